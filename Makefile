@@ -1,0 +1,45 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint typecheck bench docs check-slow clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/installed: $(BIN)/python pyproject.toml CMakeLists.txt $(wildcard csrc/*)
+	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	@touch $@
+
+.venv/installed-%: .venv/installed
+	$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+demo: .venv/installed ## embed every surface by every method; writes demo/
+	$(BIN)/python -m unbend.apps.demo --output demo
+
+test: .venv/installed-test ## run the tests
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+lint: .venv/installed-lint ## check style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+typecheck: .venv/installed-lint ## check types
+	$(BIN)/mypy
+
+bench: .venv/installed-test ## measure speed and memory; writes benchmarks/
+	$(BIN)/python -m benchmarks.foundation
+
+docs: .venv/installed-docs ## build the documentation in docs/_build
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build
+
+check-slow: .venv/installed-test ## run the slow checks
+	$(BIN)/python -m pytest -n 2 -m slow
+
+clean: ## remove what the commands made
+	rm -rf .venv build dist demo docs/_build docs/generated

@@ -1,0 +1,16 @@
+"""Names for the array types that run through the library."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating[Any]]
+IntArray = NDArray[np.integer[Any]]
+BoolArray = NDArray[np.bool_]
+
+
+def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26) -> list[slice]:
+    """Slices of 0..n whose working set stays near `budget` bytes."""
+    step = max(1, budget // max(1, bytes_per_row))
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

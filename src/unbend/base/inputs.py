@@ -1,0 +1,125 @@
+"""The gate: what users pass becomes a `Space`, or one clear sentence."""
+
+import os
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from unbend.arrays import FloatArray
+from unbend.neighbors import DistanceSpace, GraphSpace, Metric, PointSpace, Space
+from unbend.neighbors.precomputed import measured
+
+# Beyond these, squares leave the range of double precision.
+LARGEST, TINIEST = 1e150, 1e-150
+
+
+def rows_of_numbers(
+    estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False
+) -> FloatArray:
+    """Rows of finite numbers; float32 stays float32."""
+    if issparse(X) and not sparse:
+        raise TypeError(
+            f"{type(estimator).__name__} does not take sparse rows: pass X.toarray(), or reduce X "
+            "with PCA first (a sparse matrix of distances needs metric='precomputed')"
+        )
+    rows = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        accept_sparse=("csr", "csc") if sparse else False,
+        ensure_min_samples=2 if reset else 1,
+    )
+    _check_scale(rows.data if issparse(rows) else rows)
+    return rows  # type: ignore[no-any-return]
+
+
+def _check_scale(values: FloatArray) -> None:
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > LARGEST or 0 < largest < TINIEST:
+        raise ValueError(
+            f"the largest magnitude in X is {largest:.1e} and its square leaves double precision: "
+            "rescale X, for example divide it by that number"
+        )
+
+
+def open_space(
+    estimator: BaseEstimator, X: Any, workers: int
+) -> tuple[Space, np.dtype[Any]]:
+    """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
+    if estimator.metric != "precomputed":
+        rows = rows_of_numbers(estimator, X, reset=True)
+        points = np.ascontiguousarray(rows, dtype=np.float64)
+        metric = Metric(estimator.metric, estimator.metric_params or {})
+        return PointSpace(points, metric, workers), rows.dtype
+    distances = _distances(estimator, X, reset=True)
+    n, columns = distances.shape
+    if n != columns:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
+        )
+    if issparse(distances):
+        return GraphSpace(csr_array(distances, dtype=np.float64)), distances.dtype
+    _check_distances(distances)
+    return DistanceSpace(np.asarray(distances, dtype=np.float64)), distances.dtype
+
+
+def _distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    distances = rows_of_numbers(estimator, X, reset=reset, sparse=True)
+    values = distances.data if issparse(distances) else distances
+    if values.size and values.min() < 0:
+        raise ValueError(
+            f"distances must not be negative and the smallest is {values.min():g}: "
+            "if these are similarities, convert them to distances first"
+        )
+    return distances
+
+
+def _check_distances(distances: FloatArray) -> None:
+    scale = float(distances.max(initial=0.0))
+    asymmetry = float(np.abs(distances - distances.T).max(initial=0.0))
+    # Rounding of a well-meant matrix in its own precision is not asymmetry.
+    slack = 100 * np.finfo(distances.dtype).eps * scale
+    if asymmetry > slack:
+        raise ValueError(
+            f"the distance matrix is not symmetric (entries differ by up to {asymmetry:g}): pass "
+            "(D + D.T) / 2 if that is what you mean"
+        )
+    if float(np.abs(distances.diagonal()).max(initial=0.0)) > slack:
+        raise ValueError(
+            "the distance matrix has a diagonal that is not zero: every point is at distance zero "
+            "from itself"
+        )
+
+
+def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
+    """New rows in the form that the fitted space takes."""
+    if isinstance(space, PointSpace):
+        rows = rows_of_numbers(estimator, X, reset=False)
+        return np.ascontiguousarray(rows, dtype=np.float64)
+    distances = _distances(estimator, X, reset=False)
+    if isinstance(space, GraphSpace):
+        return measured(csr_array(distances)) if issparse(distances) else distances
+    if issparse(distances):
+        raise ValueError("new rows must be dense distances, as the fitted ones were")
+    return np.asarray(distances, dtype=np.float64)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Generator of a `random_state`; None is a fixed seed, so that fits repeat."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(0 if random_state is None else random_state)
+
+
+def threads(n_jobs: int | None) -> int:
+    """Number of threads that `n_jobs` asks for, counted as joblib does."""
+    if n_jobs is None:
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

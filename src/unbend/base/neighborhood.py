@@ -1,0 +1,220 @@
+"""Methods built on neighbourhoods: neighbours → connection → kernel → spectrum → coordinates."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.base.connection import CONNECT, connect
+from unbend.base.embedding import Embedding
+from unbend.base.inputs import generator, new_rows, open_space, threads
+from unbend.base.layout import lay_out
+from unbend.base.params import (
+    COUNTS,
+    FUNCTION,
+    MAPPING,
+    NOTHING,
+    RANDOM,
+    SOLVER,
+    Choice,
+    Integer,
+    Real,
+    declared,
+    param,
+    validate,
+)
+from unbend.base.search import Found, Search
+from unbend.eigen import SOLVERS, solve
+from unbend.extend import Barycentric, Fitted, Rule
+from unbend.gram import Gram
+from unbend.graphs import geodesics, undirected
+from unbend.neighbors import METRICS, Neighbors, PointSpace, Space
+from unbend.problem import SpectralProblem, Spectrum
+from unbend.report import recording, stage, warn
+
+# Eigenvalues below this share of the kernel's size are zero to rounding.
+ZERO = 1e-14
+
+
+Finish = Callable[[Spectrum], Fitted]
+
+
+@declared
+class NeighborhoodEmbedding(Embedding):
+    """Abstract estimator of methods that see the data through its neighbourhoods."""
+
+    n_neighbors: Any = param(
+        10,
+        Integer(1),
+        COUNTS,
+        NOTHING,
+        help="Neighbours of each row; None takes all within `radius`. Lowered, with a warning, "
+        "when there are too few rows.",
+    )
+    radius: float | None = param(
+        None,
+        Real(0),
+        NOTHING,
+        help="Neighbours must lie within this distance; with n_neighbors=None all that do.",
+    )
+    metric: Any = param(
+        "euclidean",
+        Choice(*METRICS, "precomputed"),
+        FUNCTION,
+        help="Distance between rows. 'precomputed': X holds distances; a sparse X is a graph, "
+        "taken as it is, and absent means not measured.",
+    )
+    metric_params: dict[str, Any] | None = param(
+        None, MAPPING, NOTHING, help="Further arguments of the metric, such as p of 'minkowski'."
+    )
+    connect: str = param(
+        "bridge",
+        Choice(*CONNECT),
+        help="What to do when the graph falls apart: join the components by the shortest edges, "
+        "fit the largest and place the other rows, embed each on its own side by side, or raise.",
+    )
+    eigen_solver: Any = param(
+        "auto", Choice(*SOLVERS), SOLVER, help="How the spectrum is found; the report tells."
+    )
+    random_state: Any = param(
+        None,
+        Integer(0),
+        RANDOM,
+        NOTHING,
+        help="Seed of the solver's start; None is a fixed one, so that fits repeat.",
+    )
+    n_jobs: int | None = param(
+        None, Integer(-64), NOTHING, help="Threads; None means 1 and -1 all cores."
+    )
+
+    # Whether coordinates have the scale of the data; else every vector has unit length.
+    isometric: ClassVar[bool] = False
+    # Whether the kernel is made of local blocks: both ends of a bridge then share neighbourhoods.
+    local_blocks: ClassVar[bool] = False
+
+    @abstractmethod
+    def _kernel(
+        self, space: Space, neighbors: Neighbors, rule: Rule
+    ) -> tuple[SpectralProblem, Finish]:
+        """Spectral problem of connected rows, and what to make of its solution."""
+
+    @abstractmethod
+    def _least_neighbors(self) -> int:
+        """Neighbours that every row must have for the kernel to be defined."""
+
+    def fit(self, X: Any, y: None = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
+        """Fit to the rows of X.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features)
+            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, or a sparse one
+            whose entries are the edges of a given graph.
+        y : ignored
+            Present for scikit-learn's sake.
+        graph : sparse array (n_samples, n_samples), optional
+            A given graph: the stored entries of row i are its neighbours. Their distances come
+            from X; `n_neighbors` and `radius` are then not used.
+
+        Returns
+        -------
+        self
+        """
+        validate(self)
+        with recording(type(self).__name__) as report:
+            space, dtype = open_space(self, X, threads(self.n_jobs))
+            with stage("neighbors"):
+                found = self._search(graph).run(space)
+            with stage("graph"):
+                connected = connect(
+                    found.space, found.neighbors, self.connect, self.local_blocks
+                )
+            fitted = [self._part(found, connected.neighbors, rows) for rows in connected.parts]
+            with stage("coordinates"):
+                embedding, placement = lay_out(
+                    found.space, connected.parts, [part for part, _ in fitted], self.isometric
+                )
+                preimage = _preimage(found, embedding)
+        largest, values = fitted[0]
+        self._keep(
+            report,
+            embedding[found.copy],
+            dtype,
+            placement,
+            preimage,
+            component_=connected.component[found.copy],
+            eigenvalues_=values,
+            _found=found,
+            **largest.attributes,
+        )
+        return self
+
+    def _search(self, graph: Any) -> Search:
+        method = f"{type(self).__name__} with n_components={self.n_components}"
+        least = self._least_neighbors()
+        rows = max(self.n_components + 2, least + 1)
+        return Search(method, self.n_neighbors, self.radius, graph, least, rows)
+
+    def _new_rows(self, X: Any) -> FloatArray:
+        space = self._found.space
+        return space.narrow(new_rows(self, X, space), self._found.first)
+
+    def _part(
+        self, found: Found, neighbors: Neighbors, rows: IntArray
+    ) -> tuple[Fitted, FloatArray]:
+        """Embed one connected part."""
+        space = found.space
+        if len(rows) < space.n:
+            space, neighbors = space.take(rows), neighbors.take(rows)
+        if len(rows) < max(self.n_components + 2, self._least_neighbors() + 1):
+            return _by_distances(space, neighbors, self.n_components, self.isometric)
+        with stage("kernel"):
+            problem, finish = self._kernel(space, neighbors, found.rule)
+        with stage("spectrum"):
+            spectrum = solve(
+                problem, self.n_components, self.eigen_solver, generator(self.random_state)
+            )
+            _check_nullity(problem, spectrum)
+            return finish(spectrum), spectrum.values
+
+
+def _check_nullity(problem: SpectralProblem, spectrum: Spectrum) -> None:
+    """Warn where eigenvalues vanish that should not: the pieces do not determine the whole."""
+    if problem.end == "bottom":
+        values = np.append(spectrum.values, spectrum.next_value)
+        vanishing = int(np.sum(values <= ZERO * spectrum.norm))
+        if vanishing > problem.nullity:
+            warn(
+                f"{vanishing} or more eigenvalues vanish where at most {problem.nullity} should: "
+                "the neighbourhoods do not hold the data together, and the coordinates are not "
+                "determined; use connect='components' or more neighbours"
+            )
+    elif spectrum.values[-1] <= ZERO * spectrum.norm:
+        positive = int(np.sum(spectrum.values > ZERO * spectrum.norm))
+        warn(
+            f"the kernel has only {positive} positive eigenvalues: the coordinates beyond are zero"
+        )
+
+
+def _by_distances(
+    space: Space, neighbors: Neighbors, d: int, isometric: bool
+) -> tuple[Fitted, FloatArray]:
+    """Classical MDS of the geodesics of a part too small for the method."""
+    values, coordinates = np.zeros(d), np.zeros((space.n, d))
+    if space.n > 1:
+        gram = Gram(geodesics(undirected(neighbors).lengths))
+        spectrum = solve(gram.problem(), min(d, space.n - 1), "dense")
+        found = gram.coordinates(spectrum)
+        size = 1.0 if isometric else max(float(np.linalg.norm(found, axis=0).max()), 1e-300)
+        coordinates[:, : found.shape[1]] = found / size
+        values[: found.shape[1]] = spectrum.values
+    return Fitted(coordinates, Barycentric(space, coordinates, space.n)), values
+
+
+def _preimage(found: Found, embedding: FloatArray) -> Barycentric | None:
+    if not isinstance(found.space, PointSpace):
+        return None
+    k = max(found.rule.k, embedding.shape[1] + 1)
+    return Barycentric(PointSpace(embedding), found.space.points, k)

@@ -1,0 +1,147 @@
+"""The neighbour stage of a fit: how many neighbours, among which rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, issparse
+
+from unbend.arrays import IntArray
+from unbend.extend import Rule
+from unbend.neighbors import GraphSpace, Neighbors, Space
+from unbend.report import note, warn
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Distinct rows and their neighbours; row i of the data equals distinct row `copy[i]`."""
+
+    space: Space
+    neighbors: Neighbors
+    rule: Rule
+    first: IntArray
+    copy: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What the user asked for, and the least that the method needs.
+
+    Equal rows are embedded once and get equal coordinates: as neighbours of each other they would
+    fill whole neighbourhoods without telling anything about the directions of the data.
+    """
+
+    method: str
+    n_neighbors: Any
+    radius: float | None
+    graph: Any
+    least: int
+    least_rows: int
+
+    def run(self, space: Space) -> Found:
+        """Find the neighbours of every distinct row."""
+        everyone = np.arange(space.n)
+        if isinstance(space, GraphSpace):
+            found = Found(space, *self._given(space, space.edges), everyone, everyone)
+        elif self.graph is not None:
+            found = Found(space, *self._given(space, self.graph), everyone, everyone)
+        else:
+            found = self._search(space)
+        neighbors = found.neighbors
+        note(
+            rows=space.n,
+            distinct=found.space.n,
+            edges=len(neighbors.indices),
+            fewest=int(neighbors.counts.min()),
+            most=int(neighbors.counts.max()),
+        )
+        return found
+
+    def _search(self, space: Space) -> Found:
+        first, copy = np.arange(space.n), np.arange(space.n)
+        self._check_rows(space.n)
+        counts = self._counts(space.n)
+        neighbors, rule = self._neighbors(space, counts)
+        if np.any(neighbors.distances == 0):
+            first, copy = space.distinct()
+            if len(first) < space.n:
+                self._check_rows(len(first))
+                space = space.take(first)
+                counts = counts[first] if isinstance(counts, np.ndarray) else counts
+                neighbors, rule = self._neighbors(space, counts)
+        return Found(space, neighbors, rule, first, copy)
+
+    def _check_rows(self, n: int) -> None:
+        if n < self.least_rows:
+            raise ValueError(
+                f"{self.method} needs at least {self.least_rows} distinct rows and X has {n}: "
+                "give it more rows or a smaller n_components"
+            )
+
+    def _counts(self, n: int) -> int | IntArray | None:
+        if self.n_neighbors is None or isinstance(self.n_neighbors, int | np.integer):
+            if self.n_neighbors is None and self.radius is None:
+                raise ValueError("n_neighbors=None needs a radius: give one of the two")
+            return None if self.n_neighbors is None else int(self.n_neighbors)
+        counts = np.asarray(self.n_neighbors)
+        if counts.shape != (n,) or counts.dtype.kind not in "iu" or counts.min() < 1:
+            raise ValueError(
+                f"n_neighbors must be one number or an array of {n} positive integers, one a row"
+            )
+        return counts
+
+    def _neighbors(self, space: Space, counts: int | IntArray | None) -> tuple[Neighbors, Rule]:
+        radius = np.inf if self.radius is None else self.radius
+        if counts is None:
+            neighbors = space.within(radius)
+            self._check_least(neighbors, space)
+            return neighbors, Rule(int(max(1, neighbors.counts.max())), radius)
+        counts = self._fitting(counts, space.n)
+        neighbors = space.nearest(int(np.max(counts)))
+        if isinstance(counts, np.ndarray):
+            neighbors = neighbors.nearest(counts)
+        if self.radius is not None:
+            neighbors = neighbors.select(neighbors.distances <= self.radius)
+            self._check_least(neighbors, space)
+        return neighbors, Rule(int(np.median(counts)), radius)
+
+    def _fitting(self, counts: int | IntArray, n: int) -> int | IntArray:
+        """Raise counts to what the method needs and lower them to what there is, and say so."""
+        if np.min(counts) < self.least:
+            raised = min(self.least + 1, n - 1)
+            warn(f"{self.method} needs more neighbours: n_neighbors was raised to {raised}")
+            counts = np.maximum(counts, raised) if isinstance(counts, np.ndarray) else raised
+        if np.max(counts) > n - 1:
+            warn(f"there are {n} distinct rows: n_neighbors was lowered to {n - 1}")
+            counts = np.minimum(counts, n - 1) if isinstance(counts, np.ndarray) else n - 1
+        return counts
+
+    def _check_least(self, neighbors: Neighbors, space: Space) -> None:
+        """Rows alone in their radius are a matter of connection; others must have enough."""
+        few = int(np.sum(neighbors.counts < self.least)) if self.least > 1 else 0
+        if few:
+            reach = float(space.nearest(self.least).distances[self.least - 1 :: self.least].max())
+            raise ValueError(
+                f"{few} rows have fewer than the {self.least} neighbours that {self.method} needs: "
+                f"use radius={reach:.4g} or more, or n_neighbors without a radius"
+            )
+
+    def _given(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
+        self._check_rows(space.n)
+        if not issparse(graph) or graph.shape != (space.n, space.n):
+            raise ValueError(f"graph must be a sparse {space.n} x {space.n} matrix of neighbours")
+        edges = coo_array(graph)
+        rows, columns = edges.coords
+        apart = rows != columns
+        rows, columns = rows[apart], columns[apart]
+        lengths = edges.data[apart] if graph is getattr(space, "edges", None) else None
+        if lengths is None:
+            lengths = space.lengths(rows, columns)
+        neighbors = Neighbors.from_edges(space.n, rows, columns, lengths)
+        few = int(np.sum(neighbors.counts < self.least)) if self.least > 1 else 0
+        if few:
+            raise ValueError(
+                f"{few} rows of the graph have fewer than the {self.least} neighbours that "
+                f"{self.method} needs: add edges to them"
+            )
+        return neighbors, Rule(int(max(1, np.median(neighbors.counts))))

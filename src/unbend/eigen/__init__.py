@@ -1,0 +1,9 @@
+"""Eigensolvers as values, and `solve`, which runs them."""
+
+from unbend.eigen.auto import Auto
+from unbend.eigen.dense import Dense
+from unbend.eigen.lanczos import Lanczos
+from unbend.eigen.shift_invert import ShiftInvert
+from unbend.eigen.solve import SOLVERS, Solver, solve
+
+__all__ = ["SOLVERS", "Auto", "Dense", "Lanczos", "ShiftInvert", "Solver", "solve"]

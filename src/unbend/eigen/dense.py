@@ -1,0 +1,55 @@
+"""All of a small matrix at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator
+
+from unbend.arrays import FloatArray
+from unbend.memory import reserve
+from unbend.problem import Matrix, SpectralProblem
+
+
+def to_dense(matrix: Matrix) -> FloatArray:
+    """Return a dense copy in double precision."""
+    n = matrix.shape[0]
+    reserve(8 * n * n, f"{n} x {n} matrix entries", "use eigen_solver='lanczos' or 'shift_invert'")
+    if isinstance(matrix, LinearOperator):
+        return np.asarray(matrix @ np.eye(n))
+    if issparse(matrix):
+        return np.asarray(matrix.toarray(), dtype=np.float64)
+    return np.array(matrix, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Dense:
+    """LAPACK on the full matrix: exact, O(n³) time and n² memory; for n up to a few thousand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.eigen import solve
+    >>> from unbend.problem import SpectralProblem
+    >>> solve(SpectralProblem(np.diag([3.0, 2.0, 1.0]), "top"), 2, Dense()).values
+    array([3., 2.])
+    """
+
+    def eigenpairs(
+        self, problem: SpectralProblem, count: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray, bool]:
+        """Return `count` eigenpairs of a standard problem from its end, and True."""
+        matrix = to_dense(problem.matrix)
+        n, trivial = problem.n, problem.trivial_basis
+        if trivial.shape[1]:
+            # Project the trivial vectors out and push them to the far end of the spectrum.
+            far = 2.0 * np.abs(matrix).sum(axis=1).max() * (1 if problem.end == "bottom" else -1)
+            matrix -= trivial @ (trivial.T @ matrix)
+            matrix -= (matrix @ trivial) @ trivial.T
+            matrix += far * trivial @ trivial.T
+        ends = (0, count - 1) if problem.end == "bottom" else (n - count, n - 1)
+        values, vectors = eigh(matrix, subset_by_index=ends, overwrite_a=True)
+        if problem.end == "top":
+            values, vectors = values[::-1], vectors[:, ::-1]
+        return values, vectors, True

@@ -1,0 +1,83 @@
+"""Restarted block Krylov iteration with Rayleigh–Ritz: the engine of both iterative solvers.
+
+Blocks, not single vectors: a single-vector Krylov space holds only one direction of a multiple
+eigenvalue, so closed curves, whose eigenvalues come in pairs, would lose every second coordinate.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.problem import SpectralProblem
+from unbend.report import step
+
+Apply = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class RitzPairs:
+    """Approximate eigenpairs and how good they are."""
+
+    values: FloatArray
+    vectors: FloatArray
+    residuals: FloatArray
+    turned: float
+    """Sine of the angle by which the wanted vectors still left the previous block."""
+
+
+def block_krylov(
+    problem: SpectralProblem,
+    start: FloatArray,
+    count: int,
+    *,
+    expand: Apply | None,
+    depth: int,
+    passes: int,
+    finished: Callable[[RitzPairs], bool],
+) -> tuple[RitzPairs, bool]:
+    """Improve `start` until `finished`, or for `passes` restarts; also say whether it finished.
+
+    Each pass builds the space spanned by X, TX, …, T^depth X with T = `expand` (A itself if
+    None), takes the best Ritz vectors of A in it, and restarts from them. Because every pass
+    begins from Ritz vectors of A, errors of an inexact T do not add up.
+    """
+    ritz = _orthonormal(start, [problem.trivial_basis])
+    for number in range(passes):
+        step(number, passes)
+        basis, images = [ritz], [problem.matrix @ ritz]
+        for _ in range(depth):
+            further = images[-1] if expand is None else expand(basis[-1])
+            basis.append(_orthonormal(further, [problem.trivial_basis, *basis]))
+            images.append(problem.matrix @ basis[-1])
+        space, image = np.hstack(basis), np.hstack(images)
+        pairs = _rayleigh_ritz(problem.end, space, image, ritz, count)
+        ritz = pairs.vectors
+        if finished(pairs):
+            return pairs, True
+    return pairs, False
+
+
+def _rayleigh_ritz(
+    end: str, space: FloatArray, image: FloatArray, previous: FloatArray, count: int
+) -> RitzPairs:
+    small = space.T @ image
+    values, rotation = np.linalg.eigh((small + small.T) / 2)
+    width = previous.shape[1]
+    pick = slice(None, width) if end == "bottom" else slice(None, -width - 1, -1)
+    values, rotation = values[pick], rotation[:, pick]
+    vectors = space @ rotation
+    residuals = np.linalg.norm(image @ rotation - vectors * values, axis=0)
+    wanted = vectors[:, :count]
+    turned = np.linalg.norm(wanted - previous @ (previous.T @ wanted), 2)
+    return RitzPairs(values, vectors, residuals, float(turned))
+
+
+def _orthonormal(block: FloatArray, against: list[FloatArray]) -> FloatArray:
+    """Orthonormal columns, orthogonal to earlier blocks; twice is enough (Kahan)."""
+    for _ in range(2):
+        for earlier in against:
+            block = block - earlier @ (earlier.T @ block)
+        block = np.linalg.qr(block)[0]
+    return block

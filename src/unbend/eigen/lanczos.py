@@ -1,0 +1,51 @@
+"""Either end of a large matrix from products alone."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.eigen.dense import Dense
+from unbend.eigen.krylov import RitzPairs, block_krylov
+from unbend.problem import SpectralProblem
+
+
+@dataclass(frozen=True)
+class Lanczos:
+    """Block Lanczos with restarts: for the top end, and for bottom ends that are well separated.
+
+    Parameters
+    ----------
+    tol : float
+        Residual relative to the largest eigenvalue seen at which an eigenpair is accepted.
+    depth : int
+        Blocks added before each restart.
+    guard : int
+        Vectors carried beyond those asked for; multiple eigenvalues need at least one.
+    passes : int
+        Restarts before giving up, which is then reported.
+    """
+
+    tol: float = 1e-9
+    depth: int = 8
+    guard: int = 4
+    passes: int = 200
+
+    def eigenpairs(
+        self, problem: SpectralProblem, count: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray, bool]:
+        """Return `count` eigenpairs of a standard problem, and whether they converged."""
+        width = count + self.guard
+        if width * (self.depth + 2) > problem.n:
+            return Dense().eigenpairs(problem, count, rng)
+
+        def finished(pairs: RitzPairs) -> bool:
+            size = max(float(np.abs(pairs.values).max()), problem.norm)
+            return bool(np.all(pairs.residuals[:count] <= self.tol * size))
+
+        start = rng.standard_normal((problem.n, width))
+        pairs, converged = block_krylov(
+            problem, start, count, expand=None, depth=self.depth, passes=self.passes,
+            finished=finished,
+        )
+        return pairs.values[:count], pairs.vectors[:, :count], converged

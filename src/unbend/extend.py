@@ -1,0 +1,182 @@
+"""Placing new rows: each method's extension from its fitted rows to any row."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.graphs.weights import Weight
+from unbend.local import barycentric_weights
+from unbend.neighbors.space import Space
+
+Extension = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which fitted rows are neighbours of a new row: the k nearest, of those within the radius.
+
+    The nearest one always is, however far.
+    """
+
+    k: int
+    radius: float = np.inf
+
+    def neighbors(self, space: Space, new: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Indices and distances (m, k); the distance of those that are not neighbours is infinite."""
+        indices, distances = space.nearest_of(new, min(self.k, space.n))
+        far = distances > self.radius
+        far[:, 0] = False
+        return indices, np.where(far, np.inf, distances)
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """y = A (x − mean)."""
+
+    mean: FloatArray
+    axes: FloatArray
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Project new rows."""
+        return np.asarray((new - self.mean) @ self.axes.T)
+
+
+class Distances(Protocol):
+    """Distances of new rows to all fitted rows, in the sense of the method."""
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Return an (m, n) array."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nystrom:
+    """Eigenvectors of a Gram matrix of distances carried to new rows (Bengio et al., 2004).
+
+    y = −½ (s(x) − s̄)' W, with s(x) the squared distances to the fitted rows, s̄ their mean over
+    the fitted rows, and W = V √λ / λ. Centring over the fitted rows drops out since V ⊥ 1.
+    """
+
+    distances: Distances
+    squares: Callable[[FloatArray], FloatArray]
+    mean_squares: FloatArray
+    weights: FloatArray
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        placed = np.empty((len(new), self.weights.shape[1]))
+        for rows in row_chunks(len(new), 16 * len(self.mean_squares)):
+            squares = self.squares(self.distances(new[rows]))
+            placed[rows] = -0.5 * (squares - self.mean_squares) @ self.weights
+        return placed
+
+
+@dataclass(frozen=True, eq=False)
+class GeodesicsOf:
+    """Geodesic distances of new rows: the shortest way through any of their neighbours."""
+
+    space: Space
+    geodesics: FloatArray
+    rule: Rule
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Return an (m, n) array."""
+        indices, distances = self.rule.neighbors(self.space, new)
+        shortest = np.full((len(new), self.space.n), np.inf)
+        for column in range(indices.shape[1]):
+            through = distances[:, column, None] + self.geodesics[indices[:, column]]
+            np.minimum(shortest, through, out=shortest)
+        return shortest
+
+
+@dataclass(frozen=True, eq=False)
+class Barycentric:
+    """y = Σ w_j y_j over the nearest fitted rows, with the weights that write x by the x_j."""
+
+    space: Space
+    coordinates: FloatArray
+    k: int
+    reg: float = 1e-3
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        placed = np.empty((len(new), self.coordinates.shape[1]))
+        k = min(self.k, self.space.n)
+        for rows in row_chunks(len(new), 32 * (k + 1) ** 2):
+            indices, _ = self.space.nearest_of(new[rows], k)
+            local = self.space.coordinates_of(new[rows], indices)
+            weights = barycentric_weights(local, self.reg)
+            placed[rows] = np.einsum("ij,ijk->ik", weights, self.coordinates[indices])
+        return placed
+
+
+@dataclass(frozen=True, eq=False)
+class Harmonic:
+    """Laplacian eigenvectors carried to new rows (Bengio et al., 2004).
+
+    L f = λ M f read at one vertex, (d − λ m) f(x) = Σ_j w(x, x_j) f_j, with m = d or m = 1; the
+    D^½ scaling multiplies by √d.
+    """
+
+    space: Space
+    rule: Rule
+    weight: Weight
+    vectors: FloatArray
+    values: FloatArray
+    plain: bool
+    scaled: bool
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        indices, distances = self.rule.neighbors(self.space, new)
+        near = np.isfinite(distances)
+        weights = np.where(near, self.weight(np.where(near, distances, 0.0)), 0.0)
+        # A row so far that all its weights vanish belongs with its nearest neighbour.
+        weights[weights.sum(axis=1) == 0, 0] = 1.0
+        degree = weights.sum(axis=1, keepdims=True)
+        sums = np.einsum("ij,ijk->ik", weights, self.vectors[indices])
+        placed = sums / (degree - self.values * (1.0 if self.plain else degree))
+        return np.asarray(placed * np.sqrt(degree) if self.scaled else placed)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a method makes of its spectrum: coordinates, their extension, further attributes."""
+
+    coordinates: FloatArray
+    extension: Extension
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One connected part: its rows, how it extends, and where its coordinates were laid."""
+
+    rows: IntArray
+    extension: Extension
+    factor: float
+    offset: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """New rows go to the piece of the nearest fitted row; one that equals a fitted row joins it."""
+
+    space: Space
+    embedding: FloatArray
+    owner: IntArray
+    pieces: tuple[Piece, ...]
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        nearest, distances = self.space.nearest_of(new, 1)
+        placed = self.embedding[nearest[:, 0]].astype(np.float64)
+        apart = distances[:, 0] > 0
+        for number, piece in enumerate(self.pieces):
+            mine = np.flatnonzero(apart & (self.owner[nearest[:, 0]] == number))
+            if len(mine):
+                local = self.space.narrow(new[mine], piece.rows)
+                placed[mine] = piece.factor * piece.extension(local) + piece.offset
+        return placed

@@ -1,0 +1,171 @@
+"""Gram matrices of distances, never formed: −½ H S H with S the squared distances.
+
+H = I − 11'/n centres. The kernel of classical MDS and of Isomap.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
+
+from unbend.arrays import FloatArray, row_chunks
+from unbend.eigen import solve
+from unbend.problem import SpectralProblem, Spectrum
+
+
+@dataclass(frozen=True)
+class Squares:
+    """(d + shift)², or the argument itself where it is squared already."""
+
+    squared: bool = False
+    shift: float = 0.0
+
+    def __call__(self, distances: FloatArray) -> FloatArray:
+        """Square distances."""
+        if self.squared:
+            return distances
+        return np.asarray(np.square(distances.astype(np.float64, copy=False) + self.shift))
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """−½ H (D + shift)² H + lift·H, of distances D or, where `squares` says so, of D² itself.
+
+    `shift` and `lift` repair an indefinite kernel. The constant-shift technique (book section
+    8.1.3) adds τ to every distance but the zeros on the diagonal, which is ``shift = τ`` with
+    ``lift = τ²/2``; raising every eigenvalue by c is ``lift = c``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram = Gram(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    >>> gram.operator() @ np.eye(2)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+
+    distances: FloatArray
+    squares: Squares = Squares()
+    lift: float = 0.0
+
+    @cached_property
+    def mean_squares(self) -> FloatArray:
+        """Mean of each row of S."""
+        chunks = row_chunks(len(self.distances), 8 * len(self.distances))
+        return np.concatenate([self.squares(self.distances[c]).mean(axis=1) for c in chunks])
+
+    @property
+    def trace(self) -> float:
+        """Sum of all eigenvalues."""
+        n = len(self.distances)
+        diagonal = float(self.squares(self.distances.diagonal()).sum())
+        return (n * float(self.mean_squares.mean()) - diagonal) / 2 + self.lift * (n - 1)
+
+    def operator(self) -> LinearOperator:
+        """Products with the kernel, row block by row block."""
+        n = len(self.distances)
+
+        def product(vectors: FloatArray) -> FloatArray:
+            centred = vectors.reshape(n, -1) - vectors.reshape(n, -1).mean(axis=0)
+            result = np.empty_like(centred)
+            for rows in row_chunks(n, 8 * n, 1 << 22):
+                result[rows] = self.squares(self.distances[rows]) @ centred
+            result = -0.5 * (result - result.mean(axis=0)) + self.lift * centred
+            return np.asarray(result.reshape(vectors.shape))
+
+        return LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
+
+    def problem(self) -> SpectralProblem:
+        """Top end of the kernel; the constant vector belongs to eigenvalue zero."""
+        return SpectralProblem(self.operator(), "top", np.ones((len(self.distances), 1)))
+
+    def coordinates(self, spectrum: Spectrum) -> FloatArray:
+        """Vectors of length √λ; directions of negative eigenvalues become zero."""
+        return np.asarray(spectrum.vectors * np.sqrt(np.maximum(spectrum.values, 0.0)))
+
+    def nystrom_weights(self, spectrum: Spectrum) -> FloatArray:
+        """V √λ / (λ − lift): the lift acts on fitted rows only, so it takes no part in new ones."""
+        own = spectrum.values - self.lift
+        usable = (spectrum.values > 0) & (own > 0)
+        factors = np.sqrt(np.maximum(spectrum.values, 0.0)) / np.where(usable, own, 1.0)
+        return np.asarray(spectrum.vectors * np.where(usable, factors, 0.0))
+
+    def repaired(self, how: str | None) -> "Gram":
+        """Return the kernel as it is (None), `shifted` ("shift") or `lifted` ("lift")."""
+        return self if how is None else self.shifted() if how == "shift" else self.lifted()
+
+    def shifted(self) -> "Gram":
+        """Add the least constant that makes the kernel positive semidefinite (Cailliez, 1983)."""
+        tau = additive_constant(self)
+        return Gram(self.distances, Squares(shift=tau), tau**2 / 2) if tau > 0 else self
+
+    def lifted(self) -> "Gram":
+        """Raise all eigenvalues by the size of the smallest, if that is negative."""
+        operator = -1.0 * self.operator()
+        bottom = SpectralProblem(operator, "top", np.ones((len(self.distances), 1)))
+        lowest = -float(solve(bottom, 1).values[0])
+        return Gram(self.distances, self.squares, -lowest) if lowest < 0 else self
+
+
+def additive_constant(gram: Gram) -> float:
+    """Largest eigenvalue of [[0, 2G], [−I, −4F]], G = −½HD²H and F = −½HDH (Cailliez, 1983)."""
+    n = len(gram.distances)
+    of_squares = gram.operator()
+    of_distances = Gram(gram.distances, Squares(squared=True)).operator()
+
+    def product(stacked: FloatArray) -> FloatArray:
+        upper, lower = stacked[:n], stacked[n:]
+        return np.concatenate((2.0 * (of_squares @ lower), -upper - 4.0 * (of_distances @ lower)))
+
+    if n <= 200:
+        return float(np.linalg.eigvals(product(np.eye(2 * n))).real.max())
+    operator = LinearOperator((2 * n, 2 * n), matvec=product, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(2 * n)
+    try:
+        values = eigs(operator, 1, which="LR", v0=start, ncv=40, maxiter=2000, tol=1e-10)[0]
+    except ArpackNoConvergence as failure:
+        raise RuntimeError(
+            "the additive constant was not found to tolerance: use repair='lift' or none"
+        ) from failure
+    return float(values.real.max())
+
+
+def negative_share(gram: Gram, rng: np.random.Generator, probes: int = 12, steps: int = 40) -> float:
+    """Share of the kernel's total |eigenvalue| that is negative, Σ_{λ<0}|λ| / Σ|λ|.
+
+    Exact for small kernels; beyond, stochastic Lanczos quadrature (Ubaru, Chen and Saad, 2017).
+    """
+    n = len(gram.distances)
+    operator = gram.operator()
+    if n <= 600:
+        values = np.linalg.eigvalsh(operator @ np.eye(n))
+        weights = np.ones(n)
+    else:
+        nodes = [_quadrature(operator, rng.choice((-1.0, 1.0), n), steps) for _ in range(probes)]
+        values = np.concatenate([node[0] for node in nodes])
+        weights = np.concatenate([node[1] for node in nodes])
+    total = float(np.sum(weights * np.abs(values)))
+    negative = float(np.sum(weights * np.maximum(-values, 0.0)))
+    return negative / total if total > 0 else 0.0
+
+
+def _quadrature(
+    operator: LinearOperator, start: FloatArray, steps: int
+) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of the Gauss rule for the spectral measure of one probe (Lanczos)."""
+    basis = [start / np.linalg.norm(start)]
+    diagonal, beside = [], []
+    for _ in range(steps):
+        image = operator @ basis[-1]
+        diagonal.append(float(basis[-1] @ image))
+        for vector in (*basis, *basis):
+            image = image - vector * (vector @ image)
+        length = float(np.linalg.norm(image))
+        if length <= 1e-12 * abs(diagonal[0]):
+            break
+        beside.append(length)
+        basis.append(image / length)
+    beside = beside[: len(diagonal) - 1]
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))
+    return nodes, np.square(vectors[0])

@@ -1,0 +1,66 @@
+"""Shortest paths along a graph."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray
+from unbend.memory import reserve
+from unbend.report import step
+
+# Sources between two looks at the progress callback: a fraction of a second of work.
+BATCH = 512
+
+
+def geodesics(
+    lengths: csr_array,
+    sources: IntArray | None = None,
+    *,
+    dtype: type[np.floating] | np.dtype[np.floating] = np.float64,
+    threads: int = 1,
+    instead: str = "ask for fewer sources",
+) -> FloatArray:
+    """Lengths of the shortest paths from `sources` (default: all) to every vertex.
+
+    Parameters
+    ----------
+    lengths : csr_array
+        Edge lengths, not negative; a stored zero is an edge of length zero.
+    sources : array of int, optional
+        Vertices to start from.
+    dtype : float32 or float64
+        Precision of the result.
+    threads : int
+        Sources are shared between this many threads; the result does not depend on it.
+    instead : str
+        What the error should advise if the result does not fit in memory.
+
+    Returns
+    -------
+    array (sources, vertices)
+        Infinite where there is no path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+    >>> geodesics(path)
+    array([[0., 1., 3.],
+           [1., 0., 2.],
+           [3., 2., 0.]])
+    """
+    n = lengths.shape[0]
+    start = np.arange(n) if sources is None else sources
+    size = len(start) * n * np.dtype(dtype).itemsize
+    reserve(size, f"{len(start)} x {n} geodesic distances", instead)
+    distances = np.empty((len(start), n), dtype=dtype)
+    row = lengths.indptr.astype(np.int64)
+    column = lengths.indices.astype(np.int32)
+    length = np.ascontiguousarray(lengths.data, dtype=dtype)
+    start = np.ascontiguousarray(start, dtype=np.int32)
+    for first in range(0, len(start), BATCH):
+        batch = slice(first, first + BATCH)
+        kernels.shortest_paths(row, column, length, start[batch], threads, distances[batch])
+        step(min(first + BATCH, len(start)), len(start))
+    return distances

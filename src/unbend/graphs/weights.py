@@ -1,0 +1,45 @@
+"""From edge lengths to edge weights: decreasing functions of the distance."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from unbend.arrays import FloatArray
+
+Weight = Callable[[FloatArray], FloatArray]
+
+
+def adjacency(distances: FloatArray) -> FloatArray:
+    """Weight one on every edge."""
+    return np.ones_like(distances)
+
+
+@dataclass(frozen=True)
+class HeatKernel:
+    """Weights exp(−d²/t)."""
+
+    t: float
+
+    def __call__(self, distances: FloatArray) -> FloatArray:
+        """Weigh distances."""
+        return np.asarray(np.exp(-np.square(distances) / self.t))
+
+
+def heat_kernel(distances: FloatArray, t: float | None = None) -> HeatKernel:
+    """Heat kernel of diffusion time t; by default twice the mean squared edge length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> heat_kernel(np.array([1.0, 1.0]))(np.array([0.0, 2.0]))
+    array([1.        , 0.13533528])
+    """
+    return HeatKernel(float(2.0 * np.mean(np.square(distances))) if t is None else t)
+
+
+def weigh(lengths: csr_array, weight: Weight) -> csr_array:
+    """Apply a weight function to every stored edge."""
+    weights = np.asarray(weight(lengths.data), dtype=np.float64)
+    return csr_array((weights, lengths.indices, lengths.indptr), shape=lengths.shape)

@@ -1,0 +1,82 @@
+"""Memory is asked for before it is taken."""
+
+import os
+from pathlib import Path
+
+from unbend.report import note_bytes
+
+_limit: int | None = None
+
+
+class NotEnoughMemory(MemoryError):
+    """An array would not fit; the message says what would."""
+
+
+def set_memory_limit(size: int | None) -> None:
+    """Refuse work that needs an array of more than `size` bytes.
+
+    Parameters
+    ----------
+    size : int or None
+        Bytes; ``None`` (the default state) means what the machine has free.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> unbend.set_memory_limit(1_000_000)
+    >>> unbend.Isomap().fit(unbend.datasets.swiss_roll(1000, random_state=0).points)
+    Traceback (most recent call last):
+    ...
+    unbend.memory.NotEnoughMemory: 1000 x 1000 geodesic distances need 8.0 MB and ... 1.0 MB ...
+    >>> unbend.set_memory_limit(None)
+    """
+    global _limit
+    _limit = size
+
+
+def available_memory() -> int | None:
+    """Bytes that can be taken now, or None where the system does not say."""
+    if _limit is not None:
+        return _limit
+    sizes = [_free_in_meminfo(), _free_in_cgroup()]
+    return min((size for size in sizes if size is not None), default=None)
+
+
+def _free_in_meminfo() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _free_in_cgroup() -> int | None:
+    try:
+        group = Path("/sys/fs/cgroup")
+        limit = (group / "memory.max").read_text().strip()
+        used = int((group / "memory.current").read_text())
+        return None if limit == "max" else max(0, int(limit) - used)
+    except (OSError, ValueError):
+        return None
+
+
+def reserve(size: int, what: str, instead: str) -> None:
+    """Refuse with one sentence if `size` bytes for `what` will not fit; else count them.
+
+    `instead` names what would fit: a method, a parameter or a number of rows.
+    """
+    free = available_memory()
+    if free is not None and size > free:
+        raise NotEnoughMemory(
+            f"{what} need {_readable(size)} and {_readable(free)} may be taken: {instead}"
+        )
+    note_bytes(size)
+
+
+def _readable(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"

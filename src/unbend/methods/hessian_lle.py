@@ -1,0 +1,55 @@
+"""Hessian locally linear embedding."""
+
+from typing import final
+
+from unbend.arrays import FloatArray
+from unbend.base.alignment import AlignmentEmbedding
+from unbend.base.params import declared
+from unbend.local import hessian_blocks
+
+
+@final
+@declared
+class HessianLLE(AlignmentEmbedding):
+    """Hessian locally linear embedding: coordinates with no second derivatives.
+
+    In each neighbourhood, the point itself included, Q spans the quadratics in the tangent
+    coordinates that are not affine; the coordinates are the bottom eigenvectors of Σ SᵢQQ'Sᵢ',
+    which measures the Hessian, the constant one left out. They recover an isometric chart up to an
+    affine map, also where its domain has holes or is not convex.
+
+    A neighbourhood needs at least (d+1)(d+2)/2 points; with exactly as many, Q fills all that the
+    affine functions leave and the result is that of LTSA. scikit-learn's
+    ``LocallyLinearEmbedding(method="hessian")`` always gives LTSA's (a full QR in place of the
+    reduced one).
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates: orthogonal vectors of unit length.
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Donoho and Grimes, PNAS 100 (2003). Book chapter 13.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_hole(1000, random_state=0)
+    >>> flat = unbend.HessianLLE(n_neighbors=8).fit_transform(roll.points)
+    >>> unbend.quality.procrustes(roll.chart, flat, kind="affine") < 0.01
+    True
+    """
+
+    def _least_neighbors(self) -> int:
+        d = self.n_components
+        return (d + 1) * (d + 2) // 2 - 1
+
+    def _blocks(self, coordinates: FloatArray) -> FloatArray:
+        return hessian_blocks(coordinates, self.n_components)

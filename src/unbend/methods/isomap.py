@@ -1,0 +1,120 @@
+"""Isomap: classical scaling of geodesic distances."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.base.inputs import generator, threads
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.params import NOTHING, Choice, declared, param
+from unbend.eigen import solve
+from unbend.extend import Fitted, GeodesicsOf, Nystrom, Rule
+from unbend.gram import Gram, negative_share
+from unbend.graphs import geodesics, undirected
+from unbend.neighbors import Neighbors, Space
+from unbend.problem import SpectralProblem, Spectrum
+from unbend.report import note
+
+# Dimensions of the residual-variance curve, and rows it is measured on at most.
+CURVE, CURVE_ROWS = 10, 2000
+
+
+@final
+@declared
+class Isomap(NeighborhoodEmbedding):
+    """Isometric feature mapping: distances along the data become straight distances.
+
+    Shortest paths D along the neighbourhood graph stand for geodesics, and the coordinates are
+    the top eigenvectors of −½ H D² H, scaled by √λ. Right for surfaces that can be laid flat and
+    are convex when flat; holes stretch the paths around them.
+
+    Memory grows with n²; new rows are placed by the Nyström formula through their neighbours.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates, in the units of the data.
+    eigenvalues_ : array (n_components,)
+        Top eigenvalues of the kernel.
+    geodesics_ : array
+        Geodesic distances between the distinct rows (of the first part, where there are several).
+    negative_share_ : float
+        Share of the kernel's total |eigenvalue| that is negative, and so was dropped; estimated
+        for more than 600 rows.
+    residual_variance_ : array
+        1 − R² between geodesic and embedded distances with 1, 2, … coordinates.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Tenenbaum, de Silva and Langford, Science 290 (2000). Book chapter 8; the repairs are its
+    section 8.1.3 (Cailliez, 1983) and the raising of all eigenvalues.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(1000, random_state=0)
+    >>> flat = unbend.Isomap(n_neighbors=8).fit_transform(roll.points)
+    >>> unbend.quality.procrustes(roll.chart, flat) < 0.01
+    True
+    """
+
+    repair: str | None = param(
+        None,
+        Choice("shift", "lift"),
+        NOTHING,
+        help="What to do about negative eigenvalues: None drops them (best on curved data), "
+        "'shift' adds the least constant to all distances, 'lift' raises all eigenvalues.",
+    )
+    isometric: ClassVar[bool] = True
+
+    def _least_neighbors(self) -> int:
+        return 1
+
+    def _kernel(
+        self, space: Space, neighbors: Neighbors, rule: Rule
+    ) -> tuple[SpectralProblem, Finish]:
+        distances = geodesics(
+            undirected(neighbors).lengths,
+            threads=threads(self.n_jobs),
+            instead="use LTSA or LaplacianEigenmaps, whose memory grows with n and not n²",
+        )
+        gram = Gram(distances).repaired(self.repair)
+        share = negative_share(gram, generator(self.random_state))
+        note(negative_share=share, repair=str(self.repair), lift=gram.lift)
+
+        def finish(spectrum: Spectrum) -> Fitted:
+            extension = Nystrom(
+                GeodesicsOf(space, distances, rule),
+                gram.squares,
+                gram.mean_squares,
+                gram.nystrom_weights(spectrum),
+            )
+            fitted = {"geodesics_": distances, "negative_share_": share, "_gram": gram}
+            return Fitted(gram.coordinates(spectrum), extension, fitted)
+
+        return gram.problem(), finish
+
+    @property
+    def residual_variance_(self) -> FloatArray:
+        """1 − R² between geodesic and embedded distances with 1, 2, … coordinates.
+
+        Ten dimensions, or as many as were asked for if that is more; on 2000 rows at most.
+        """
+        gram = self._gram
+        n = len(gram.distances)
+        count = min(max(CURVE, self.n_components), n - 2)
+        spectrum = solve(gram.problem(), count, self.eigen_solver, generator(self.random_state))
+        rows = np.unique(np.linspace(0, n - 1, CURVE_ROWS).astype(int))
+        pairs = np.triu_indices(len(rows), 1)
+        truth = gram.distances[np.ix_(rows, rows)][pairs]
+        squares = np.zeros(len(truth))
+        curve = []
+        for column in gram.coordinates(spectrum)[rows].T:
+            squares += np.square(column[pairs[0]] - column[pairs[1]])
+            curve.append(1.0 - np.corrcoef(truth, np.sqrt(squares))[0, 1] ** 2)
+        return np.array(curve)

@@ -1,0 +1,115 @@
+"""Laplacian eigenmaps."""
+
+from typing import Any, final
+
+import numpy as np
+
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
+from unbend.extend import Fitted, Harmonic, Rule
+from unbend.graphs import adjacency, degrees, heat_kernel, laplacian, symmetrize, weigh
+from unbend.graphs.weights import Weight
+from unbend.neighbors import Neighbors, Space
+from unbend.problem import SpectralProblem, Spectrum
+from unbend.quality import repeated_directions
+from unbend.report import note
+
+
+
+@final
+@declared
+class LaplacianEigenmaps(NeighborhoodEmbedding):
+    """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
+
+    With weights W on the edges and degrees D, the coordinates solve (D − W) f = λ D f at the
+    bottom end, the constant left out. Neighbours stay together; lengths are not kept, and on a
+    long strip later eigenvectors repeat the first (cos 2x is a function of cos x): the report
+    tells which, and more components show the other direction.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates, orthonormal with respect to D (`random_walk`) or plainly.
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    repeated_ : array (n_components,)
+        How well each coordinate is a function of those before it (R²): near one means that it
+        adds nothing.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Belkin and Niyogi, Neural Computation 15 (2003). Book chapter 12.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> from scipy.stats import spearmanr
+    >>> roll = unbend.datasets.swiss_roll(1000, random_state=0)
+    >>> waves = unbend.LaplacianEigenmaps(n_neighbors=8).fit_transform(roll.points)
+    >>> abs(spearmanr(waves[:, 0], roll.chart[:, 0])[0]) > 0.99
+    True
+    """
+
+    weights: Any = param(
+        "adjacency",
+        Choice("adjacency", "heat"),
+        FUNCTION,
+        help="Weight of an edge: 1, exp(−d²/t), or a decreasing function of the distance.",
+    )
+    t: float | None = param(
+        None, Real(0), NOTHING, help="Time of the heat kernel; None: twice the mean squared edge."
+    )
+    symmetrize: str = param(
+        "max",
+        Choice("max", "min", "mean"),
+        help="Weights W as found become max(W, W'), min(W, W') or (W + W')/2.",
+    )
+    normalization: str = param(
+        "random_walk",
+        Choice("random_walk", "symmetric", "none"),
+        help="Solutions f of L f = λ D f, their scaling D^½ f, or solutions of L f = λ f.",
+    )
+
+    def _least_neighbors(self) -> int:
+        return 1
+
+    def _weight(self, neighbors: Neighbors) -> Weight:
+        if self.weights == "adjacency":
+            return adjacency
+        return heat_kernel(neighbors.distances, self.t) if self.weights == "heat" else self.weights
+
+    def _kernel(
+        self, space: Space, neighbors: Neighbors, rule: Rule
+    ) -> tuple[SpectralProblem, Finish]:
+        weight = self._weight(neighbors)
+        weights = symmetrize(weigh(neighbors.graph(), weight), self.symmetrize)
+        degree = degrees(weights)
+        _check_weights(weights.data, degree)
+        plain, scaled = self.normalization == "none", self.normalization == "symmetric"
+        problem = SpectralProblem(
+            laplacian(weights), "bottom", np.ones((space.n, 1)), None if plain else degree
+        )
+
+        def finish(spectrum: Spectrum) -> Fitted:
+            vectors = spectrum.vectors
+            repeated = repeated_directions(vectors)
+            note(repeated=[float(r) for r in repeated])
+            extension = Harmonic(space, rule, weight, vectors, spectrum.values, plain, scaled)
+            coordinates = vectors * np.sqrt(degree)[:, None] if scaled else vectors
+            return Fitted(coordinates, extension, {"repeated_": repeated})
+
+        return problem, finish
+
+
+def _check_weights(weights: np.ndarray[Any, Any], degree: np.ndarray[Any, Any]) -> None:
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise ValueError("weights must be finite and not negative: check the weight function")
+    if np.any(degree <= 0):
+        raise ValueError(
+            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a larger t, "
+            "more neighbours or symmetrize='max'"
+        )

@@ -1,0 +1,87 @@
+"""Locally linear embedding: every point is written by its neighbours."""
+
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array
+
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.params import FLAG, Real, declared, param
+from unbend.extend import Barycentric, Fitted, Rule
+from unbend.local import barycentric_weights
+from unbend.neighbors import Neighbors, Space
+from unbend.problem import SpectralProblem, Spectrum
+
+
+def reconstruction_weights(
+    space: Space, neighbors: Neighbors, reg: float, nonnegative: bool = False
+) -> csr_array:
+    """Sparse W, rows summing to one, with x ≈ W x for every row x."""
+    values = np.empty(len(neighbors.indices))
+    for points, indices in neighbors.blocks(rows_at_once=4096):
+        if indices.shape[1]:
+            local = space.coordinates(np.column_stack((points, indices)))
+            entries = neighbors.offsets[points, None] + np.arange(indices.shape[1])
+            values[entries] = barycentric_weights(local, reg, nonnegative)
+    shape = (neighbors.n, neighbors.n)
+    return csr_array((values, neighbors.indices, neighbors.offsets), shape=shape)
+
+
+@final
+@declared
+class LLE(NeighborhoodEmbedding):
+    """Locally linear embedding: coordinates that the same local weights reconstruct.
+
+    W holds the weights, summing to one a row, that best write each point by its neighbours; the
+    coordinates are the bottom eigenvectors of (I − W)'(I − W), the constant one left out.
+
+    The regularisation bends the result: on large noiseless surfaces use a small `reg` (at
+    n = 100 000 on a roll the default loses the height, 1e-6 keeps it), or LTSA.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates: orthogonal vectors of unit length.
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Roweis and Saul, Science 290 (2000); Saul and Roweis, JMLR 4 (2003). Book chapter 10.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> curve = unbend.datasets.s_curve(1000, random_state=0)
+    >>> flat = unbend.LLE(n_neighbors=8).fit_transform(curve.points)
+    >>> unbend.quality.trustworthiness(curve.points, flat) > 0.99
+    True
+    """
+
+    reg: float = param(
+        1e-3, Real(0), help="Ridge of the local weights, relative to the trace of the local Gram."
+    )
+    nonnegative: bool = param(
+        False, FLAG, help="Whether weights must not be negative (each point inside its neighbours)."
+    )
+    local_blocks: ClassVar[bool] = True
+
+    def _least_neighbors(self) -> int:
+        return 1
+
+    def _kernel(
+        self, space: Space, neighbors: Neighbors, rule: Rule
+    ) -> tuple[SpectralProblem, Finish]:
+        weights = reconstruction_weights(space, neighbors, self.reg, self.nonnegative)
+        error = csr_array(eye_array(space.n) - weights)
+        kernel = csr_array(error.T @ error)
+
+        def finish(spectrum: Spectrum) -> Fitted:
+            return Fitted(spectrum.vectors, Barycentric(space, spectrum.vectors, rule.k, self.reg))
+
+        constant = np.ones((space.n, 1))
+        return SpectralProblem(kernel, "bottom", constant, nullity=self.n_components), finish

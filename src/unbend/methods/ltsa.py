@@ -1,0 +1,48 @@
+"""Local tangent space alignment."""
+
+from typing import final
+
+from unbend.arrays import FloatArray
+from unbend.base.alignment import AlignmentEmbedding
+from unbend.base.params import declared
+from unbend.local import tangent_blocks
+
+
+@final
+@declared
+class LTSA(AlignmentEmbedding):
+    """Local tangent space alignment: coordinates that are affine in every tangent space.
+
+    In each neighbourhood, the point itself included, G = [1/√s, tangent coordinates]; the
+    coordinates are the bottom eigenvectors of Σ Sᵢ(I − GG')Sᵢ', the constant one left out. They
+    recover an isometric chart up to an affine map.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates: orthogonal vectors of unit length.
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Zhang and Zha, SIAM J. Sci. Comput. 26 (2004). Book chapter 11.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(1000, random_state=0)
+    >>> flat = unbend.LTSA(n_neighbors=8).fit_transform(roll.points)
+    >>> unbend.quality.procrustes(roll.chart, flat, kind="affine") < 0.001
+    True
+    """
+
+    def _least_neighbors(self) -> int:
+        return self.n_components + 1
+
+    def _blocks(self, coordinates: FloatArray) -> FloatArray:
+        return tangent_blocks(coordinates, self.n_components)

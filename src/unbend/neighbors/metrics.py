@@ -1,0 +1,50 @@
+"""Distances between rows of numbers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from unbend.arrays import FloatArray
+
+# Names that the estimators take, and SciPy's name for each.
+METRICS = {
+    "euclidean": "euclidean",
+    "manhattan": "cityblock",
+    "cityblock": "cityblock",
+    "chebyshev": "chebyshev",
+    "minkowski": "minkowski",
+    "cosine": "cosine",
+    "correlation": "correlation",
+}
+_NORMS = {"euclidean": 2.0, "cityblock": 1.0, "chebyshev": np.inf}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named distance or a callable of two rows, with its parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Metric("manhattan").between(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([[7.]])
+    """
+
+    name: str | Callable[[FloatArray, FloatArray], float] = "euclidean"
+    params: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def norm(self) -> float | None:
+        """The p of the p-norm, for metrics that are one: a KD-tree can serve these."""
+        if callable(self.name):
+            return None
+        name = METRICS[self.name]
+        return float(self.params.get("p", 2.0)) if name == "minkowski" else _NORMS.get(name)
+
+    def between(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Distances of every row of `first` to every row of `second`."""
+        name = self.name if callable(self.name) else METRICS[self.name]
+        distances: FloatArray = cdist(first, second, name, **self.params)  # type: ignore[call-overload]
+        return distances

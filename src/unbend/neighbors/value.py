@@ -1,0 +1,113 @@
+"""Neighbourhoods as a value."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from unbend.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """The neighbours of each point, nearest first; a point is never its own neighbour.
+
+    Row i owns ``indices[offsets[i]:offsets[i + 1]]`` and the distances beside them. Rows may
+    differ in length (radius graphs, a count for each point, bridged components): local methods
+    work on `blocks`, which groups rows of one length, so they never see the difference.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = Neighbors.rectangular(np.array([[1], [0]]), np.array([[2.0], [2.0]]))
+    >>> pairs.counts
+    array([1, 1])
+    """
+
+    offsets: IntArray
+    indices: IntArray
+    distances: FloatArray
+
+    def __post_init__(self) -> None:
+        if len(self.indices) != len(self.distances) or self.offsets[-1] != len(self.indices):
+            raise ValueError("offsets, indices and distances do not belong together")
+
+    @classmethod
+    def rectangular(cls, indices: IntArray, distances: FloatArray) -> "Neighbors":
+        """Build from (n, k) arrays that are sorted along each row."""
+        n, k = indices.shape
+        offsets = np.arange(n + 1, dtype=np.int64) * k
+        return cls(offsets, indices.astype(np.int32).ravel(), distances.ravel())
+
+    @classmethod
+    def from_edges(
+        cls, n: int, rows: IntArray, columns: IntArray, distances: FloatArray
+    ) -> "Neighbors":
+        """Build from edges in any order; loops are left out, and of repeated edges the shortest."""
+        order = np.lexsort((columns, distances, rows))
+        rows, columns, distances = rows[order], columns[order], distances[order]
+        pair = rows.astype(np.int64) * n + columns
+        _, first = np.unique(pair, return_index=True)
+        keep = np.zeros(len(pair), dtype=bool)
+        keep[first] = True
+        keep &= rows != columns
+        counts = np.bincount(rows[keep], minlength=n)
+        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        return cls(offsets, columns[keep].astype(np.int32), distances[keep])
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> IntArray:
+        """Number of neighbours of each point."""
+        return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> IntArray:
+        """The point that owns each entry."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), self.counts)
+
+    def graph(self) -> csr_array:
+        """Return the directed graph as found: stored entries, zeros too, are edges."""
+        return csr_array((self.distances, self.indices, self.offsets), shape=(self.n, self.n))
+
+    def blocks(self, rows_at_once: int) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield (points, indices) with one row of neighbours a point, all rows of one length."""
+        counts = self.counts
+        for count in np.unique(counts):
+            points = np.flatnonzero(counts == count)
+            for start in range(0, len(points), rows_at_once):
+                chunk = points[start : start + rows_at_once]
+                yield chunk, self.indices[self.offsets[chunk, None] + np.arange(count)]
+
+    def select(self, keep: BoolArray) -> "Neighbors":
+        """Keep the entries where `keep` is true."""
+        counts = np.bincount(self.rows[keep], minlength=self.n)
+        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        return Neighbors(offsets, self.indices[keep], self.distances[keep])
+
+    def nearest(self, counts: IntArray) -> "Neighbors":
+        """Keep at most `counts[i]` nearest neighbours of point i."""
+        place = np.arange(len(self.indices)) - np.repeat(self.offsets[:-1], self.counts)
+        return self.select(place < np.repeat(counts, self.counts))
+
+    def take(self, rows: IntArray) -> "Neighbors":
+        """Restrict to some points, renumbered; no neighbour may lie outside them."""
+        position = np.full(self.n, -1, dtype=np.int32)
+        position[rows] = np.arange(len(rows), dtype=np.int32)
+        entry = np.concatenate([np.arange(self.offsets[i], self.offsets[i + 1]) for i in rows])
+        offsets = np.concatenate(([0], np.cumsum(self.counts[rows]))).astype(np.int64)
+        return Neighbors(offsets, position[self.indices[entry]], self.distances[entry])
+
+    def joined(self, rows: IntArray, columns: IntArray, distances: FloatArray) -> "Neighbors":
+        """Add edges."""
+        return Neighbors.from_edges(
+            self.n,
+            np.concatenate((self.rows, rows)),
+            np.concatenate((self.indices, columns)),
+            np.concatenate((self.distances, distances)),
+        )

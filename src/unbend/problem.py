@@ -1,0 +1,87 @@
+"""A method's spectral problem, and its solution, as values."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import LinearOperator
+
+from unbend.arrays import FloatArray
+
+Matrix: TypeAlias = FloatArray | csr_array | LinearOperator
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralProblem:
+    """Symmetric problem A f = λ M f, of which one end is wanted.
+
+    Parameters
+    ----------
+    matrix : dense, sparse or linear operator
+        A, symmetric.
+    end : "top" or "bottom"
+        Largest or smallest eigenvalues.
+    trivial : array (n, t), optional
+        Known eigenvectors that carry no information, such as the constant one. They are projected
+        out rather than skipped: by counting alone they could not be told from coordinates that
+        have the same eigenvalue.
+    mass : array (n,), optional
+        Diagonal of M; the identity if absent.
+    nullity : int
+        How many further eigenvalues may vanish without anything being wrong: alignment kernels
+        of flat data annihilate the d coordinates as well.
+    """
+
+    matrix: Matrix
+    end: Literal["top", "bottom"]
+    trivial: FloatArray | None = None
+    mass: FloatArray | None = None
+    nullity: int = 0
+
+    @property
+    def n(self) -> int:
+        """Size of the problem."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def trivial_basis(self) -> FloatArray:
+        """Trivial vectors as a matrix, possibly without columns."""
+        return np.zeros((self.n, 0)) if self.trivial is None else self.trivial
+
+    @cached_property
+    def norm(self) -> float:
+        """Bound of the spectrum: the largest absolute row sum; zero where products are all we have."""
+        if isinstance(self.matrix, LinearOperator):
+            return 0.0
+        return float(abs(self.matrix).sum(axis=1).max())
+
+    def standard(self) -> "SpectralProblem":
+        """Return the same problem with M = I and orthonormal trivial vectors: u = M^½ f."""
+        trivial, matrix = self.trivial_basis, self.matrix
+        if self.mass is not None:
+            root = np.sqrt(self.mass)
+            trivial = trivial * root[:, None]
+            inverse = diags_array(1.0 / root)
+            matrix = inverse @ matrix @ inverse
+            matrix = csr_array(matrix) if not isinstance(matrix, np.ndarray) else matrix
+        return SpectralProblem(matrix, self.end, np.linalg.qr(trivial)[0], None, self.nullity)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenpairs, in order from the wanted end, with what is known of their accuracy.
+
+    `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` is the first eigenvalue
+    beyond those asked for.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    residuals: FloatArray
+    solver: str
+    seconds: float
+    converged: bool
+    next_value: float
+    norm: float

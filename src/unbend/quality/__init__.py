@@ -1,0 +1,7 @@
+"""How good an embedding is, with or without the true coordinates."""
+
+from unbend.quality.directions import repeated_directions
+from unbend.quality.procrustes import align, procrustes
+from unbend.quality.ranks import continuity, trustworthiness
+
+__all__ = ["align", "continuity", "procrustes", "repeated_directions", "trustworthiness"]

@@ -1,0 +1,122 @@
+"""How far an embedding is from the true coordinates once it is laid over them."""
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import lstsq, svd
+
+from unbend.arrays import FloatArray
+from unbend.quality._checks import checked_pair
+
+Kind: TypeAlias = Literal["similarity", "affine"]
+
+
+def procrustes(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similarity") -> float:
+    r"""Share of the truth's variance that the best map of the embedding leaves unexplained.
+
+    .. math:: \min_T \|A - T(B)\|_F^2 \,/\, \|A - \bar A\|_F^2
+
+    for the truth A, its mean :math:`\bar A` and the embedding B, where T runs over the
+    similarities or over the affine maps.
+
+    Parameters
+    ----------
+    truth : array_like of shape (n, d)
+        The true coordinates.
+    embedding : array_like of shape (n, p)
+        The coordinates found, in the same order.
+    kind : {"similarity", "affine"}
+        Similarity: one scale, a rotation or reflection, a translation; the narrower matrix is
+        padded with zero columns. Affine: any linear map and a translation, for methods that
+        normalise their coordinates.
+
+    Returns
+    -------
+    float
+        0 for a perfect embedding, 1 for one that says nothing of the truth.
+
+    See Also
+    --------
+    align : The mapped embedding itself.
+
+    Examples
+    --------
+    >>> from unbend.datasets import swiss_roll
+    >>> chart = swiss_roll(200, random_state=0).chart
+    >>> turned_and_stretched = chart @ [[0.0, 3.0], [-1.0, 0.0]]
+    >>> procrustes(chart, turned_and_stretched) > 0.01
+    True
+    >>> procrustes(chart, turned_and_stretched, kind="affine") < 1e-12
+    True
+    """
+    target, points = checked_pair("truth", truth, embedding)
+    if (target == target[0]).all():
+        raise ValueError("truth must have at least two different points.")
+    mapped = align(target, points, kind=kind)
+    residual = _padded(target, mapped.shape[1]) - mapped
+    return float(np.sum(residual**2) / np.sum((target - target.mean(axis=0)) ** 2))
+
+
+def align(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similarity") -> FloatArray:
+    """Map the embedding as closely onto the truth as a map of the given kind can.
+
+    Parameters
+    ----------
+    truth : array_like of shape (n, d)
+        The true coordinates.
+    embedding : array_like of shape (n, p)
+        The coordinates found, in the same order.
+    kind : {"similarity", "affine"}
+        The maps to choose from, as in `procrustes`.
+
+    Returns
+    -------
+    ndarray of shape (n, d) or (n, max(d, p))
+        The mapped embedding. It has the truth's columns, except that a similarity cannot drop
+        a dimension: if p > d, the columns beyond d are what the truth, padded with zeros,
+        does not have.
+
+    See Also
+    --------
+    procrustes : The error that is left.
+
+    Examples
+    --------
+    >>> align([[0, 0], [2, 0], [0, 4]], [[1, 1], [1, 2], [-1, 1]]).round(12) + 0.0
+    array([[0., 0.],
+           [2., 0.],
+           [0., 4.]])
+    """
+    target, points = checked_pair("truth", truth, embedding)
+    if kind == "similarity":
+        return _similar(target, points)
+    if kind == "affine":
+        return _affine(target, points)
+    raise ValueError(f"kind must be 'similarity' or 'affine', but it is {kind!r}.")
+
+
+def _similar(target: FloatArray, points: FloatArray) -> FloatArray:
+    columns = max(target.shape[1], points.shape[1])
+    target, points = _padded(target, columns), _padded(points, columns)
+    mean = target.mean(axis=0)
+    centred = points - points.mean(axis=0)
+    left, singular_values, right = svd(centred.T @ (target - mean))
+    size = np.sum(centred**2)
+    # Points that all coincide are mapped to the mean, the best they can do.
+    scale = singular_values.sum() / size if size > 0 else 0.0
+    mapped: FloatArray = mean + scale * (centred @ (left @ right))
+    return mapped
+
+
+def _affine(target: FloatArray, points: FloatArray) -> FloatArray:
+    mean = target.mean(axis=0)
+    centred = points - points.mean(axis=0)
+    # The least-norm solution: repeated or constant columns of the embedding do no harm.
+    linear, *_ = lstsq(centred, target - mean)
+    mapped: FloatArray = mean + centred @ linear
+    return mapped
+
+
+def _padded(points: FloatArray, columns: int) -> FloatArray:
+    return np.pad(points, ((0, 0), (0, columns - points.shape[1])))

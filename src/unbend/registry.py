@@ -1,0 +1,29 @@
+"""Every method, one line each. The command line, the page, the demo and the tests read this."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a method lives, and what it is called in full."""
+
+    name: str
+    class_name: str
+    title: str
+
+    def load(self) -> Any:
+        """Import the class."""
+        return getattr(import_module(f"unbend.methods.{self.name}"), self.class_name)
+
+
+METHODS = (
+    Entry("pca", "PCA", "Principal component analysis"),
+    Entry("classical_mds", "ClassicalMDS", "Classical multidimensional scaling"),
+    Entry("isomap", "Isomap", "Isometric feature mapping"),
+    Entry("lle", "LLE", "Locally linear embedding"),
+    Entry("ltsa", "LTSA", "Local tangent space alignment"),
+    Entry("hessian_lle", "HessianLLE", "Hessian locally linear embedding"),
+    Entry("laplacian_eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps"),
+)

@@ -1,0 +1,138 @@
+"""What a fit did: every stage with its sizes, seconds and bytes, and every warning."""
+
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from unbend.progress import advance
+
+Fact = str | int | float | bool | list[float] | None
+
+
+@dataclass
+class Stage:
+    """One stage of a fit."""
+
+    name: str
+    seconds: float = 0.0
+    bytes: int = 0
+    facts: dict[str, Fact] = field(default_factory=dict)
+
+
+@dataclass
+class Report:
+    """The record of one fit: printable, and JSON through `to_json`.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> X = unbend.datasets.swiss_roll(300, random_state=0).points
+    >>> report = unbend.LTSA(n_neighbors=8).fit(X).report_
+    >>> [stage.name for stage in report.stages]
+    ['neighbors', 'graph', 'kernel', 'spectrum', 'coordinates']
+    >>> report.stage("neighbors").facts["rows"]
+    300
+    """
+
+    title: str
+    stages: list[Stage] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def stage(self, name: str) -> Stage:
+        """Return the last stage of that name."""
+        for stage in reversed(self.stages):
+            if stage.name == name:
+                return stage
+        raise KeyError(name)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain dictionaries and lists."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """Return the report as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        lines = [self.title]
+        for stage in self.stages:
+            facts = ", ".join(f"{name} {_shown(fact)}" for name, fact in stage.facts.items())
+            size = f" {stage.bytes / 1e6:8.1f} MB" if stage.bytes else " " * 12
+            lines.append(f"  {stage.name:<12}{stage.seconds:8.3f} s{size}  {facts}")
+        lines += [f"  warning: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+
+def _shown(fact: Fact) -> str:
+    if isinstance(fact, list):
+        return "[" + " ".join(f"{number:.3g}" for number in fact) + "]"
+    return f"{fact:.4g}" if isinstance(fact, float) else str(fact)
+
+
+_report: ContextVar[Report | None] = ContextVar("unbend_report", default=None)
+_stage: ContextVar[Stage | None] = ContextVar("unbend_stage", default=None)
+
+
+@contextmanager
+def recording(title: str) -> Iterator[Report]:
+    """Collect the stages and warnings of the block in a new report."""
+    report = Report(title)
+    token = _report.set(report)
+    try:
+        yield report
+    finally:
+        _report.reset(token)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[Stage]:
+    """Time a stage, add it to the current report, and announce it to the callback."""
+    record = Stage(name)
+    report = _report.get()
+    if report is not None:
+        report.stages.append(record)
+    token = _stage.set(record)
+    start = time.perf_counter()
+    try:
+        advance(name, 0, 1)
+        yield record
+        advance(name, 1, 1)
+    finally:
+        record.seconds = time.perf_counter() - start
+        _stage.reset(token)
+
+
+def note(**facts: Fact | np.generic) -> None:
+    """Write facts into the stage that is running, if any."""
+    record = _stage.get()
+    if record is not None:
+        for name, fact in facts.items():
+            record.facts[name] = fact.item() if isinstance(fact, np.generic) else fact
+
+
+def note_bytes(size: int) -> None:
+    """Count memory that the running stage is about to take."""
+    record = _stage.get()
+    if record is not None:
+        record.bytes += size
+
+
+def step(done: int, total: int) -> None:
+    """Report progress within the running stage."""
+    record = _stage.get()
+    if record is not None:
+        advance(record.name, done, total)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn the user, and keep the warning in the report."""
+    report = _report.get()
+    if report is not None:
+        report.warnings.append(message)
+    warnings.warn(message, category, stacklevel=2)

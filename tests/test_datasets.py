@@ -1,0 +1,329 @@
+"""Surfaces: their points lie where they should, as densely as they should, and so do the charts."""
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.interpolate import CubicSpline
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from scipy.stats import kstest
+
+from unbend.datasets import (
+    SURFACES,
+    Surface,
+    clusters_3d,
+    punched_sphere,
+    s_curve,
+    square,
+    swiss_hole,
+    swiss_roll,
+    toroidal_helix,
+)
+from unbend.datasets.rolls import THETA_RANGE, _arc_length, _theta_at
+
+SEEDS = range(5)
+ISOMETRIC = [swiss_roll, s_curve, square, swiss_hole]
+
+
+def assert_follows(values, law):
+    assert kstest(values, law).pvalue > 1e-4
+
+
+def uniform(low, high):
+    return lambda x: np.clip((x - low) / (high - low), 0, 1)
+
+
+def theta_of(surface):
+    return np.hypot(surface.points[:, 0], surface.points[:, 2])
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_every_surface_in_the_registry_has_its_name_and_the_number_of_points_asked_for(name):
+    for n in (1, 2, 7, 100):
+        surface = SURFACES[name](n, random_state=0)
+        assert surface.name == name
+        assert surface.points.shape == (n, 3)
+        assert len(surface.chart) == n
+        assert surface.points.dtype == surface.chart.dtype == np.float64
+
+
+@pytest.mark.parametrize("make", ISOMETRIC)
+def test_nearby_points_are_as_far_apart_in_an_isometric_chart_as_in_space(make):
+    surface = make(50_000, random_state=0)
+    assert surface.isometric
+    apart, pairs = cKDTree(surface.chart).query(surface.chart, 2)
+    close = np.argsort(apart[:, 1])[:1000]
+    difference = np.diff(surface.points[pairs[close]], axis=1)[:, 0]
+    # A chord misses at most (arc)^3/24 of its arc, since no curvature exceeds 1 here.
+    shortfall = apart[close, 1] - np.linalg.norm(difference, axis=1)
+    assert np.all(np.abs(shortfall) <= apart[close, 1] ** 3 / 24 + 1e-12)
+
+
+@pytest.mark.parametrize("length", [1, 21, 51])
+def test_the_swiss_roll_satisfies_its_equation(length):
+    roll = swiss_roll(2000, length=length, random_state=0)
+    theta = theta_of(roll)
+    assert np.all((theta >= THETA_RANGE[0] - 1e-12) & (theta <= THETA_RANGE[1] + 1e-12))
+    assert np.allclose(roll.points[:, 0], theta * np.cos(theta), atol=1e-11)
+    assert np.allclose(roll.points[:, 2], theta * np.sin(theta), atol=1e-11)
+    assert np.all((roll.points[:, 1] >= 0) & (roll.points[:, 1] <= length))
+    assert np.array_equal(roll.points[:, 1], roll.chart[:, 1])
+
+
+def test_the_swiss_roll_chart_is_the_length_of_the_spiral():
+    for upper in (6.0, 9.0, 14.0):
+        length, _ = quad(lambda theta: np.hypot(1, theta), THETA_RANGE[0], upper)
+        found = np.diff(_arc_length(np.array([THETA_RANGE[0], upper])))[0]
+        assert np.isclose(found, length, rtol=1e-12)
+
+
+def test_the_inverse_of_the_arc_length_is_exact_to_rounding():
+    theta = np.linspace(*THETA_RANGE, 10_001)
+    assert np.allclose(_theta_at(_arc_length(theta)), theta, rtol=4e-16 * 4, atol=0)
+
+
+def test_the_s_curve_consists_of_two_circles():
+    x, _, z = s_curve(2000, random_state=0).points.T
+    lower, upper = np.hypot(x, z), np.hypot(x, z - 2)
+    assert np.all(np.minimum(np.abs(lower - 1), np.abs(upper - 1)) < 1e-12)
+    assert np.ptp(z) > 3.9
+
+
+def test_the_square_lies_in_a_plane_that_contains_no_axis():
+    plane = square(500, length=3, random_state=0)
+    normal = np.linalg.svd(plane.points)[2][2]
+    assert np.allclose(plane.points @ normal, 0, atol=1e-12)
+    assert np.all(np.abs(normal) > 0.1)
+    assert np.all(plane.chart <= [1, 3])
+
+
+@pytest.mark.parametrize("height", [0.1, 0.5, 0.75, 0.9])
+@pytest.mark.parametrize("sampling", ["area", "parameter"])
+def test_the_punched_sphere_is_a_sphere_cut_at_its_height(height, sampling):
+    cap = punched_sphere(2000, height=height, sampling=sampling, random_state=0)
+    assert np.allclose(np.linalg.norm(cap.points - [0, 0, 0.5], axis=1), 0.5, atol=1e-14)
+    assert height * 0.99 < cap.points[:, 2].max() <= height + 1e-15
+
+
+def test_the_punched_sphere_chart_keeps_directions_and_distances_from_the_bottom_pole():
+    cap = punched_sphere(2000, random_state=0)
+    chord = np.linalg.norm(cap.points, axis=1)
+    assert np.allclose(np.linalg.norm(cap.chart, axis=1), np.arcsin(chord), atol=1e-8)
+    assert np.allclose(
+        np.arctan2(cap.chart[:, 1], cap.chart[:, 0]),
+        np.arctan2(cap.points[:, 1], cap.points[:, 0]),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("turns", [1, 8])
+def test_the_toroidal_helix_lies_on_its_torus_and_closes(turns):
+    helix = toroidal_helix(1000, turns=turns, sampling="even")
+    x, y, z = helix.points.T
+    assert np.allclose((np.hypot(x, y) - 2) ** 2 + z**2, 1, atol=1e-12)
+    steps = np.linalg.norm(np.diff(helix.points, axis=0, append=helix.points[:1]), axis=1)
+    assert steps.max() < 1.1 * 2 * np.pi * np.hypot(turns, 3) / 1000
+    assert np.allclose(helix.chart[:, 0], 2 * np.pi * np.arange(1000) / 1000, atol=1e-14)
+
+
+def test_the_clusters_are_spheres_and_segments_between_them():
+    chain = clusters_3d(2000, random_state=0)
+    centres = np.array([[-4, 0, 0], [0, 0, 3], [4, 0, 0]])
+    for label, centre in enumerate(centres):
+        radii = np.linalg.norm(chain.points[chain.labels == label] - centre, axis=1)
+        assert np.allclose(radii, 1.5, atol=1e-12)
+    for label in (3, 4):
+        ends = centres[label - 3 : label - 1]
+        part = chain.points[chain.labels == label]
+        to_ends = np.linalg.norm(part[:, None] - ends, axis=2)
+        assert np.allclose(to_ends.sum(axis=1), 5, atol=1e-12)
+        assert to_ends.min() >= 1.5 - 1e-12
+    assert np.array_equal(chain.chart, chain.points[:, [0, 2]])
+
+
+def test_the_clusters_share_the_points_as_documented_in_random_order():
+    chain = clusters_3d(1000, random_state=0)
+    assert np.bincount(chain.labels).tolist() == [300, 300, 300, 50, 50]
+    assert np.any(np.diff(chain.labels) < 0)
+
+
+@pytest.mark.parametrize("n", [500, 1000, 2000])
+def test_the_clusters_are_connected_by_ten_neighbours(n):
+    assert all(_is_connected(clusters_3d(n, random_state=seed).points) for seed in range(10))
+
+
+def _is_connected(points, k=10):
+    tree = cKDTree(points)
+    distances, _ = tree.query(points, k + 1)
+    near = tree.sparse_distance_matrix(tree, distances.max(), output_type="coo_matrix").tocsr()
+    rows = np.repeat(np.arange(len(points)), np.diff(near.indptr))
+    near.data *= near.data <= distances[rows, k]
+    near.eliminate_zeros()
+    return connected_components(near, directed=False)[0] == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_area_sampling_is_uniform_by_area(seed):
+    options = {"n": 4000, "random_state": seed}
+    shortest, longest = _arc_length(np.array(THETA_RANGE))
+    roll = swiss_roll(**options)
+    assert_follows(roll.chart[:, 0], uniform(shortest, longest))
+    assert_follows(_arc_length(theta_of(roll)), uniform(shortest, longest))
+    assert_follows(roll.chart[:, 1], uniform(0, 21))
+    assert_follows(s_curve(**options).chart[:, 0], uniform(0, 3 * np.pi))
+    assert_follows(s_curve(**options).chart[:, 1], uniform(0, 5))
+    assert_follows(square(**options, length=3).chart[:, 1], uniform(0, 3))
+    assert_follows(punched_sphere(**options).points[:, 2], uniform(0, 0.75))
+    chain = clusters_3d(**options)
+    for coordinate in range(3):
+        first = chain.points[chain.labels == 0][:, coordinate] - (-4, 0, 0)[coordinate]
+        assert_follows(first, uniform(-1.5, 1.5))
+    assert_follows(chain.points[chain.labels == 4][:, 0], uniform(4 * 0.3, 4 * 0.7))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("turns", [1, 8])
+def test_area_sampling_of_the_helix_is_uniform_by_arc_length(seed, turns):
+    u = toroidal_helix(4000, turns=turns, random_state=seed).chart[:, 0]
+    grid = np.linspace(0, 2 * np.pi, 20_001)
+    speed = CubicSpline(grid, np.hypot(turns, 2 + np.cos(turns * grid))).antiderivative()
+    assert_follows(u, lambda x: speed(x) / speed(2 * np.pi))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_area_sampling_of_the_holed_roll_is_that_of_the_roll_outside_the_hole(seed):
+    arc, s = swiss_hole(4000, random_state=seed).chart.T
+    shortest, longest, hole_start, hole_end = _arc_length(np.array([*THETA_RANGE, 9, 12]))
+    beside = (s <= 9) | (s >= 14)
+    assert_follows(arc[beside], uniform(shortest, longest))
+    before = arc <= hole_start
+    assert_follows(s[before], uniform(0, 21))
+    area_beside, hole = 16 * (longest - shortest), 5 * (hole_end - hole_start)
+    expected = area_beside / (21 * (longest - shortest) - hole)
+    assert abs(beside.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / 4000)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parameter_sampling_follows_the_law_of_the_book(seed):
+    options = {"n": 4000, "sampling": "parameter", "random_state": seed}
+    assert_follows(theta_of(swiss_roll(**options)), uniform(*THETA_RANGE))
+    assert_follows(s_curve(**options).chart[:, 0], uniform(0, 3 * np.pi))
+    cap = punched_sphere(**options)
+    assert_follows(2 * np.linalg.norm(cap.chart, axis=1), uniform(0, np.arccos(-0.5)))
+    assert_follows(toroidal_helix(**options).chart[:, 0], uniform(0, 2 * np.pi))
+    chain = clusters_3d(**options)
+    polar = np.arccos(np.clip(chain.points[chain.labels == 0][:, 2] / 1.5, -1, 1))
+    assert_follows(polar, uniform(0, np.pi))
+    beside = swiss_hole(**options)
+    beside = theta_of(beside)[(beside.chart[:, 1] <= 9) | (beside.chart[:, 1] >= 14)]
+    assert_follows(beside, uniform(*THETA_RANGE))
+
+
+@pytest.mark.parametrize("sampling", ["area", "parameter"])
+def test_the_hole_is_empty_and_its_surroundings_are_not(sampling):
+    sheet = swiss_hole(20_000, sampling=sampling, random_state=0)
+    theta, s = theta_of(sheet), sheet.chart[:, 1]
+    inside = 1e-9
+    assert not np.any(
+        (theta > 9 + inside) & (theta < 12 - inside) & (s > 9 + inside) & (s < 14 - inside)
+    )
+    around = (theta > 8.5) & (theta < 12.5) & (s > 8.5) & (s < 14.5)
+    assert np.count_nonzero(around) > 100
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_the_same_seed_gives_the_same_bits(name):
+    first, second = (SURFACES[name](300, noise=0.1, random_state=7) for _ in range(2))
+    other = SURFACES[name](300, noise=0.1, random_state=8)
+    assert first.points.tobytes() == second.points.tobytes()
+    assert first.chart.tobytes() == second.chart.tobytes()
+    assert first.points.tobytes() != other.points.tobytes()
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_is_used_and_moved_on(kind):
+    generator = kind(3)
+    first, second = swiss_roll(50, random_state=generator), swiss_roll(50, random_state=generator)
+    again = swiss_roll(50, random_state=kind(3))
+    assert np.array_equal(first.points, again.points)
+    assert not np.array_equal(first.points, second.points)
+
+
+def test_without_a_seed_two_surfaces_differ():
+    assert not np.array_equal(swiss_roll(50).points, swiss_roll(50).points)
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_noise_is_isotropic_of_the_stated_size_and_leaves_the_chart_alone(name):
+    n, noise = 20_000, 0.3
+    clean = SURFACES[name](n, random_state=0)
+    noisy = SURFACES[name](n, noise=noise, random_state=0)
+    added = noisy.points - clean.points
+    assert np.array_equal(noisy.chart, clean.chart)
+    for column in added.T:
+        assert kstest(column / noise, "norm").pvalue > 1e-4
+    covariance = np.cov(added.T) / noise**2
+    assert np.allclose(covariance, np.eye(3), atol=5 * np.sqrt(2 / n))
+
+
+@pytest.mark.parametrize("name", SURFACES)
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"n": 0}, ValueError, "n must be at least 1"),
+        ({"n": -3}, ValueError, "n must be at least 1"),
+        ({"n": 10.0}, TypeError, "n must be an integer"),
+        ({"n": True}, TypeError, "n must be an integer"),
+        ({"n": "many"}, TypeError, "n must be an integer"),
+        ({"noise": -0.1}, ValueError, "noise must be finite, at least 0"),
+        ({"noise": float("nan")}, ValueError, "noise must be finite"),
+        ({"noise": "much"}, TypeError, "noise must be a number"),
+        ({"sampling": "surface"}, ValueError, "sampling must be 'area' or 'parameter'"),
+        ({"sampling": None}, ValueError, "sampling must be 'area' or 'parameter'"),
+        ({"random_state": -1}, ValueError, "random_state must not be negative"),
+        ({"random_state": 1.5}, TypeError, "random_state must be None, an integer"),
+        ({"random_state": "seed"}, TypeError, "random_state must be None, an integer"),
+    ],
+)
+def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
+    with pytest.raises(error, match=words) as caught:
+        SURFACES[name](**options)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "error", "words"),
+    [
+        (swiss_roll, {"length": 0}, ValueError, "length must be finite, greater than 0"),
+        (s_curve, {"length": -1}, ValueError, "length must be finite, greater than 0"),
+        (square, {"length": float("inf")}, ValueError, "length must be finite"),
+        (square, {"length": "long"}, TypeError, "length must be a number"),
+        (swiss_hole, {"length": 14}, ValueError, "length must be finite, greater than 14"),
+        (punched_sphere, {"height": 0}, ValueError, "greater than 0 and less than 1"),
+        (punched_sphere, {"height": 1}, ValueError, "greater than 0 and less than 1"),
+        (punched_sphere, {"height": float("nan")}, ValueError, "height must be finite"),
+        (toroidal_helix, {"turns": 0}, ValueError, "turns must be at least 1"),
+        (toroidal_helix, {"turns": 2.5}, TypeError, "turns must be an integer"),
+        (toroidal_helix, {"sampling": "odd"}, ValueError, "'area' or 'parameter' or 'even'"),
+    ],
+)
+def test_bad_arguments_of_one_surface_are_refused_with_a_sentence(make, options, error, words):
+    with pytest.raises(error, match=words):
+        make(**options)
+
+
+def test_numpy_numbers_are_as_good_as_python_numbers():
+    given = swiss_roll(np.int64(20), length=np.float32(3), random_state=np.int32(1))
+    assert np.array_equal(given.points, swiss_roll(20, length=3, random_state=1).points)
+
+
+def test_a_surface_is_frozen_and_refuses_parts_that_do_not_fit():
+    surface = square(5, random_state=0)
+    with pytest.raises(FrozenInstanceError):
+        surface.name = "other"
+    with pytest.raises(ValueError, match="needs points of shape"):
+        Surface(surface.points, surface.chart[:3], "square", True)
+    with pytest.raises(ValueError, match="needs labels of shape"):
+        Surface(surface.points, surface.chart, "square", True, np.arange(3))

@@ -1,0 +1,272 @@
+"""Measures of quality: equal to their definitions, on easy data and on awkward data."""
+
+import numpy as np
+import pytest
+import scipy.spatial
+from sklearn.datasets import load_digits
+from sklearn.manifold import trustworthiness as sklearn_trustworthiness
+
+import unbend.arrays
+from unbend.quality import align, continuity, procrustes, repeated_directions, trustworthiness
+from unbend.quality import ranks as ranks_module
+
+
+def plain_trustworthiness(X, embedding, k):
+    """Follow the definition point by point, ranks by (distance, row number)."""
+    n, penalty = len(X), 0
+    for i in range(n):
+        orders = []
+        for points in (X, embedding):
+            squares = ((np.asarray(points, float) - points[i]) ** 2).sum(axis=1)
+            orders.append([j for j in np.lexsort((np.arange(n), squares)) if j != i])
+        penalty += sum(max(0, orders[0].index(j) + 1 - k) for j in orders[1][:k])
+    return 1 - 2 * penalty / (n * k * (2 * n - 3 * k - 1))
+
+
+def random_pair(seed, n=200):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    return X, X[:, :2] + 0.1 * rng.normal(size=(n, 2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [1, 5, 30, 99])
+def test_trustworthiness_and_continuity_equal_those_of_scikit_learn(seed, k):
+    X, embedding = random_pair(seed)
+    expected = sklearn_trustworthiness(X, embedding, n_neighbors=k)
+    assert np.isclose(trustworthiness(X, embedding, n_neighbors=k), expected, atol=1e-13)
+    expected = sklearn_trustworthiness(embedding, X, n_neighbors=k)
+    assert np.isclose(continuity(X, embedding, n_neighbors=k), expected, atol=1e-13)
+
+
+def test_trustworthiness_of_digits_equals_that_of_scikit_learn():
+    X = load_digits().data
+    # Integer pixels give many equal distances, which scikit-learn orders as they come.
+    X = X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)
+    embedding = X @ np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:2].T
+    expected = sklearn_trustworthiness(X, embedding, n_neighbors=12)
+    assert np.isclose(trustworthiness(X, embedding, n_neighbors=12), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_and_duplicates_are_ordered_by_row_number(seed):
+    rng = np.random.default_rng(seed)
+    X, embedding = rng.integers(0, 3, (60, 3)), rng.integers(0, 4, (60, 2))
+    for k in (1, 4, 29):
+        expected = plain_trustworthiness(X, embedding, k)
+        assert trustworthiness(X, embedding, n_neighbors=k) == expected
+        assert continuity(X, embedding, n_neighbors=k) == plain_trustworthiness(embedding, X, k)
+
+
+def test_all_points_equal_is_a_perfect_embedding_of_itself():
+    assert trustworthiness(np.zeros((30, 2)), np.zeros((30, 1))) == 1
+
+
+def test_any_similarity_is_trustworthy_and_continuous():
+    X, _ = random_pair(0)
+    moved = 3 * X @ np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))[0] + 100
+    assert trustworthiness(X, moved) == continuity(X, moved) == 1
+
+
+def test_trustworthiness_sees_false_neighbours_and_continuity_sees_tears():
+    angle = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    folded, torn = circle[:, :1], angle[:, None]
+    assert continuity(circle, folded) > trustworthiness(circle, folded)
+    assert trustworthiness(circle, torn) > continuity(circle, torn)
+
+
+def test_data_far_from_the_origin_lose_no_accuracy():
+    X, embedding = random_pair(0)
+    assert trustworthiness(X + 2.0**20, embedding) == pytest.approx(
+        trustworthiness(X, embedding), abs=1e-5
+    )
+
+
+def test_the_blocks_do_not_change_the_result(monkeypatch):
+    X, embedding = random_pair(0)
+    whole = trustworthiness(X, embedding)
+    chunks = unbend.arrays.row_chunks
+    monkeypatch.setattr(
+        ranks_module, "row_chunks", lambda n, bytes_per_row: chunks(n, bytes_per_row, 7 * 40 * n)
+    )
+    assert trustworthiness(X, embedding) == whole
+
+
+@pytest.mark.parametrize("measure", [trustworthiness, continuity])
+@pytest.mark.parametrize(
+    ("k", "error", "words"),
+    [
+        (100, ValueError, "less than half the number of points, but it is 100 of 200"),
+        (0, ValueError, "n_neighbors must be at least 1"),
+        (2.0, TypeError, "n_neighbors must be an integer"),
+        (True, TypeError, "n_neighbors must be an integer"),
+    ],
+)
+def test_impossible_numbers_of_neighbours_are_refused(measure, k, error, words):
+    with pytest.raises(error, match=words):
+        measure(*random_pair(0), n_neighbors=k)
+
+
+@pytest.mark.parametrize("measure", [trustworthiness, continuity, procrustes, align])
+@pytest.mark.parametrize(
+    ("first", "second", "error", "words"),
+    [
+        (np.ones((9, 2)), np.full((9, 2), np.nan), ValueError, "embedding contains NaN"),
+        (np.full((9, 2), np.inf), np.ones((9, 2)), ValueError, "contains NaN or infinity"),
+        (np.ones((9, 2)), np.ones((8, 2)), ValueError, "have 9 and 8 rows"),
+        (np.ones(9), np.ones((9, 2)), ValueError, "must have two dimensions"),
+        (np.ones((9, 0)), np.ones((9, 2)), ValueError, "must have two dimensions"),
+        (np.ones((9, 2)), [["a", "b"]] * 9, TypeError, "embedding must be an array of real"),
+        (np.ones((9, 2)), 1j * np.ones((9, 2)), TypeError, "embedding must be an array of real"),
+    ],
+)
+def test_points_that_cannot_be_compared_are_refused(measure, first, second, error, words):
+    with pytest.raises(error, match=words):
+        measure(first, second)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_similarity_procrustes_is_the_disparity_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    truth, embedding = rng.normal(size=(50, 3)) + 5, rng.normal(size=(50, 3))
+    expected = scipy.spatial.procrustes(truth, embedding)[2]
+    assert np.isclose(procrustes(truth, embedding), expected, rtol=1e-12)
+
+
+def test_procrustes_forgives_scale_rotation_reflection_and_translation():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(40, 2)) + 3
+    reflection = np.array([[0.6, 0.8], [0.8, -0.6]])
+    embedding = 1e-3 * truth @ reflection + [7, -2]
+    assert procrustes(truth, embedding) < 1e-20
+    assert np.allclose(align(truth, embedding), truth, atol=1e-10)
+
+
+@pytest.mark.parametrize(("wide", "narrow"), [(3, 2), (4, 1)])
+def test_columns_that_one_side_lacks_count_as_zeros(wide, narrow):
+    rng = np.random.default_rng(0)
+    broad, slim = rng.normal(size=(30, wide)), rng.normal(size=(30, narrow))
+    padded = np.pad(slim, ((0, 0), (0, wide - narrow)))
+    assert np.isclose(procrustes(broad, slim), scipy.spatial.procrustes(broad, padded)[2])
+    assert np.isclose(procrustes(slim, broad), scipy.spatial.procrustes(padded, broad)[2])
+    assert align(slim, broad).shape == align(broad, slim).shape == (30, wide)
+    assert align(slim, broad, kind="affine").shape == (30, narrow)
+
+
+def test_affine_procrustes_is_the_share_of_variance_left_by_regression():
+    rng = np.random.default_rng(0)
+    truth, embedding = rng.normal(size=(60, 2)) + 4, rng.normal(size=(60, 3)) - 8
+    design = np.column_stack([embedding, np.ones(60)])
+    left = np.linalg.lstsq(design, truth, rcond=None)[1].sum()
+    expected = left / ((truth - truth.mean(axis=0)) ** 2).sum()
+    assert np.isclose(procrustes(truth, embedding, kind="affine"), expected, rtol=1e-10)
+
+
+def test_affine_procrustes_forgives_stretching_and_repeated_columns():
+    truth = np.random.default_rng(0).normal(size=(40, 2))
+    stretched = truth * [1, 50] + 3
+    repeated = np.column_stack([stretched, stretched, np.ones(40)])
+    assert procrustes(truth, stretched) > 0.1
+    assert procrustes(truth, stretched, kind="affine") < 1e-20
+    assert procrustes(truth, repeated, kind="affine") < 1e-20
+
+
+@pytest.mark.parametrize("kind", ["similarity", "affine"])
+def test_an_embedding_in_one_point_explains_nothing(kind):
+    truth = np.random.default_rng(0).normal(size=(40, 2))
+    assert np.isclose(procrustes(truth, np.full((40, 2), 0.1), kind=kind), 1)
+
+
+def test_procrustes_refuses_a_truth_in_one_point_and_an_unknown_kind():
+    points = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.raises(ValueError, match="at least two different points"):
+        procrustes(np.full((10, 2), 0.1), points)
+    with pytest.raises(ValueError, match="kind must be 'similarity' or 'affine'"):
+        procrustes(points, points, kind="projective")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_harmonics_are_repeated_directions_and_independent_ones_are_not(seed):
+    x, y = np.random.default_rng(seed).uniform(0, np.pi, (2, 1000))
+    shares = repeated_directions(np.column_stack([np.cos(x), np.cos(2 * x), np.cos(3 * x), y]))
+    assert shares[0] == 0
+    assert np.all(shares[1:3] > 0.95)
+    assert shares[3] < 0.3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_independent_columns_are_not_repeated(seed):
+    columns = np.random.default_rng(seed).uniform(size=(1000, 2))
+    assert np.all(repeated_directions(columns) < 0.3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_circle_takes_both_of_its_directions(seed):
+    angle = np.random.default_rng(seed).uniform(0, 2 * np.pi, 1000)
+    for turn in (angle, np.linspace(0, 2 * np.pi, 1000, endpoint=False)):
+        circle = np.column_stack([np.cos(turn), np.sin(turn)])
+        assert np.all(repeated_directions(circle) < 0.5)
+        second_turn = np.column_stack([circle, np.cos(2 * turn), np.sin(2 * turn)])
+        assert np.all(repeated_directions(second_turn)[2:] > 0.95)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_product_of_two_earlier_directions_is_repeated(seed):
+    x, y = np.random.default_rng(seed).uniform(0, np.pi, (2, 2000))
+    modes = np.column_stack([np.cos(x), np.cos(y), np.cos(x) * np.cos(y)])
+    shares = repeated_directions(modes)
+    assert shares[1] < 0.3
+    assert shares[2] > 0.95
+
+
+def test_the_scale_of_a_coordinate_does_not_matter():
+    x, y = np.random.default_rng(0).uniform(0, np.pi, (2, 500))
+    modes = np.cos(np.column_stack([x, y, 2 * y]))
+    assert np.allclose(
+        repeated_directions(modes), repeated_directions(modes * [2**10, 2**-10, 8] + 4), atol=1e-6
+    )
+
+
+def test_a_constant_coordinate_and_coinciding_points_are_no_obstacle():
+    x = np.random.default_rng(0).uniform(size=(300, 1))
+    shares = repeated_directions(np.column_stack([x, np.full(300, 0.1), x**2]))
+    assert np.allclose(shares, [0, 1, 1], atol=1e-3)
+    same = np.column_stack([np.zeros(300), x])
+    assert repeated_directions(same)[1] < 0.3
+    levels = np.repeat(np.arange(10.0), 30)
+    assert repeated_directions(np.column_stack([levels, np.sin(levels)]))[1] > 0.95
+
+
+def test_many_coordinates_do_not_make_noise_look_repeated():
+    noise = np.random.default_rng(0).normal(size=(1000, 15))
+    assert np.all(repeated_directions(noise) < 0.3)
+
+
+def test_above_max_rows_evenly_spaced_rows_are_used():
+    x = np.random.default_rng(0).uniform(0, np.pi, 3001)
+    modes = np.cos(np.column_stack([x, 2 * x]))
+    assert np.array_equal(
+        repeated_directions(modes, max_rows=1001), repeated_directions(modes[::3], max_rows=1001)
+    )
+    assert np.array_equal(repeated_directions(modes), repeated_directions(modes))
+
+
+def test_one_coordinate_repeats_nothing():
+    assert repeated_directions(np.arange(20.0)[:, None]).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("embedding", "options", "error", "words"),
+    [
+        (np.ones((10, 2)), {}, ValueError, "less than the number of rows used"),
+        (np.ones((50, 2)), {"max_rows": 10}, ValueError, "less than the number of rows used"),
+        (np.ones((50, 2)), {"n_neighbors": 0}, ValueError, "n_neighbors must be at least 1"),
+        (np.ones((50, 2)), {"max_rows": 10.0}, TypeError, "max_rows must be an integer"),
+        (np.full((50, 2), np.nan), {}, ValueError, "embedding contains NaN"),
+        (np.ones(50), {}, ValueError, "embedding must have two dimensions"),
+    ],
+)
+def test_repeated_directions_refuses_what_it_cannot_use(embedding, options, error, words):
+    with pytest.raises(error, match=words):
+        repeated_directions(embedding, **options)
