@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -14,3 +15,8 @@ def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26) -> list[slice]
     """Slices of 0..n whose working set stays near `budget` bytes."""
     step = max(1, budget // max(1, bytes_per_row))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def is_sparse(matrix: object) -> bool:
+    """Whether a matrix is one of SciPy's sparse types, without narrowing its static type."""
+    return bool(issparse(matrix))

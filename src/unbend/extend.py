@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.graphs.weights import Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors.space import Space
@@ -25,7 +25,7 @@ class Rule:
     radius: float = np.inf
 
     def neighbors(self, space: Space, new: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Indices and distances (m, k); the distance of those that are not neighbours is infinite."""
+        """Find indices and distances (m, k), infinite where not a neighbour."""
         indices, distances = space.nearest_of(new, min(self.k, space.n))
         far = distances > self.radius
         far[:, 0] = False
@@ -40,8 +40,22 @@ class Linear:
     axes: FloatArray
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Project new rows."""
+        """Project new rows, which may be sparse."""
+        if is_sparse(new):
+            return np.asarray(new @ self.axes.T - self.mean @ self.axes.T)
         return np.asarray((new - self.mean) @ self.axes.T)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearInverse:
+    """x = A'y + mean."""
+
+    mean: FloatArray
+    axes: FloatArray
+
+    def __call__(self, coordinates: FloatArray) -> FloatArray:
+        """Return to rows."""
+        return np.asarray(coordinates @ self.axes + self.mean)
 
 
 class Distances(Protocol):

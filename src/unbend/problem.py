@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -10,7 +10,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray
 
-Matrix: TypeAlias = FloatArray | csr_array | LinearOperator
+# Dense, sparse or products only. SciPy's stubs have no common type for these.
+Matrix: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +53,11 @@ class SpectralProblem:
 
     @cached_property
     def norm(self) -> float:
-        """Bound of the spectrum: the largest absolute row sum; zero where products are all we have."""
+        """Bound of the spectrum, the largest absolute row sum; zero for a linear operator."""
         if isinstance(self.matrix, LinearOperator):
             return 0.0
-        return float(abs(self.matrix).sum(axis=1).max())
+        sizes = np.asarray(abs(self.matrix).sum(axis=1))
+        return float(sizes.max(initial=0.0))
 
     def standard(self) -> "SpectralProblem":
         """Return the same problem with M = I and orthonormal trivial vectors: u = M^½ f."""
@@ -73,8 +75,8 @@ class SpectralProblem:
 class Spectrum:
     """Eigenpairs, in order from the wanted end, with what is known of their accuracy.
 
-    `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` is the first eigenvalue
-    beyond those asked for.
+    `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` is an
+    estimate of the first eigenvalue beyond those asked for: it tells how well they are separated.
     """
 
     values: FloatArray

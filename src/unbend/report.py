@@ -1,6 +1,7 @@
 """What a fit did: every stage with its sizes, seconds and bytes, and every warning."""
 
 import json
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -135,4 +136,12 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     report = _report.get()
     if report is not None:
         report.warnings.append(message)
-    warnings.warn(message, category, stacklevel=2)
+    warnings.warn(message, category, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """Stack level of the caller outside this package: the line that the user can act on."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("unbend"):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -28,13 +28,13 @@ def classical_mds(distances: ArrayLike, d: int) -> Floats:
 
 
 def perpendicular(vector: ArrayLike) -> Floats:
-    """An orthonormal basis, as columns, of all that is orthogonal to one vector."""
+    """Return an orthonormal basis, as columns, of all that is orthogonal to one vector."""
     column = np.asarray(vector, dtype=np.float64)[:, None]
     return np.linalg.qr(column, mode="complete").Q[:, 1:]
 
 
 def bottom(matrix: ArrayLike, d: int) -> Floats:
-    """Unit eigenvectors of the d least eigenvalues of B'MB, B a basis of 1-perp, as vectors B v.
+    """Return B v, v the unit eigenvectors of the d least eigenvalues of B'MB, B a basis of 1-perp.
 
     Dropping the first eigenvector of M instead goes wrong when the null space holds more than
     the constant: eigh then returns any basis of it, and no vector of that need be constant.
@@ -47,7 +47,7 @@ def bottom(matrix: ArrayLike, d: int) -> Floats:
 
 
 def generalized_bottom(laplacian: ArrayLike, degrees: ArrayLike, d: int) -> Floats:
-    """The d least solutions of L f = lambda D f other than the constant, with f'Df = 1.
+    """Return the d least solutions of L f = lambda D f other than the constant, with f'Df = 1.
 
     With g = D^1/2 f the problem is D^-1/2 L D^-1/2 g = lambda g, and the constant is D^1/2 1.
     M. Belkin, P. Niyogi, Neural Computation 15 (2003).
@@ -79,10 +79,11 @@ def subspace_angle(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def procrustes(truth: ArrayLike, embedding: ArrayLike) -> float:
-    """min |T - s E R|^2 / |T|^2, T and E centred, over scales s and orthogonal R (reflections too).
+    """Minimise |T - s E R|^2 / |T|^2 over scales s and orthogonal R, T and E centred.
 
-    With the SVD E'T = U S V': R = U V' and s = trace(S) / |E|^2. The minimum equals
-    1 - trace(S)^2 / (|T| |E|)^2, but is summed from the residual, since 1 - x cancels near zero.
+    Reflections are allowed. With the SVD E'T = U S V': R = U V' and s = trace(S) / |E|^2. The
+    minimum equals 1 - trace(S)^2 / (|T| |E|)^2, but is summed from the residual, since 1 - x
+    cancels near zero.
     P. H. Schönemann, R. M. Carroll, Psychometrika 35 (1970).
     """
     t = np.asarray(truth, dtype=np.float64)

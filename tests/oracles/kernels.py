@@ -49,7 +49,7 @@ def lle_matrix(points: ArrayLike, neighbors: Neighbors, reg: float = 1e-3) -> Fl
 
 
 def tangent_coordinates(block: Floats, d: int) -> Floats:
-    """The d leading left singular vectors U of the centred block: U'U = I and U'1 = 0.
+    """Return the d leading left singular vectors U of the centred block: U'U = I and U'1 = 0.
 
     A block of lower rank is refused: the vectors of zero singular values are arbitrary, and
     not even orthogonal to the constant.
@@ -84,6 +84,7 @@ def hessian_matrix(points: ArrayLike, neighbors: Neighbors, d: int) -> Floats:
     the block, and divides a column of Q by its sum where that exceeds 1e-4. The columns are
     orthogonal to the constant, so these sums are rounding errors and that scaling acts on
     degenerate blocks only, which are refused here: it is left out.
+    The rank is at most d(d+1)/2 times the number of different blocks: too low on a line if k > 2.
     D. L. Donoho, C. Grimes, PNAS 100 (2003).
     """
     rows = np.asarray(points, dtype=np.float64)

@@ -25,7 +25,7 @@ def pairwise(points: ArrayLike) -> Floats:
 
 
 def nearest(points: ArrayLike, k: int) -> tuple[Ints, Floats]:
-    """The k nearest other points of each point, nearest first, ties by index.
+    """Return the k nearest other points of each point, nearest first, ties by index.
 
     The point is left out by its index, not by its zero distance: with duplicate rows the
     first entry of a plain sort may be the twin.

@@ -16,7 +16,7 @@ WEIGHTS: list[Callable[[float], float]] = [lambda d: 1.0, lambda d: float(np.exp
 
 
 def flat_sheet(seed: int, n: int = 60, d: int = 2) -> tuple[neighbors.Floats, neighbors.Floats]:
-    """A chart of n uniform points in d dimensions, and the same points laid into R^5."""
+    """Return a chart of n uniform points in d dimensions, and the same points laid into R^5."""
     rng = np.random.default_rng(seed)
     chart = rng.uniform(size=(n, d))
     frame = np.linalg.qr(rng.normal(size=(5, 5))).Q[:, :d]
@@ -33,7 +33,8 @@ def test_no_point_is_its_own_neighbour_even_among_duplicates(seed: int) -> None:
     points = np.repeat(np.random.default_rng(seed).normal(size=(6, 3)), 4, axis=0)
     indices, distances = neighbors.nearest(points, 5)
     assert not (indices == np.arange(24)[:, None]).any()
-    assert (distances[:, :3] == 0).all() and (distances[:, 3:] > 0).all()
+    assert (distances[:, :3] == 0).all()
+    assert (distances[:, 3:] > 0).all()
     assert (np.diff(indices[:, :3]) > 0).all()
     assert (np.diff(distances) >= 0).all()
 
@@ -176,7 +177,8 @@ def test_laplacian_is_symmetric_with_rows_that_sum_to_zero(seed: int) -> None:
     around = neighbors.nearest(points, 5)[0]
     for weight in WEIGHTS:
         matrix, degrees = kernels.laplacian(points, around, weight)
-        assert (matrix == matrix.T).all() and (np.diag(matrix) == degrees).all()
+        assert (matrix == matrix.T).all()
+        assert (np.diag(matrix) == degrees).all()
         np.testing.assert_allclose(matrix.sum(axis=1), 0, atol=1e-13)
         assert (degrees >= 5 * weight(float(neighbors.pairwise(points).max()))).all()
 

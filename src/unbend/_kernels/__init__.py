@@ -6,6 +6,7 @@ were built, and the twins, with one warning, where no compiler was found at inst
 
 import os
 import warnings
+from importlib import import_module
 
 from unbend._kernels import reference
 from unbend._kernels.signatures import Kernels
@@ -17,7 +18,7 @@ def _choose() -> tuple[str, Kernels]:
         raise ImportError(f"UNBEND_KERNELS is {wanted!r}: use 'native' or 'reference', or unset it")
     if wanted != "reference":
         try:
-            from unbend._kernels import _native
+            _native: Kernels = import_module("unbend._kernels._native")
         except ImportError:
             if wanted == "native":
                 raise

@@ -43,8 +43,10 @@ def connect(space: Space, neighbors: Neighbors, policy: str, local_blocks: bool)
         warn(f"{apart}: the largest was fitted and the other rows were placed by its extension")
         return Connected(neighbors, component, [everyone[component == 0]])
     if policy == "components":
-        warn(f"{apart}: each was embedded on its own, side by side; distances between them mean "
-             "nothing")
+        warn(
+            f"{apart}: each was embedded on its own, side by side; distances between them mean "
+            "nothing"
+        )
         return Connected(neighbors, component, [everyone[component == c] for c in range(count)])
     if isinstance(space, GraphSpace):
         raise ValueError(

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.extend import Extension
 from unbend.base.params import Integer, declared, param
+from unbend.extend import Extension
 from unbend.report import Report
 
 
@@ -104,6 +104,11 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._preimage = preimage
         for name, value in fitted.items():
             setattr(self, name, value)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = getattr(self, "metric", None) in ("precomputed", "kernel")
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -1,14 +1,14 @@
 """The gate: what users pass becomes a `Space`, or one clear sentence."""
 
-import os
 from typing import Any
 
+import joblib
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 from unbend.neighbors import DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.precomputed import measured
 
@@ -16,11 +16,9 @@ from unbend.neighbors.precomputed import measured
 LARGEST, TINIEST = 1e150, 1e-150
 
 
-def rows_of_numbers(
-    estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False
-) -> FloatArray:
-    """Rows of finite numbers; float32 stays float32."""
-    if issparse(X) and not sparse:
+def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False) -> Any:
+    """Check rows of finite numbers, dense or sparse; float32 stays float32."""
+    if is_sparse(X) and not sparse:
         raise TypeError(
             f"{type(estimator).__name__} does not take sparse rows: pass X.toarray(), or reduce X "
             "with PCA first (a sparse matrix of distances needs metric='precomputed')"
@@ -33,8 +31,8 @@ def rows_of_numbers(
         accept_sparse=("csr", "csc") if sparse else False,
         ensure_min_samples=2 if reset else 1,
     )
-    _check_scale(rows.data if issparse(rows) else rows)
-    return rows  # type: ignore[no-any-return]
+    _check_scale(rows.data if is_sparse(rows) else rows)
+    return rows
 
 
 def _check_scale(values: FloatArray) -> None:
@@ -46,9 +44,7 @@ def _check_scale(values: FloatArray) -> None:
         )
 
 
-def open_space(
-    estimator: BaseEstimator, X: Any, workers: int
-) -> tuple[Space, np.dtype[Any]]:
+def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
     """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
     if estimator.metric != "precomputed":
         rows = rows_of_numbers(estimator, X, reset=True)
@@ -61,15 +57,26 @@ def open_space(
         raise ValueError(
             f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
         )
-    if issparse(distances):
+    if is_sparse(distances):
         return GraphSpace(csr_array(distances, dtype=np.float64)), distances.dtype
     _check_distances(distances)
     return DistanceSpace(np.asarray(distances, dtype=np.float64)), distances.dtype
 
 
+def square_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
+    """Symmetric similarities of covariance type."""
+    kernel = rows_of_numbers(estimator, X, reset=True)
+    if kernel.shape[0] != kernel.shape[1]:
+        raise ValueError(
+            f"metric='kernel' needs a square matrix and X is {kernel.shape[0]} x {kernel.shape[1]}"
+        )
+    _check_symmetric(kernel, "similarity matrix")
+    return np.asarray(kernel, dtype=np.float64), kernel.dtype
+
+
 def _distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     distances = rows_of_numbers(estimator, X, reset=reset, sparse=True)
-    values = distances.data if issparse(distances) else distances
+    values = distances.data if is_sparse(distances) else distances
     if values.size and values.min() < 0:
         raise ValueError(
             f"distances must not be negative and the smallest is {values.min():g}: "
@@ -78,16 +85,20 @@ def _distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     return distances
 
 
-def _check_distances(distances: FloatArray) -> None:
-    scale = float(distances.max(initial=0.0))
-    asymmetry = float(np.abs(distances - distances.T).max(initial=0.0))
-    # Rounding of a well-meant matrix in its own precision is not asymmetry.
-    slack = 100 * np.finfo(distances.dtype).eps * scale
+def _check_symmetric(matrix: FloatArray, what: str) -> float:
+    """Raise where entries differ beyond rounding in their own precision; return that rounding."""
+    slack = 100 * float(np.finfo(matrix.dtype).eps * np.abs(matrix).max(initial=0.0))
+    asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
     if asymmetry > slack:
         raise ValueError(
-            f"the distance matrix is not symmetric (entries differ by up to {asymmetry:g}): pass "
-            "(D + D.T) / 2 if that is what you mean"
+            f"the {what} is not symmetric (entries differ by up to {asymmetry:g}): pass "
+            "(X + X.T) / 2 if that is what you mean"
         )
+    return slack
+
+
+def _check_distances(distances: FloatArray) -> None:
+    slack = _check_symmetric(distances, "distance matrix")
     if float(np.abs(distances.diagonal()).max(initial=0.0)) > slack:
         raise ValueError(
             "the distance matrix has a diagonal that is not zero: every point is at distance zero "
@@ -96,20 +107,20 @@ def _check_distances(distances: FloatArray) -> None:
 
 
 def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
-    """New rows in the form that the fitted space takes."""
+    """Give new rows the form that the fitted space takes."""
     if isinstance(space, PointSpace):
         rows = rows_of_numbers(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
     distances = _distances(estimator, X, reset=False)
     if isinstance(space, GraphSpace):
-        return measured(csr_array(distances)) if issparse(distances) else distances
-    if issparse(distances):
+        return measured(csr_array(distances)) if is_sparse(distances) else distances
+    if is_sparse(distances):
         raise ValueError("new rows must be dense distances, as the fitted ones were")
     return np.asarray(distances, dtype=np.float64)
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Generator of a `random_state`; None is a fixed seed, so that fits repeat."""
+    """Make a generator of a `random_state`; None is a fixed seed, so that fits repeat."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
@@ -118,8 +129,8 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Number of threads that `n_jobs` asks for, counted as joblib does."""
+    """Count the threads that `n_jobs` asks for, as joblib does."""
     if n_jobs is None:
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores: int = joblib.cpu_count()
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

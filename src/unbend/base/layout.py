@@ -43,9 +43,7 @@ def lay_out(
     return embedding, Placement(space, embedding, owner, pieces)
 
 
-def _placed(
-    space: Space, fitted: IntArray, extension: Extension, outside: IntArray
-) -> FloatArray:
+def _placed(space: Space, fitted: IntArray, extension: Extension, outside: IntArray) -> FloatArray:
     if isinstance(space, GraphSpace):
         raise ValueError(
             "rows outside the largest component of a given graph have no distances to it: use "

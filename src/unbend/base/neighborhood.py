@@ -128,9 +128,7 @@ class NeighborhoodEmbedding(Embedding):
             with stage("neighbors"):
                 found = self._search(graph).run(space)
             with stage("graph"):
-                connected = connect(
-                    found.space, found.neighbors, self.connect, self.local_blocks
-                )
+                connected = connect(found.space, found.neighbors, self.connect, self.local_blocks)
             fitted = [self._part(found, connected.neighbors, rows) for rows in connected.parts]
             with stage("coordinates"):
                 embedding, placement = lay_out(
@@ -158,7 +156,7 @@ class NeighborhoodEmbedding(Embedding):
         return Search(method, self.n_neighbors, self.radius, graph, least, rows)
 
     def _new_rows(self, X: Any) -> FloatArray:
-        space = self._found.space
+        space: Space = self._found.space
         return space.narrow(new_rows(self, X, space), self._found.first)
 
     def _part(

@@ -56,7 +56,9 @@ class Real:
 
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
-        return bool(np.isfinite(value) and (value > self.low or (self.closed and value == self.low)))
+        return bool(
+            np.isfinite(value) and (value > self.low or (self.closed and value == self.low))
+        )
 
     def __str__(self) -> str:
         return f"a number {'of at least' if self.closed else 'above'} {self.low:g}"
@@ -136,7 +138,7 @@ class Parameter:
         return " or ".join(str(kind) for kind in self.kinds)
 
 
-def param(default: Any, *kinds: Kind, help: str) -> Any:  # noqa: A002
+def param(default: Any, *kinds: Kind, help: str) -> Any:
     """Declare a parameter: its default, the values allowed, and what it does."""
     return dataclasses.field(default=default, metadata={"kinds": kinds, "help": help})
 
@@ -162,13 +164,13 @@ def validate(estimator: object) -> None:
         parameter.check(getattr(estimator, parameter.name))
 
 
-Class = TypeVar("Class", bound=type)
+Class = TypeVar("Class")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param,))
-def declared(cls: Class) -> Class:
+def declared(cls: type[Class]) -> type[Class]:
     """Make a class of its declarations: its `__init__`, and the Parameters of its docstring."""
-    made: Class = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
     text = inspect.cleandoc(made.__doc__ or "")
     lines = ["Parameters", "----------"]
     for parameter in parameters(made):

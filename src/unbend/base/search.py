@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, issparse
+from scipy.sparse import coo_array
 
-from unbend.arrays import IntArray
+from unbend.arrays import IntArray, is_sparse
 from unbend.extend import Rule
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import note, warn
@@ -58,7 +58,8 @@ class Search:
         return found
 
     def _search(self, space: Space) -> Found:
-        first, copy = np.arange(space.n), np.arange(space.n)
+        everyone: IntArray = np.arange(space.n)
+        first, copy = everyone, everyone
         self._check_rows(space.n)
         counts = self._counts(space.n)
         neighbors, rule = self._neighbors(space, counts)
@@ -128,7 +129,7 @@ class Search:
 
     def _given(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
         self._check_rows(space.n)
-        if not issparse(graph) or graph.shape != (space.n, space.n):
+        if not is_sparse(graph) or graph.shape != (space.n, space.n):
             raise ValueError(f"graph must be a sparse {space.n} x {space.n} matrix of neighbours")
         edges = coo_array(graph)
         rows, columns = edges.coords

@@ -4,6 +4,6 @@ from unbend.eigen.auto import Auto
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.shift_invert import ShiftInvert
-from unbend.eigen.solve import SOLVERS, Solver, solve
+from unbend.eigen.solve import SOLVERS, Solver, signed, solve
 
-__all__ = ["SOLVERS", "Auto", "Dense", "Lanczos", "ShiftInvert", "Solver", "solve"]
+__all__ = ["SOLVERS", "Auto", "Dense", "Lanczos", "ShiftInvert", "Solver", "signed", "solve"]

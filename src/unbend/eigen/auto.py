@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.shift_invert import ShiftInvert
@@ -41,7 +40,7 @@ class Auto:
             return Dense(), f"{n} rows: small enough for LAPACK"
         if problem.end == "top":
             return Lanczos(), "top end: products with the matrix are enough"
-        if not issparse(problem.matrix):
+        if not is_sparse(problem.matrix):
             return Dense(), "bottom end of a matrix that is not sparse"
         share = _profile(problem) if problem.nullity == 0 else 0.0
         if share > WIDE_PROFILE:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 from unbend.memory import reserve
 from unbend.problem import Matrix, SpectralProblem
 
@@ -18,7 +17,7 @@ def to_dense(matrix: Matrix) -> FloatArray:
     reserve(8 * n * n, f"{n} x {n} matrix entries", "use eigen_solver='lanczos' or 'shift_invert'")
     if isinstance(matrix, LinearOperator):
         return np.asarray(matrix @ np.eye(n))
-    if issparse(matrix):
+    if is_sparse(matrix):
         return np.asarray(matrix.toarray(), dtype=np.float64)
     return np.array(matrix, dtype=np.float64)
 
@@ -39,7 +38,7 @@ class Dense:
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return `count` eigenpairs of a standard problem from its end, and True."""
+        """Return one eigenpair more than `count`, where there is one, and True."""
         matrix = to_dense(problem.matrix)
         n, trivial = problem.n, problem.trivial_basis
         if trivial.shape[1]:
@@ -48,7 +47,8 @@ class Dense:
             matrix -= trivial @ (trivial.T @ matrix)
             matrix -= (matrix @ trivial) @ trivial.T
             matrix += far * trivial @ trivial.T
-        ends = (0, count - 1) if problem.end == "bottom" else (n - count, n - 1)
+        asked = min(count + 1, n - trivial.shape[1])
+        ends = (0, asked - 1) if problem.end == "bottom" else (n - asked, n - 1)
         values, vectors = eigh(matrix, subset_by_index=ends, overwrite_a=True)
         if problem.end == "top":
             values, vectors = values[::-1], vectors[:, ::-1]

@@ -47,7 +47,8 @@ def block_krylov(
     for number in range(passes):
         step(number, passes)
         basis, images = [ritz], [problem.matrix @ ritz]
-        for _ in range(depth):
+        # Shallow first: well-separated eigenvalues need no more.
+        for _ in range(min(depth, 2 + 2 * number)):
             further = images[-1] if expand is None else expand(basis[-1])
             basis.append(_orthonormal(further, [problem.trivial_basis, *basis]))
             images.append(problem.matrix @ basis[-1])

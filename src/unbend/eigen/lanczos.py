@@ -34,7 +34,7 @@ class Lanczos:
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return `count` eigenpairs of a standard problem, and whether they converged."""
+        """Return at least `count` eigenpairs, and whether the first `count` converged."""
         width = count + self.guard
         if width * (self.depth + 2) > problem.n:
             return Dense().eigenpairs(problem, count, rng)
@@ -45,7 +45,12 @@ class Lanczos:
 
         start = rng.standard_normal((problem.n, width))
         pairs, converged = block_krylov(
-            problem, start, count, expand=None, depth=self.depth, passes=self.passes,
+            problem,
+            start,
+            count,
+            expand=None,
+            depth=self.depth,
+            passes=self.passes,
             finished=finished,
         )
-        return pairs.values[:count], pairs.vectors[:, :count], converged
+        return pairs.values, pairs.vectors, converged

@@ -43,7 +43,7 @@ class ShiftInvert:
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return `count` eigenpairs of a standard problem, and whether they converged."""
+        """Return at least `count` eigenpairs, and whether the first `count` converged."""
         if problem.end != "bottom":
             raise ValueError(
                 "ShiftInvert finds the bottom of the spectrum and this method needs the top: "
@@ -61,10 +61,15 @@ class ShiftInvert:
 
         start = rng.standard_normal((problem.n, width))
         pairs, converged = block_krylov(
-            problem, start, count, expand=factor.solve, depth=self.depth, passes=self.passes,
+            problem,
+            start,
+            count,
+            expand=factor.solve,
+            depth=self.depth,
+            passes=self.passes,
             finished=finished,
         )
-        return pairs.values[:count], pairs.vectors[:, :count], converged
+        return pairs.values, pairs.vectors, converged
 
     def _factor(self, problem: SpectralProblem) -> SuperLU:
         matrix = csc_array(problem.matrix, dtype=np.float64)

@@ -20,7 +20,10 @@ class Solver(Protocol):
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return values, vectors and whether they converged; refuse an end it cannot do."""
+        """Return at least `count` values and vectors, from the problem's end inwards.
+
+        Also whether the first `count` converged. Refuse an end that it cannot do.
+        """
 
 
 SOLVERS: dict[str, Solver] = {
@@ -43,8 +46,7 @@ def solve(
 ) -> Spectrum:
     """Find the `count` eigenpairs at the problem's end, trivial ones left out.
 
-    One more pair is computed where there is one, to judge how well the wanted ones are separated
-    from the rest. Vectors have unit length in the mass norm; in each, the entry of largest
+    Vectors have unit length in the mass norm; in each, the entry of largest
     magnitude is positive.
 
     Examples
@@ -58,34 +60,36 @@ def solve(
     start = time.perf_counter()
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     standard = problem.standard()
-    asked = min(count + 1, problem.n - standard.trivial_basis.shape[1])
     note(rows=problem.n, end=problem.end, wanted=count, solver=repr(chosen))
     values, vectors, converged = chosen.eigenpairs(
-        standard, asked, np.random.default_rng(0) if rng is None else rng
+        standard, count, np.random.default_rng(0) if rng is None else rng
     )
     norm = max(standard.norm, float(np.abs(values).max()), np.finfo(float).tiny)
+    beyond = float(values[count]) if len(values) > count else np.nan
+    values, vectors = values[:count], vectors[:, :count]
     residuals = np.linalg.norm(standard.matrix @ vectors - vectors * values, axis=0) / norm
-    note(residuals=[float(r) for r in residuals[:count]], converged=converged)
+    note(residuals=[float(r) for r in residuals], converged=converged)
     if not converged:
         warn(
-            f"the eigensolver did not converge (relative residual {residuals[:count].max():.1e}): "
+            f"the eigensolver did not converge (relative residual {residuals.max():.1e}): "
             "try eigen_solver='dense', or 'shift_invert' for a sparse kernel",
             NotConverged,
         )
     if problem.mass is not None:
         vectors = vectors / np.sqrt(problem.mass)[:, None]
     return Spectrum(
-        values=values[:count],
-        vectors=_signed(vectors[:, :count]),
-        residuals=residuals[:count],
+        values=values,
+        vectors=signed(vectors),
+        residuals=residuals,
         solver=repr(chosen),
         seconds=time.perf_counter() - start,
         converged=converged,
-        next_value=float(values[count]) if asked > count else np.nan,
+        next_value=beyond,
         norm=norm,
     )
 
 
-def _signed(vectors: FloatArray) -> FloatArray:
+def signed(vectors: FloatArray) -> FloatArray:
+    """Turn each column so that its entry of largest magnitude is positive."""
     peak = np.argmax(np.abs(vectors), axis=0)
     return np.asarray(vectors * np.where(vectors[peak, np.arange(vectors.shape[1])] < 0, -1.0, 1.0))

@@ -77,7 +77,7 @@ def bridge(space: Space, labels: IntArray) -> Bridges:
 
 
 def _shortest_ways_out(space: Space, labels: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """For each component but the largest, its shortest edge to any other: (inside, outside, length)."""
+    """Shortest edge out of each component but the largest: (inside, outside, length)."""
     sizes = np.bincount(labels)
     leaving = np.flatnonzero(np.arange(len(sizes)) != np.argmax(sizes))
     found = [_way_out_of_large(space, labels, c) for c in leaving[sizes[leaving] > SMALL]]

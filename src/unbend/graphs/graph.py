@@ -51,7 +51,9 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
     elif how == "min":
         lengths = np.maximum(forth, back)
     else:
-        lengths = np.where(np.isinf(forth), back, np.where(np.isinf(back), forth, (forth + back) / 2))
+        lengths = np.where(
+            np.isinf(forth), back, np.where(np.isinf(back), forth, (forth + back) / 2)
+        )
     keep = np.isfinite(lengths)
     n = neighbors.n
     graph = _csr(rows[keep], columns[keep], lengths[keep], n)

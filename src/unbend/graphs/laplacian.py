@@ -10,7 +10,7 @@ from unbend.arrays import FloatArray
 
 def degrees(weights: csr_array) -> FloatArray:
     """Sum of the weights at each vertex."""
-    return np.asarray(weights.sum(axis=1)).ravel()
+    return np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
 
 
 def laplacian(

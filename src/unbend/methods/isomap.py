@@ -84,8 +84,7 @@ class Isomap(NeighborhoodEmbedding):
             instead="use LTSA or LaplacianEigenmaps, whose memory grows with n and not n²",
         )
         gram = Gram(distances).repaired(self.repair)
-        share = negative_share(gram, generator(self.random_state))
-        note(negative_share=share, repair=str(self.repair), lift=gram.lift)
+        note(repair=str(self.repair), shift=gram.squares.shift, lift=gram.lift)
 
         def finish(spectrum: Spectrum) -> Fitted:
             extension = Nystrom(
@@ -94,10 +93,15 @@ class Isomap(NeighborhoodEmbedding):
                 gram.mean_squares,
                 gram.nystrom_weights(spectrum),
             )
-            fitted = {"geodesics_": distances, "negative_share_": share, "_gram": gram}
+            fitted = {"geodesics_": distances, "_gram": gram, "_spectrum": spectrum}
             return Fitted(gram.coordinates(spectrum), extension, fitted)
 
         return gram.problem(), finish
+
+    @property
+    def negative_share_(self) -> float:
+        """Share of the kernel's total |eigenvalue| that is negative, and so was dropped."""
+        return negative_share(self._gram, self._spectrum, generator(self.random_state))
 
     @property
     def residual_variance_(self) -> FloatArray:

@@ -8,12 +8,12 @@ from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
 from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
 from unbend.extend import Fitted, Harmonic, Rule
 from unbend.graphs import adjacency, degrees, heat_kernel, laplacian, symmetrize, weigh
+from unbend.graphs.graph import How
 from unbend.graphs.weights import Weight
 from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.quality import repeated_directions
 from unbend.report import note
-
 
 
 @final
@@ -63,7 +63,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     t: float | None = param(
         None, Real(0), NOTHING, help="Time of the heat kernel; None: twice the mean squared edge."
     )
-    symmetrize: str = param(
+    symmetrize: How = param(
         "max",
         Choice("max", "min", "mean"),
         help="Weights W as found become max(W, W'), min(W, W') or (W + W')/2.",
@@ -96,7 +96,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
 
         def finish(spectrum: Spectrum) -> Fitted:
             vectors = spectrum.vectors
-            repeated = repeated_directions(vectors)
+            repeated = repeated_directions(vectors, n_neighbors=min(10, space.n - 1))
             note(repeated=[float(r) for r in repeated])
             extension = Harmonic(space, rule, weight, vectors, spectrum.values, plain, scaled)
             coordinates = vectors * np.sqrt(degree)[:, None] if scaled else vectors

@@ -48,3 +48,6 @@ class Metric:
         name = self.name if callable(self.name) else METRICS[self.name]
         distances: FloatArray = cdist(first, second, name, **self.params)  # type: ignore[call-overload]
         return distances
+
+
+EUCLIDEAN = Metric()

@@ -1,4 +1,4 @@
-"""Points in space: a KD-tree where the dimension is low, blocked matrix products where it is not."""
+"""Points in space: a KD-tree in low dimension, blocked matrix products in high."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.neighbors.metrics import Metric
+from unbend.neighbors.metrics import EUCLIDEAN, Metric
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
 from unbend.neighbors.value import Neighbors
 from unbend.report import step
@@ -31,7 +31,7 @@ class PointSpace(Space):
     """
 
     points: FloatArray
-    metric: Metric = Metric()
+    metric: Metric = EUCLIDEAN
     workers: int = 1
 
     @property
@@ -63,8 +63,11 @@ class PointSpace(Space):
         found = []
         chunks = row_chunks(len(new), 16 * (k + 8))
         for number, rows in enumerate(chunks):
-            found.append(self._tree.query(new[rows], np.arange(1, k + 1), p=self.metric.norm or 2.0,
-                                          workers=self.workers))
+            found.append(
+                self._tree.query(
+                    new[rows], np.arange(1, k + 1), p=self.metric.norm or 2.0, workers=self.workers
+                )
+            )
             step(number + 1, len(chunks))
         return np.concatenate([f[1] for f in found]), np.concatenate([f[0] for f in found])
 
@@ -163,4 +166,3 @@ class PointSpace(Space):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return first[order], rank[inverse.ravel()]
-

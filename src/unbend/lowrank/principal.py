@@ -1,0 +1,106 @@
+"""Principal axes of centred rows by other ways than a full decomposition (book section 5.2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from unbend.arrays import FloatArray
+from unbend.eigen import solve
+from unbend.problem import SpectralProblem
+from unbend.report import step, warn
+
+
+@dataclass(frozen=True, eq=False)
+class PrincipalAxes:
+    """Orthonormal rows `axes`, singular values along them, noise variance, iterations taken."""
+
+    axes: FloatArray
+    singular: FloatArray
+    noise: float | None = None
+    iterations: int = 1
+
+
+def dual_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
+    """Axes from the n × n Gram matrix XX': v = X'u/σ, for more columns than rows."""
+    n = len(centred)
+
+    def product(vectors: FloatArray) -> FloatArray:
+        return np.asarray(centred @ (centred.T @ vectors))
+
+    gram = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
+    spectrum = solve(SpectralProblem(gram, "top"), d, "auto", rng)
+    # Orthonormal also where fewer than d directions have any variance.
+    axes, _ = np.linalg.qr(centred.T @ spectrum.vectors)
+    return PrincipalAxes(axes.T, np.sqrt(np.maximum(spectrum.values, 0.0)))
+
+
+def em_axes(
+    centred: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
+) -> PrincipalAxes:
+    """Coordinates by least squares given the axes, axes given the coordinates, in turn.
+
+    Never forms a covariance: each iteration costs O(nDd) (Roweis, 1998).
+    """
+
+    def improve(loading: FloatArray) -> FloatArray:
+        # With orthonormal axes the least-squares coordinates are products.
+        coordinates = centred @ np.linalg.qr(loading)[0]
+        return np.asarray(np.linalg.lstsq(coordinates, centred, rcond=None)[0].T)
+
+    start = rng.standard_normal((centred.shape[1], d))
+    loading, iterations = _until_steady(improve, start, tol, max_iter)
+    return _rotated(centred, loading, None, iterations)
+
+
+def sensible_axes(
+    centred: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
+) -> PrincipalAxes:
+    """Maximum likelihood for x = Cz + noise of equal variance in all directions.
+
+    The EM iteration of Roweis (1998) and Tipping and Bishop (1999); covariances have the
+    divisor n − 1.
+    """
+    n, columns = centred.shape
+    total = float(np.square(centred).sum() / (n - 1))
+    noise = total / columns
+    identity = np.eye(d)
+
+    def improve(loading: FloatArray) -> FloatArray:
+        nonlocal noise
+        image = centred.T @ (centred @ loading) / (n - 1)
+        posterior = np.linalg.inv(loading.T @ loading + noise * identity)
+        inner = noise * identity + posterior @ (loading.T @ image)
+        improved = np.linalg.solve(inner.T, image.T).T
+        explained = float(np.sum(image * (improved @ posterior.T)))
+        noise = max((total - explained) / columns, np.finfo(float).tiny)
+        return np.asarray(improved)
+
+    start = rng.standard_normal((columns, d)) * np.sqrt(max(noise, np.finfo(float).tiny))
+    loading, iterations = _until_steady(improve, start, tol, max_iter)
+    return _rotated(centred, loading, noise, iterations)
+
+
+def _until_steady(
+    improve: Callable[[FloatArray], FloatArray], loading: FloatArray, tol: float, max_iter: int
+) -> tuple[FloatArray, int]:
+    """Iterate until the span of the columns turns by less than `tol`."""
+    basis = np.linalg.qr(loading)[0]
+    for number in range(max_iter):
+        step(number, max_iter)
+        loading = improve(loading)
+        previous, basis = basis, np.linalg.qr(loading)[0]
+        if np.linalg.norm(basis - previous @ (previous.T @ basis), 2) <= tol:
+            return loading, number + 1
+    warn(f"the axes still turn after {max_iter} iterations: raise max_iter or tol")
+    return loading, max_iter
+
+
+def _rotated(
+    centred: FloatArray, loading: FloatArray, noise: float | None, iterations: int
+) -> PrincipalAxes:
+    """Principal axes inside the span of the loading."""
+    basis = np.linalg.qr(loading)[0]
+    _, singular, rotation = np.linalg.svd(centred @ basis, full_matrices=False)
+    return PrincipalAxes(rotation @ basis.T, singular, noise, iterations)

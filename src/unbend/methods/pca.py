@@ -1,0 +1,159 @@
+"""Principal component analysis."""
+
+from typing import Any, final
+
+import numpy as np
+from sklearn.decomposition import PCA as ScikitPCA
+
+from unbend.arrays import FloatArray, is_sparse
+from unbend.base.embedding import Embedding
+from unbend.base.inputs import generator, rows_of_numbers
+from unbend.base.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param, validate
+from unbend.eigen import signed
+from unbend.extend import Linear, LinearInverse
+from unbend.lowrank import PrincipalAxes, dual_axes, em_axes, sensible_axes
+from unbend.report import note, recording, stage
+
+SCIKIT = ("auto", "full", "covariance_eigh", "arpack", "randomized")
+
+
+@final
+@declared
+class PCA(Embedding):
+    """Principal component analysis: the directions of largest variance.
+
+    Coordinates are (x − mean) A', with the rows of A the top right singular vectors of the centred
+    data; variances are σ²/(n − 1). scikit-learn's solvers, and three more: ``dual`` (the n × n
+    Gram matrix: for more columns than rows), ``em`` (Roweis: two least-squares steps in turn,
+    never a covariance) and ``sensible`` (Roweis: the same with isotropic noise, whose variance is
+    estimated along).
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates.
+    components_ : array (n_components, n_features)
+        Principal axes, orthonormal rows.
+    mean_ : array (n_features,)
+        Mean of the rows.
+    explained_variance_, explained_variance_ratio_ : array (n_components,)
+        Variance along each axis, and its share of the whole.
+    singular_values_ : array (n_components,)
+        Singular values of the centred data.
+    noise_variance_ : float
+        Mean variance of the directions left out; for ``sensible``, its maximum-likelihood value.
+    n_iter_ : int
+        Iterations taken; 1 for solvers that do not iterate.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Roweis, NIPS 10 (1998); Tipping and Bishop, JRSS B 61 (1999). Book chapter 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> line = np.outer([0.0, 1.0, 2.0], [3.0, 4.0])
+    >>> unbend.PCA(n_components=1).fit_transform(line).ravel()
+    array([-5.,  0.,  5.])
+    """
+
+    svd_solver: str = param(
+        "auto", Choice(*SCIKIT, "dual", "em", "sensible"), help="How the axes are found."
+    )
+    tol: float = param(1e-10, Real(0), help="'em' and 'sensible' stop when an axis turns by less.")
+    max_iter: int = param(5000, Integer(1), help="Iterations of 'em' and 'sensible' at most.")
+    random_state: Any = param(
+        None,
+        Integer(0),
+        RANDOM,
+        NOTHING,
+        help="Seed of the iterative solvers; None is a fixed one, so that fits repeat.",
+    )
+
+    def fit(self, X: Any, y: None = None) -> "PCA":
+        """Fit to the rows of X; sparse rows are taken by scikit-learn's solvers.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for scikit-learn's sake.
+
+        Returns
+        -------
+        self
+        """
+        validate(self)
+        with recording("PCA") as report:
+            rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SCIKIT)
+            self._check_size(rows.shape)
+            mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
+            with stage("spectrum"):
+                note(rows=rows.shape[0], columns=rows.shape[1], solver=self.svd_solver)
+                found = self._axes(rows, mean)
+                note(iterations=found.iterations)
+            with stage("coordinates"):
+                axes = signed(found.axes.T).T
+                extension = Linear(mean, axes)
+                embedding = extension(rows)
+        variance = np.square(found.singular) / (rows.shape[0] - 1)
+        total = _total_variance(rows, mean)
+        left = min(rows.shape) - self.n_components
+        noise = max(0.0, total - float(variance.sum())) / max(left, 1)
+        self._keep(
+            report,
+            embedding,
+            rows.dtype,
+            extension,
+            LinearInverse(mean, axes),
+            components_=axes.astype(rows.dtype),
+            mean_=mean.astype(rows.dtype),
+            explained_variance_=variance,
+            explained_variance_ratio_=variance / (total if total > 0 else 1.0),
+            singular_values_=found.singular,
+            noise_variance_=noise if found.noise is None else found.noise,
+            n_iter_=found.iterations,
+        )
+        return self
+
+    def _check_size(self, shape: tuple[int, ...]) -> None:
+        if self.n_components > min(shape):
+            raise ValueError(
+                f"n_components={self.n_components} and X is {shape[0]} x {shape[1]}: it must not "
+                "exceed the smaller of the two"
+            )
+
+    def _axes(self, rows: FloatArray, mean: FloatArray) -> PrincipalAxes:
+        rng = generator(self.random_state)
+        d = self.n_components
+        if self.svd_solver in SCIKIT:
+            seed = int(rng.integers(2**31))
+            # Rows that are all equal have no variance to take a share of; that is not an error.
+            with np.errstate(invalid="ignore", divide="ignore"):
+                peer = ScikitPCA(d, svd_solver=self.svd_solver, random_state=seed).fit(rows)
+            return PrincipalAxes(peer.components_.astype(np.float64), peer.singular_values_)
+        centred = rows - mean
+        if self.svd_solver == "dual":
+            return dual_axes(centred, d, rng)
+        iteration = em_axes if self.svd_solver == "em" else sensible_axes
+        return iteration(centred, d, rng, self.tol, self.max_iter)
+
+    def _new_rows(self, X: Any) -> FloatArray:
+        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=self.svd_solver in SCIKIT)
+        return rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.svd_solver in SCIKIT
+        return tags
+
+
+def _total_variance(rows: Any, mean: FloatArray) -> float:
+    n = rows.shape[0]
+    if is_sparse(rows):
+        return float((rows.multiply(rows).sum() - n * mean @ mean) / (n - 1))
+    return float(np.square(rows - mean).sum() / (n - 1))
