@@ -17,12 +17,12 @@ from unbend.registry import METHODS
 
 __version__ = "0.1.0"
 
-_MODULES = {"datasets", "eigen", "graphs", "neighbors", "quality"}
+_MODULES = {"datasets", "eigen", "graphs", "lowrank", "neighbors", "quality"}
 _NAMES = {
     **{entry.class_name: f"unbend.methods.{entry.name}" for entry in METHODS},
     "Report": "unbend.report",
     "monitoring": "unbend.progress",
-    "set_memory_limit": "unbend.memory",
+    "memory_limit": "unbend.memory",
     "show_versions": "unbend.versions",
 }
 __all__ = ["__version__", *sorted(_MODULES), *sorted(_NAMES)]

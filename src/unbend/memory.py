@@ -1,43 +1,53 @@
 """Memory is asked for before it is taken."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from unbend.report import note_bytes
 
-_limit: int | None = None
+_limit: ContextVar[int | None] = ContextVar("unbend_memory_limit", default=None)
 
 
 class NotEnoughMemory(MemoryError):
     """An array would not fit; the message says what would."""
 
 
-def set_memory_limit(size: int | None) -> None:
-    """Refuse work that needs an array of more than `size` bytes.
+@contextmanager
+def memory_limit(size: int) -> Iterator[None]:
+    """Refuse, inside the block, work that needs an array of more than `size` bytes.
+
+    Outside such a block the limit is what the machine has free.
 
     Parameters
     ----------
-    size : int or None
-        Bytes; ``None`` (the default state) means what the machine has free.
+    size : int
+        Bytes.
 
     Examples
     --------
     >>> import unbend
-    >>> unbend.set_memory_limit(1_000_000)
-    >>> unbend.Isomap().fit(unbend.datasets.swiss_roll(1000, random_state=0).points)
+    >>> X = unbend.datasets.swiss_roll(1000, random_state=0).points
+    >>> with unbend.memory_limit(1_000_000):
+    ...     unbend.Isomap().fit(X)
     Traceback (most recent call last):
     ...
-    unbend.memory.NotEnoughMemory: 1000 x 1000 geodesic distances need 8.0 MB and ... 1.0 MB ...
-    >>> unbend.set_memory_limit(None)
+    unbend.memory.NotEnoughMemory: 1000 x 1000 geodesic distances need 8.0 MB and 1.0 MB may be ...
     """
-    global _limit
-    _limit = size
+    token = _limit.set(size)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
 
 
 def available_memory() -> int | None:
     """Bytes that can be taken now, or None where the system does not say."""
-    if _limit is not None:
-        return _limit
+    limit = _limit.get()
+    if limit is not None:
+        return limit
     sizes = [_free_in_meminfo(), _free_in_cgroup()]
     return min((size for size in sizes if size is not None), default=None)
 
