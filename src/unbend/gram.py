@@ -136,7 +136,7 @@ def additive_constant(gram: Gram) -> float:
 
 
 def negative_share(gram: Gram, spectrum: Spectrum, rng: np.random.Generator) -> float:
-    """Share of the kernel's total |eigenvalue| that is negative, Σ_{λ<0}|λ| / Σ|λ|.
+    """Share of the eigenvalues' total magnitude that is negative, Σ_{λ<0}|λ| / Σ|λ|.
 
     Exact up to 600 rows. Beyond, the sum of the negative eigenvalues is estimated by stochastic
     Lanczos quadrature (Ubaru, Chen and Saad, 2017) beside the eigenvectors that are known, and

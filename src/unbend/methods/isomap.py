@@ -40,7 +40,7 @@ class Isomap(NeighborhoodEmbedding):
     geodesics_ : array
         Geodesic distances between the distinct rows (of the first part, where there are several).
     negative_share_ : float
-        Share of the kernel's total |eigenvalue| that is negative, and so was dropped; estimated
+        Share of the eigenvalues' total magnitude that is negative, and so was dropped; estimated
         for more than 600 rows.
     residual_variance_ : array
         1 − R² between geodesic and embedded distances with 1, 2, … coordinates.
@@ -100,7 +100,7 @@ class Isomap(NeighborhoodEmbedding):
 
     @property
     def negative_share_(self) -> float:
-        """Share of the kernel's total |eigenvalue| that is negative, and so was dropped."""
+        """Share of the eigenvalues' total magnitude that is negative, and so was dropped."""
         return negative_share(self._gram, self._spectrum, generator(self.random_state))
 
     @property

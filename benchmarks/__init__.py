@@ -1,0 +1,1 @@
+"""Measurements, each a script that writes JSON beside itself."""

@@ -1,0 +1,27 @@
+"""Sphinx configuration."""
+
+from pathlib import Path
+
+from unbend import __version__
+from unbend.registry import METHODS
+
+project = "unbend"
+author = "the unbend developers"
+release = __version__
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+html_theme = "alabaster"
+html_theme_options = {"page_width": "1100px", "fixed_sidebar": True}
+myst_heading_anchors = 2
+numpydoc_show_class_members = False
+
+# The page of methods follows the registry, so that a new method documents itself.
+pages = [
+    f"## {entry.title}\n\n```{{eval-rst}}\n.. autoclass:: unbend.{entry.class_name}\n"
+    "   :members: fit, transform, inverse_transform\n   :inherited-members:\n```\n"
+    for entry in METHODS
+]
+generated = Path(__file__).parent / "generated"
+generated.mkdir(exist_ok=True)
+(generated / "methods.md").write_text("# Methods\n\n" + "\n".join(pages))
