@@ -63,9 +63,8 @@ def main() -> None:
         "methods": {method: measure_fit(method) for method in METHODS},
     }
     for method, row in results["methods"].items():  # type: ignore[attr-defined]
-        print(
-            f"{method:<20}{row['seconds']:8.2f} s {row['peak_gb']:6.2f} GB {row['affine_error']:.2e}"
-        )
+        seconds, memory, error = row["seconds"], row["peak_gb"], row["affine_error"]
+        print(f"{method:<20}{seconds:8.2f} s {memory:6.2f} GB {error:.2e}")
     Path(__file__).with_suffix(".json").write_text(json.dumps(results, indent=2) + "\n")
 
 

@@ -60,7 +60,7 @@ class ClassicalMDS(Embedding):
         Σ (d²_ij − ‖y_i − y_j‖²) over all ordered pairs = 2n (trace K − Σ λ kept), of the
         repaired distances where they were.
     negative_share_ : float
-        Share of the eigenvalues' total magnitude that is negative; estimated for more than 600 rows.
+        Share of the eigenvalues' total magnitude that is negative; estimated beyond 600 rows.
     report_ : Report
         What every stage did.
 
