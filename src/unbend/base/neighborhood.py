@@ -14,6 +14,7 @@ from unbend.base.layout import lay_out
 from unbend.base.params import (
     COUNTS,
     FUNCTION,
+    JOBS,
     MAPPING,
     NOTHING,
     RANDOM,
@@ -85,9 +86,7 @@ class NeighborhoodEmbedding(Embedding):
         NOTHING,
         help="Seed of the solver's start; None is a fixed one, so that fits repeat.",
     )
-    n_jobs: int | None = param(
-        None, Integer(-64), NOTHING, help="Threads; None means 1 and -1 all cores."
-    )
+    n_jobs: int | None = param(None, JOBS, NOTHING, help="Threads; None means 1 and -1 all cores.")
 
     # Whether coordinates have the scale of the data; else every vector has unit length.
     isometric: ClassVar[bool] = False

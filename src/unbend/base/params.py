@@ -105,6 +105,12 @@ NOTHING = Matching(lambda value: value is None, "None")
 FUNCTION = Matching(callable, "a callable")
 FLAG = Matching(lambda value: isinstance(value, bool | np.bool_), "True or False")
 MAPPING = Matching(lambda value: isinstance(value, dict), "a dict")
+JOBS = Matching(
+    lambda value: (
+        isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0
+    ),
+    "an integer other than 0",
+)
 COUNTS = Matching(
     lambda value: isinstance(value, list | np.ndarray), "an array of one integer for each row"
 )

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.memory import reserve
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
 from unbend.neighbors.value import Neighbors
@@ -102,7 +103,10 @@ class PointSpace(Space):
     def within(self, radius: float) -> Neighbors:
         """Find all other points within `radius` of every point."""
         if self._tree is not None:
-            pairs = self._tree.query_pairs(radius, self.metric.norm or 2.0, output_type="ndarray")
+            norm = self.metric.norm or 2.0
+            edges = int(self._tree.count_neighbors(self._tree, radius, norm))
+            reserve(64 * edges, f"{edges} edges within the radius", "use a smaller radius")
+            pairs = self._tree.query_pairs(radius, norm, output_type="ndarray")
             ends = np.concatenate((pairs, pairs[:, ::-1]))
             lengths = self.lengths(ends[:, 0], ends[:, 1])
             return Neighbors.from_edges(self.n, ends[:, 0], ends[:, 1], lengths)
