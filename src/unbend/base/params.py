@@ -106,9 +106,7 @@ FUNCTION = Matching(callable, "a callable")
 FLAG = Matching(lambda value: isinstance(value, bool | np.bool_), "True or False")
 MAPPING = Matching(lambda value: isinstance(value, dict), "a dict")
 JOBS = Matching(
-    lambda value: (
-        isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0
-    ),
+    lambda value: Integer(0).typed(value) and value != 0,
     "an integer other than 0",
 )
 COUNTS = Matching(
