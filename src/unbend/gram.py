@@ -33,6 +33,24 @@ class Squares:
 
 
 @dataclass(frozen=True, eq=False)
+class SimilaritySquares:
+    """Squared distances that similarities k stand for: k(x, x) + k_jj − 2 k(x, x_j).
+
+    For new rows k(x, x) is left out: centring drops any constant of a row.
+    """
+
+    diagonal: FloatArray
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Convert rows of similarities to the fitted rows."""
+        return np.asarray(self.diagonal - 2.0 * new)
+
+    def between_fitted(self, kernel: FloatArray) -> FloatArray:
+        """Squared distances between the fitted rows themselves."""
+        return np.asarray(self(kernel) + self.diagonal[:, None])
+
+
+@dataclass(frozen=True, eq=False)
 class Gram:
     """−½ H (D + shift)² H + lift·H, of distances D or, where `squares` says so, of D² itself.
 

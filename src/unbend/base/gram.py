@@ -1,0 +1,126 @@
+"""Methods whose kernel is one Gram matrix over all rows: classical MDS and kernel PCA."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.base.embedding import Embedding
+from unbend.base.inputs import generator
+from unbend.base.params import NOTHING, RANDOM, SOLVER, Choice, Integer, declared, param, validate
+from unbend.eigen import SOLVERS, solve
+from unbend.extend import Distances, Extension, Nystrom, Piece, Placement
+from unbend.gram import Gram, negative_share
+from unbend.neighbors import Space
+from unbend.problem import Spectrum
+from unbend.report import note, recording, stage, warn
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A Gram matrix, what new rows are to it, and the rows as points of some space."""
+
+    gram: Gram
+    distances: Distances
+    space: Space
+    dtype: np.dtype[Any]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@declared
+class GramEmbedding(Embedding):
+    """Abstract: top eigenvectors of a Gram matrix, scaled by √λ; new rows by Nyström."""
+
+    eigen_solver: Any = param(
+        "auto", Choice(*SOLVERS), SOLVER, help="How the spectrum is found; the report tells."
+    )
+    random_state: Any = param(
+        None,
+        Integer(0),
+        RANDOM,
+        NOTHING,
+        help="Seed of the solver's start; None is a fixed one, so that fits repeat.",
+    )
+
+    @abstractmethod
+    def _build(self, X: Any) -> Built:
+        """Check X and make its Gram matrix."""
+
+    @abstractmethod
+    def _preimages(
+        self, built: Built, embedding: FloatArray, weights: FloatArray
+    ) -> Extension | None:
+        """Way back from coordinates to rows, if there are rows."""
+
+    def fit(self, X: Any, y: None = None) -> "GramEmbedding":
+        """Fit to the rows of X: points, or a matrix of distances or similarities.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features) or (n_samples, n_samples)
+            Rows to embed, or the matrix.
+        y : ignored
+            Present for scikit-learn's sake.
+
+        Returns
+        -------
+        self
+        """
+        validate(self)
+        rng = generator(self.random_state)
+        with recording(type(self).__name__) as report:
+            with stage("kernel"):
+                built = self._build(X)
+                gram, n = built.gram, built.space.n
+                note(rows=n, shift=gram.squares.shift, lift=gram.lift)
+                self._check_size(n)
+            with stage("spectrum"):
+                spectrum = solve(gram.problem(), self.n_components, self.eigen_solver, rng)
+                share = negative_share(gram, spectrum, rng)
+                note(negative_share=share)
+            with stage("coordinates"):
+                embedding = gram.coordinates(spectrum)
+                weights = gram.nystrom_weights(spectrum)
+                extension = _extension(built, embedding, weights)
+                preimage = self._preimages(built, embedding, weights)
+        self._keep(
+            report,
+            embedding,
+            built.dtype,
+            extension,
+            preimage,
+            eigenvalues_=spectrum.values,
+            energy_loss_=2.0 * n * (gram.trace - _kept(spectrum)),
+            negative_share_=share,
+            _space=built.space,
+            **built.attributes,
+        )
+        return self
+
+    def _check_size(self, n: int) -> None:
+        if self.n_components > n - 1:
+            raise ValueError(
+                f"n_components={self.n_components} and {n} rows span at most {n - 1} dimensions: "
+                "lower n_components"
+            )
+
+
+def _kept(spectrum: Spectrum) -> float:
+    """Sum of the eigenvalues whose directions are kept."""
+    positive = spectrum.values > 0
+    if not positive.all():
+        warn(f"only {positive.sum()} eigenvalues are positive: further coordinates are zero")
+    return float(spectrum.values[positive].sum())
+
+
+def _extension(built: Built, embedding: FloatArray, weights: FloatArray) -> Extension:
+    gram = built.gram
+    extension = Nystrom(built.distances, gram.squares, gram.mean_squares, weights)
+    if not gram.lift:
+        return extension
+    # Raised eigenvalues act on fitted rows only: a new row that equals one must be sent to it.
+    everyone = np.arange(built.space.n)
+    piece = Piece(everyone, extension, 1.0, np.zeros(embedding.shape[1]))
+    return Placement(built.space, embedding, np.zeros_like(everyone), (piece,))

@@ -1,0 +1,192 @@
+"""Random projection."""
+
+from typing import Any, final
+
+import numpy as np
+
+from unbend.arrays import FloatArray, is_sparse
+from unbend.base.embedding import Embedding
+from unbend.base.inputs import generator, rows_of_numbers
+from unbend.base.params import (
+    FLAG,
+    NOTHING,
+    RANDOM,
+    Choice,
+    Integer,
+    Real,
+    declared,
+    param,
+    validate,
+)
+from unbend.extend import Linear, LinearInverse
+from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from unbend.report import note, recording, stage
+
+# Pairs of rows on which the distortion is measured.
+PAIRS = 20_000
+
+
+@final
+@declared
+class RandomProjection(Embedding):
+    """Random projection: a random linear map that keeps distances, whatever the data.
+
+    y = R x / √k with independent entries of mean 0 and variance 1 in R, so that ‖y‖² has the mean
+    ‖x‖². All distances between n rows are kept within 1 ± ε once k reaches the
+    Johnson–Lindenstrauss bound, which ``n_components="auto"`` takes. `distortion_` is what was
+    measured.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates.
+    components_ : array (n_components, n_features)
+        The matrix, R / √k, dense.
+    distortion_ : dict
+        Ratio of squared distances after and before, on pairs of rows drawn at random: `least`,
+        `mean`, `largest`, and `within`, the share that lies in 1 ± eps.
+    bound_ : int
+        The Johnson–Lindenstrauss bound for these rows, `eps` and `beta`.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Johnson and Lindenstrauss (1984); Dasgupta and Gupta (2003); Achlioptas, JCSS 66 (2003). Book
+    chapter 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> X = np.random.default_rng(0).standard_normal((100, 5000))
+    >>> model = unbend.RandomProjection(n_components="auto", eps=0.5).fit(X)
+    >>> model.embedding_.shape[1] == model.bound_, model.distortion_["within"]
+    (True, 1.0)
+    """
+
+    n_components: Any = param(
+        2, Integer(1), Choice("auto"), help="Number of coordinates; 'auto' takes `bound_`."
+    )
+    kind: Any = param(
+        "gaussian",
+        Choice("gaussian", "sign", "sparse"),
+        help="Entries: normal (type 1), ±1 (type 2), or ±√3 with probability 1/6 each (type 3).",
+    )
+    orthogonalize: bool = param(
+        False, FLAG, help="Whether rows are made orthogonal and scaled by √(D/k)."
+    )
+    svd: bool = param(False, FLAG, help="Whether coordinates are turned to their principal axes.")
+    eps: float = param(0.2, Real(0), help="Distortion that the bound allows, below 1.")
+    beta: float = param(
+        1.0, Real(0, closed=True), help="The bound holds with probability 1 − n^−beta."
+    )
+    random_state: Any = param(
+        None,
+        Integer(0),
+        RANDOM,
+        NOTHING,
+        help="Seed of the matrix; None is a fixed one, so that fits repeat.",
+    )
+
+    def fit(self, X: Any, y: None = None) -> "RandomProjection":
+        """Draw a projection for the rows of X, which may be sparse.
+
+        Parameters
+        ----------
+        X : array or sparse array (n_samples, n_features)
+            Rows.
+        y : ignored
+            Present for scikit-learn's sake.
+
+        Returns
+        -------
+        self
+        """
+        validate(self)
+        if self.eps >= 1:
+            raise ValueError(f"eps={self.eps!r} is not allowed: it must be below 1")
+        rng = generator(self.random_state)
+        with recording("RandomProjection") as report:
+            rows = rows_of_numbers(self, X, reset=True, sparse=True)
+            bound = johnson_lindenstrauss(rows.shape[0], self.eps, self.beta)
+            k = self._dimension(bound, rows.shape[1])
+            with stage("coordinates"):
+                axes = self._matrix(k, rows.shape[1], rng)
+                embedding = np.asarray(rows @ axes.T)
+                if self.svd:
+                    turn = _principal_turn(embedding)
+                    axes = turn @ axes
+                    embedding = embedding @ turn.T
+            with stage("distortion"):
+                distortion = _distortion(rows, embedding, self.eps, rng)
+                note(bound=bound, **distortion)
+        origin = np.zeros(rows.shape[1])
+        inverse = np.linalg.pinv(axes).T
+        self._keep(
+            report,
+            embedding,
+            rows.dtype,
+            Linear(origin, axes),
+            LinearInverse(origin, inverse),
+            components_=axes.astype(rows.dtype),
+            distortion_=distortion,
+            bound_=bound,
+        )
+        return self
+
+    def _dimension(self, bound: int, columns: int) -> int:
+        if self.n_components != "auto":
+            return int(self.n_components)
+        if bound > columns:
+            raise ValueError(
+                f"eps={self.eps} and beta={self.beta} ask for {bound} coordinates and X has only "
+                f"{columns} columns: raise eps, or give n_components"
+            )
+        return bound
+
+    def _matrix(self, k: int, columns: int, rng: np.random.Generator) -> FloatArray:
+        matrix = random_matrix(k, columns, self.kind, rng)
+        if self.orthogonalize:
+            if k > columns:
+                raise ValueError(
+                    f"{k} orthogonal rows do not fit in {columns} columns: lower n_components"
+                )
+            matrix = orthogonalized(matrix)
+        return np.asarray(matrix / np.sqrt(k))
+
+    def _new_rows(self, X: Any) -> FloatArray:
+        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=True)
+        return rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _principal_turn(embedding: FloatArray) -> FloatArray:
+    centred = embedding - embedding.mean(axis=0)
+    return np.asarray(np.linalg.svd(centred, full_matrices=False)[2])
+
+
+def _distortion(
+    rows: Any, embedding: FloatArray, eps: float, rng: np.random.Generator
+) -> dict[str, float]:
+    """Ratios of squared distances after and before, on pairs that differ."""
+    first, second = rng.integers(len(embedding), size=(2, PAIRS))
+    before = np.empty(PAIRS)
+    for start in range(0, PAIRS, 1000):
+        some = slice(start, start + 1000)
+        difference = rows[first[some]] - rows[second[some]]
+        squares = difference.multiply(difference) if is_sparse(difference) else difference**2
+        before[some] = np.asarray(squares.sum(axis=1)).ravel()
+    after = np.square(embedding[first] - embedding[second]).sum(axis=1)
+    apart = before > 0
+    ratios = after[apart] / before[apart] if apart.any() else np.ones(1)
+    return {
+        "least": float(ratios.min()),
+        "mean": float(ratios.mean()),
+        "largest": float(ratios.max()),
+        "within": float(np.mean(np.abs(ratios - 1) <= eps)),
+    }

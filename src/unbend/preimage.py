@@ -1,0 +1,66 @@
+"""From coordinates of kernel PCA back to rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import cdist
+
+from unbend.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """Kernel ridge regression from coordinates to rows (Bakır, Weston and Schölkopf, 2004).
+
+    Gaussian kernel in the coordinates, as wide as their spread.
+    """
+
+    embedding: FloatArray
+    coefficients: FloatArray
+    mean: FloatArray
+    gamma: float
+
+    @classmethod
+    def fit(cls, embedding: FloatArray, points: FloatArray, alpha: float) -> "Ridge":
+        """Learn the regression."""
+        spread = 2.0 * float(embedding.var(axis=0).sum())
+        gamma = 1.0 / spread if spread > 0 else 1.0
+        mean = points.mean(axis=0)
+        kernel = np.exp(-gamma * cdist(embedding, embedding, "sqeuclidean"))
+        kernel.flat[:: len(kernel) + 1] += alpha
+        return cls(embedding, cho_solve(cho_factor(kernel), points - mean), mean, gamma)
+
+    def __call__(self, coordinates: FloatArray) -> FloatArray:
+        """Return rows."""
+        kernel = np.exp(-self.gamma * cdist(coordinates, self.embedding, "sqeuclidean"))
+        return np.asarray(kernel @ self.coefficients + self.mean)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedPoint:
+    """Rows whose images under a Gaussian kernel are nearest (Mika et al., 1999).
+
+    z ← Σ γᵢ k(z, xᵢ) xᵢ / Σ γᵢ k(z, xᵢ), where the projection is Σ γᵢ φ(xᵢ); started from the
+    regression, and a row that would leave the data keeps its start.
+    """
+
+    start: Ridge
+    points: FloatArray
+    weights: FloatArray
+    gamma: float
+    steps: int = 200
+
+    def __call__(self, coordinates: FloatArray) -> FloatArray:
+        """Return rows."""
+        rows = self.start(coordinates)
+        expansion = coordinates @ self.weights.T + 1.0 / len(self.points)
+        for _ in range(self.steps):
+            kernel = expansion * np.exp(-self.gamma * cdist(rows, self.points, "sqeuclidean"))
+            total = kernel.sum(axis=1, keepdims=True)
+            usable = total > 1e-12 * np.abs(kernel).sum(axis=1, keepdims=True)
+            moved = np.where(usable, kernel @ self.points / np.where(usable, total, 1.0), rows)
+            if np.allclose(moved, rows, rtol=1e-10, atol=0.0):
+                break
+            rows = moved
+        return rows
