@@ -15,7 +15,7 @@ PACKAGE = Path(unbend.__file__).parent
 LAYERS = [
     {"arrays", "progress", "report", "memory"},
     {"_kernels"},
-    {"neighbors", "graphs", "local", "problem", "eigen", "gram", "lowrank", "extend", "preimage"},
+    {"neighbors", "graphs", "local", "problem", "eigen", "gram", "lowrank", "extend", "preimage", "rounding"},
     {"quality"},
     {"base", "methods", "registry"},
     {"datasets"},

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
+from unbend.graphs.diffusion import Affinity
 from unbend.graphs.weights import Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors.space import Space
@@ -98,7 +99,7 @@ class GeodesicsOf:
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, n) array."""
         indices, distances = self.rule.neighbors(self.space, new)
-        shortest = np.full((len(new), self.space.n), np.inf)
+        shortest = np.full((len(new), self.geodesics.shape[1]), np.inf)
         for column in range(indices.shape[1]):
             through = distances[:, column, None] + self.geodesics[indices[:, column]]
             np.minimum(shortest, through, out=shortest)
@@ -153,6 +154,31 @@ class Harmonic:
         sums = np.einsum("ij,ijk->ik", weights, self.vectors[indices])
         placed = sums / (degree - self.values * (1.0 if self.plain else degree))
         return np.asarray(placed * np.sqrt(degree) if self.scaled else placed)
+
+
+@dataclass(frozen=True, eq=False)
+class Diffused:
+    """Eigenvectors of a diffusion carried to new rows: λ f(x) = Σ_j p(x, x_j) f_j.
+
+    p(x, ·) are the affinities of x, normalised as those of the fitted rows were. A fitted row has
+    itself among its neighbours, so the formula is exact there and continuous around it.
+    """
+
+    space: Space
+    rule: Rule
+    affinity: Affinity
+    density: FloatArray
+    vectors: FloatArray
+    values: FloatArray
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        indices, distances = self.rule.neighbors(self.space, new)
+        weights = self.affinity.of_new(indices, distances) / self.density[indices]
+        # A row so far that all its weights vanish belongs with its nearest neighbour.
+        weights[weights.sum(axis=1) == 0, 0] = 1.0
+        steps = weights / weights.sum(axis=1, keepdims=True)
+        return np.asarray(np.einsum("ij,ijk->ik", steps, self.vectors[indices]) / self.values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,8 +56,9 @@ def connect(space: Space, neighbors: Neighbors, policy: str, local_blocks: bool)
     bridges = bridge(space, component)
     longest = float(bridges.lengths.max())
     note(bridges=len(bridges.lengths), longest_bridge=longest)
+    bridged = "1 bridge was" if count == 2 else f"{count - 1} bridges were"
     warn(
-        f"{apart}: {len(bridges.lengths)} bridges up to {longest:.4g} long were added (the longest "
+        f"{apart}: {bridged} added, up to {longest:.4g} long (the longest "
         f"edge was {neighbors.distances.max(initial=0.0):.4g}); with more neighbours, or "
         "connect='components', none would be needed"
     )

@@ -1,7 +1,7 @@
 """What every estimator has: coordinates, new rows, pre-images, a report."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,6 +18,9 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
 
     n_components: int = param(2, Integer(1), help="Number of coordinates.")
+
+    # Whether coordinates have the scale of the data; else every vector has unit length.
+    isometric: ClassVar[bool] = True
 
     @abstractmethod
     def fit(self, X: Any, y: None = None) -> "Embedding":

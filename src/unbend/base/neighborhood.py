@@ -88,7 +88,6 @@ class NeighborhoodEmbedding(Embedding):
     )
     n_jobs: int | None = param(None, JOBS, NOTHING, help="Threads; None means 1 and -1 all cores.")
 
-    # Whether coordinates have the scale of the data; else every vector has unit length.
     isometric: ClassVar[bool] = False
     # Whether the kernel is made of local blocks: both ends of a bridge then share neighbourhoods.
     local_blocks: ClassVar[bool] = False
@@ -142,9 +141,8 @@ class NeighborhoodEmbedding(Embedding):
             placement,
             preimage,
             component_=connected.component[found.copy],
-            eigenvalues_=values,
             _found=found,
-            **largest.attributes,
+            **{"eigenvalues_": values, **largest.attributes},
         )
         return self
 

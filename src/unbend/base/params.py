@@ -147,6 +147,13 @@ def param(default: Any, *kinds: Kind, help: str) -> Any:
     return dataclasses.field(default=default, metadata={"kinds": kinds, "help": help})
 
 
+def shared(owner: type, name: str, **changed: Any) -> Any:
+    """Declare a parameter as another class does, with another `default` if one is given."""
+    field = next(field for field in dataclasses.fields(owner) if field.name == name)
+    default = changed.get("default", field.default)
+    return dataclasses.field(default=default, metadata=field.metadata)
+
+
 def parameters(cls: type) -> list[Parameter]:
     """List the declared parameters of an estimator class.
 
@@ -171,7 +178,7 @@ def validate(estimator: object) -> None:
 Class = TypeVar("Class")
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param,))
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, shared))
 def declared(cls: type[Class]) -> type[Class]:
     """Make a class of its declarations: its `__init__`, and the Parameters of its docstring."""
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)

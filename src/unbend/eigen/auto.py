@@ -52,7 +52,7 @@ class Auto:
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return `count` eigenpairs by the chosen solver, noting the choice."""
         solver, reason = self.choose(problem, count)
-        note(solver=repr(solver), because=reason)
+        note(solver=type(solver).__name__, because=reason)
         return solver.eigenpairs(problem, count, rng)
 
 

@@ -60,7 +60,7 @@ def solve(
     start = time.perf_counter()
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     standard = problem.standard()
-    note(rows=problem.n, end=problem.end, wanted=count, solver=repr(chosen))
+    note(rows=problem.n, end=problem.end, wanted=count, solver=type(chosen).__name__)
     values, vectors, converged = chosen.eigenpairs(
         standard, count, np.random.default_rng(0) if rng is None else rng
     )

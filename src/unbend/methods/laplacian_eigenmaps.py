@@ -35,6 +35,8 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     repeated_ : array (n_components,)
         How well each coordinate is a function of those before it (R²): near one means that it
         adds nothing.
+    volume_ : float
+        Sum of the degrees.
     component_ : array (n_samples,)
         Component of the graph that each row was in.
     report_ : Report
@@ -100,7 +102,9 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
             note(repeated=[float(r) for r in repeated])
             extension = Harmonic(space, rule, weight, vectors, spectrum.values, plain, scaled)
             coordinates = vectors * np.sqrt(degree)[:, None] if scaled else vectors
-            return Fitted(coordinates, extension, {"repeated_": repeated})
+            return Fitted(
+                coordinates, extension, {"repeated_": repeated, "volume_": float(degree.sum())}
+            )
 
         return problem, finish
 

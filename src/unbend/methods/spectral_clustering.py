@@ -1,0 +1,164 @@
+"""Spectral clustering."""
+
+import warnings
+from typing import Any, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.base.inputs import generator
+from unbend.base.params import Choice, Integer, declared, param, shared, validate
+from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
+from unbend.rounding import discretize
+
+# What is handed on to the embedding.
+EIGENMAPS = (
+    "n_neighbors",
+    "radius",
+    "metric",
+    "metric_params",
+    "weights",
+    "t",
+    "connect",
+    "eigen_solver",
+    "random_state",
+    "n_jobs",
+)
+
+
+@final
+@declared
+class SpectralClustering(ClusterMixin, BaseEstimator):
+    """Spectral clustering: the clusters are where few edges of the graph are cut.
+
+    Laplacian eigenmaps, L f = λ D f, with as many eigenvectors as clusters, the constant one
+    included, and then k-means, or the rotation nearest to indicator vectors. ``"shi_malik"``
+    rounds the rows of f (normalised cut); ``"njw"`` rounds the rows of D^½ f scaled to unit
+    length (Ng, Jordan and Weiss).
+
+    Attributes
+    ----------
+    labels_ : array (n_samples,)
+        Cluster of each row.
+    embedding_ : array (n_samples, n_clusters)
+        What was rounded.
+    eigenvalues_ : array (n_clusters - 1,)
+        Eigenvalues of the Laplacian, the trivial zero left out.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Shi and Malik, IEEE PAMI 22 (2000); Ng, Jordan and Weiss, NIPS 14 (2002); rounding by
+    discretisation: Yu and Shi, ICCV (2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    >>> ring = np.column_stack((np.cos(angle), np.sin(angle)))
+    >>> rings = np.concatenate((ring, 3 * ring))
+    >>> labels = unbend.SpectralClustering(n_clusters=2).fit_predict(rings)
+    >>> len(set(labels[:100])), len(set(labels[100:])), labels[0] != labels[-1]
+    (1, 1, np.True_)
+    """
+
+    n_clusters: int = param(8, Integer(1), help="Number of clusters.")
+    method: str = param(
+        "njw", Choice("njw", "shi_malik"), help="Ng, Jordan and Weiss, or Shi and Malik."
+    )
+    assign_labels: str = param(
+        "kmeans", Choice("kmeans", "discretize"), help="How eigenvectors are rounded to clusters."
+    )
+    n_neighbors: Any = shared(LaplacianEigenmaps, "n_neighbors")
+    radius: float | None = shared(LaplacianEigenmaps, "radius")
+    metric: Any = shared(LaplacianEigenmaps, "metric")
+    metric_params: dict[str, Any] | None = shared(LaplacianEigenmaps, "metric_params")
+    weights: Any = shared(LaplacianEigenmaps, "weights")
+    t: float | None = shared(LaplacianEigenmaps, "t")
+    connect: str = shared(LaplacianEigenmaps, "connect")
+    eigen_solver: Any = shared(LaplacianEigenmaps, "eigen_solver")
+    random_state: Any = shared(LaplacianEigenmaps, "random_state")
+    n_jobs: int | None = shared(LaplacianEigenmaps, "n_jobs")
+
+    def fit(self, X: Any, y: None = None, *, graph: Any = None) -> "SpectralClustering":
+        """Find clusters among the rows of X.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features)
+            Rows, or distances or a graph as for `LaplacianEigenmaps`.
+        y : ignored
+            Present for scikit-learn's sake.
+        graph : sparse array (n_samples, n_samples), optional
+            A given graph: the stored entries of row i are its neighbours.
+
+        Returns
+        -------
+        self
+        """
+        validate(self)
+        given = {name: getattr(self, name) for name in EIGENMAPS}
+        eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)
+        with warnings.catch_warnings():
+            # Clusters may well be components of the graph; the report keeps the sentence.
+            warnings.filterwarnings("ignore", "the neighbourhood graph has")
+            eigenmaps.fit(X, graph=graph)
+        self._eigenmaps = eigenmaps
+        self.n_features_in_ = eigenmaps.n_features_in_
+        if hasattr(eigenmaps, "feature_names_in_"):
+            self.feature_names_in_ = eigenmaps.feature_names_in_
+        self.report_ = eigenmaps.report_
+        self.eigenvalues_ = eigenmaps.eigenvalues_
+        self.embedding_ = self._rows_to_round(eigenmaps.embedding_)
+        self._turn, self._centres = self._round(self.embedding_)
+        self.labels_ = self._nearest(self.embedding_)
+        return self
+
+    def predict(self, X: Any) -> IntArray:
+        """Give new rows to the clusters found.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New rows.
+
+        Returns
+        -------
+        array (m,)
+        """
+        check_is_fitted(self)
+        return self._nearest(self._rows_to_round(self._eigenmaps.transform(X)))
+
+    def _rows_to_round(self, vectors: FloatArray) -> FloatArray:
+        """Eigenvectors with the constant one first; unit rows for Ng, Jordan and Weiss.
+
+        D^½ drops out of rows of unit length.
+        """
+        vectors = vectors[:, : self.n_clusters - 1]
+        volume = self._eigenmaps.volume_
+        rows = np.column_stack((np.full(len(vectors), volume**-0.5), vectors))
+        if self.method == "njw":
+            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows, dtype=vectors.dtype)
+
+    def _round(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Rotation and centres: a row belongs to the centre nearest to it after the rotation."""
+        rng = generator(self.random_state)
+        identity = np.eye(rows.shape[1])
+        if self.assign_labels == "discretize":
+            return discretize(rows, rng), identity
+        seed = int(rng.integers(2**31))
+        means = KMeans(self.n_clusters, n_init=10, random_state=seed).fit(rows)
+        return identity, means.cluster_centers_
+
+    def _nearest(self, rows: FloatArray) -> IntArray:
+        turned = rows @ self._turn
+        if self.assign_labels == "discretize":
+            return np.asarray(np.argmax(turned, axis=1))
+        squares = np.square(self._centres).sum(axis=1) - 2.0 * turned @ self._centres.T
+        return np.asarray(np.argmin(squares, axis=1))
