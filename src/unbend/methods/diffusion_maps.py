@@ -1,6 +1,6 @@
 """Diffusion maps."""
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
