@@ -1,5 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# Test processes share the cores: BLAS threads on top of them would wait for one another.
+ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint typecheck bench docs check-slow clean
@@ -23,7 +25,7 @@ demo: .venv/installed ## embed every surface by every method; writes demo/
 	$(BIN)/python -m unbend.apps.demo --output demo
 
 test: .venv/installed-test ## run the tests
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto -m "not slow"
 
 lint: .venv/installed-lint ## check style
 	$(BIN)/ruff check .

@@ -209,6 +209,13 @@ class Placement:
     owner: IntArray
     pieces: tuple[Piece, ...]
 
+    @classmethod
+    def whole(cls, space: Space, embedding: FloatArray, extension: Extension) -> "Placement":
+        """Place by one extension, but rows that equal a fitted row where that row is."""
+        everyone = np.arange(space.n)
+        piece = Piece(everyone, extension, 1.0, np.zeros(embedding.shape[1]))
+        return cls(space, embedding, np.zeros_like(everyone), (piece,))
+
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new rows."""
         nearest, distances = self.space.nearest_of(new, 1)

@@ -27,9 +27,8 @@ class Squares:
 
     def __call__(self, distances: FloatArray) -> FloatArray:
         """Square distances."""
-        if self.squared:
-            return distances
-        return np.asarray(np.square(distances.astype(np.float64, copy=False) + self.shift))
+        wide = distances.astype(np.float64, copy=False)
+        return wide if self.squared else np.asarray(np.square(wide + self.shift))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,15 +118,23 @@ class Gram:
 
     def shifted(self) -> "Gram":
         """Add the least constant that makes the kernel positive semidefinite (Cailliez, 1983)."""
+        if self.lowest() >= 0:
+            return self
         tau = additive_constant(self)
-        return Gram(self.distances, Squares(shift=tau), tau**2 / 2) if tau > 0 else self
+        return Gram(self.distances, Squares(shift=tau), tau**2 / 2)
 
     def lifted(self) -> "Gram":
         """Raise all eigenvalues by the size of the smallest, if that is negative."""
-        operator = -1.0 * self.operator()
-        bottom = SpectralProblem(operator, "top", np.ones((len(self.distances), 1)))
-        lowest = -float(solve(bottom, 1).values[0])
-        return Gram(self.distances, self.squares, -lowest) if lowest < 0 else self
+        lowest = self.lowest()
+        return Gram(self.distances, self.squares, self.lift - lowest) if lowest < 0 else self
+
+    def lowest(self) -> float:
+        """Smallest eigenvalue on centred vectors; zero where it is negative by rounding alone."""
+        constant = np.ones((len(self.distances), 1))
+        bottom = solve(SpectralProblem(-1.0 * self.operator(), "top", constant), 1)
+        lowest = -float(bottom.values[0])
+        rounding = np.finfo(np.float64).eps * len(self.distances) * float(self.mean_squares.max())
+        return 0.0 if abs(lowest) <= rounding else lowest
 
 
 def additive_constant(gram: Gram) -> float:

@@ -34,9 +34,9 @@ def barycentric_weights(
     """
     differences = coordinates[:, 1:] - coordinates[:, :1]
     gram = differences @ differences.transpose(0, 2, 1)
-    ridge = reg * np.trace(gram, axis1=1, axis2=2)
+    trace = np.trace(gram, axis1=1, axis2=2)
     # All neighbours on the point itself: any weights do, so take equal ones.
-    ridge = np.where(ridge > 0, ridge, 1.0)
+    ridge = np.where(trace > 0, reg * trace, 1.0)
     gram = gram + ridge[:, None, None] * np.eye(gram.shape[1])
     if nonnegative:
         return _nonnegative_weights(gram)
@@ -59,13 +59,28 @@ def tangents(coordinates: FloatArray, d: int) -> tuple[FloatArray, BoolArray]:
     The leading left singular vectors of the centred points. Where the points span fewer than d
     directions the missing columns are zero.
     """
-    centred = coordinates - coordinates.mean(axis=1, keepdims=True)
+    # From the first point, so that points that coincide differ by exactly zero.
+    centred = coordinates - coordinates[:, :1]
+    centred = centred - centred.mean(axis=1, keepdims=True)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
     exists = singular > RANK_TOLERANCE * singular[:, :1]
+    constant = np.full((len(left), left.shape[1], 1), left.shape[1] ** -0.5)
+    tangent = _orthogonal_to(constant, left[:, :, :d], exists[:, :d])
     short = max(0, d - left.shape[2])
-    left = np.pad(left[:, :, :d], ((0, 0), (0, 0), (0, short)))
-    exists = np.pad(exists[:, :d], ((0, 0), (0, short)))
-    return left * exists[:, None, :], exists
+    return np.pad(tangent, ((0, 0), (0, 0), (0, short))), np.pad(
+        exists[:, :d], ((0, 0), (0, short))
+    )
+
+
+def _orthogonal_to(basis: FloatArray, left: FloatArray, keep: BoolArray) -> FloatArray:
+    """Columns to keep, made orthonormal and orthogonal to a basis to rounding, the others zero.
+
+    Singular vectors of small singular values are orthogonal to what was projected out before only
+    up to the rounding of the large ones.
+    """
+    left = left * keep[:, None, :]
+    left = left - basis @ (basis.transpose(0, 2, 1) @ left)
+    return np.asarray(np.linalg.qr(left)[0] * keep[:, None, :])
 
 
 def tangent_blocks(coordinates: FloatArray, d: int) -> FloatArray:
@@ -94,7 +109,7 @@ def hessian_blocks(coordinates: FloatArray, d: int) -> FloatArray:
     for _ in range(2):  # twice, so that what is left is orthogonal to rounding
         products = products - affine @ (affine.transpose(0, 2, 1) @ products)
     left, singular, _ = np.linalg.svd(products, full_matrices=False)
-    quadratic = left * (singular > RANK_TOLERANCE * size[:, None])[:, None, :]
+    quadratic = _orthogonal_to(affine, left, singular > RANK_TOLERANCE * size[:, None])
     return np.asarray(quadratic @ quadratic.transpose(0, 2, 1))
 
 

@@ -6,9 +6,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 
 # Dense, sparse or products only. SciPy's stubs have no common type for these.
 Matrix: TypeAlias = Any
@@ -65,9 +65,12 @@ class SpectralProblem:
         if self.mass is not None:
             root = np.sqrt(self.mass)
             trivial = trivial * root[:, None]
-            inverse = diags_array(1.0 / root)
+            inverse: Matrix = diags_array(1.0 / root)
+            if isinstance(matrix, LinearOperator):
+                inverse = aslinearoperator(inverse)
             matrix = inverse @ matrix @ inverse
-            matrix = csr_array(matrix) if not isinstance(matrix, np.ndarray) else matrix
+        if is_sparse(matrix):
+            matrix = csr_array(matrix)
         return SpectralProblem(matrix, self.end, np.linalg.qr(trivial)[0], None, self.nullity)
 
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -62,5 +64,7 @@ def monitoring(callback: Callback) -> Iterator[None]:
 def advance(stage: str, done: int, total: int) -> None:
     """Tell the callback, if there is one, and stop if it says so."""
     callback = _callback.get()
-    if callback is not None and callback(Progress(stage, done, total)) is False:
-        raise Cancelled(f"cancelled in stage {stage!r}")
+    if callback is not None:
+        answer = callback(Progress(stage, done, total))
+        if isinstance(answer, bool | np.bool_) and not answer:
+            raise Cancelled(f"cancelled in stage {stage!r}")

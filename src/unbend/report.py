@@ -1,6 +1,7 @@
 """What a fit did: every stage with its sizes, seconds and bytes, and every warning."""
 
 import json
+import math
 import sys
 import time
 import warnings
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -53,8 +55,9 @@ class Report:
         raise KeyError(name)
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain dictionaries and lists."""
-        return asdict(self)
+        """Return plain dictionaries and lists; numbers that are not finite become None."""
+        plain: dict[str, object] = _finite(asdict(self))
+        return plain
 
     def to_json(self) -> str:
         """Return the report as JSON."""
@@ -68,6 +71,14 @@ class Report:
             lines.append(f"  {stage.name:<12}{stage.seconds:8.3f} s{size}  {facts}")
         lines += [f"  warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _shown(fact: Fact) -> str:
@@ -139,9 +150,13 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=_outside())
 
 
+# scikit-learn wraps transform and fit_transform, so its frames may lie in between.
+PASSED_OVER = ("unbend", "sklearn", "contextlib")
+
+
 def _outside() -> int:
     """Stack level of the caller outside this package: the line that the user can act on."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("unbend"):
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in PASSED_OVER:
         level, frame = level + 1, frame.f_back
     return level

@@ -1,6 +1,8 @@
 """What every estimator has: coordinates, new rows, pre-images, a report."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.base.params import Integer, declared, param
+from unbend.base.params import Integer, declared, param, validate
 from unbend.extend import Extension
-from unbend.report import Report
+from unbend.report import Report, recording, stage
 
 
 @declared
@@ -62,7 +64,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             A row that equals a fitted row gets that row's coordinates.
         """
         check_is_fitted(self)
-        placed = self._extension(self._new_rows(X))
+        with stage("transform"):
+            placed = self._extension(self._new_rows(X))
         return np.asarray(placed, dtype=self.embedding_.dtype)
 
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -90,6 +93,19 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if coordinates.shape[1] != width:
             raise ValueError(f"X has {coordinates.shape[1]} columns and the embedding has {width}")
         return np.asarray(self._preimage(coordinates), dtype=self.embedding_.dtype)
+
+    @contextmanager
+    def _fitting(self) -> Iterator[Report]:
+        """Check parameters and record a fit; one that fails leaves the estimator as it was."""
+        before = dict(self.__dict__)
+        validate(self)
+        try:
+            with recording(type(self).__name__) as report:
+                yield report
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _keep(
         self,

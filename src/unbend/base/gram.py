@@ -9,13 +9,13 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator
-from unbend.base.params import NOTHING, RANDOM, SOLVER, Choice, Integer, declared, param, validate
+from unbend.base.params import NOTHING, RANDOM, SOLVER, Choice, Integer, declared, param
 from unbend.eigen import SOLVERS, solve
-from unbend.extend import Distances, Extension, Nystrom, Piece, Placement
+from unbend.extend import Distances, Extension, Nystrom, Placement
 from unbend.gram import Gram, negative_share
 from unbend.neighbors import Space
 from unbend.problem import Spectrum
-from unbend.report import note, recording, stage, warn
+from unbend.report import note, stage, warn
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,8 @@ class GramEmbedding(Embedding):
         -------
         self
         """
-        validate(self)
-        rng = generator(self.random_state)
-        with recording(type(self).__name__) as report:
+        with self._fitting() as report:
+            rng = generator(self.random_state)
             with stage("kernel"):
                 built = self._build(X)
                 gram, n = built.gram, built.space.n
@@ -121,6 +120,4 @@ def _extension(built: Built, embedding: FloatArray, weights: FloatArray) -> Exte
     if not gram.lift:
         return extension
     # Raised eigenvalues act on fitted rows only: a new row that equals one must be sent to it.
-    everyone = np.arange(built.space.n)
-    piece = Piece(everyone, extension, 1.0, np.zeros(embedding.shape[1]))
-    return Placement(built.space, embedding, np.zeros_like(everyone), (piece,))
+    return Placement.whole(built.space, embedding, extension)

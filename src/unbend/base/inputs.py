@@ -31,13 +31,14 @@ def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bo
         accept_sparse=("csr", "csc") if sparse else False,
         ensure_min_samples=2 if reset else 1,
     )
-    _check_scale(rows.data if is_sparse(rows) else rows)
+    _check_scale(rows.data if is_sparse(rows) else rows, fitting=reset)
     return rows
 
 
-def _check_scale(values: FloatArray) -> None:
+def _check_scale(values: FloatArray, fitting: bool) -> None:
     largest = float(np.abs(values).max(initial=0.0))
-    if largest > LARGEST or 0 < largest < TINIEST:
+    # A new row may well lie near the origin; all rows together may not.
+    if largest > LARGEST or (fitting and 0 < largest < TINIEST):
         raise ValueError(
             f"the largest magnitude in X is {largest:.1e} and its square leaves double precision: "
             "rescale X, for example divide it by that number"
@@ -48,7 +49,8 @@ def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, n
     """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
     if estimator.metric != "precomputed":
         rows = rows_of_numbers(estimator, X, reset=True)
-        points = np.ascontiguousarray(rows, dtype=np.float64)
+        # A copy: what the caller does to X later must not move the fitted rows.
+        points = np.array(rows, dtype=np.float64, order="C")
         metric = Metric(estimator.metric, estimator.metric_params or {})
         return PointSpace(points, metric, workers), rows.dtype
     distances = _distances(estimator, X, reset=True)
@@ -58,9 +60,9 @@ def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, n
             f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
         )
     if is_sparse(distances):
-        return GraphSpace(csr_array(distances, dtype=np.float64)), distances.dtype
+        return GraphSpace(csr_array(distances, dtype=np.float64, copy=True)), distances.dtype
     _check_distances(distances)
-    return DistanceSpace(np.asarray(distances, dtype=np.float64)), distances.dtype
+    return DistanceSpace(np.array(distances, dtype=np.float64)), distances.dtype
 
 
 def square_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
@@ -71,7 +73,7 @@ def square_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, n
             f"metric='kernel' needs a square matrix and X is {kernel.shape[0]} x {kernel.shape[1]}"
         )
     _check_symmetric(kernel, "similarity matrix")
-    return np.asarray(kernel, dtype=np.float64), kernel.dtype
+    return np.array(kernel, dtype=np.float64), kernel.dtype
 
 
 def _distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -113,7 +115,10 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
         return np.ascontiguousarray(rows, dtype=np.float64)
     distances = _distances(estimator, X, reset=False)
     if isinstance(space, GraphSpace):
-        return measured(csr_array(distances)) if is_sparse(distances) else distances
+        rows = measured(csr_array(distances)) if is_sparse(distances) else distances
+        if not np.isfinite(rows).any(axis=1).all():
+            raise ValueError("a new row has no distance to any fitted row: give it at least one")
+        return np.asarray(rows, dtype=np.float64)
     if is_sparse(distances):
         raise ValueError("new rows must be dense distances, as the fitted ones were")
     return np.asarray(distances, dtype=np.float64)

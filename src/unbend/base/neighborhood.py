@@ -24,16 +24,15 @@ from unbend.base.params import (
     Real,
     declared,
     param,
-    validate,
 )
 from unbend.base.search import Found, Search
 from unbend.eigen import SOLVERS, solve
-from unbend.extend import Barycentric, Fitted, Rule
+from unbend.extend import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.neighbors import METRICS, Neighbors, PointSpace, Space
 from unbend.problem import SpectralProblem, Spectrum
-from unbend.report import recording, stage, warn
+from unbend.report import stage, warn
 
 # Eigenvalues below this share of the kernel's size are zero to rounding.
 ZERO = 1e-14
@@ -120,8 +119,7 @@ class NeighborhoodEmbedding(Embedding):
         -------
         self
         """
-        validate(self)
-        with recording(type(self).__name__) as report:
+        with self._fitting() as report:
             space, dtype = open_space(self, X, threads(self.n_jobs))
             with stage("neighbors"):
                 found = self._search(graph).run(space)
@@ -208,8 +206,9 @@ def _by_distances(
     return Fitted(coordinates, Barycentric(space, coordinates, space.n)), values
 
 
-def _preimage(found: Found, embedding: FloatArray) -> Barycentric | None:
+def _preimage(found: Found, embedding: FloatArray) -> Placement | None:
     if not isinstance(found.space, PointSpace):
         return None
+    coordinates, points = PointSpace(embedding), found.space.points
     k = max(found.rule.k, embedding.shape[1] + 1)
-    return Barycentric(PointSpace(embedding), found.space.points, k)
+    return Placement.whole(coordinates, points, Barycentric(coordinates, points, k))

@@ -1,16 +1,21 @@
-"""Artificial surfaces that come with their true coordinates (book 1.5.4, 13.3 and 14.5.1).
+"""Artificial data that come with their true coordinates.
 
-Every function returns a `Surface`: points in space and the chart they were drawn from, so that an
-embedding can be measured against the truth. `SURFACES` lists the functions by name.
+Every surface function (book 1.5.4, 13.3 and 14.5.1) returns a `Surface`: points in space and the
+chart they were drawn from, so that an embedding can be measured against the truth. Every picture
+function (8.4.2, 14.5.2 and 14.5.3) returns `Pictures`: grey pictures and the parameters they were
+drawn from. `SURFACES` and `PICTURES` list the functions by name.
 """
 
 from collections.abc import Callable
 
 from unbend.datasets.flat import square
 from unbend.datasets.helix import toroidal_helix
+from unbend.datasets.pictures import Pictures
+from unbend.datasets.planar import rotated_pictures, shifted_pictures
 from unbend.datasets.rolls import s_curve, swiss_hole, swiss_roll
 from unbend.datasets.spheres import clusters_3d, punched_sphere
 from unbend.datasets.surface import Surface
+from unbend.datasets.turning import turning_circle, turning_object
 
 SURFACES: dict[str, Callable[..., Surface]] = {
     "swiss_roll": swiss_roll,
@@ -22,14 +27,27 @@ SURFACES: dict[str, Callable[..., Surface]] = {
     "toroidal_helix": toroidal_helix,
 }
 
+PICTURES: dict[str, Callable[..., Pictures]] = {
+    "turning_object": turning_object,
+    "turning_circle": turning_circle,
+    "shifted_pictures": shifted_pictures,
+    "rotated_pictures": rotated_pictures,
+}
+
 __all__ = [
+    "PICTURES",
     "SURFACES",
+    "Pictures",
     "Surface",
     "clusters_3d",
     "punched_sphere",
+    "rotated_pictures",
     "s_curve",
+    "shifted_pictures",
     "square",
     "swiss_hole",
     "swiss_roll",
     "toroidal_helix",
+    "turning_circle",
+    "turning_object",
 ]

@@ -66,6 +66,11 @@ def _profile(problem: SpectralProblem) -> float:
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
     position = np.empty(problem.n, dtype=np.int64)
     position[order] = np.arange(problem.n)
-    first = np.minimum.reduceat(position[matrix.indices], matrix.indptr[:-1])
-    widths = position - np.minimum(first, position)
+    first = position.copy()
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    least = (
+        np.minimum.reduceat(position[matrix.indices], matrix.indptr[filled]) if len(filled) else 0
+    )
+    first[filled] = np.minimum(first[filled], least)
+    widths = position - first
     return float(2.0 * widths.sum() / problem.n**2)

@@ -10,6 +10,9 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.memory import reserve
 from unbend.problem import Matrix, SpectralProblem
 
+# Up to here all eigenpairs take no longer than some.
+WHOLE_ROWS = 600
+
 
 def to_dense(matrix: Matrix) -> FloatArray:
     """Return a dense copy in double precision."""
@@ -43,13 +46,23 @@ class Dense:
         n, trivial = problem.n, problem.trivial_basis
         if trivial.shape[1]:
             # Project the trivial vectors out and push them to the far end of the spectrum.
-            far = 2.0 * np.abs(matrix).sum(axis=1).max() * (1 if problem.end == "bottom" else -1)
+            size = float(np.abs(matrix).sum(axis=1).max()) or 1.0
             matrix -= trivial @ (trivial.T @ matrix)
             matrix -= (matrix @ trivial) @ trivial.T
-            matrix += far * trivial @ trivial.T
+            matrix += (2.0 if problem.end == "bottom" else -2.0) * size * trivial @ trivial.T
         asked = min(count + 1, n - trivial.shape[1])
-        ends = (0, asked - 1) if problem.end == "bottom" else (n - asked, n - 1)
-        values, vectors = eigh(matrix, subset_by_index=ends, overwrite_a=True)
         if problem.end == "top":
-            values, vectors = values[::-1], vectors[:, ::-1]
-        return values, vectors, True
+            values, vectors = _bottom(-matrix, asked)
+            return -values, vectors, True
+        return *_bottom(matrix, asked), True
+
+
+def _bottom(matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest eigenpairs; part of a spectrum only where it saves time."""
+    if len(matrix) > WHOLE_ROWS:
+        values, vectors = eigh(matrix, subset_by_index=(0, count - 1))
+        # LAPACK's driver for parts returns fewer pairs than asked where eigenvalues are equal.
+        if len(values) == count:
+            return values, vectors
+    values, vectors = eigh(matrix, driver="evd")
+    return values[:count], vectors[:, :count]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csc_array, eye_array
-from scipy.sparse.linalg import SuperLU, splu
+from scipy.sparse.linalg import LinearOperator, SuperLU, splu
 
 from unbend.arrays import FloatArray
 from unbend.eigen.dense import Dense
@@ -49,6 +49,11 @@ class ShiftInvert:
                 "ShiftInvert finds the bottom of the spectrum and this method needs the top: "
                 "use eigen_solver='lanczos' or 'dense'"
             )
+        if isinstance(problem.matrix, LinearOperator):
+            raise ValueError(
+                "ShiftInvert factorises a matrix and this problem gives only products: use "
+                "eigen_solver='lanczos' or 'dense'"
+            )
         width = count + self.guard
         if width * (self.depth + 2) > problem.n:
             return Dense().eigenpairs(problem, count, rng)
@@ -74,7 +79,8 @@ class ShiftInvert:
     def _factor(self, problem: SpectralProblem) -> SuperLU:
         matrix = csc_array(problem.matrix, dtype=np.float64)
         mean = float(np.mean(np.abs(matrix.diagonal())))
-        shifted = csc_array(matrix + (self.shift * mean) * eye_array(problem.n))
+        shift = self.shift * (mean if mean > 0 else 1.0)
+        shifted = csc_array(matrix + shift * eye_array(problem.n))
         # Symmetric mode without pivoting: the matrix is positive definite, and this keeps the
         # fill of a Cholesky factorisation.
         factor = splu(

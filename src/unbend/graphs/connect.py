@@ -35,6 +35,8 @@ class Bridges:
         One edge is too little for methods built on local blocks: a block must see enough of both
         sides to align them.
         """
+        if not len(self.lengths):
+            return neighbors
         rows, columns = [], []
         for end, other in zip(
             np.concatenate((self.first, self.second)),
@@ -73,7 +75,8 @@ def bridge(space: Space, labels: IntArray) -> Bridges:
                 lengths.append(length[edge])
                 group[group == outside] = inside
         labels = np.unique(group[labels], return_inverse=True)[1]
-    return Bridges(np.array(first), np.array(second), np.array(lengths))
+    ends = np.array((first, second), dtype=np.intp)
+    return Bridges(ends[0], ends[1], np.array(lengths, dtype=np.float64))
 
 
 def _shortest_ways_out(space: Space, labels: IntArray) -> tuple[IntArray, IntArray, FloatArray]:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
 
@@ -29,7 +29,10 @@ def laplacian(
     degree = degrees(weights)
     if kind == "plain":
         return csr_array(diags_array(degree) - weights)
+    # A vertex without edges is a component of its own: its row is zero in every Laplacian.
+    inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
+    present = diags_array((degree > 0).astype(np.float64))
     if kind == "symmetric":
-        root = diags_array(1.0 / np.sqrt(degree))
-        return csr_array(eye_array(len(degree)) - root @ weights @ root)
-    return csr_array(eye_array(len(degree)) - diags_array(1.0 / degree) @ weights)
+        root = diags_array(np.sqrt(inverse))
+        return csr_array(present - root @ weights @ root)
+    return csr_array(present - diags_array(inverse) @ weights)

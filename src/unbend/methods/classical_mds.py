@@ -8,7 +8,7 @@ from unbend.arrays import FloatArray
 from unbend.base.gram import Built, GramEmbedding
 from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
-from unbend.extend import Barycentric, Extension
+from unbend.extend import Barycentric, Extension, LinearInverse, Placement
 from unbend.gram import Gram, SimilaritySquares, Squares
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace
@@ -101,8 +101,14 @@ class ClassicalMDS(GramEmbedding):
     ) -> Extension | None:
         if not isinstance(built.space, PointSpace) or self.metric == "kernel":
             return None
-        k = 2 * (embedding.shape[1] + 1)
-        return Barycentric(PointSpace(embedding), built.space.points, k)
+        points = built.space.points
+        if self.metric == "euclidean" and self.repair is None:
+            # The coordinates are principal components: the rows depend on them linearly.
+            mean = points.mean(axis=0)
+            return LinearInverse(mean, np.linalg.lstsq(embedding, points - mean)[0])
+        coordinates = PointSpace(embedding)
+        way_back = Barycentric(coordinates, points, 2 * (embedding.shape[1] + 1))
+        return Placement.whole(coordinates, points, way_back)
 
     def _new_rows(self, X: Any) -> FloatArray:
         if self.metric == "kernel":

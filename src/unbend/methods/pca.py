@@ -8,11 +8,11 @@ from sklearn.decomposition import PCA as ScikitPCA
 from unbend.arrays import FloatArray, is_sparse
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator, rows_of_numbers
-from unbend.base.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param, validate
+from unbend.base.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param
 from unbend.eigen import signed
 from unbend.extend import Linear, LinearInverse
 from unbend.lowrank import PrincipalAxes, dual_axes, em_axes, sensible_axes
-from unbend.report import note, recording, stage
+from unbend.report import note, stage
 
 SCIKIT = ("auto", "full", "covariance_eigh", "arpack", "randomized")
 
@@ -87,8 +87,7 @@ class PCA(Embedding):
         -------
         self
         """
-        validate(self)
-        with recording("PCA") as report:
+        with self._fitting() as report:
             rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SCIKIT)
             self._check_size(rows.shape)
             mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
@@ -134,7 +133,9 @@ class PCA(Embedding):
             seed = int(rng.integers(2**31))
             # Rows that are all equal have no variance to take a share of; that is not an error.
             with np.errstate(invalid="ignore", divide="ignore"):
-                peer = ScikitPCA(d, svd_solver=self.svd_solver, random_state=seed).fit(rows)
+                peer = ScikitPCA(d, svd_solver=self.svd_solver, random_state=seed).fit(
+                    rows if is_sparse(rows) else rows - mean
+                )
             return PrincipalAxes(peer.components_.astype(np.float64), peer.singular_values_)
         centred = rows - mean
         if self.svd_solver == "dual":

@@ -16,11 +16,10 @@ from unbend.base.params import (
     Real,
     declared,
     param,
-    validate,
 )
 from unbend.extend import Linear, LinearInverse
 from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
-from unbend.report import note, recording, stage
+from unbend.report import note, stage
 
 # Pairs of rows on which the distortion is measured.
 PAIRS = 20_000
@@ -103,11 +102,10 @@ class RandomProjection(Embedding):
         -------
         self
         """
-        validate(self)
-        if self.eps >= 1:
-            raise ValueError(f"eps={self.eps!r} is not allowed: it must be below 1")
-        rng = generator(self.random_state)
-        with recording("RandomProjection") as report:
+        with self._fitting() as report:
+            if self.eps >= 1:
+                raise ValueError(f"eps={self.eps!r} is not allowed: it must be below 1")
+            rng = generator(self.random_state)
             rows = rows_of_numbers(self, X, reset=True, sparse=True)
             bound = johnson_lindenstrauss(rows.shape[0], self.eps, self.beta)
             k = self._dimension(bound, rows.shape[1])

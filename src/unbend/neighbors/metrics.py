@@ -38,16 +38,33 @@ class Metric:
     @property
     def norm(self) -> float | None:
         """The p of the p-norm, for metrics that are one: a KD-tree can serve these."""
-        if callable(self.name):
+        if callable(self.name) or "w" in self.params:
             return None
         name = METRICS[self.name]
         return float(self.params.get("p", 2.0)) if name == "minkowski" else _NORMS.get(name)
 
     def between(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances of every row of `first` to every row of `second`."""
-        name = self.name if callable(self.name) else METRICS[self.name]
-        distances: FloatArray = cdist(first, second, name, **self.params)  # type: ignore[call-overload]
+        distances: FloatArray
+        if self.name in ("cosine", "correlation") and not self.params:
+            # 1 − cos of the angle is half a squared distance of unit vectors: exactly zero for
+            # equal rows, which SciPy's is not.
+            distances = cdist(self._directions(first), self._directions(second), "sqeuclidean") / 2
+        else:
+            name = self.name if callable(self.name) else METRICS[self.name]
+            distances = cdist(first, second, name, **self.params)  # type: ignore[call-overload]
         return distances
+
+    def _directions(self, rows: FloatArray) -> FloatArray:
+        if self.name == "correlation":
+            rows = rows - rows.mean(axis=1, keepdims=True)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if np.any(lengths == 0):
+            raise ValueError(
+                f"metric={self.name!r} compares directions and {int(np.sum(lengths == 0))} rows "
+                "have none (all zeros, or constant for 'correlation'): remove them"
+            )
+        return np.asarray(rows / lengths)
 
 
 EUCLIDEAN = Metric()

@@ -15,6 +15,8 @@ from unbend.report import step
 
 # Beyond this many columns a KD-tree visits most of its leaves and matrix products win.
 TREE_COLUMNS = 15
+# Relative rounding of one term of the expanded square.
+ROUNDING = 4 * np.finfo(np.float64).eps
 # Candidates fetched beyond k by the expanded square, whose rounding may swap near ties.
 SPARE = 4
 
@@ -83,12 +85,21 @@ class PointSpace(Space):
         for number, rows in enumerate(chunks):
             queries = new[rows] - self._center
             approximate = squares - 2.0 * (queries @ fitted.T)
-            candidates, _ = smallest(approximate, fetched)
+            candidates, found = smallest(approximate, fetched)
             # The product only proposes: distances come from differences, exact even for twins.
             differences = fitted[candidates] - queries[:, None]
             exact = np.sqrt(np.einsum("ijk,ijk->ij", differences, differences))
-            order, distances[rows] = smallest(exact, k)
+            order, nearest = smallest(exact, k)
             indices[rows] = np.take_along_axis(candidates, order, axis=1)
+            distances[rows] = nearest
+            # Where rounding could have hidden a nearer row behind the last candidate, look at all.
+            lengths = np.einsum("ij,ij->i", queries, queries)
+            rounding = ROUNDING * fitted.shape[1] * (lengths + squares.max())
+            beyond = found[:, -1] + lengths - rounding
+            unsure = np.flatnonzero((nearest[:, -1] ** 2 > beyond) & (fetched < self.n))
+            if len(unsure):
+                some = np.arange(rows.start, rows.stop)[unsure]
+                indices[some], distances[some] = self._nearest_by_blocks(new[some], k)
             step(number + 1, len(chunks))
         return indices, distances
 
@@ -104,12 +115,15 @@ class PointSpace(Space):
         """Find all other points within `radius` of every point."""
         if self._tree is not None:
             norm = self.metric.norm or 2.0
-            edges = int(self._tree.count_neighbors(self._tree, radius, norm))
+            # A little farther, so that rounding loses no pair at exactly the radius.
+            reach = radius * (1 + 1e-12)
+            edges = int(self._tree.count_neighbors(self._tree, reach, norm))
             reserve(64 * edges, f"{edges} edges within the radius", "use a smaller radius")
-            pairs = self._tree.query_pairs(radius, norm, output_type="ndarray")
+            pairs = self._tree.query_pairs(reach, norm, output_type="ndarray")
+            lengths = self.lengths(pairs[:, 0], pairs[:, 1])
+            pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
             ends = np.concatenate((pairs, pairs[:, ::-1]))
-            lengths = self.lengths(ends[:, 0], ends[:, 1])
-            return Neighbors.from_edges(self.n, ends[:, 0], ends[:, 1], lengths)
+            return Neighbors.from_edges(self.n, ends[:, 0], ends[:, 1], np.tile(lengths, 2))
         rows, columns, distances = [], [], []
         for chunk in row_chunks(self.n, 16 * self.n):
             between = self.metric.between(self.points[chunk], self.points)
@@ -145,7 +159,8 @@ class PointSpace(Space):
     def _local(self, block: FloatArray) -> FloatArray:
         if self.metric.norm != 2:
             return principal(centred_gram(np.stack([self.metric.between(b, b) for b in block])))
-        block = block - block.mean(axis=1, keepdims=True)
+        # From the first point: points that coincide differ by exactly zero.
+        block = block - block[:, :1]
         if block.shape[2] <= block.shape[1]:
             return block
         # s points span at most s - 1 directions: keep those, not all columns.

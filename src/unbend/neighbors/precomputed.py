@@ -75,12 +75,12 @@ class DistanceSpace(Space):
 
     def distinct(self) -> tuple[IntArray, IntArray]:
         """First of the rows that are at distance zero and agree in every distance."""
-        first = np.argmax(self.distances == 0, axis=1)
-        later = np.flatnonzero(first < np.arange(self.n))
-        for rows in row_chunks(len(later), 16 * self.n):
-            row = later[rows]
-            equal = np.all(self.distances[row] == self.distances[first[row]], axis=1)
-            first[row[~equal]] = row[~equal]
+        first: IntArray = np.arange(self.n)
+        seen: dict[bytes, int] = {}
+        # Equal rows are at distance zero from each other: only rows with such a zero can be.
+        for row in np.flatnonzero(np.count_nonzero(self.distances == 0, axis=1) > 1):
+            # Adding zero turns -0.0 to 0.0: equal numbers must have equal bytes.
+            first[row] = seen.setdefault((self.distances[row] + 0.0).tobytes(), int(row))
         return np.unique(first, return_inverse=True)
 
 

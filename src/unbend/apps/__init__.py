@@ -1,0 +1,1 @@
+"""Programs to run with ``python -m``; nothing here computes what the library does not."""

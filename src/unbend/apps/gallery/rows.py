@@ -1,0 +1,149 @@
+"""One surface embedded by every method, each result judged: what table and pictures show."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unbend.arrays import FloatArray
+from unbend.base.params import parameters
+from unbend.datasets import SURFACES, Surface
+from unbend.quality import procrustes, trustworthiness
+from unbend.quality.procrustes import Kind
+from unbend.registry import METHODS, Entry
+
+NEIGHBORS = 8
+
+# Elevation and azimuth, in degrees, from which a surface is seen: nearly along the second axis,
+# around which most are bent. The helix winds around the third.
+VIEW = (15.0, -78.0)
+VIEWS = {"toroidal_helix": (50.0, -78.0)}
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Coordinates that a method found, and how good they are.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n, 2)
+        The embedding.
+    kind : {"similarity", "affine"}
+        The maps up to which the method can know the chart: similarities for methods whose
+        coordinates have the scale of the data, affine maps for those that normalise them.
+    error : float or None
+        Procrustes error to the chart up to such maps; None where no chart is isometric.
+    trust : float
+        Trustworthiness.
+    seconds : float
+        Time of the fit alone.
+    report : str
+        The method's own report.
+    """
+
+    coordinates: FloatArray
+    kind: Kind
+    error: float | None
+    trust: float
+    seconds: float
+    report: str
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One method on one surface: its fit, or the sentence that says why there is none."""
+
+    method: Entry
+    fit: Fit | None
+    failure: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One surface, a colour between 0 and 1 for each of its points, and a panel a method."""
+
+    surface: Surface
+    colours: FloatArray
+    panels: tuple[Panel, ...]
+
+    @property
+    def title(self) -> str:
+        """The surface's name in words."""
+        return self.surface.name.replace("_", " ")
+
+    @property
+    def view(self) -> tuple[float, float]:
+        """Elevation and azimuth, in degrees, from which the surface is recognised."""
+        return VIEWS.get(self.surface.name, VIEW)
+
+
+def embed(name: str, n: int, seed: int, methods: Sequence[Entry] = METHODS) -> Row:
+    """Draw a surface and embed it in the plane by each method.
+
+    Parameters
+    ----------
+    name : str
+        One of `unbend.datasets.SURFACES`.
+    n : int
+        Number of points, uniform by area.
+    seed : int
+        Seed of the points.
+    methods : sequence of Entry
+        The methods, by default all.
+
+    Returns
+    -------
+    Row
+        A panel for each method, in order; a method that fails does not stop the others.
+
+    Examples
+    --------
+    >>> row = embed("square", 100, seed=0, methods=METHODS[:1])
+    >>> row.panels[0].fit.error < 1e-12
+    True
+    """
+    surface = SURFACES[name](n, sampling="area", random_state=seed)
+    shade = surface.chart[:, 0] if surface.labels is None else surface.labels
+    colours = (shade - shade.min()) / max(float(shade.max() - shade.min()), 1e-300)
+    return Row(surface, colours, tuple(_panel(surface, method) for method in methods))
+
+
+def _panel(surface: Surface, method: Entry) -> Panel:
+    fit, failure = None, ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fit = _fitted(surface, method.load())
+        # Whatever goes wrong inside one method is shown in its panel: the others must go on.
+        except Exception as error:
+            failure = " ".join(f"{type(error).__name__}: {error}".split())
+    # A method may warn of the same thing more than once; a dict keeps the order.
+    messages = dict.fromkeys(str(warning.message) for warning in caught)
+    return Panel(method, fit, failure, tuple(messages))
+
+
+def _fitted(surface: Surface, method: Any) -> Fit:
+    asked: dict[str, int] = {"n_components": 2}
+    if any(parameter.name == "n_neighbors" for parameter in parameters(method)):
+        asked["n_neighbors"] = NEIGHBORS
+    estimator = method(**asked)
+    start = time.perf_counter()
+    coordinates: FloatArray = estimator.fit_transform(surface.points)
+    seconds = time.perf_counter() - start
+    kind = _kind(method)
+    return Fit(
+        coordinates,
+        kind,
+        procrustes(surface.chart, coordinates, kind=kind) if surface.isometric else None,
+        trustworthiness(surface.points, coordinates, n_neighbors=NEIGHBORS),
+        seconds,
+        str(estimator.report_),
+    )
+
+
+def _kind(method: Any) -> Kind:
+    # Only methods built on neighbourhoods say whether they are isometric; those without, PCA and
+    # classical scaling, always keep the scale of the data.
+    return "similarity" if getattr(method, "isometric", True) else "affine"

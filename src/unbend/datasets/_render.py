@@ -1,0 +1,108 @@
+"""A small renderer: figures made of ellipsoids, seen from afar under one distant light.
+
+Where a ray parallel to the view meets an ellipsoid is the root of a quadratic equation, so every
+picture is exact, and each step below is continuous in the view and in the light: pictures of
+nearby views are near.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+
+# Pixels of the raster per pixel of the picture, along each side.
+SUPERSAMPLING = 2
+# Half the side of the square that is seen; a figure stays within this distance of the origin.
+REACH = 1.15
+# The depth behind every figure, and the depth over which one ellipsoid gives way to another.
+FAR = -3.0
+BLEND = 0.06
+# What a surface of albedo 1 shows in the shade, and what the light adds where it falls straight.
+AMBIENT, DIFFUSE = 0.25, 0.75
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """One part of a figure: x to the viewer's right, y up, z towards the viewer.
+
+    `tilt` turns the part about the z-axis, counterclockwise, in degrees.
+    """
+
+    centre: tuple[float, float, float]
+    radii: tuple[float, float, float]
+    albedo: float = 1.0
+    tilt: float = 0.0
+
+    def squared_axes(self) -> FloatArray:
+        """Return the matrix C such that the surface is (p - centre)' inv(C) (p - centre) = 1."""
+        c, s = np.cos(np.radians(self.tilt)), np.sin(np.radians(self.tilt))
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        axes: FloatArray = (turn * np.square(self.radii)) @ turn.T
+        return axes
+
+
+Figure = tuple[Ellipsoid, ...]
+
+
+def render(figure: Figure, views: FloatArray, lights: FloatArray, size: int) -> FloatArray:
+    """Pictures of the figure, one for each rotation in `views` (n, 3, 3) and unit light (n, 3)."""
+    side = SUPERSAMPLING * size
+    across = REACH * ((2 * np.arange(side) + 1) / side - 1)
+    pictures = np.empty((len(views), size, size))
+    for picture, view, light in zip(pictures, views, lights, strict=True):
+        fine = _fine(figure, view, light, across)
+        blocks = fine.reshape(size, SUPERSAMPLING, size, SUPERSAMPLING)
+        picture[:] = blocks.mean(axis=(1, 3))
+    return pictures
+
+
+def _fine(figure: Figure, view: FloatArray, light: FloatArray, across: FloatArray) -> FloatArray:
+    """One picture on the raster; `across` holds the x of its columns, downwards its rows' -y."""
+    depth = np.full((len(across), len(across)), FAR)
+    shade = np.zeros_like(depth)
+    for part in figure:
+        centre = view @ part.centre
+        axes = view @ part.squared_axes() @ view.T
+        width, height = np.sqrt(np.diag(axes)[:2])
+        rows, columns = _span(across, -centre[1], height), _span(across, centre[0], width)
+        x = across[None, columns] - centre[0]
+        y = -across[rows, None] - centre[1]
+        cover, own_depth, cosine = _cast(np.linalg.inv(axes), x, y, light, across[1] - across[0])
+        own_shade = part.albedo * (AMBIENT + DIFFUSE * np.maximum(cosine, 0))
+        before, under = depth[rows, columns], shade[rows, columns]
+        above = centre[2] + own_depth - before
+        cover *= np.clip(0.5 + above / BLEND, 0, 1)
+        before += cover * above
+        under += cover * (own_shade - under)
+    return shade
+
+
+def _span(across: FloatArray, centre: float, half: float) -> slice:
+    """Where `across` is within `half` of the centre, with a margin of one for partial cover."""
+    first, last = np.searchsorted(across, (centre - half, centre + half))
+    return slice(max(int(first) - 1, 0), int(last) + 1)
+
+
+def _cast(
+    form: FloatArray, x: FloatArray, y: FloatArray, light: FloatArray, pixel: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Send rays at the surface d'Fd = 1: covered share of each pixel, depth, cosine to the light.
+
+    With F split as [[P, q], [q', f]] the outline is the ellipse e'Se = 1, S = P - qq'/f.
+    """
+    q, f = form[:2, 2], form[2, 2]
+    outline = form[:2, :2] - np.outer(q, q) / f
+    slope_x = outline[0, 0] * x + outline[0, 1] * y
+    slope_y = outline[1, 0] * x + outline[1, 1] * y
+    inside = 1 - (x * slope_x + y * slope_y)
+    # To first order the outline is this many pixels away.
+    steepness = 2 * pixel * np.hypot(slope_x, slope_y)
+    cover = np.clip(0.5 + inside / np.maximum(steepness, 1e-9), 0, 1)
+    root = np.sqrt(f * np.maximum(inside, 0))
+    depth = (root - q[0] * x - q[1] * y) / f
+    # The normal is Fd, and d = (x, y, depth): its last entry is the root.
+    normal_x, normal_y = slope_x + (q[0] / f) * root, slope_y + (q[1] / f) * root
+    length = np.sqrt(normal_x**2 + normal_y**2 + root**2)
+    cosine = (light[0] * normal_x + light[1] * normal_y + light[2] * root) / length
+    return cover, depth, cosine

@@ -1,0 +1,1 @@
+"""Laws of the core stages, one file a stage."""
