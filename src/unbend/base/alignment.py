@@ -7,12 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import declared
-from unbend.extend import Barycentric, Fitted, Rule
+from unbend.extend import Barycentric, Fitted
 from unbend.local import align
 from unbend.memory import reserve
-from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import step
 
@@ -34,9 +33,8 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
     def _blocks(self, coordinates: FloatArray) -> FloatArray:
         """Blocks (m, s, s) of neighbourhoods with the given local coordinates (m, s, r)."""
 
-    def _kernel(
-        self, space: Space, neighbors: Neighbors, rule: Rule
-    ) -> tuple[SpectralProblem, Finish]:
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        space, neighbors, rule = part.space, part.neighbors, part.rule
         entries = int(np.sum(np.square(neighbors.counts + 1)))
         reserve(40 * entries, f"{entries} entries of local blocks", "use fewer neighbours")
 

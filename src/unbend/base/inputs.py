@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.neighbors import DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.precomputed import measured
 
@@ -139,3 +139,23 @@ def threads(n_jobs: int | None) -> int:
         return 1
     cores: int = joblib.cpu_count()
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def class_numbers(method: str, y: Any, n: int) -> IntArray:
+    """Give each class a number from 0; -1, NaN and None mean that a class is not known."""
+    if y is None:
+        raise ValueError(f"{method} learns from classes: pass y, with -1 where a class is unknown")
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y must hold one class for each of {n} rows: its shape is {labels.shape}")
+    if labels.dtype.kind == "f":
+        known = ~np.isnan(labels) & (labels != -1)
+    elif labels.dtype.kind == "O":
+        known = np.array([label is not None and label == label for label in labels])
+    else:
+        known = np.ones(n, dtype=bool) if labels.dtype.kind in "US" else labels != -1
+    if not known.any():
+        raise ValueError(f"{method} learns from classes and y has none: use LLE")
+    numbers: IntArray = np.full(n, -1)
+    numbers[known] = np.unique(labels[known], return_inverse=True)[1]
+    return numbers

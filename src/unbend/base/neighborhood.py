@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.connection import CONNECT, connect
 from unbend.base.embedding import Embedding
-from unbend.base.inputs import generator, new_rows, open_space, threads
+from unbend.base.inputs import class_numbers, generator, new_rows, open_space, threads
 from unbend.base.layout import lay_out
 from unbend.base.params import (
     COUNTS,
@@ -39,6 +40,25 @@ ZERO = 1e-14
 
 
 Finish = Callable[[Spectrum], Fitted]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Connected rows: what a method makes its kernel of.
+
+    `rule` says which fitted rows are neighbours of a new one; `labels` are the classes of the
+    rows, -1 where not known, for supervised methods only.
+    """
+
+    space: Space
+    neighbors: Neighbors
+    rule: Rule
+    labels: IntArray | None = None
+
+    def take(self, rows: IntArray) -> "Part":
+        """Restrict to some rows, with all their neighbours."""
+        labels = None if self.labels is None else self.labels[rows]
+        return Part(self.space.take(rows), self.neighbors.take(rows), self.rule, labels)
 
 
 @declared
@@ -88,20 +108,20 @@ class NeighborhoodEmbedding(Embedding):
     n_jobs: int | None = param(None, JOBS, NOTHING, help="Threads; None means 1 and -1 all cores.")
 
     isometric: ClassVar[bool] = False
+    # Whether `fit` needs the classes of rows.
+    supervised: ClassVar[bool] = False
     # Whether the kernel is made of local blocks: both ends of a bridge then share neighbourhoods.
     local_blocks: ClassVar[bool] = False
 
     @abstractmethod
-    def _kernel(
-        self, space: Space, neighbors: Neighbors, rule: Rule
-    ) -> tuple[SpectralProblem, Finish]:
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         """Spectral problem of connected rows, and what to make of its solution."""
 
     @abstractmethod
     def _least_neighbors(self) -> int:
         """Neighbours that every row must have for the kernel to be defined."""
 
-    def fit(self, X: Any, y: None = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
+    def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
         """Fit to the rows of X.
 
         Parameters
@@ -109,8 +129,8 @@ class NeighborhoodEmbedding(Embedding):
         X : array (n_samples, n_features)
             Rows to embed; with ``metric="precomputed"`` a dense distance matrix, or a sparse one
             whose entries are the edges of a given graph.
-        y : ignored
-            Present for scikit-learn's sake.
+        y : array (n_samples,), optional
+            Classes, for supervised methods; ignored by the others.
         graph : sparse array (n_samples, n_samples), optional
             A given graph: the stored entries of row i are its neighbours. Their distances come
             from X; `n_neighbors` and `radius` are then not used.
@@ -125,7 +145,11 @@ class NeighborhoodEmbedding(Embedding):
                 found = self._search(graph).run(space)
             with stage("graph"):
                 connected = connect(found.space, found.neighbors, self.connect, self.local_blocks)
-            fitted = [self._part(found, connected.neighbors, rows) for rows in connected.parts]
+            whole = Part(found.space, connected.neighbors, found.rule, self._labels(y, found))
+            fitted = [
+                self._embed(whole if len(rows) == space.n else whole.take(rows))
+                for rows in connected.parts
+            ]
             with stage("coordinates"):
                 embedding, placement = lay_out(
                     found.space, connected.parts, [part for part, _ in fitted], self.isometric
@@ -154,17 +178,17 @@ class NeighborhoodEmbedding(Embedding):
         space: Space = self._found.space
         return space.narrow(new_rows(self, X, space), self._found.first)
 
-    def _part(
-        self, found: Found, neighbors: Neighbors, rows: IntArray
-    ) -> tuple[Fitted, FloatArray]:
+    def _labels(self, y: Any, found: Found) -> IntArray | None:
+        if not self.supervised:
+            return None
+        return class_numbers(type(self).__name__, y, len(found.copy))[found.first]
+
+    def _embed(self, part: Part) -> tuple[Fitted, FloatArray]:
         """Embed one connected part."""
-        space = found.space
-        if len(rows) < space.n:
-            space, neighbors = space.take(rows), neighbors.take(rows)
-        if len(rows) < max(self.n_components + 2, self._least_neighbors() + 1):
-            return _by_distances(space, neighbors, self.n_components, self.isometric)
+        if part.space.n < max(self.n_components + 2, self._least_neighbors() + 1):
+            return _by_distances(part, self.n_components, self.isometric)
         with stage("kernel"):
-            problem, finish = self._kernel(space, neighbors, found.rule)
+            problem, finish = self._kernel(part)
         with stage("spectrum"):
             spectrum = solve(
                 problem, self.n_components, self.eigen_solver, generator(self.random_state)
@@ -191,13 +215,12 @@ def _check_nullity(problem: SpectralProblem, spectrum: Spectrum) -> None:
         )
 
 
-def _by_distances(
-    space: Space, neighbors: Neighbors, d: int, isometric: bool
-) -> tuple[Fitted, FloatArray]:
+def _by_distances(part: Part, d: int, isometric: bool) -> tuple[Fitted, FloatArray]:
     """Classical MDS of the geodesics of a part too small for the method."""
+    space = part.space
     values, coordinates = np.zeros(d), np.zeros((space.n, d))
     if space.n > 1:
-        gram = Gram(geodesics(undirected(neighbors).lengths))
+        gram = Gram(geodesics(undirected(part.neighbors).lengths))
         spectrum = solve(gram.problem(), min(d, space.n - 1), "dense")
         found = gram.coordinates(spectrum)
         size = 1.0 if isometric else max(float(np.linalg.norm(found, axis=0).max()), 1e-300)

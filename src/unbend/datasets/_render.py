@@ -13,10 +13,9 @@ from unbend.arrays import FloatArray
 
 # Pixels of the raster per pixel of the picture, along each side.
 SUPERSAMPLING = 2
-# Half the side of the square that is seen; a figure stays within this distance of the origin.
+# Half the side of the square that is seen.
 REACH = 1.15
-# The depth behind every figure, and the depth over which one ellipsoid gives way to another.
-FAR = -3.0
+# The difference in depth over which one ellipsoid gives way to another.
 BLEND = 0.06
 # What a surface of albedo 1 shows in the shade, and what the light adds where it falls straight.
 AMBIENT, DIFFUSE = 0.25, 0.75
@@ -49,32 +48,36 @@ def render(figure: Figure, views: FloatArray, lights: FloatArray, size: int) -> 
     """Pictures of the figure, one for each rotation in `views` (n, 3, 3) and unit light (n, 3)."""
     side = SUPERSAMPLING * size
     across = REACH * ((2 * np.arange(side) + 1) / side - 1)
+    centres = np.array([part.centre for part in figure]) @ views.transpose(0, 2, 1)
+    turns = views[:, None]
+    axes = turns @ np.array([part.squared_axes() for part in figure]) @ turns.swapaxes(2, 3)
     pictures = np.empty((len(views), size, size))
-    for picture, view, light in zip(pictures, views, lights, strict=True):
-        fine = _fine(figure, view, light, across)
-        blocks = fine.reshape(size, SUPERSAMPLING, size, SUPERSAMPLING)
-        picture[:] = blocks.mean(axis=(1, 3))
+    for picture, places, matrices, light in zip(pictures, centres, axes, lights, strict=True):
+        fine = _fine(figure, places, matrices, light, across)
+        picture[:] = fine.reshape(size, SUPERSAMPLING, size, SUPERSAMPLING).mean(axis=(1, 3))
     return pictures
 
 
-def _fine(figure: Figure, view: FloatArray, light: FloatArray, across: FloatArray) -> FloatArray:
-    """One picture on the raster; `across` holds the x of its columns, downwards its rows' -y."""
-    depth = np.full((len(across), len(across)), FAR)
-    shade = np.zeros_like(depth)
-    for part in figure:
-        centre = view @ part.centre
-        axes = view @ part.squared_axes() @ view.T
-        width, height = np.sqrt(np.diag(axes)[:2])
-        rows, columns = _span(across, -centre[1], height), _span(across, centre[0], width)
-        x = across[None, columns] - centre[0]
-        y = -across[rows, None] - centre[1]
-        cover, own_depth, cosine = _cast(np.linalg.inv(axes), x, y, light, across[1] - across[0])
+def _fine(
+    figure: Figure, centres: FloatArray, axes: FloatArray, light: FloatArray, across: FloatArray
+) -> FloatArray:
+    """One picture on the raster; `across` holds the x of its columns and the -y of its rows."""
+    # Covered share of each pixel; depth and shade, averaged over that share and multiplied by it.
+    covered, depth, shade = np.zeros((3, len(across), len(across)))
+    halves = np.sqrt(np.diagonal(axes, axis1=1, axis2=2))
+    pixel = across[1] - across[0]
+    for part, centre, half, form in zip(figure, centres, halves, np.linalg.inv(axes), strict=True):
+        box = _span(across, -centre[1], half[1]), _span(across, centre[0], half[0])
+        x, y = across[None, box[1]] - centre[0], -across[box[0], None] - centre[1]
+        cover, own_depth, cosine = _cast(form, x, y, light, pixel)
+        own_depth += centre[2]
         own_shade = part.albedo * (AMBIENT + DIFFUSE * np.maximum(cosine, 0))
-        before, under = depth[rows, columns], shade[rows, columns]
-        above = centre[2] + own_depth - before
-        cover *= np.clip(0.5 + above / BLEND, 0, 1)
-        before += cover * above
-        under += cover * (own_shade - under)
+        above = own_depth - depth[box] / np.maximum(covered[box], 1e-9)
+        front = np.clip(0.5 + above / BLEND, 0, 1)
+        # In front it covers what was there; behind, it fills what was left.
+        gain, loss = cover * (1 - covered[box] * (1 - front)), cover * front
+        for layer, own in ((covered, 1.0), (depth, own_depth), (shade, own_shade)):
+            layer[box] += gain * own - loss * layer[box]
     return shade
 
 

@@ -76,7 +76,7 @@ def rotated_pictures(
     *,
     size: int = 32,
     noise: float = 0,
-    sampling: PictureSampling = "random",
+    sampling: PictureSampling = "shuffled",
     random_state: RandomState = None,
 ) -> Pictures:
     """Letter turned about the centre of its picture, once around.
@@ -90,7 +90,8 @@ def rotated_pictures(
     noise : float
         Standard deviation of the Gaussian noise added to each pixel.
     sampling : {"random", "grid", "shuffled"}
-        Angles uniform over the circle, the n angles 360 i/n in order, or those in random order.
+        Angles uniform over the circle, whose gaps may cut a graph of few neighbours; the n angles
+        360 i/n in order; or those in random order.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Source of randomness.
 

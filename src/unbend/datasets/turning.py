@@ -24,7 +24,7 @@ Shape: TypeAlias = Literal["head", "rabbit"]
 # With these ranges the three parameters change the pictures by similar amounts. Where one does
 # much less than another, as the up-down pose does within 10 degrees, the bend of the long
 # direction takes a coordinate of the embedding before the short direction does.
-ANGLES = ((-45.0, 45.0), (-30.0, 30.0))
+ANGLES = ((-45.0, 45.0), (-35.0, 35.0))
 LIGHT = (-70.0, 70.0)
 LABELS = ("left–right", "up–down", "light")
 # Height of the light above the horizon, in degrees.
@@ -120,7 +120,8 @@ def turning_circle(
     noise : float
         Standard deviation of the Gaussian noise added to each pixel.
     sampling : {"random", "grid", "shuffled"}
-        Angles uniform over the circle, the n angles 360 i/n in order, or those in random order.
+        Angles uniform over the circle, whose gaps may cut a graph of few neighbours; the n angles
+        360 i/n in order; or those in random order.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Source of randomness.
 

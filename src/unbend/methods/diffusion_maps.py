@@ -7,12 +7,11 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import NOTHING, Choice, Matching, Real, declared, param, shared
 from unbend.extend import Diffused, Fitted, Rule
 from unbend.graphs import degrees, laplacian
 from unbend.graphs.diffusion import diffusion_weights, gaussian, self_tuning, without_density
-from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note
 
@@ -89,9 +88,8 @@ class DiffusionMaps(NeighborhoodEmbedding):
     def _least_neighbors(self) -> int:
         return 1
 
-    def _kernel(
-        self, space: Space, neighbors: Neighbors, rule: Rule
-    ) -> tuple[SpectralProblem, Finish]:
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        space, neighbors, rule = part.space, part.neighbors, part.rule
         tuned = self.kind == "self_tuning"
         affinity = self_tuning(neighbors) if tuned else gaussian(neighbors, self.bandwidth)
         alpha = ALPHAS[self.kind] if self.alpha is None else self.alpha

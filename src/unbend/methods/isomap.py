@@ -6,13 +6,12 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.base.inputs import generator, threads
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import NOTHING, Choice, declared, param
 from unbend.eigen import solve
-from unbend.extend import Fitted, GeodesicsOf, Nystrom, Rule
+from unbend.extend import Fitted, GeodesicsOf, Nystrom
 from unbend.gram import Gram, negative_share
 from unbend.graphs import geodesics, undirected
-from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note
 
@@ -75,9 +74,8 @@ class Isomap(NeighborhoodEmbedding):
     def _least_neighbors(self) -> int:
         return 1
 
-    def _kernel(
-        self, space: Space, neighbors: Neighbors, rule: Rule
-    ) -> tuple[SpectralProblem, Finish]:
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        space, neighbors, rule = part.space, part.neighbors, part.rule
         distances = geodesics(
             undirected(neighbors).lengths,
             threads=threads(self.n_jobs),

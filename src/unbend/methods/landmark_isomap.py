@@ -7,12 +7,11 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.base.inputs import generator, threads
 from unbend.base.landmarks import LANDMARKS, choose_landmarks
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import Choice, Integer, declared, param
-from unbend.extend import Fitted, GeodesicsOf, Nystrom, Rule
+from unbend.extend import Fitted, GeodesicsOf, Nystrom
 from unbend.gram import Gram
 from unbend.graphs import undirected
-from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note
 
@@ -72,9 +71,8 @@ class LandmarkIsomap(NeighborhoodEmbedding):
     def _least_neighbors(self) -> int:
         return 1
 
-    def _kernel(
-        self, space: Space, neighbors: Neighbors, rule: Rule
-    ) -> tuple[SpectralProblem, Finish]:
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        space, neighbors, rule = part.space, part.neighbors, part.rule
         count = min(AUTO if self.n_landmarks == "auto" else self.n_landmarks, space.n)
         if count < self.n_components + 2:
             raise ValueError(

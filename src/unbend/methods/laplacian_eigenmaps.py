@@ -4,13 +4,13 @@ from typing import Any, final
 
 import numpy as np
 
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
-from unbend.extend import Fitted, Harmonic, Rule
+from unbend.extend import Fitted, Harmonic
 from unbend.graphs import adjacency, degrees, heat_kernel, laplacian, symmetrize, weigh
 from unbend.graphs.graph import How
 from unbend.graphs.weights import Weight
-from unbend.neighbors import Neighbors, Space
+from unbend.neighbors import Neighbors
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.quality import repeated_directions
 from unbend.report import note
@@ -84,9 +84,8 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
             return adjacency
         return heat_kernel(neighbors.distances, self.t) if self.weights == "heat" else self.weights
 
-    def _kernel(
-        self, space: Space, neighbors: Neighbors, rule: Rule
-    ) -> tuple[SpectralProblem, Finish]:
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        space, neighbors, rule = part.space, part.neighbors, part.rule
         weight = self._weight(neighbors)
         weights = symmetrize(weigh(neighbors.graph(), weight), self.symmetrize)
         degree = degrees(weights)

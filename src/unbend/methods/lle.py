@@ -5,9 +5,9 @@ from typing import ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FLAG, Real, declared, param
-from unbend.extend import Barycentric, Fitted, Rule
+from unbend.extend import Barycentric, Fitted
 from unbend.local import barycentric_weights
 from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
@@ -25,6 +25,21 @@ def reconstruction_weights(
             values[entries] = barycentric_weights(local, reg, nonnegative)
     shape = (neighbors.n, neighbors.n)
     return csr_array((values, neighbors.indices, neighbors.offsets), shape=shape)
+
+
+def lle_problem(
+    part: Part, weights: csr_array, reg: float, nullity: int
+) -> tuple[SpectralProblem, Finish]:
+    """Bottom of (I − W)'(I − W), and what becomes of its eigenvectors."""
+    error = csr_array(eye_array(part.space.n) - weights)
+    kernel = csr_array(error.T @ error)
+
+    def finish(spectrum: Spectrum) -> Fitted:
+        extension = Barycentric(part.space, spectrum.vectors, part.rule.k, reg)
+        return Fitted(spectrum.vectors, extension)
+
+    constant = np.ones((part.space.n, 1))
+    return SpectralProblem(kernel, "bottom", constant, nullity=nullity), finish
 
 
 @final
@@ -73,15 +88,6 @@ class LLE(NeighborhoodEmbedding):
     def _least_neighbors(self) -> int:
         return 1
 
-    def _kernel(
-        self, space: Space, neighbors: Neighbors, rule: Rule
-    ) -> tuple[SpectralProblem, Finish]:
-        weights = reconstruction_weights(space, neighbors, self.reg, self.nonnegative)
-        error = csr_array(eye_array(space.n) - weights)
-        kernel = csr_array(error.T @ error)
-
-        def finish(spectrum: Spectrum) -> Fitted:
-            return Fitted(spectrum.vectors, Barycentric(space, spectrum.vectors, rule.k, self.reg))
-
-        constant = np.ones((space.n, 1))
-        return SpectralProblem(kernel, "bottom", constant, nullity=self.n_components), finish
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        weights = reconstruction_weights(part.space, part.neighbors, self.reg, self.nonnegative)
+        return lle_problem(part, weights, self.reg, self.n_components)

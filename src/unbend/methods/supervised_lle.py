@@ -1,0 +1,74 @@
+"""Supervised locally linear embedding."""
+
+from typing import Any, ClassVar, final
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.base.params import Matching, Real, declared, param, shared
+from unbend.methods.lle import LLE, lle_problem, reconstruction_weights
+from unbend.problem import SpectralProblem
+from unbend.report import note
+
+SHARE = Matching(
+    lambda value: Real(0, closed=True).typed(value) and 0 <= value <= 1, "a number from 0 to 1"
+)
+
+
+@final
+@declared
+class SupervisedLLE(NeighborhoodEmbedding):
+    """Supervised LLE: points are written more by the neighbours of their own class.
+
+    W = (1 − t) Wᵉ + t Wᵒ: Wᵉ are the weights of LLE, Wᵒ those with the neighbours of a row's own
+    class only. A row whose class is unknown, or that has no neighbour of its class, keeps its row
+    of Wᵉ. At t = 0 it is LLE; at t = 1 the kernel falls apart into the classes, as many
+    eigenvalues vanish as there are classes, and each class becomes a point (book, Theorem 10.1).
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates: orthogonal vectors of unit length.
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    de Ridder et al., ICANN/ICONIP (2003). Book section 10.3.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import unbend
+    >>> X, y = load_iris(return_X_y=True)
+    >>> flat = unbend.SupervisedLLE(n_neighbors=30, t=0.5).fit_transform(X, y)
+    >>> flat.shape
+    (150, 2)
+    """
+
+    t: float = param(0.5, SHARE, help="Share of the weights within classes.")
+    reg: float = shared(LLE, "reg")
+    local_blocks: ClassVar[bool] = True
+    supervised: ClassVar[bool] = True
+
+    def _least_neighbors(self) -> int:
+        return 1
+
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        labels: Any = part.labels
+        rows, columns = part.neighbors.rows, part.neighbors.indices
+        same = (labels[rows] == labels[columns]) & (labels[rows] >= 0)
+        alone = np.bincount(rows[same], minlength=part.space.n) == 0
+        within = part.neighbors.select(same | alone[rows])
+        note(rows_without_class_neighbors=int(alone.sum()), classes=int(labels.max()) + 1)
+        everywhere = reconstruction_weights(part.space, part.neighbors, self.reg)
+        inside = reconstruction_weights(part.space, within, self.reg)
+        weights = csr_array((1.0 - self.t) * everywhere + self.t * inside)
+        # With t = 1 every class has a constant of its own.
+        nullity = self.n_components + (int(labels.max()) if self.t == 1 else 0)
+        return lle_problem(part, weights, self.reg, nullity)
