@@ -12,6 +12,9 @@ from unbend.graphs.weights import Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors.space import Space
 
+# Least share of the degree by which a sum over neighbours is divided.
+LEAST_SHARE = 0.1
+
 Extension = Callable[[FloatArray], FloatArray]
 
 
@@ -152,7 +155,10 @@ class Harmonic:
         weights[weights.sum(axis=1) == 0, 0] = 1.0
         degree = weights.sum(axis=1, keepdims=True)
         sums = np.einsum("ij,ijk->ik", weights, self.vectors[indices])
-        placed = sums / (degree - self.values * (1.0 if self.plain else degree))
+        own = degree - self.values * (1.0 if self.plain else degree)
+        # Rough vectors, of eigenvalues near the degree, would be blown up: nothing is known of
+        # them between the fitted rows, so they are only averaged.
+        placed = sums / np.maximum(own, LEAST_SHARE * degree)
         return np.asarray(placed * np.sqrt(degree) if self.scaled else placed)
 
 

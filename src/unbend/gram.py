@@ -102,14 +102,20 @@ class Gram:
         return SpectralProblem(self.operator(), "top", np.ones((len(self.distances), 1)))
 
     def coordinates(self, spectrum: Spectrum) -> FloatArray:
-        """Vectors of length √λ; directions of negative eigenvalues become zero."""
-        return np.asarray(spectrum.vectors * np.sqrt(np.maximum(spectrum.values, 0.0)))
+        """Vectors of length √λ; directions of eigenvalues that are not positive become zero."""
+        return np.asarray(spectrum.vectors * np.sqrt(self.kept(spectrum)))
+
+    def kept(self, spectrum: Spectrum) -> FloatArray:
+        """Eigenvalues, zero where they are negative or no more than rounding."""
+        rounding = np.finfo(np.float64).eps * len(self.distances) * spectrum.norm
+        return np.where(spectrum.values > rounding, spectrum.values, 0.0)
 
     def nystrom_weights(self, spectrum: Spectrum) -> FloatArray:
         """V √λ / (λ − lift): the lift acts on fitted rows only, so it takes no part in new ones."""
-        own = spectrum.values - self.lift
-        usable = (spectrum.values > 0) & (own > 0)
-        factors = np.sqrt(np.maximum(spectrum.values, 0.0)) / np.where(usable, own, 1.0)
+        kept = self.kept(spectrum)
+        own = kept - self.lift
+        usable = (kept > 0) & (own > 0)
+        factors = np.sqrt(kept) / np.where(usable, own, 1.0)
         return np.asarray(spectrum.vectors * np.where(usable, factors, 0.0))
 
     def repaired(self, how: str | None) -> "Gram":

@@ -14,7 +14,6 @@ from unbend.eigen import SOLVERS, solve
 from unbend.extend import Distances, Extension, Nystrom, Placement
 from unbend.gram import Gram, negative_share
 from unbend.neighbors import Space
-from unbend.problem import Spectrum
 from unbend.report import note, stage, warn
 
 
@@ -80,7 +79,10 @@ class GramEmbedding(Embedding):
                 share = negative_share(gram, spectrum, rng)
                 note(negative_share=share)
             with stage("coordinates"):
-                embedding = gram.coordinates(spectrum)
+                embedding, kept = gram.coordinates(spectrum), gram.kept(spectrum)
+                if not np.all(kept > 0):
+                    positive = int(np.sum(kept > 0))
+                    warn(f"only {positive} eigenvalues are positive: further coordinates are zero")
                 weights = gram.nystrom_weights(spectrum)
                 extension = _extension(built, embedding, weights)
                 preimage = self._preimages(built, embedding, weights)
@@ -91,7 +93,7 @@ class GramEmbedding(Embedding):
             extension,
             preimage,
             eigenvalues_=spectrum.values,
-            energy_loss_=2.0 * n * (gram.trace - _kept(spectrum)),
+            energy_loss_=2.0 * n * (gram.trace - float(kept.sum())),
             negative_share_=share,
             _space=built.space,
             **built.attributes,
@@ -104,14 +106,6 @@ class GramEmbedding(Embedding):
                 f"n_components={self.n_components} and {n} rows span at most {n - 1} dimensions: "
                 "lower n_components"
             )
-
-
-def _kept(spectrum: Spectrum) -> float:
-    """Sum of the eigenvalues whose directions are kept."""
-    positive = spectrum.values > 0
-    if not positive.all():
-        warn(f"only {positive.sum()} eigenvalues are positive: further coordinates are zero")
-    return float(spectrum.values[positive].sum())
 
 
 def _extension(built: Built, embedding: FloatArray, weights: FloatArray) -> Extension:

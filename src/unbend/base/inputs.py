@@ -12,8 +12,9 @@ from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.neighbors import DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.precomputed import measured
 
-# Beyond these, squares leave the range of double precision.
-LARGEST, TINIEST = 1e150, 1e-150
+# Beyond these, products of squared distances leave the range of double precision; beyond FAR,
+# which a single new row may reach, the squares themselves do.
+LARGEST, TINIEST, FAR = 1e60, 1e-60, 1e150
 
 
 def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False) -> Any:
@@ -38,7 +39,7 @@ def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bo
 def _check_scale(values: FloatArray, fitting: bool) -> None:
     largest = float(np.abs(values).max(initial=0.0))
     # A new row may well lie near the origin; all rows together may not.
-    if largest > LARGEST or (fitting and 0 < largest < TINIEST):
+    if largest > (LARGEST if fitting else FAR) or (fitting and 0 < largest < TINIEST):
         raise ValueError(
             f"the largest magnitude in X is {largest:.1e} and its square leaves double precision: "
             "rescale X, for example divide it by that number"
@@ -52,6 +53,7 @@ def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, n
         # A copy: what the caller does to X later must not move the fitted rows.
         points = np.array(rows, dtype=np.float64, order="C")
         metric = Metric(estimator.metric, estimator.metric_params or {})
+        metric.check(points)
         return PointSpace(points, metric, workers), rows.dtype
     distances = _distances(estimator, X, reset=True)
     n, columns = distances.shape
@@ -60,6 +62,7 @@ def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, n
             f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
         )
     if is_sparse(distances):
+        _check_both_ways(csr_array(distances))
         return GraphSpace(csr_array(distances, dtype=np.float64, copy=True)), distances.dtype
     _check_distances(distances)
     return DistanceSpace(np.array(distances, dtype=np.float64)), distances.dtype
@@ -97,6 +100,17 @@ def _check_symmetric(matrix: FloatArray, what: str) -> float:
             "(X + X.T) / 2 if that is what you mean"
         )
     return slack
+
+
+def _check_both_ways(graph: csr_array) -> None:
+    back = csr_array(graph.T)
+    both = graph.astype(bool).multiply(back.astype(bool))
+    difference = abs(graph - back).multiply(both)
+    if difference.nnz and difference.max() > 1e-6 * float(abs(graph).max()):
+        raise ValueError(
+            "the sparse matrix has different distances for the two directions of an edge: pass "
+            "(X + X.T) / 2 if that is what you mean"
+        )
 
 
 def _check_distances(distances: FloatArray) -> None:

@@ -15,7 +15,6 @@ from unbend.base.layout import lay_out
 from unbend.base.params import (
     COUNTS,
     FUNCTION,
-    JOBS,
     MAPPING,
     NOTHING,
     RANDOM,
@@ -23,10 +22,11 @@ from unbend.base.params import (
     Choice,
     Integer,
     Real,
+    Threads,
     declared,
     param,
 )
-from unbend.base.search import Found, Search
+from unbend.base.search import Found, Needs, Search
 from unbend.eigen import SOLVERS, solve
 from unbend.extend import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
@@ -105,7 +105,9 @@ class NeighborhoodEmbedding(Embedding):
         NOTHING,
         help="Seed of the solver's start; None is a fixed one, so that fits repeat.",
     )
-    n_jobs: int | None = param(None, JOBS, NOTHING, help="Threads; None means 1 and -1 all cores.")
+    n_jobs: int | None = param(
+        None, Threads(), NOTHING, help="Threads; None means 1 and -1 all cores."
+    )
 
     isometric: ClassVar[bool] = False
     # Whether `fit` needs the classes of rows.
@@ -118,8 +120,8 @@ class NeighborhoodEmbedding(Embedding):
         """Spectral problem of connected rows, and what to make of its solution."""
 
     @abstractmethod
-    def _least_neighbors(self) -> int:
-        """Neighbours that every row must have for the kernel to be defined."""
+    def _needs(self) -> Needs:
+        """Say what the kernel needs of the neighbourhoods to be defined."""
 
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
         """Fit to the rows of X.
@@ -145,6 +147,7 @@ class NeighborhoodEmbedding(Embedding):
                 found = self._search(graph).run(space)
             with stage("graph"):
                 connected = connect(found.space, found.neighbors, self.connect, self.local_blocks)
+                self._check_largest(len(connected.parts[0]))
             whole = Part(found.space, connected.neighbors, found.rule, self._labels(y, found))
             fitted = [
                 self._embed(whole if len(rows) == space.n else whole.take(rows))
@@ -170,13 +173,22 @@ class NeighborhoodEmbedding(Embedding):
 
     def _search(self, graph: Any) -> Search:
         method = f"{type(self).__name__} with n_components={self.n_components}"
-        least = self._least_neighbors()
-        rows = max(self.n_components + 2, least + 1)
-        return Search(method, self.n_neighbors, self.radius, graph, least, rows)
+        rows = self._least_rows()
+        return Search(method, self.n_neighbors, self.radius, graph, self._needs(), rows)
+
+    def _least_rows(self) -> int:
+        return max(self.n_components + 2, self._needs().neighbors + 1)
 
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._found.space
         return space.narrow(new_rows(self, X, space), self._found.first)
+
+    def _check_largest(self, rows: int) -> None:
+        if rows < self._least_rows():
+            raise ValueError(
+                f"the largest component of the graph has {rows} rows and {type(self).__name__} "
+                f"needs {self._least_rows()}: use more neighbours, or connect='bridge'"
+            )
 
     def _labels(self, y: Any, found: Found) -> IntArray | None:
         if not self.supervised:
@@ -185,7 +197,7 @@ class NeighborhoodEmbedding(Embedding):
 
     def _embed(self, part: Part) -> tuple[Fitted, FloatArray]:
         """Embed one connected part."""
-        if part.space.n < max(self.n_components + 2, self._least_neighbors() + 1):
+        if part.space.n < self._least_rows():
             return _by_distances(part, self.n_components, self.isometric)
         with stage("kernel"):
             problem, finish = self._kernel(part)

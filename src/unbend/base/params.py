@@ -44,6 +44,22 @@ class Integer:
 
 
 @dataclasses.dataclass(frozen=True)
+class Threads:
+    """Whole numbers but zero."""
+
+    def typed(self, value: object) -> bool:
+        """Accept integers."""
+        return Integer(0).typed(value)
+
+    def holds(self, value: Any) -> bool:
+        """Refuse zero."""
+        return bool(value != 0)
+
+    def __str__(self) -> str:
+        return "an integer other than 0"
+
+
+@dataclasses.dataclass(frozen=True)
 class Real:
     """Finite numbers above `low`, or from `low` where `closed`."""
 
@@ -105,10 +121,6 @@ NOTHING = Matching(lambda value: value is None, "None")
 FUNCTION = Matching(callable, "a callable")
 FLAG = Matching(lambda value: isinstance(value, bool | np.bool_), "True or False")
 MAPPING = Matching(lambda value: isinstance(value, dict), "a dict")
-JOBS = Matching(
-    lambda value: Integer(0).typed(value) and value != 0,
-    "an integer other than 0",
-)
 COUNTS = Matching(
     lambda value: isinstance(value, list | np.ndarray), "an array of one integer for each row"
 )

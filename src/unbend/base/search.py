@@ -1,6 +1,6 @@
 """The neighbour stage of a fit: how many neighbours, among which rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,14 @@ from unbend.arrays import IntArray, is_sparse
 from unbend.extend import Rule
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import note, warn
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a kernel needs of the neighbourhoods: how many neighbours, and whether mutual ones."""
+
+    neighbors: int = 1
+    mutual: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,19 +43,24 @@ class Search:
     n_neighbors: Any
     radius: float | None
     graph: Any
-    least: int
+    needs: Needs
     least_rows: int
 
     def run(self, space: Space) -> Found:
         """Find the neighbours of every distinct row."""
         everyone = np.arange(space.n)
         if isinstance(space, GraphSpace):
+            if self.graph is not None:
+                raise ValueError("X is a graph already: give graph= only with points or distances")
             found = Found(space, *self._given(space, space.edges), everyone, everyone)
         elif self.graph is not None:
             found = Found(space, *self._given(space, self.graph), everyone, everyone)
         else:
             found = self._search(space)
         neighbors = found.neighbors
+        if self.needs.mutual:
+            neighbors = neighbors.mutual()
+            found = replace(found, neighbors=neighbors)
         note(
             rows=space.n,
             distinct=found.space.n,
@@ -108,8 +121,8 @@ class Search:
 
     def _fitting(self, counts: int | IntArray, n: int) -> int | IntArray:
         """Raise counts to what the method needs and lower them to what there is, and say so."""
-        if np.min(counts) < self.least:
-            raised = min(self.least + 1, n - 1)
+        if np.min(counts) < self.needs.neighbors:
+            raised = min(self.needs.neighbors + 1, n - 1)
             warn(f"{self.method} needs more neighbours: n_neighbors was raised to {raised}")
             counts = np.maximum(counts, raised) if isinstance(counts, np.ndarray) else raised
         if np.max(counts) > n - 1:
@@ -119,13 +132,20 @@ class Search:
 
     def _check_least(self, neighbors: Neighbors, space: Space) -> None:
         """Rows alone in their radius are a matter of connection; others must have enough."""
-        few = int(np.sum(neighbors.counts < self.least)) if self.least > 1 else 0
-        if few:
-            reach = float(space.nearest(self.least).distances[self.least - 1 :: self.least].max())
+        least = self.needs.neighbors
+        if self._few(neighbors):
+            reach = float(space.nearest(least).distances[least - 1 :: least].max())
             raise ValueError(
-                f"{few} rows have fewer than the {self.least} neighbours that {self.method} needs: "
-                f"use radius={reach:.4g} or more, or n_neighbors without a radius"
+                f"{self._few(neighbors)}: use radius={reach:.4g} or more, or n_neighbors without a "
+                "radius"
             )
+
+    def _few(self, neighbors: Neighbors) -> str:
+        """Say how many rows have too few neighbours; nothing if none has."""
+        least = self.needs.neighbors
+        few = int(np.sum(neighbors.counts < least)) if least > 1 else 0
+        needed = f"{few} rows have fewer than the {least} neighbours that {self.method} needs"
+        return needed if few else ""
 
     def _given(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
         self._check_rows(space.n)
@@ -139,10 +159,6 @@ class Search:
         if lengths is None:
             lengths = space.lengths(rows, columns)
         neighbors = Neighbors.from_edges(space.n, rows, columns, lengths)
-        few = int(np.sum(neighbors.counts < self.least)) if self.least > 1 else 0
-        if few:
-            raise ValueError(
-                f"{few} rows of the graph have fewer than the {self.least} neighbours that "
-                f"{self.method} needs: add edges to them"
-            )
+        if self._few(neighbors):
+            raise ValueError(f"{self._few(neighbors)}: add edges to the graph")
         return neighbors, Rule(int(max(1, np.median(neighbors.counts))))

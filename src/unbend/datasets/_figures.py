@@ -1,4 +1,4 @@
-"""The figures that can be turned: each a handful of ellipsoids, large parts first."""
+"""The figures that can be turned: each a handful of ellipsoids that looks at the viewer."""
 
 from unbend.datasets._render import Ellipsoid, Figure
 

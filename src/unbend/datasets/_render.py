@@ -1,8 +1,8 @@
 """A small renderer: figures made of ellipsoids, seen from afar under one distant light.
 
-Where a ray parallel to the view meets an ellipsoid is the root of a quadratic equation, so every
-picture is exact, and each step below is continuous in the view and in the light: pictures of
-nearby views are near.
+Where a ray parallel to the view meets an ellipsoid is the root of a quadratic equation, so nothing
+is searched for; and each step below, the share of a pixel that a part covers included, is
+continuous in the view and in the light: pictures of nearby views are near.
 """
 
 from dataclasses import dataclass

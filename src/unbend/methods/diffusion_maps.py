@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import NOTHING, Choice, Matching, Real, declared, param, shared
+from unbend.base.search import Needs
 from unbend.extend import Diffused, Fitted, Rule
 from unbend.graphs import degrees, laplacian
 from unbend.graphs.diffusion import diffusion_weights, gaussian, self_tuning, without_density
@@ -85,8 +86,8 @@ class DiffusionMaps(NeighborhoodEmbedding):
         0.0, Real(0, closed=True), help="Affinities below this are left out of the graph."
     )
 
-    def _least_neighbors(self) -> int:
-        return 1
+    def _needs(self) -> Needs:
+        return Needs()
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         space, neighbors, rule = part.space, part.neighbors, part.rule

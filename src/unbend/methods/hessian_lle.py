@@ -5,6 +5,7 @@ from typing import final
 from unbend.arrays import FloatArray
 from unbend.base.alignment import AlignmentEmbedding
 from unbend.base.params import declared
+from unbend.base.search import Needs
 from unbend.local import hessian_blocks
 
 
@@ -47,9 +48,9 @@ class HessianLLE(AlignmentEmbedding):
     True
     """
 
-    def _least_neighbors(self) -> int:
+    def _needs(self) -> Needs:
         d = self.n_components
-        return (d + 1) * (d + 2) // 2 - 1
+        return Needs(neighbors=(d + 1) * (d + 2) // 2 - 1)
 
     def _blocks(self, coordinates: FloatArray) -> FloatArray:
         return hessian_blocks(coordinates, self.n_components)

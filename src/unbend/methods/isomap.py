@@ -8,6 +8,7 @@ from unbend.arrays import FloatArray
 from unbend.base.inputs import generator, threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import NOTHING, Choice, declared, param
+from unbend.base.search import Needs
 from unbend.eigen import solve
 from unbend.extend import Fitted, GeodesicsOf, Nystrom
 from unbend.gram import Gram, negative_share
@@ -71,8 +72,8 @@ class Isomap(NeighborhoodEmbedding):
     )
     isometric: ClassVar[bool] = True
 
-    def _least_neighbors(self) -> int:
-        return 1
+    def _needs(self) -> Needs:
+        return Needs()
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         space, neighbors, rule = part.space, part.neighbors, part.rule

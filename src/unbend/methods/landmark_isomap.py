@@ -9,6 +9,7 @@ from unbend.base.inputs import generator, threads
 from unbend.base.landmarks import LANDMARKS, choose_landmarks
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import Choice, Integer, declared, param
+from unbend.base.search import Needs
 from unbend.extend import Fitted, GeodesicsOf, Nystrom
 from unbend.gram import Gram
 from unbend.graphs import undirected
@@ -68,8 +69,8 @@ class LandmarkIsomap(NeighborhoodEmbedding):
     )
     isometric: ClassVar[bool] = True
 
-    def _least_neighbors(self) -> int:
-        return 1
+    def _needs(self) -> Needs:
+        return Needs()
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         space, neighbors, rule = part.space, part.neighbors, part.rule

@@ -6,6 +6,7 @@ import numpy as np
 
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
+from unbend.base.search import Needs
 from unbend.extend import Fitted, Harmonic
 from unbend.graphs import adjacency, degrees, heat_kernel, laplacian, symmetrize, weigh
 from unbend.graphs.graph import How
@@ -76,8 +77,8 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         help="Solutions f of L f = λ D f, their scaling D^½ f, or solutions of L f = λ f.",
     )
 
-    def _least_neighbors(self) -> int:
-        return 1
+    def _needs(self) -> Needs:
+        return Needs(mutual=self.symmetrize == "min")
 
     def _weight(self, neighbors: Neighbors) -> Weight:
         if self.weights == "adjacency":

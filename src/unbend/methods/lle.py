@@ -7,6 +7,7 @@ from scipy.sparse import csr_array, eye_array
 
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FLAG, Real, declared, param
+from unbend.base.search import Needs
 from unbend.extend import Barycentric, Fitted
 from unbend.local import barycentric_weights
 from unbend.neighbors import Neighbors, Space
@@ -85,8 +86,8 @@ class LLE(NeighborhoodEmbedding):
     )
     local_blocks: ClassVar[bool] = True
 
-    def _least_neighbors(self) -> int:
-        return 1
+    def _needs(self) -> Needs:
+        return Needs()
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         weights = reconstruction_weights(part.space, part.neighbors, self.reg, self.nonnegative)

@@ -5,6 +5,7 @@ from typing import final
 from unbend.arrays import FloatArray
 from unbend.base.alignment import AlignmentEmbedding
 from unbend.base.params import declared
+from unbend.base.search import Needs
 from unbend.local import tangent_blocks
 
 
@@ -41,8 +42,8 @@ class LTSA(AlignmentEmbedding):
     True
     """
 
-    def _least_neighbors(self) -> int:
-        return self.n_components + 1
+    def _needs(self) -> Needs:
+        return Needs(neighbors=self.n_components + 1)
 
     def _blocks(self, coordinates: FloatArray) -> FloatArray:
         return tangent_blocks(coordinates, self.n_components)

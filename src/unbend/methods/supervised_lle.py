@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import Matching, Real, declared, param, shared
+from unbend.base.search import Needs
 from unbend.methods.lle import LLE, lle_problem, reconstruction_weights
 from unbend.problem import SpectralProblem
 from unbend.report import note
@@ -56,8 +57,8 @@ class SupervisedLLE(NeighborhoodEmbedding):
     local_blocks: ClassVar[bool] = True
     supervised: ClassVar[bool] = True
 
-    def _least_neighbors(self) -> int:
-        return 1
+    def _needs(self) -> Needs:
+        return Needs()
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         labels: Any = part.labels

@@ -95,6 +95,12 @@ class Neighbors:
         place = np.arange(len(self.indices)) - np.repeat(self.offsets[:-1], self.counts)
         return self.select(place < np.repeat(counts, self.counts))
 
+    def mutual(self) -> "Neighbors":
+        """Keep the entries whose reverse is stored too."""
+        pair = self.rows.astype(np.int64) * self.n + self.indices
+        reverse = self.indices.astype(np.int64) * self.n + self.rows
+        return self.select(np.isin(pair, reverse))
+
     def take(self, rows: IntArray) -> "Neighbors":
         """Restrict to some points, renumbered; no neighbour may lie outside them."""
         position = np.full(self.n, -1, dtype=np.int32)
