@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unbend.registry import METHODS
+from unbend.registry import CLUSTERINGS, METHODS
 
 EXCEPTIONS = tomllib.loads((Path(__file__).parent / "sklearn_exceptions.toml").read_text())
 
@@ -17,7 +17,7 @@ def expected_failures(estimator: object) -> dict[str, str]:
 
 @pytest.mark.filterwarnings("ignore:there are .* distinct rows", "ignore:the neighbourhood graph")
 @parametrize_with_checks(
-    [entry.load()() for entry in METHODS], expected_failed_checks=expected_failures
+    [entry.load()() for entry in (*METHODS, *CLUSTERINGS)], expected_failed_checks=expected_failures
 )
 def test_every_method_keeps_the_estimator_contract(estimator, check):
     check(estimator)

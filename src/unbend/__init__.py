@@ -13,13 +13,13 @@ True
 from importlib import import_module
 from typing import Any
 
-from unbend.registry import METHODS
+from unbend.registry import CLUSTERINGS, METHODS
 
 __version__ = "0.1.0"
 
 _MODULES = {"datasets", "eigen", "graphs", "lowrank", "neighbors", "quality"}
 _NAMES = {
-    **{entry.class_name: f"unbend.methods.{entry.name}" for entry in METHODS},
+    **{entry.class_name: f"unbend.methods.{entry.name}" for entry in (*METHODS, *CLUSTERINGS)},
     "Report": "unbend.report",
     "monitoring": "unbend.progress",
     "memory_limit": "unbend.memory",

@@ -20,10 +20,18 @@ class Entry:
 
 METHODS = (
     Entry("pca", "PCA", "Principal component analysis"),
+    Entry("kernel_pca", "KernelPCA", "Kernel principal component analysis"),
+    Entry("random_projection", "RandomProjection", "Random projection"),
     Entry("classical_mds", "ClassicalMDS", "Classical multidimensional scaling"),
     Entry("isomap", "Isomap", "Isometric feature mapping"),
+    Entry("landmark_isomap", "LandmarkIsomap", "Landmark Isomap"),
     Entry("lle", "LLE", "Locally linear embedding"),
+    Entry("supervised_lle", "SupervisedLLE", "Supervised locally linear embedding"),
     Entry("ltsa", "LTSA", "Local tangent space alignment"),
     Entry("hessian_lle", "HessianLLE", "Hessian locally linear embedding"),
     Entry("laplacian_eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps"),
+    Entry("diffusion_maps", "DiffusionMaps", "Diffusion maps"),
 )
+
+# Methods that give clusters, not coordinates.
+CLUSTERINGS = (Entry("spectral_clustering", "SpectralClustering", "Spectral clustering"),)

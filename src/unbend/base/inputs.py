@@ -155,10 +155,10 @@ def threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def class_numbers(method: str, y: Any, n: int) -> IntArray:
+def class_numbers(y: Any, n: int) -> IntArray:
     """Give each class a number from 0; -1, NaN and None mean that a class is not known."""
     if y is None:
-        raise ValueError(f"{method} learns from classes: pass y, with -1 where a class is unknown")
+        return np.full(n, -1)
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y must hold one class for each of {n} rows: its shape is {labels.shape}")
@@ -168,8 +168,6 @@ def class_numbers(method: str, y: Any, n: int) -> IntArray:
         known = np.array([label is not None and label == label for label in labels])
     else:
         known = np.ones(n, dtype=bool) if labels.dtype.kind in "US" else labels != -1
-    if not known.any():
-        raise ValueError(f"{method} learns from classes and y has none: use LLE")
     numbers: IntArray = np.full(n, -1)
     numbers[known] = np.unique(labels[known], return_inverse=True)[1]
     return numbers

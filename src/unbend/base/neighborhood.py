@@ -193,7 +193,7 @@ class NeighborhoodEmbedding(Embedding):
     def _labels(self, y: Any, found: Found) -> IntArray | None:
         if not self.supervised:
             return None
-        return class_numbers(type(self).__name__, y, len(found.copy))[found.first]
+        return class_numbers(y, len(found.copy))[found.first]
 
     def _embed(self, part: Part) -> tuple[Fitted, FloatArray]:
         """Embed one connected part."""

@@ -61,10 +61,11 @@ class Threads:
 
 @dataclasses.dataclass(frozen=True)
 class Real:
-    """Finite numbers above `low`, or from `low` where `closed`."""
+    """Finite numbers above `low`, or from `low` where `closed`, up to `high`."""
 
     low: float
     closed: bool = False
+    high: float = np.inf
 
     def typed(self, value: object) -> bool:
         """Accept Python and NumPy real numbers, not booleans."""
@@ -72,12 +73,12 @@ class Real:
 
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
-        return bool(
-            np.isfinite(value) and (value > self.low or (self.closed and value == self.low))
-        )
+        above = value > self.low or (self.closed and value == self.low)
+        return bool(np.isfinite(value) and above and value <= self.high)
 
     def __str__(self) -> str:
-        return f"a number {'of at least' if self.closed else 'above'} {self.low:g}"
+        bound = f"a number {'of at least' if self.closed else 'above'} {self.low:g}"
+        return bound if self.high == np.inf else f"{bound} and at most {self.high:g}"
 
 
 class Choice:

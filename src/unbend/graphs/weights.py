@@ -39,7 +39,19 @@ def heat_kernel(distances: FloatArray, t: float | None = None) -> HeatKernel:
     return HeatKernel(float(2.0 * np.mean(np.square(distances))) if t is None else t)
 
 
+def _numbers(weights: object) -> FloatArray:
+    try:
+        return np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.full(0, np.nan)
+
+
 def weigh(lengths: csr_array, weight: Weight) -> csr_array:
     """Apply a weight function to every stored edge."""
-    weights = np.asarray(weight(lengths.data), dtype=np.float64)
+    weights = _numbers(weight(lengths.data))
+    if weights.shape != lengths.data.shape or not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise ValueError(
+            "the weight function must give one finite number that is not negative for each "
+            "distance in the array it gets"
+        )
     return csr_array((weights, lengths.indices, lengths.indptr), shape=lengths.shape)

@@ -1,9 +1,10 @@
 """Kernel principal component analysis."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from unbend.arrays import FloatArray
@@ -37,6 +38,10 @@ class Similarities:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, n) array."""
+        # From differences, not products: right for equal rows and far from the origin too.
+        if self.kernel == "rbf":
+            squares = cdist(new, self.points, "sqeuclidean")
+            return np.asarray(np.exp(-self.params["gamma"] * squares))
         return np.asarray(pairwise_kernels(new, self.points, metric=self.kernel, **self.params))
 
 
@@ -117,6 +122,7 @@ class KernelPCA(GramEmbedding):
         "'rbf', the row whose image is nearest, by fixed-point iteration.",
     )
     alpha: float = param(1e-3, Real(0), help="Ridge of the regression of pre-images.")
+    isometric: ClassVar[bool] = False
 
     def _build(self, X: Any) -> Built:
         if self.preimage == "fixed_point" and self.kernel != "rbf":
@@ -127,7 +133,7 @@ class KernelPCA(GramEmbedding):
             gram = Gram(squares.between_fitted(kernel), Squares(squared=True))
             return Built(gram, squares, PointSpace(kernel), dtype, {"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
-        points, n = np.asarray(rows, dtype=np.float64), len(rows)
+        points, n = np.array(rows, dtype=np.float64), len(rows)
         reserve(16 * n * n, f"{n} x {n} kernel values", "use fewer rows, or PCA")
         gamma = self.gamma or 1.0 / max(2.0 * float(points.var(axis=0).sum()), 1e-300)
         similarities = Similarities(points, self.kernel, self._kernel_params(gamma))

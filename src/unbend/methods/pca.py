@@ -93,14 +93,14 @@ class PCA(Embedding):
             mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
             with stage("spectrum"):
                 note(rows=rows.shape[0], columns=rows.shape[1], solver=self.svd_solver)
-                found = self._axes(rows, mean)
+                total = _total_variance(rows, mean)
+                found = self._axes(rows, mean) if total > 0 else self._no_axes(rows.shape[1])
                 note(iterations=found.iterations)
             with stage("coordinates"):
                 axes = signed(found.axes.T).T
                 extension = Linear(mean, axes)
                 embedding = extension(rows)
         variance = np.square(found.singular) / (rows.shape[0] - 1)
-        total = _total_variance(rows, mean)
         left = min(rows.shape) - self.n_components
         noise = max(0.0, total - float(variance.sum())) / max(left, 1)
         self._keep(
@@ -126,16 +126,17 @@ class PCA(Embedding):
                 "exceed the smaller of the two"
             )
 
+    def _no_axes(self, columns: int) -> PrincipalAxes:
+        """Give any axes to rows that are all equal, which have no variance along any."""
+        return PrincipalAxes(np.eye(self.n_components, columns), np.zeros(self.n_components))
+
     def _axes(self, rows: FloatArray, mean: FloatArray) -> PrincipalAxes:
         rng = generator(self.random_state)
         d = self.n_components
         if self.svd_solver in SCIKIT:
             seed = int(rng.integers(2**31))
-            # Rows that are all equal have no variance to take a share of; that is not an error.
-            with np.errstate(invalid="ignore", divide="ignore"):
-                peer = ScikitPCA(d, svd_solver=self.svd_solver, random_state=seed).fit(
-                    rows if is_sparse(rows) else rows - mean
-                )
+            centred = rows if is_sparse(rows) else rows - mean
+            peer = ScikitPCA(d, svd_solver=self.svd_solver, random_state=seed).fit(centred)
             return PrincipalAxes(peer.components_.astype(np.float64), peer.singular_values_)
         centred = rows - mean
         if self.svd_solver == "dual":

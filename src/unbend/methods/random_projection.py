@@ -111,7 +111,7 @@ class RandomProjection(Embedding):
             k = self._dimension(bound, rows.shape[1])
             with stage("coordinates"):
                 axes = self._matrix(k, rows.shape[1], rng)
-                embedding = np.asarray(rows @ axes.T)
+                embedding = np.asarray(rows.astype(np.float64) @ axes.T)
                 if self.svd:
                     turn = _principal_turn(embedding)
                     axes = turn @ axes
@@ -135,6 +135,11 @@ class RandomProjection(Embedding):
 
     def _dimension(self, bound: int, columns: int) -> int:
         if self.n_components != "auto":
+            if self.n_components > columns:
+                raise ValueError(
+                    f"n_components={self.n_components} is more than n_features={columns}: a "
+                    "projection needs fewer"
+                )
             return int(self.n_components)
         if bound > columns:
             raise ValueError(
@@ -146,10 +151,6 @@ class RandomProjection(Embedding):
     def _matrix(self, k: int, columns: int, rng: np.random.Generator) -> FloatArray:
         matrix = random_matrix(k, columns, self.kind, rng)
         if self.orthogonalize:
-            if k > columns:
-                raise ValueError(
-                    f"{k} orthogonal rows do not fit in {columns} columns: lower n_components"
-                )
             matrix = orthogonalized(matrix)
         return np.asarray(matrix / np.sqrt(k))
 
@@ -172,6 +173,7 @@ def _distortion(
     rows: Any, embedding: FloatArray, eps: float, rng: np.random.Generator
 ) -> dict[str, float]:
     """Ratios of squared distances after and before, on pairs that differ."""
+    rows, embedding = rows.astype(np.float64), embedding.astype(np.float64)
     first, second = rng.integers(len(embedding), size=(2, PAIRS))
     before = np.empty(PAIRS)
     for start in range(0, PAIRS, 1000):

@@ -6,15 +6,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import Matching, Real, declared, param, shared
+from unbend.base.params import Real, declared, param, shared
 from unbend.base.search import Needs
 from unbend.methods.lle import LLE, lle_problem, reconstruction_weights
 from unbend.problem import SpectralProblem
 from unbend.report import note
-
-SHARE = Matching(
-    lambda value: Real(0, closed=True).typed(value) and 0 <= value <= 1, "a number from 0 to 1"
-)
 
 
 @final
@@ -23,9 +19,10 @@ class SupervisedLLE(NeighborhoodEmbedding):
     """Supervised LLE: points are written more by the neighbours of their own class.
 
     W = (1 − t) Wᵉ + t Wᵒ: Wᵉ are the weights of LLE, Wᵒ those with the neighbours of a row's own
-    class only. A row whose class is unknown, or that has no neighbour of its class, keeps its row
-    of Wᵉ. At t = 0 it is LLE; at t = 1 the kernel falls apart into the classes, as many
-    eigenvalues vanish as there are classes, and each class becomes a point (book, Theorem 10.1).
+    class only. A row whose class is unknown (-1, NaN or None), or that has no neighbour of its
+    class, keeps its row of Wᵉ. At t = 0, and without y, it is LLE; at t = 1 the kernel falls apart
+    into the classes, as many eigenvalues vanish as there are classes, and each class becomes a
+    point (book, Theorem 10.1).
 
     Attributes
     ----------
@@ -52,7 +49,7 @@ class SupervisedLLE(NeighborhoodEmbedding):
     (150, 2)
     """
 
-    t: float = param(0.5, SHARE, help="Share of the weights within classes.")
+    t: float = param(0.5, Real(0, closed=True, high=1), help="Share of the weights within classes.")
     reg: float = shared(LLE, "reg")
     local_blocks: ClassVar[bool] = True
     supervised: ClassVar[bool] = True
@@ -71,5 +68,5 @@ class SupervisedLLE(NeighborhoodEmbedding):
         inside = reconstruction_weights(part.space, within, self.reg)
         weights = csr_array((1.0 - self.t) * everywhere + self.t * inside)
         # With t = 1 every class has a constant of its own.
-        nullity = self.n_components + (int(labels.max()) if self.t == 1 else 0)
+        nullity = self.n_components + (max(0, int(labels.max())) if self.t == 1 else 0)
         return lle_problem(part, weights, self.reg, nullity)

@@ -1,0 +1,1 @@
+"""The laws that every method of the registry obeys, whatever it computes."""

@@ -1,0 +1,163 @@
+"""Given graphs and repeated rows: the same answer as for neighbours that the method finds."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, lil_array
+
+from tests.conformance.cases import (
+    EVERY,
+    EVERY_NEIGHBORHOOD,
+    STRICT,
+    answered,
+    assert_alike,
+    assert_same,
+    curve,
+    over,
+    quietly,
+    refused,
+    with_parameter,
+)
+from tests.oracles.neighbors import components, nearest, pairwise
+
+pytestmark = [STRICT, pytest.mark.timeout(60)]
+
+
+def graph_of(points: np.ndarray, k: int, lengths: bool = True) -> csr_array:
+    near, distances = nearest(points, k)
+    values = distances.ravel() if lengths else np.ones(near.size)
+    offsets = np.arange(len(points) + 1) * k
+    return csr_array((values, near.ravel(), offsets), shape=(len(points),) * 2)
+
+
+@pytest.mark.parametrize("form", [csr_array, csc_array, coo_array, lil_array, csr_matrix])
+@EVERY_NEIGHBORHOOD
+def test_a_graph_given_beside_points_is_as_good_as_the_one_found(method: type, form: Any) -> None:
+    expected = method(n_neighbors=9).fit(curve())
+    given = method().fit(curve(), graph=form(graph_of(curve(), 9, lengths=False)))
+    assert_same(expected.embedding_, given.embedding_)
+    assert_same(expected.transform(curve(50, seed=1)), given.transform(curve(50, seed=1)))
+
+
+@EVERY_NEIGHBORHOOD
+def test_a_graph_given_beside_distances_is_as_good_as_the_one_found(method: type) -> None:
+    graph = graph_of(curve(), 9, lengths=False)
+    expected = method(n_neighbors=9, metric="precomputed").fit(pairwise(curve()))
+    given = method(metric="precomputed").fit(pairwise(curve()), graph=graph)
+    assert_same(expected.embedding_, given.embedding_)
+
+
+@pytest.mark.parametrize("form", [csr_array, csc_array, coo_array, csr_matrix])
+@EVERY_NEIGHBORHOOD
+def test_a_sparse_matrix_of_distances_is_as_good_as_points_or_says_what_it_lacks(
+    method: type, form: Any
+) -> None:
+    fitted = answered(lambda: method(metric="precomputed").fit(form(graph_of(curve(), 9))))
+    assert (fitted is None) == method.local_blocks
+    if fitted is not None:
+        assert_same(method(n_neighbors=9).fit_transform(curve()), fitted.embedding_)
+
+
+@EVERY_NEIGHBORHOOD
+def test_stored_loops_and_repeated_entries_of_a_graph_change_nothing(method: type) -> None:
+    near = nearest(curve(), 9)[0]
+    rows = np.r_[np.repeat(np.arange(200), 9), np.arange(200), np.repeat(np.arange(200), 9)]
+    columns = np.r_[near.ravel(), np.arange(200), near.ravel()]
+    graph = coo_array((np.zeros(len(rows)), (rows, columns)), shape=(200, 200))
+    expected = method(n_neighbors=9).fit_transform(curve())
+    assert_same(expected, method().fit(curve(), graph=graph).embedding_)
+
+
+@pytest.mark.parametrize("order", ["adjacent", "shuffled"])
+@EVERY
+def test_rows_repeated_six_times_get_equal_coordinates(method: type, order: str) -> None:
+    source = np.repeat(np.arange(150), 6)
+    if order == "shuffled":
+        source = np.random.default_rng(0).permutation(source)
+    fitted = method().fit(curve(150)[source])
+    _, first = np.unique(source, return_index=True)
+    assert_same(fitted.embedding_[first][source], fitted.embedding_, 1e-10)
+    assert_alike(method, method().fit_transform(curve(150)), fitted.embedding_[first], 1e-6)
+    assert_same(fitted.embedding_, fitted.transform(curve(150)[source]), 1e-8)
+
+
+@pytest.mark.parametrize("order", ["adjacent", "shuffled"])
+@over(with_parameter("metric"))
+def test_distances_of_repeated_rows_give_equal_coordinates(method: type, order: str) -> None:
+    source = np.repeat(np.arange(60), 6)
+    if order == "shuffled":
+        source = np.random.default_rng(0).permutation(source)
+    distances = pairwise(curve(60)[source])
+    fitted = method(metric="precomputed").fit(distances)
+    _, first = np.unique(source, return_index=True)
+    assert_same(fitted.embedding_[first][source], fitted.embedding_, 1e-9)
+    assert_same(fitted.embedding_, fitted.transform(distances), 1e-8)
+
+
+@EVERY_NEIGHBORHOOD
+def test_repeated_rows_of_a_given_graph_get_coordinates_close_to_each_other(method: type) -> None:
+    points = np.repeat(curve(100), 2, axis=0)
+    fitted = answered(lambda: method().fit(points, graph=graph_of(points, 16, lengths=False)))
+    told = fitted is not None and any("determined" in text for text in fitted.report_.warnings)
+    if fitted is not None and not told:
+        apart = np.linalg.norm(fitted.embedding_[::2] - fitted.embedding_[1::2], axis=1)
+        assert apart.max() < 0.1 * np.ptp(fitted.embedding_, axis=0).max()
+
+
+@over(with_parameter("symmetrize"))
+def test_the_policy_looks_at_the_graph_that_the_method_uses(method: type) -> None:
+    # Six rows have neighbours in a crowd that has none in them: when both ends must agree on an
+    # edge, the graph falls apart, and the policy must see it.
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(106, 3)) + 20.0 * (np.arange(106) >= 100)[:, None]
+    edges = graph_of(points, 8, lengths=False).toarray()
+    parts = components(edges * edges.T)
+    both = {"n_neighbors": 8, "symmetrize": "min"}
+    refused(lambda: method(**both, connect="error").fit(points), f"{parts.max() + 1} components")
+    fitted, _ = quietly(lambda: method(**both, connect="components").fit(points))
+    pairs = np.unique(np.column_stack([fitted.component_, parts]), axis=0)
+    assert len(pairs) == parts.max() + 1
+
+
+@EVERY_NEIGHBORHOOD
+def test_new_rows_at_the_rim_of_a_star_stay_near_it(method: type) -> None:
+    # The Laplacian of a star has the eigenvalue one, where its extension divides by zero.
+    rim = np.arange(1, 30)
+    star = coo_array((np.ones(29), (np.zeros(29, dtype=int), rim)), shape=(30, 30))
+    points = np.random.default_rng(0).normal(size=(30, 3))
+    fitted = answered(lambda: method().fit(points, graph=csr_array(star + star.T)))
+    if fitted is not None:
+        placed, _ = quietly(lambda: fitted.transform(points + 0.01))
+        assert np.abs(placed).max() < 100.0 * np.abs(fitted.embedding_).max()
+
+
+def documented(method: Any) -> list[str]:
+    section = re.split(r"\n\w+\n-{5,}\n", method.__doc__.split("Attributes\n----------\n")[1])[0]
+    names = re.findall(r"^(\w+_(?:, \w+_)*) :", section, flags=re.MULTILINE)
+    return [name for group in names for name in group.split(", ")]
+
+
+@EVERY
+def test_every_documented_attribute_exists_and_every_other_is_documented(method: type) -> None:
+    fitted = method().fit(curve())
+    for name in documented(method):
+        value = getattr(fitted, name)
+        assert not isinstance(value, float | np.ndarray) or np.all(np.isfinite(value)), name
+    public = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
+    assert public - set(documented(method)) <= {"n_features_in_"}
+
+
+@pytest.mark.parametrize("policy", ["bridge", "largest", "components"])
+@EVERY_NEIGHBORHOOD
+def test_every_documented_attribute_exists_when_the_parts_are_tiny(
+    method: type, policy: str
+) -> None:
+    pairs = np.repeat(1000.0 * np.arange(6), 2)[:, None] + np.tile([[0.0], [1.0]], (6, 1))
+    options = {"n_components": 1, "n_neighbors": None, "radius": 5.0, "connect": policy}
+    fitted = answered(lambda: method(**options).fit(np.hstack([pairs, pairs])))
+    if fitted is not None:
+        for name in documented(method):
+            value, _ = quietly(lambda name=name: getattr(fitted, name))
+            assert not isinstance(value, float | np.ndarray) or np.all(np.isfinite(value)), name

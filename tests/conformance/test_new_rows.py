@@ -1,0 +1,249 @@
+"""Placing new rows, and going back: what `transform` and `inverse_transform` must do."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from tests.conformance.cases import (
+    CLASSES,
+    EVERY,
+    EVERY_NEIGHBORHOOD,
+    STRICT,
+    assert_clear,
+    assert_same,
+    curve,
+    over,
+    quietly,
+    refused,
+    with_parameter,
+)
+from tests.oracles.neighbors import nearest, pairwise
+from unbend.datasets import SURFACES
+
+pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning")]
+METRIC = over(with_parameter("metric"))
+# Methods whose extension, taken to a fitted row, gives that row's coordinates by itself.
+NAMES = {"PCA", "KernelPCA", "ClassicalMDS", "Isomap", "LandmarkIsomap", "RandomProjection"}
+EXACT = over([m for m in CLASSES if m.__name__ in NAMES])
+INEXACT = over([m for m in CLASSES if m.__name__ not in NAMES])
+VARIANTS = [
+    {"repair": "shift"},
+    {"repair": "lift"},
+    {"weights": "heat"},
+    {"normalization": "symmetric"},
+    {"normalization": "none"},
+    {"nonnegative": True},
+    {"metric": "cosine"},
+    {"metric": "correlation"},
+    {"metric": "manhattan"},
+]
+
+
+def distances(rows: np.ndarray, points: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.square(rows[:, None] - points).sum(axis=2))
+
+
+def determination(truth: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """R² of each coordinate."""
+    left = np.square(truth - found).sum(axis=0)
+    return 1.0 - left / np.square(truth - truth.mean(axis=0)).sum(axis=0)
+
+
+@pytest.mark.parametrize("n", [200, 700])
+@EVERY
+def test_fitted_rows_are_placed_where_they_were_fitted(method: type, n: int) -> None:
+    fitted = method().fit(curve(n))
+    assert_same(fitted.embedding_, fitted.transform(curve(n)), 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [(m, v) for v in VARIANTS for m in CLASSES if v.keys() <= m().get_params().keys()],
+    ids=lambda value: value.__name__ if isinstance(value, type) else str(value),
+)
+def test_fitted_rows_are_placed_where_they_were_fitted_for_every_option(
+    method: type, options: dict[str, Any]
+) -> None:
+    points = curve() + np.array([3.0, 1.0, 0.0])
+    fitted, _ = quietly(lambda: method(**options).fit(points))
+    assert_same(fitted.embedding_, fitted.transform(points), 1e-8)
+
+
+@EXACT
+def test_rows_a_hair_away_from_fitted_rows_are_placed_a_hair_away(method: type) -> None:
+    points = curve()
+    fitted = method().fit(points)
+    hair = np.random.default_rng(0).normal(scale=1e-9, size=points.shape)
+    assert_same(fitted.embedding_, fitted.transform(points + hair), 1e-7)
+
+
+@INEXACT
+def test_rows_a_hair_away_from_fitted_rows_are_placed_near_them(method: type) -> None:
+    points = curve(700)
+    fitted = method().fit(points)
+    hair = np.random.default_rng(0).normal(scale=1e-9, size=points.shape)
+    assert np.all(determination(fitted.embedding_, fitted.transform(points + hair)) >= 0.999)
+
+
+@EVERY
+def test_rows_are_placed_in_bulk_as_they_are_one_at_a_time(method: type) -> None:
+    fitted = method().fit(curve())
+    new = curve(40, seed=1) + np.random.default_rng(1).normal(scale=0.05, size=(40, 3))
+    bulk = fitted.transform(new)
+    alone = np.vstack([fitted.transform(row[None]) for row in new])
+    assert_same(bulk, alone, 1e-10)
+    assert_same(bulk[::-1], fitted.transform(new[::-1]), 1e-10)
+
+
+@pytest.mark.parametrize("tiny", [0.0, 1e-100, 1e-200, 5e-324])
+@EVERY
+def test_a_row_at_the_origin_is_placed_alone_as_it_is_in_bulk(method: type, tiny: float) -> None:
+    fitted = method().fit(curve())
+    row = np.full((1, 3), tiny)
+    bulk = fitted.transform(np.vstack([curve(5, seed=1), row]))[-1:]
+    assert_same(bulk, fitted.transform(row), 1e-10)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("surface", ["swiss_roll", "s_curve"])
+@EVERY_NEIGHBORHOOD
+def test_held_out_rows_are_placed_as_well_as_the_fitted_ones(
+    method: type, surface: str, seed: int
+) -> None:
+    whole = SURFACES[surface](1500, random_state=seed)
+    order = np.random.default_rng(seed).permutation(1500)
+    kept, held = order[:1200], order[1200:]
+    # Two eigenmaps of a strip are functions of each other: ten hold the chart.
+    d = 10 if method.__name__ == "LaplacianEigenmaps" else 2
+    fitted = method(n_neighbors=8, n_components=d).fit(whole.points[kept])
+    design = np.column_stack([fitted.embedding_, np.ones(1200)])
+    chart = np.linalg.lstsq(design, whole.chart[kept], rcond=None)[0]
+
+    def error(coordinates: np.ndarray, truth: np.ndarray) -> float:
+        mapped = np.column_stack([coordinates, np.ones(len(truth))]) @ chart
+        return float(np.square(mapped - truth).sum() / np.square(truth - truth.mean(0)).sum())
+
+    placed = error(fitted.transform(whole.points[held]), whole.chart[held])
+    assert placed < max(2.0 * error(fitted.embedding_, whole.chart[kept]), 1e-4)
+    if method.__name__ in ("Isomap", "LTSA", "HessianLLE"):
+        assert placed < 0.002
+
+
+@pytest.mark.parametrize("away", [1e2, 1e6, 1e100])
+@EVERY
+def test_a_row_far_away_gets_finite_coordinates(method: type, away: float) -> None:
+    fitted = method().fit(curve())
+    try:
+        placed = fitted.transform([[away, 0.0, -away], [0.0, away, 0.0]])
+    except ValueError as error:
+        assert away > 1e50
+        assert_clear(error)
+    else:
+        assert np.all(np.isfinite(placed))
+
+
+@EVERY_NEIGHBORHOOD
+def test_new_rows_beside_a_straight_line_stay_beside_it(method: type) -> None:
+    # A line has one dimension and two are asked for: the second must not blow up.
+    line = np.outer(np.linspace(0.0, 1.0, 200), [1.0, 2.0, 3.0])
+    fitted, _ = quietly(lambda: method(n_components=2).fit(line))
+    placed = fitted.transform(line[50:150:7] + np.array([0.01, -0.02, 0.01]))
+    assert np.abs(placed).max() <= 2.0 * np.abs(fitted.embedding_).max()
+
+
+@METRIC
+def test_given_distances_place_new_rows_as_points_do(method: type) -> None:
+    points, new = curve(), curve(30, seed=1)
+    by_points = method().fit(points)
+    by_distances = method(metric="precomputed").fit(pairwise(points))
+    assert_same(by_points.embedding_, by_distances.embedding_, 1e-6)
+    placed = by_distances.transform(distances(new, points))
+    assert placed.shape == (30, 2)
+    assert_same(by_points.transform(new), placed, 1e-6)
+    assert_same(by_distances.embedding_, by_distances.transform(pairwise(points)), 1e-8)
+
+
+@METRIC
+def test_given_distances_with_repeated_rows_place_new_rows_as_points_do(method: type) -> None:
+    points, new = np.repeat(curve(100), 2, axis=0), curve(30, seed=1)
+    placed = method(metric="precomputed").fit(pairwise(points)).transform(distances(new, points))
+    assert_same(method().fit(points).transform(new), placed, 1e-6)
+
+
+def sparse_rows(new: np.ndarray, points: np.ndarray, k: int) -> csr_array:
+    away = distances(new, points)
+    near = np.argsort(away, axis=1)[:, :k]
+    return csr_array(
+        (np.take_along_axis(away, near, 1).ravel(), near.ravel(), np.arange(len(new) + 1) * k),
+        shape=away.shape,
+    )
+
+
+def sparse_graph(points: np.ndarray, k: int) -> csr_array:
+    near, lengths = nearest(points, k)
+    offsets = np.arange(len(points) + 1) * k
+    return csr_array((lengths.ravel(), near.ravel(), offsets), shape=(len(points),) * 2)
+
+
+@EVERY_NEIGHBORHOOD
+def test_a_given_graph_places_new_rows_as_points_do_or_says_what_it_lacks(method: type) -> None:
+    points, new = curve(), curve(30, seed=1)
+    try:
+        fitted = method(metric="precomputed").fit(sparse_graph(points, 10))
+    except ValueError as error:
+        assert_clear(error, "dense distance matrix")
+        return
+    expected = method(n_neighbors=10).fit(points).transform(new)
+    assert_same(expected, fitted.transform(sparse_rows(new, points, 20)), 1e-8)
+
+
+@EVERY_NEIGHBORHOOD
+def test_a_new_row_without_any_distance_is_refused(method: type) -> None:
+    try:
+        fitted = method(metric="precomputed").fit(sparse_graph(curve(), 10))
+    except ValueError:
+        pytest.skip("the method does not take a bare graph")
+    refused(lambda: fitted.transform(csr_array((2, 200))))
+
+
+@over([m for m in CLASSES if m.__name__ in ("PCA", "ClassicalMDS")])
+def test_the_preimage_of_a_linear_method_is_the_exact_projection(method: type) -> None:
+    points = np.random.default_rng(0).normal(size=(100, 6)) * np.arange(1, 7) + 20.0
+    mean = points.mean(axis=0)
+    axes = np.linalg.svd(points - mean)[2][:2]
+    new = np.random.default_rng(1).normal(size=(10, 6)) * 9.0
+    fitted = method(n_components=2).fit(points)
+    expected = mean + (new - mean) @ axes.T @ axes
+    assert_same(expected, fitted.inverse_transform(fitted.transform(new)), 1e-12)
+
+
+@EVERY_NEIGHBORHOOD
+def test_fitted_coordinates_go_back_to_the_fitted_rows(method: type) -> None:
+    fitted = method().fit(curve())
+    assert_same(curve(), fitted.inverse_transform(fitted.embedding_), 1e-8)
+
+
+@EVERY_NEIGHBORHOOD
+def test_preimages_beside_fitted_coordinates_are_within_the_derived_bound(method: type) -> None:
+    # The weights minimise |y - sum w_j y_j|² + r|w|²; the nearest row alone is a candidate with
+    # value r, so |w| <= 1, |w|_1 <= sqrt(k), and the preimage is off by at most sqrt(k) times the
+    # reach of the k rows whose coordinates are nearest.
+    points = curve(700)
+    fitted = method().fit(points)
+    k = max(getattr(fitted, "n_neighbors", 0), 6)
+    near = np.argsort(pairwise(fitted.embedding_), axis=1, kind="stable")[:, :k]
+    reach = np.linalg.norm(points[near] - points[:, None], axis=2).max(axis=1)
+    beside = fitted.embedding_ * (1.0 + 1e-9)
+    off = np.linalg.norm(fitted.inverse_transform(beside) - points, axis=1)
+    assert np.all(off <= 1.01 * np.sqrt(k) * reach)
+    if method.__name__ in ("Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE"):
+        # Measured: 0.02 to 0.03 of the spread; eigenmaps fold the curve and go back to between.
+        assert np.square(off).sum() < 0.05**2 * np.square(points - points.mean(axis=0)).sum()
+
+
+@METRIC
+def test_distances_have_no_rows_to_go_back_to(method: type) -> None:
+    fitted = method(metric="precomputed").fit(pairwise(curve()))
+    refused(lambda: fitted.inverse_transform(fitted.embedding_), "fit it to points")
