@@ -15,11 +15,22 @@ PACKAGE = Path(unbend.__file__).parent
 LAYERS = [
     {"arrays", "progress", "report", "memory"},
     {"_kernels"},
-    {"neighbors", "graphs", "local", "problem", "eigen", "gram", "lowrank", "extend", "preimage", "rounding"},
+    {
+        "neighbors",
+        "graphs",
+        "local",
+        "problem",
+        "eigen",
+        "gram",
+        "lowrank",
+        "extend",
+        "preimage",
+        "rounding",
+    },
     {"quality"},
     {"base", "methods", "registry"},
     {"datasets"},
-    {"apps", "versions", "__init__"},
+    {"apps", "sklearn", "versions", "__init__"},
 ]
 CORE = set().union(*LAYERS[:3])
 LIGHT = {"numpy", "scipy", "unbend"}

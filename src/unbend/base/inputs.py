@@ -17,6 +17,10 @@ from unbend.neighbors.precomputed import measured
 LARGEST, TINIEST, FAR = 1e60, 1e-60, 1e150
 
 
+# Set apart from the streams that users draw their data from.
+STREAM = 0x756E62656E64
+
+
 def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False) -> Any:
     """Check rows of finite numbers, dense or sparse; float32 stays float32."""
     if is_sparse(X) and not sparse:
@@ -144,7 +148,8 @@ def generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(0 if random_state is None else random_state)
+    # A stream of our own: data drawn with the same seed must not be correlated with ours.
+    return np.random.default_rng((STREAM, 0 if random_state is None else int(random_state)))
 
 
 def threads(n_jobs: int | None) -> int:

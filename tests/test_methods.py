@@ -1,0 +1,211 @@
+"""What single methods must show, beyond the laws that all keep."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, pdist
+from sklearn.datasets import load_iris, make_moons
+from sklearn.decomposition import KernelPCA as ScikitKernelPCA
+from sklearn.metrics import adjusted_rand_score
+
+import unbend
+from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from unbend.quality import procrustes, trustworthiness
+
+TYPES = ["graph_laplacian", "laplace_beltrami", "self_tuning"]
+
+
+def roundness(coordinates):
+    radius = np.linalg.norm(coordinates, axis=1)
+    return radius.std() / radius.mean()
+
+
+def explained(coordinates, truth):
+    """R² of the best affine map to each column of the truth."""
+    return [1 - procrustes(column[:, None], coordinates, kind="affine") for column in truth.T]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_diffusion_turns_an_even_helix_into_a_circle(kind):
+    helix = unbend.datasets.toroidal_helix(1000, sampling="even")
+    assert roundness(unbend.DiffusionMaps(kind=kind).fit_transform(helix.points)) < 0.01
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_laplace_beltrami_turns_a_random_helix_into_a_circle(seed):
+    helix = unbend.datasets.toroidal_helix(2000, random_state=seed)
+    assert roundness(unbend.DiffusionMaps().fit_transform(helix.points)) < 0.05
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_diffusion_keeps_the_neighbours_of_an_s_curve(kind):
+    for seed in range(3):
+        curve = unbend.datasets.s_curve(1000, random_state=seed)
+        flat = unbend.DiffusionMaps(kind=kind, n_neighbors=10).fit_transform(curve.points)
+        assert trustworthiness(curve.points, flat) >= 0.99
+
+
+def test_all_diffusion_coordinates_give_the_diffusion_distances_of_the_walk():
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    model = unbend.DiffusionMaps(
+        n_components=38, n_neighbors=39, kind="graph_laplacian", diffusion_time=2
+    ).fit(points)
+    affinity = np.exp(-np.square(cdist(points, points)) / model.bandwidth_)
+    degree = affinity.sum(axis=1)
+    walk = np.linalg.matrix_power(affinity / degree[:, None], 2)
+    expected = cdist(walk / np.sqrt(degree / degree.sum()), walk / np.sqrt(degree / degree.sum()))
+    # One of the 39 coordinates is left out: its eigenvalue to the power four.
+    np.testing.assert_allclose(model.diffusion_distances(), expected, atol=1e-6)
+    assert model.eigenvalues_.max() < 1
+
+
+def test_times_only_scale_diffusion_coordinates():
+    curve = unbend.datasets.s_curve(300, random_state=0)
+    model = unbend.DiffusionMaps().fit(curve.points)
+    np.testing.assert_allclose(model.at_time(1), model.embedding_)
+    np.testing.assert_allclose(model.at_time(3), model.embedding_ * model.eigenvalues_**2)
+
+
+def test_kernel_pca_equals_scikit_learns_on_fitted_and_new_rows():
+    rng = np.random.default_rng(0)
+    points, new = rng.normal(size=(150, 6)), rng.normal(size=(20, 6))
+    for kernel in ("linear", "poly", "rbf", "sigmoid", "cosine"):
+        ours = unbend.KernelPCA(n_components=3, kernel=kernel, gamma=0.1).fit(points)
+        peer = ScikitKernelPCA(3, kernel=kernel, gamma=0.1).fit(points)
+        np.testing.assert_allclose(abs(ours.transform(new)), abs(peer.transform(new)), atol=1e-10)
+
+
+def test_preimages_of_kernel_pca_return_near_the_rows():
+    points = unbend.datasets.s_curve(500, random_state=0).points
+    spread = np.square(points - points.mean(axis=0)).sum()
+    for preimage, bound in (("ridge", 1e-4), ("fixed_point", 0.02)):
+        model = unbend.KernelPCA(n_components=8, preimage=preimage).fit(points)
+        back = model.inverse_transform(model.embedding_)
+        assert np.square(back - points).sum() < bound * spread
+
+
+def test_the_fixed_point_preimage_denoises():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 400)
+    clean = np.column_stack((np.cos(angle), np.sin(angle)))
+    noisy = clean + 0.15 * rng.normal(size=clean.shape)
+    model = unbend.KernelPCA(n_components=4, gamma=1.0, preimage="fixed_point").fit(noisy)
+    back = model.inverse_transform(model.embedding_)
+    assert (
+        abs(np.linalg.norm(back, axis=1) - 1).mean() < abs(np.linalg.norm(noisy, axis=1) - 1).mean()
+    )
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "sign", "sparse"])
+def test_random_matrices_have_mean_zero_and_variance_one(kind):
+    matrix = random_matrix(400, 500, kind, np.random.default_rng(0))
+    assert abs(matrix.mean()) < 5 / np.sqrt(matrix.size)
+    assert abs(matrix.var() - 1) < 10 / np.sqrt(matrix.size)
+    if kind == "sparse":
+        assert set(np.round(np.unique(matrix), 6)) == {-1.732051, 0.0, 1.732051}
+        assert abs(np.mean(matrix == 0) - 2 / 3) < 0.01
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "sign", "sparse"])
+@pytest.mark.parametrize("orthogonalize", [False, True])
+def test_the_johnson_lindenstrauss_bound_keeps_all_distances(kind, orthogonalize):
+    points = np.random.default_rng(0).normal(size=(60, 2000))
+    model = unbend.RandomProjection(
+        n_components="auto", eps=0.5, beta=1, kind=kind, orthogonalize=orthogonalize
+    ).fit(points)
+    ratio = np.square(pdist(model.embedding_) / pdist(points))
+    assert ratio.min() > 0.5
+    assert ratio.max() < 1.5
+    assert model.distortion_["within"] == 1.0
+
+
+def test_the_bound_is_the_formula_of_the_book():
+    assert johnson_lindenstrauss(1000, 0.5) == 332
+    assert johnson_lindenstrauss(1000, 0.5, beta=1) == 498
+
+
+def test_orthogonalised_rows_have_length_root_of_the_columns():
+    rows = orthogonalized(random_matrix(5, 40, "gaussian", np.random.default_rng(0)))
+    np.testing.assert_allclose(rows @ rows.T, 40 * np.eye(5), atol=1e-12)
+
+
+def test_the_svd_after_a_random_projection_only_turns_it():
+    points = np.random.default_rng(1).normal(size=(100, 50))
+    plain = unbend.RandomProjection(n_components=10).fit_transform(points)
+    turned = unbend.RandomProjection(n_components=10, svd=True).fit_transform(points)
+    np.testing.assert_allclose(pdist(plain), pdist(turned), rtol=1e-10)
+    covariance = np.cov(turned.T)
+    np.testing.assert_allclose(covariance, np.diag(np.diag(covariance)), atol=1e-10)
+
+
+@pytest.mark.parametrize("landmarks", ["maxmin", "random", "kmeans"])
+def test_landmark_isomap_recovers_the_roll(landmarks):
+    roll = unbend.datasets.swiss_roll(2000, random_state=0)
+    model = unbend.LandmarkIsomap(n_landmarks=60, landmarks=landmarks, n_neighbors=8)
+    assert procrustes(roll.chart, model.fit_transform(roll.points)) <= 0.003
+
+
+def test_landmark_isomap_with_all_rows_is_isomap():
+    curve = unbend.datasets.s_curve(150, random_state=0)
+    all_rows = unbend.LandmarkIsomap(n_landmarks=150).fit_transform(curve.points)
+    whole = unbend.Isomap().fit_transform(curve.points)
+    np.testing.assert_allclose(abs(all_rows), abs(whole), atol=1e-8)
+
+
+def test_supervised_lle_without_supervision_is_lle():
+    points, classes = load_iris(return_X_y=True)
+    plain = unbend.LLE(n_neighbors=30).fit_transform(points)
+    for t, y in ((0.0, classes), (1.0, None), (0.7, np.full(150, -1))):
+        method = unbend.SupervisedLLE(n_neighbors=30, t=t)
+        np.testing.assert_allclose(method.fit_transform(points, y), plain, atol=1e-9)
+
+
+def test_full_supervision_makes_every_class_a_point():
+    """Theorem 10.1: as many zero eigenvalues as classes, with indicators as eigenvectors."""
+    points, classes = load_iris(return_X_y=True)
+    model = unbend.SupervisedLLE(n_neighbors=60, t=1.0).fit(points, classes)
+    assert np.all(abs(model.eigenvalues_) < 1e-12)
+    centres = np.array([model.embedding_[classes == c].mean(axis=0) for c in range(3)])
+    within = [model.embedding_[classes == c] - centres[c] for c in range(3)]
+    assert max(abs(rows).max() for rows in within) < 1e-6 < pdist(centres).min()
+
+
+def test_partial_labels_pull_only_labelled_rows():
+    points, classes = load_iris(return_X_y=True)
+    partial = np.where(np.arange(150) % 3 == 0, classes, -1)
+    model = unbend.SupervisedLLE(n_neighbors=20, t=0.8).fit(points, partial)
+    alone = model.report_.stage("kernel").facts["rows_without_class_neighbors"]
+    unlabelled = np.unique(points[partial == -1], axis=0)
+    assert alone >= len(unlabelled)  # every unlabelled row keeps its weights
+
+
+@pytest.mark.parametrize("method", ["njw", "shi_malik"])
+@pytest.mark.parametrize("assign_labels", ["kmeans", "discretize"])
+def test_spectral_clustering_finds_moons_and_places_new_rows(method, assign_labels):
+    points, truth = make_moons(600, noise=0.05, random_state=0)
+    model = unbend.SpectralClustering(n_clusters=2, method=method, assign_labels=assign_labels)
+    model.fit(points[:500])
+    assert adjusted_rand_score(truth[:500], model.labels_) == 1.0
+    assert adjusted_rand_score(truth[500:], model.predict(points[500:])) == 1.0
+    np.testing.assert_array_equal(model.predict(points[:500]), model.labels_)
+
+
+def test_components_are_clusters():
+    rng = np.random.default_rng(0)
+    blobs = np.concatenate(
+        [rng.normal(size=(40, 2)) + 100 * np.array([i, i % 2]) for i in range(4)]
+    )
+    labels = unbend.SpectralClustering(n_clusters=4).fit_predict(blobs)
+    assert adjusted_rand_score(np.repeat(np.arange(4), 40), labels) == 1.0
+
+
+def test_isomap_recovers_two_angles_and_the_light():
+    """The book's section 8.4.2 has correlations .99, .90 and .92."""
+    pictures = unbend.datasets.turning_object(random_state=0)
+    flat = unbend.Isomap(n_components=3, n_neighbors=6).fit_transform(pictures.points)
+    assert min(explained(flat, pictures.chart)) >= 0.8
+
+
+def test_diffusion_recovers_two_angles():
+    pictures = unbend.datasets.turning_object(light=False, random_state=0)
+    flat = unbend.DiffusionMaps().fit_transform(pictures.points)
+    assert min(explained(flat, pictures.chart[:, :2])) >= 0.95
