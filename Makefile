@@ -36,6 +36,7 @@ typecheck: .venv/installed-lint ## check types
 
 bench: .venv/installed-test ## measure speed and memory; writes benchmarks/
 	$(BIN)/python -m benchmarks.foundation
+	$(BIN)/python -m benchmarks.migration
 
 docs: .venv/installed-docs ## build the documentation in docs/_build
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build

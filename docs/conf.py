@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from unbend import __version__
-from unbend.registry import METHODS
+from unbend.registry import CLUSTERINGS, METHODS
 
 project = "unbend"
 author = "the unbend developers"
@@ -27,7 +27,11 @@ METHOD_PAGE = """## {title}
    .. automethod:: inverse_transform
 ```
 """
+CLUSTERING_PAGE = METHOD_PAGE.replace("inverse_transform", "fit_predict").replace(
+    "transform", "predict"
+)
 pages = [METHOD_PAGE.format(title=entry.title, name=entry.class_name) for entry in METHODS]
+pages += [CLUSTERING_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLUSTERINGS]
 generated = Path(__file__).parent / "generated"
 generated.mkdir(exist_ok=True)
 (generated / "methods.md").write_text("# Methods\n\n" + "\n".join(pages))

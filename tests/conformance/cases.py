@@ -10,6 +10,7 @@ import pytest
 from tests.oracles import embeddings, kernels, neighbors
 from unbend.arrays import FloatArray
 from unbend.base.neighborhood import NeighborhoodEmbedding
+from unbend.base.params import FLAG, Choice, parameters
 from unbend.datasets import s_curve
 from unbend.registry import METHODS
 
@@ -21,10 +22,24 @@ def with_parameter(name: str) -> list[type]:
     return [method for method in CLASSES if name in method().get_params()]
 
 
+def _words(method: type) -> list[tuple[type, str, Any]]:
+    """Every word of every choice, and both values of every flag, that a method declares."""
+    return [
+        (method, parameter.name, word)
+        for parameter in parameters(method)
+        for kind in parameter.kinds
+        for word in (
+            kind.words if isinstance(kind, Choice) else (True, False) if kind is FLAG else ()
+        )
+        if word not in ("precomputed", "kernel")  # these change what X means
+    ]
+
+
 def over(methods: list[type]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("method", methods, ids=lambda method: method.__name__)
 
 
+CHOICES = [case for method in CLASSES for case in _words(method)]
 EVERY = over(CLASSES)
 EVERY_NEIGHBORHOOD = over(NEIGHBORHOOD)
 # A warning of NumPy from inside a fit is a number that went wrong.

@@ -136,6 +136,23 @@ def test_lapack_gives_as_many_pairs_as_were_asked_for(d):
         np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(d), 0, 8 * n * EPS)
 
 
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "auto"])
+@pytest.mark.parametrize("form", [np.asarray, products_with])
+@pytest.mark.parametrize("end", ["top", "bottom"])
+def test_an_end_that_vanishes_converges_relative_to_the_size_of_the_matrix(
+    solver, form, end, monkeypatch
+):
+    monkeypatch.setattr(auto, "DENSE_ROWS", 50)
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    gram = rows @ rows.T * (1 if end == "bottom" else -1)
+    found = solve(SpectralProblem(form(gram), end), 2, solver)
+    size = np.linalg.norm(gram, 2)
+    assert found.converged
+    assert found.norm >= size / 200  # what residuals are relative to
+    assert found.residuals.max() <= Lanczos().tol
+    np.testing.assert_allclose(found.values, 0.0, 0, Lanczos().tol * size)
+
+
 def chosen(problem, d=2):
     solver, reason = Auto().choose(problem.standard(), d)
     return type(solver), reason
