@@ -27,8 +27,8 @@ METHOD_PAGE = """## {title}
    .. automethod:: inverse_transform
 ```
 """
-CLUSTERING_PAGE = METHOD_PAGE.replace("inverse_transform", "fit_predict").replace(
-    "transform", "predict"
+CLUSTERING_PAGE = METHOD_PAGE.replace("inverse_transform", "fit_predict")
+CLUSTERING_PAGE = CLUSTERING_PAGE.replace("transform", "predict")
 )
 pages = [METHOD_PAGE.format(title=entry.title, name=entry.class_name) for entry in METHODS]
 pages += [CLUSTERING_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLUSTERINGS]

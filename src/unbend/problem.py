@@ -53,9 +53,16 @@ class SpectralProblem:
 
     @cached_property
     def norm(self) -> float:
-        """Bound of the spectrum, the largest absolute row sum; zero for a linear operator."""
+        """Bound of the spectrum, the largest absolute row sum; or for products an estimate."""
         if isinstance(self.matrix, LinearOperator):
-            return 0.0
+            # A few powers of a fixed vector: a bound from below, good to a small factor.
+            vector = np.random.default_rng(0).standard_normal(self.n)
+            for _ in range(3):
+                length = float(np.linalg.norm(vector))
+                if length == 0:
+                    return 0.0
+                vector = np.asarray(self.matrix @ (vector / length)).ravel()
+            return float(np.linalg.norm(vector))
         sizes = np.asarray(abs(self.matrix).sum(axis=1))
         return float(sizes.max(initial=0.0))
 

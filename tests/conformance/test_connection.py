@@ -201,7 +201,7 @@ def test_a_given_graph_that_falls_apart_is_embedded_in_parts_or_refused(
     options = {"metric": "precomputed", "connect": policy}
     fitted = answered(lambda: method(**options).fit(graph))
     if policy != "components":
-        refused(lambda: method(**options).fit(graph), "2 components" if policy != "largest" else "")
+        refused(lambda: quietly(lambda: method(**options).fit(graph)), "component")
     else:
         assert np.array_equal(fitted.component_, by_size(labels))
         same, _ = quietly(

@@ -168,3 +168,37 @@ def test_the_distances_of_a_frame_of_names_are_taken(method: type) -> None:
     frame = pd.DataFrame(pairwise(curve(50)), index=names, columns=names)
     fitted = method(metric="precomputed").set_output(transform="pandas")
     assert list(fitted.fit_transform(frame).index) == names
+
+
+KERNEL = over(with_parameter("kernel"))
+
+
+@pytest.mark.parametrize("answer", [np.nan, np.inf, "alike", None])
+@KERNEL
+def test_a_callable_that_gives_no_similarity_is_refused(method: type, answer: Any) -> None:
+    refused(lambda: method(kernel=lambda a, b: answer).fit(curve(30)))
+
+
+@KERNEL
+def test_given_similarities_are_as_good_as_the_kernel(method: type) -> None:
+    points, new = curve(), curve(30, seed=1)
+    by_points = method(kernel="rbf", gamma=0.5).fit(points)
+    given = method(kernel="precomputed").fit(np.exp(-0.5 * pairwise(points) ** 2))
+    assert_alike(method, by_points.embedding_, given.embedding_, 1e-6)
+    similar = np.exp(-0.5 * cdist(new, points, "sqeuclidean"))
+    assert np.abs(by_points.transform(new) - given.transform(similar)).max() < 1e-6
+    refused(lambda: given.inverse_transform(given.embedding_))
+
+
+@KERNEL
+def test_what_is_no_kernel_matrix_is_refused_by_the_name_that_the_user_gave(method: type) -> None:
+    kernel = np.exp(-(pairwise(curve(50)) ** 2))
+    given = method(kernel="precomputed")
+    refused(lambda: given.fit(kernel[:, :40]), "square", "precomputed")
+    refused(lambda: given.fit(np.triu(kernel)), "symmetric")
+
+
+@KERNEL
+def test_parameters_of_a_kernel_are_used_or_refused(method: type) -> None:
+    refused(lambda: method(kernel="rbf", kernel_params={"gamma": 9.0}).fit(curve(50)))
+    refused(lambda: method(kernel="poly", degree=4000).fit(1e3 * curve(50)))

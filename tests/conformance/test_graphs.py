@@ -10,6 +10,7 @@ from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, lil_array
 from tests.conformance.cases import (
     EVERY,
     EVERY_NEIGHBORHOOD,
+    NEIGHBORHOOD,
     STRICT,
     answered,
     assert_alike,
@@ -119,6 +120,38 @@ def test_the_policy_looks_at_the_graph_that_the_method_uses(method: type) -> Non
     fitted, _ = quietly(lambda: method(**both, connect="components").fit(points))
     pairs = np.unique(np.column_stack([fitted.component_, parts]), axis=0)
     assert len(pairs) == parts.max() + 1
+
+
+@over(with_parameter("threshold"))
+def test_the_policy_looks_at_the_graph_above_the_threshold(method: type) -> None:
+    # A neck of long edges, whose weights lie below the threshold, joins two crowds.
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(100, 3)) + 12.0 * (np.arange(100) >= 50)[:, None]
+    points[48:50] = [[6.0, 6.0, 6.0], [9.0, 9.0, 9.0]]
+    assert method(n_neighbors=49, connect="error").fit(points).component_.max() == 0
+    cut = {"n_neighbors": 49, "threshold": 0.3}
+    refused(lambda: method(**cut, connect="error").fit(points), "components")
+
+
+@over([method for method in NEIGHBORHOOD if method.supervised])
+def test_classes_may_have_any_names_but_must_be_one_for_each_row(method: type) -> None:
+    classes = np.arange(200) // 70
+    expected = method().fit(curve(), classes).embedding_
+    for names in (classes.astype(str), list(classes * 10), classes.astype(float), classes + 5):
+        assert_same(expected, method().fit(curve(), names).embedding_)
+    for wrong in (classes[:-1], classes[:, None], np.eye(3)[classes], 3, {"a": 1}):
+        refused(lambda y=wrong: method().fit(curve(), y), "one class for each of 200 rows")
+    unknown = method().fit(curve(), np.full(200, -1)).embedding_
+    assert_same(unknown, method().fit(curve()).embedding_)
+
+
+@EVERY_NEIGHBORHOOD
+def test_one_coordinate_orders_the_points_of_an_arc_or_says_that_it_does_not(method: type) -> None:
+    angle = np.linspace(0.0, 3.0, 200)
+    arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    fitted, warned = quietly(lambda: method(n_components=1).fit(arc))
+    steps = np.diff(fitted.embedding_[:, 0])
+    assert warned or np.all(steps > 0) or np.all(steps < 0)
 
 
 @EVERY_NEIGHBORHOOD

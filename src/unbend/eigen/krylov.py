@@ -23,6 +23,8 @@ class RitzPairs:
     values: FloatArray
     vectors: FloatArray
     residuals: FloatArray
+    size: float
+    """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
     turned: float
     """Sine of the angle by which the wanted vectors still left the previous block."""
 
@@ -65,14 +67,14 @@ def _rayleigh_ritz(
 ) -> RitzPairs:
     small = space.T @ image
     values, rotation = np.linalg.eigh((small + small.T) / 2)
-    width = previous.shape[1]
+    width, size = previous.shape[1], float(np.abs(values).max())
     pick = slice(None, width) if end == "bottom" else slice(None, -width - 1, -1)
     values, rotation = values[pick], rotation[:, pick]
     vectors = space @ rotation
     residuals = np.linalg.norm(image @ rotation - vectors * values, axis=0)
     wanted = vectors[:, :count]
     turned = np.linalg.norm(wanted - previous @ (previous.T @ wanted), 2)
-    return RitzPairs(values, vectors, residuals, float(turned))
+    return RitzPairs(values, vectors, residuals, size, float(turned))
 
 
 def _orthonormal(block: FloatArray, against: list[FloatArray]) -> FloatArray:

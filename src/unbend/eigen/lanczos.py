@@ -40,7 +40,7 @@ class Lanczos:
             return Dense().eigenpairs(problem, count, rng)
 
         def finished(pairs: RitzPairs) -> bool:
-            size = max(float(np.abs(pairs.values).max()), problem.norm)
+            size = max(pairs.size, problem.norm)
             return bool(np.all(pairs.residuals[:count] <= self.tol * size))
 
         start = rng.standard_normal((problem.n, width))

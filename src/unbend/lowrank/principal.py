@@ -69,6 +69,10 @@ def sensible_axes(
 
     def improve(loading: FloatArray) -> FloatArray:
         nonlocal noise
+        if noise <= np.finfo(float).eps * total:
+            # No noise is left, and the model is that of `em_axes`.
+            coordinates = centred @ np.linalg.qr(loading)[0]
+            return np.asarray(np.linalg.lstsq(coordinates, centred, rcond=None)[0].T)
         image = centred.T @ (centred @ loading) / (n - 1)
         posterior = np.linalg.inv(loading.T @ loading + noise * identity)
         inner = noise * identity + posterior @ (loading.T @ image)
@@ -79,7 +83,10 @@ def sensible_axes(
 
     start = rng.standard_normal((columns, d)) * np.sqrt(max(noise, np.finfo(float).tiny))
     loading, iterations = _until_steady(improve, start, tol, max_iter)
-    return _rotated(centred, loading, noise, iterations)
+    found = _rotated(centred, loading, noise, iterations)
+    # The iteration stops when the axes stand; given these the noise has a closed form.
+    left = max(total - float(np.square(found.singular).sum()) / (n - 1), 0.0)
+    return PrincipalAxes(found.axes, found.singular, left / max(columns - d, 1), iterations)
 
 
 def _until_steady(
