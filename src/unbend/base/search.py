@@ -1,5 +1,6 @@
 """The neighbour stage of a fit: how many neighbours, among which rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,10 +15,10 @@ from unbend.report import note, warn
 
 @dataclass(frozen=True)
 class Needs:
-    """What a kernel needs of the neighbourhoods: how many neighbours, and whether mutual ones."""
+    """What a kernel needs: how many neighbours, and which of the edges as found it uses."""
 
     neighbors: int = 1
-    mutual: bool = False
+    edges: Callable[[Neighbors], Neighbors] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,8 @@ class Search:
         else:
             found = self._search(space)
         neighbors = found.neighbors
-        if self.needs.mutual:
-            neighbors = neighbors.mutual()
+        if self.needs.edges is not None:
+            neighbors = self.needs.edges(neighbors)
             found = replace(found, neighbors=neighbors)
         note(
             rows=space.n,

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.graphs.graph import undirected
+from unbend.graphs.graph import symmetrize
 from unbend.neighbors.value import Neighbors
 
 
@@ -46,18 +46,19 @@ def self_tuning(neighbors: Neighbors) -> Affinity:
     return Affinity(np.nan, np.maximum(scales, np.finfo(float).tiny))
 
 
-def diffusion_weights(
-    neighbors: Neighbors, affinity: Affinity, threshold: float = 0.0
-) -> csr_array:
-    """Affinities of the union graph, each row with itself too; those below threshold left out."""
-    lengths = undirected(neighbors).lengths.tocoo()
+def edge_weights(neighbors: Neighbors, affinity: Affinity) -> FloatArray:
+    """Affinity of every entry, in order."""
     scales = np.ones(neighbors.n) if affinity.scales is None else affinity.scales
-    weights = affinity(lengths.data, scales[lengths.row], scales[lengths.col])
-    weights = np.where(weights < threshold, 0.0, weights)
-    entries = (weights, (lengths.row, lengths.col))
-    graph = csr_array(entries, shape=(neighbors.n, neighbors.n))
-    graph.eliminate_zeros()
-    return csr_array(graph + eye_array(neighbors.n))
+    return affinity(neighbors.distances, scales[neighbors.rows], scales[neighbors.indices])
+
+
+def diffusion_weights(neighbors: Neighbors, affinity: Affinity) -> csr_array:
+    """Affinities of the union graph, each row with itself too."""
+    weights = csr_array(
+        (edge_weights(neighbors, affinity), neighbors.indices, neighbors.offsets),
+        shape=(neighbors.n, neighbors.n),
+    )
+    return csr_array(symmetrize(weights, "max") + eye_array(neighbors.n))
 
 
 def without_density(weights: csr_array, alpha: float) -> tuple[csr_array, FloatArray]:

@@ -91,7 +91,7 @@ class ClassicalMDS(GramEmbedding):
     def _build_from_similarities(self, X: Any) -> Built:
         if self.repair == "shift":
             raise ValueError("repair='shift' needs distances, not similarities: use repair='lift'")
-        kernel, dtype = square_similarities(self, X)
+        kernel, dtype = square_similarities(self, X, "metric='kernel'")
         squares = SimilaritySquares(kernel.diagonal())
         gram = Gram(squares.between_fitted(kernel), Squares(squared=True)).repaired(self.repair)
         return Built(gram, squares, PointSpace(kernel), dtype)

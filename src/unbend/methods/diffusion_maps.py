@@ -12,7 +12,15 @@ from unbend.base.params import NOTHING, Choice, Matching, Real, declared, param,
 from unbend.base.search import Needs
 from unbend.extend import Diffused, Fitted, Rule
 from unbend.graphs import degrees, laplacian
-from unbend.graphs.diffusion import diffusion_weights, gaussian, self_tuning, without_density
+from unbend.graphs.diffusion import (
+    Affinity,
+    diffusion_weights,
+    edge_weights,
+    gaussian,
+    self_tuning,
+    without_density,
+)
+from unbend.neighbors import Neighbors
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note
 
@@ -83,18 +91,28 @@ class DiffusionMaps(NeighborhoodEmbedding):
     )
     diffusion_time: float = param(1.0, Real(0, closed=True), help="The power of λ.")
     threshold: float = param(
-        0.0, Real(0, closed=True), help="Affinities below this are left out of the graph."
+        0.0,
+        Real(0, closed=True),
+        help="Edges of an affinity below this, with the bandwidth as found, are left out.",
     )
 
     def _needs(self) -> Needs:
-        return Needs()
+        return Needs(edges=self._above_threshold if self.threshold > 0 else None)
+
+    def _affinity(self, neighbors: Neighbors) -> Affinity:
+        if self.kind == "self_tuning":
+            return self_tuning(neighbors)
+        return gaussian(neighbors, self.bandwidth)
+
+    def _above_threshold(self, neighbors: Neighbors) -> Neighbors:
+        affinities = edge_weights(neighbors, self._affinity(neighbors))
+        return neighbors.select(affinities >= self.threshold)
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         space, neighbors, rule = part.space, part.neighbors, part.rule
-        tuned = self.kind == "self_tuning"
-        affinity = self_tuning(neighbors) if tuned else gaussian(neighbors, self.bandwidth)
+        affinity = self._affinity(neighbors)
         alpha = ALPHAS[self.kind] if self.alpha is None else self.alpha
-        affinities = diffusion_weights(neighbors, affinity, self.threshold)
+        affinities = diffusion_weights(neighbors, affinity)
         weights, density = without_density(affinities, alpha)
         degree = degrees(weights)
         note(alpha=alpha, bandwidth=affinity.t, edges=weights.nnz)

@@ -42,7 +42,17 @@ class Similarities:
         if self.kernel == "rbf":
             squares = cdist(new, self.points, "sqeuclidean")
             return np.asarray(np.exp(-self.params["gamma"] * squares))
-        return np.asarray(pairwise_kernels(new, self.points, metric=self.kernel, **self.params))
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = pairwise_kernels(new, self.points, metric=self.kernel, **self.params)
+            similarities = np.asarray(values, dtype=np.float64)
+        except TypeError as error:
+            raise TypeError(f"the kernel did not give a number for two rows: {error}") from error
+        if not np.all(np.isfinite(similarities)):
+            raise ValueError(
+                "the kernel gave values that are not finite: check it, or scale X or its parameters"
+            )
+        return similarities
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +139,7 @@ class KernelPCA(GramEmbedding):
         if self.preimage == "fixed_point" and self.kernel != "rbf":
             raise ValueError("preimage='fixed_point' needs kernel='rbf': use preimage='ridge'")
         if self.kernel == "precomputed":
-            kernel, dtype = square_similarities(self, X)
+            kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
             squares = SimilaritySquares(kernel.diagonal())
             gram = Gram(squares.between_fitted(kernel), Squares(squared=True))
             return Built(gram, squares, PointSpace(kernel), dtype, {"gamma_": None})
@@ -147,6 +157,10 @@ class KernelPCA(GramEmbedding):
     def _kernel_params(self, gamma: float) -> dict[str, Any]:
         if callable(self.kernel):
             return self.kernel_params or {}
+        if self.kernel_params:
+            raise ValueError(
+                "kernel_params are for a callable kernel: give gamma, degree and coef0 by name"
+            )
         values = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         return {name: values[name] for name in KERNELS[self.kernel]}
 

@@ -79,7 +79,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     )
 
     def _needs(self) -> Needs:
-        return Needs(mutual=self.symmetrize == "min")
+        return Needs(edges=Neighbors.mutual if self.symmetrize == "min" else None)
 
     def _weight(self, neighbors: Neighbors) -> Weight:
         if self.weights == "adjacency":

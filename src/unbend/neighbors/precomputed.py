@@ -160,14 +160,23 @@ class GraphSpace(Space):
         columns = np.tile(blocks, s).ravel()
         return self._measured(rows, columns).reshape(m, s, s)
 
+    def _position(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Place of each edge in the data, counted from one; zero where there is none.
+
+        Looked up by number: SciPy's own indexing cannot tell a stored zero from an absent entry.
+        """
+        entries = self.edges.tocoo()
+        keys = entries.row.astype(np.int64) * self.n + entries.col
+        order = np.argsort(keys)
+        wanted = rows.astype(np.int64) * self.n + columns
+        place = np.minimum(np.searchsorted(keys, wanted, sorter=order), max(len(keys) - 1, 0))
+        if not len(keys):
+            return np.zeros(len(wanted), dtype=np.int64)
+        return np.where(keys[order[place]] == wanted, order[place] + 1, 0)
+
     def _measured(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        # The position of each edge, counted from one: a stored zero is not an absent entry.
-        position = csr_array(
-            (np.arange(1, self.edges.nnz + 1), self.edges.indices, self.edges.indptr),
-            shape=self.edges.shape,
-        )
-        found = np.asarray(position[rows, columns]).ravel()
-        found = np.where(found == 0, np.asarray(position[columns, rows]).ravel(), found)
+        found = self._position(rows, columns)
+        found = np.where(found == 0, self._position(columns, rows), found)
         missing = (found == 0) & (rows != columns)
         if missing.any():
             raise PairsNotMeasured(
