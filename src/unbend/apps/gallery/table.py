@@ -10,7 +10,8 @@ NONE = "–"
 
 ERROR_HELP = (
     "Error to the true chart, from 0 to 1: the share of its variance that the best similarity, "
-    "or affine map for methods that normalise their coordinates, leaves unexplained "
+    "or, for methods that normalise their coordinates, the best affine map to the chart's worse "
+    "coordinate, leaves unexplained "
     f"({NONE}: the surface has no isometric chart)."
 )
 TRUST_HELP = (
