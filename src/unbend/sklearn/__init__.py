@@ -1,0 +1,27 @@
+"""scikit-learn's names and parameters over our stages: changing one import is enough.
+
+``from unbend.sklearn import Isomap`` in place of ``from sklearn.manifold import Isomap``. What
+scikit-learn does as well is inherited as it is (`PCA`, `KernelPCA`, `ClassicalMDS` and the random
+projections); the others differ only in how they compute, and where scikit-learn is wrong
+(``LocallyLinearEmbedding(method="hessian")``).
+"""
+
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.manifold import ClassicalMDS
+from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+
+from unbend.sklearn.isomap import Isomap
+from unbend.sklearn.locally_linear import LocallyLinearEmbedding
+from unbend.sklearn.spectral import SpectralClustering, SpectralEmbedding
+
+__all__ = [
+    "PCA",
+    "ClassicalMDS",
+    "GaussianRandomProjection",
+    "Isomap",
+    "KernelPCA",
+    "LocallyLinearEmbedding",
+    "SparseRandomProjection",
+    "SpectralClustering",
+    "SpectralEmbedding",
+]
