@@ -199,6 +199,12 @@ class NeighborhoodEmbedding(Embedding):
         """Embed one connected part."""
         if part.space.n < self._least_rows():
             return _by_distances(part, self.n_components, self.isometric)
+        alone = int(np.sum(part.neighbors.counts == 0))
+        if self.local_blocks and alone:
+            raise ValueError(
+                f"{alone} rows of the graph have no neighbours of their own, though others have "
+                f"them: {type(self).__name__} needs some for each row, for example graph + graph.T"
+            )
         with stage("kernel"):
             problem, finish = self._kernel(part)
         with stage("spectrum"):
@@ -218,7 +224,7 @@ def _check_nullity(problem: SpectralProblem, spectrum: Spectrum) -> None:
             warn(
                 f"{vanishing} or more eigenvalues vanish where at most {problem.nullity} should: "
                 "the neighbourhoods do not hold the data together, and the coordinates are not "
-                "determined; use connect='components' or more neighbours"
+                "determined; use connect='components', or another number of neighbours"
             )
     elif spectrum.values[-1] <= ZERO * spectrum.norm:
         positive = int(np.sum(spectrum.values > ZERO * spectrum.norm))
