@@ -40,6 +40,11 @@ def connect(space: Space, neighbors: Neighbors, policy: str, local_blocks: bool)
             f"{apart}: use more neighbours, or connect='bridge', 'largest' or 'components'"
         )
     if policy == "largest":
+        if isinstance(space, GraphSpace):
+            raise ValueError(
+                f"{apart} and a given graph has no distances to place the other rows by: use "
+                "connect='components'"
+            )
         warn(f"{apart}: the largest was fitted and the other rows were placed by its extension")
         return Connected(neighbors, component, [everyone[component == 0]])
     if policy == "components":

@@ -26,7 +26,7 @@ def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bo
     if is_sparse(X) and not sparse:
         raise TypeError(
             f"{type(estimator).__name__} does not take sparse rows: pass X.toarray(), or reduce X "
-            "with PCA first (a sparse matrix of distances needs metric='precomputed')"
+            "first with PCA(svd_solver='arpack') (distances need metric='precomputed')"
         )
     rows = validate_data(
         estimator,

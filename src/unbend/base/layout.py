@@ -3,8 +3,8 @@
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.extend import Extension, Fitted, Piece, Placement
-from unbend.neighbors import GraphSpace, Space
+from unbend.extend import Fitted, Piece, Placement
+from unbend.neighbors import Space
 
 # Empty space between neighbouring parts, relative to their mean width.
 GAP = 0.2
@@ -39,17 +39,8 @@ def lay_out(
     )
     outside = np.setdiff1d(np.arange(n), np.concatenate(parts))
     if len(outside):
-        embedding[outside] = _placed(space, parts[0], fitted[0].extension, outside)
+        embedding[outside] = fitted[0].extension(space.narrow(space.rows(outside), parts[0]))
     return embedding, Placement(space, embedding, owner, pieces)
-
-
-def _placed(space: Space, fitted: IntArray, extension: Extension, outside: IntArray) -> FloatArray:
-    if isinstance(space, GraphSpace):
-        raise ValueError(
-            "rows outside the largest component of a given graph have no distances to it: use "
-            "connect='components'"
-        )
-    return extension(space.narrow(space.rows(outside), fitted))
 
 
 def _side_by_side(parts: list[FloatArray]) -> list[FloatArray]:
