@@ -30,7 +30,8 @@ def test_diffusion_turns_an_even_helix_into_a_circle(kind):
     assert roundness(unbend.DiffusionMaps(kind=kind).fit_transform(helix.points)) < 0.01
 
 
-@pytest.mark.parametrize("seed", range(6))
+# The default number of neighbours was chosen while looking at seeds below 100: not these.
+@pytest.mark.parametrize("seed", range(100, 106))
 def test_laplace_beltrami_turns_a_random_helix_into_a_circle(seed):
     helix = unbend.datasets.toroidal_helix(2000, random_state=seed)
     assert roundness(unbend.DiffusionMaps().fit_transform(helix.points)) < 0.05
