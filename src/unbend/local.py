@@ -53,8 +53,8 @@ def _nonnegative_weights(gram: FloatArray) -> FloatArray:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def tangents(coordinates: FloatArray, d: int) -> tuple[FloatArray, BoolArray]:
-    """Orthonormal tangent coordinates (m, s, d) of each neighbourhood, and which exist (m, d).
+def tangents(coordinates: FloatArray, d: int) -> FloatArray:
+    """Orthonormal tangent coordinates (m, s, d) of each neighbourhood.
 
     The leading left singular vectors of the centred points. Where the points span fewer than d
     directions the missing columns are zero.
@@ -67,9 +67,7 @@ def tangents(coordinates: FloatArray, d: int) -> tuple[FloatArray, BoolArray]:
     constant = np.full((len(left), left.shape[1], 1), left.shape[1] ** -0.5)
     tangent = _orthogonal_to(constant, left[:, :, :d], exists[:, :d])
     short = max(0, d - left.shape[2])
-    return np.pad(tangent, ((0, 0), (0, 0), (0, short))), np.pad(
-        exists[:, :d], ((0, 0), (0, short))
-    )
+    return np.pad(tangent, ((0, 0), (0, 0), (0, short)))
 
 
 def _orthogonal_to(basis: FloatArray, left: FloatArray, keep: BoolArray) -> FloatArray:
@@ -88,7 +86,7 @@ def tangent_blocks(coordinates: FloatArray, d: int) -> FloatArray:
 
     They vanish exactly on constants and on the tangent coordinates.
     """
-    tangent, _ = tangents(coordinates, d)
+    tangent = tangents(coordinates, d)
     s = tangent.shape[1]
     return np.asarray(np.eye(s) - 1.0 / s - tangent @ tangent.transpose(0, 2, 1))
 
@@ -100,7 +98,7 @@ def hessian_blocks(coordinates: FloatArray, d: int) -> FloatArray:
     against 1 and t: an orthonormal basis of the quadratics that are not affine. The QR is the
     reduced one; a full QR would add the rest of the space and give LTSA.
     """
-    tangent, _ = tangents(coordinates, d)
+    tangent = tangents(coordinates, d)
     first, second = np.triu_indices(d)
     products = tangent[:, :, first] * tangent[:, :, second]
     m, s, _ = tangent.shape

@@ -110,7 +110,7 @@ class NeighborhoodEmbedding(Embedding):
     )
 
     isometric: ClassVar[bool] = False
-    # Whether `fit` needs the classes of rows.
+    # Whether `fit` learns from the classes of rows.
     supervised: ClassVar[bool] = False
     # Whether the kernel is made of local blocks: both ends of a bridge then share neighbourhoods.
     local_blocks: ClassVar[bool] = False
@@ -150,7 +150,7 @@ class NeighborhoodEmbedding(Embedding):
                 self._check_largest(len(connected.parts[0]))
             whole = Part(found.space, connected.neighbors, found.rule, self._labels(y, found))
             fitted = [
-                self._embed(whole if len(rows) == space.n else whole.take(rows))
+                self._embed(whole if len(rows) == found.space.n else whole.take(rows))
                 for rows in connected.parts
             ]
             with stage("coordinates"):

@@ -80,7 +80,7 @@ class Isomap(NeighborhoodEmbedding):
         distances = geodesics(
             undirected(neighbors).lengths,
             threads=threads(self.n_jobs),
-            instead="use LTSA or LaplacianEigenmaps, whose memory grows with n and not n²",
+            instead="use LandmarkIsomap, or LTSA: their memory grows with n and not n²",
         )
         gram = Gram(distances).repaired(self.repair)
         note(repair=str(self.repair), shift=gram.squares.shift, lift=gram.lift)
