@@ -242,6 +242,7 @@ def test_refusals_name_an_alternative_and_come_before_the_memory_is_taken():
             geodesics(graph)
         with pytest.raises(MemoryError, match=r"300 x 300 matrix entries .*: use eigen_solver="):
             to_dense(graph)
-        with pytest.raises(MemoryError, match="use LTSA or LaplacianEigenmaps"):
+        with pytest.raises(MemoryError, match="use LandmarkIsomap, or LTSA"):
             unbend.Isomap().fit(POINTS)
+        unbend.LandmarkIsomap(n_landmarks=50).fit(POINTS)
         unbend.LaplacianEigenmaps(eigen_solver="shift_invert").fit(POINTS)
