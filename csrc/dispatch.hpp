@@ -8,7 +8,9 @@
 #define UNBEND_INLINE
 #endif
 
-#if defined(__GNUC__) && defined(__x86_64__)
+// UNBEND_BASELINE leaves the baseline alone: tests compile both.
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(UNBEND_BASELINE)
+#define UNBEND_HAS_WIDE
 #define UNBEND_WIDE __attribute__((target("avx2,fma")))
 #else
 #define UNBEND_WIDE
@@ -17,7 +19,7 @@
 namespace unbend {
 
 inline bool has_wide_vectors() {
-#if defined(__GNUC__) && defined(__x86_64__)
+#ifdef UNBEND_HAS_WIDE
     static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     return has;
 #else

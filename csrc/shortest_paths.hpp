@@ -1,128 +1,180 @@
-// Shortest paths from many sources over one sparse graph (Dijkstra, 1959).
+// Shortest paths from many sources over one sparse graph, by label correction in buckets.
 //
-// Free of Python: the module file binds it, and it can be driven by a plain C++ test.
+// Sources that are near each other share their way: up to 32 are served at once, one in each lane
+// of a vector, and a vertex is looked at in the order of its distance from the nearest of them.
+// Every distance is the least floating-point sum over all paths, whatever the order of the work:
+// the result does not depend on lanes, threads or buckets, and equals Dijkstra's.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
+
+#include "bucket_queue.hpp"
+#include "dispatch.hpp"
+#include "graph.hpp"
+#include "lanes.hpp"
+#include "watch.hpp"
 
 namespace unbend {
 
-// A graph in compressed rows; lengths are not negative.
-template <typename Real>
-struct Graph {
-    std::int64_t vertices;
-    const std::int64_t *row;      // vertices + 1 offsets
-    const std::int32_t *column;
-    const Real *length;
-};
+// Sources of one run: their places in the list of sources.
+using Group = std::vector<std::int64_t>;
 
-// Indexed 4-ary heap on the tentative distances: shallower than a binary heap, and a vertex sits
-// in it at most once, so it never grows beyond the graph.
+// Fewer sources than this are served one by one: lanes cost more than they save.
+constexpr std::size_t least_group = 4;
+
+// Gathers sources that are at most a few edges apart; source s starts at vertex starts[s].
 template <typename Real>
-class VertexHeap {
+std::vector<Group> nearby_groups(const Graph<Real> &graph, const std::vector<std::int32_t> &starts,
+                                 std::size_t room) {
+    // The sources at one vertex, as a chain: first[v], then next[first[v]], ...
+    std::vector<std::int64_t> first(graph.vertices, -1), next(starts.size());
+    for (std::size_t s = 0; s < starts.size(); ++s) {
+        next[s] = first[starts[s]];
+        first[starts[s]] = static_cast<std::int64_t>(s);
+    }
+    std::vector<Group> groups;
+    std::vector<std::int64_t> seen(graph.vertices, -1);
+    std::vector<std::int32_t> near;
+    const std::size_t reach = 8 * room;
+    for (std::int64_t v = 0; v < graph.vertices; ++v) {
+        while (first[v] >= 0) {
+            const auto mark = static_cast<std::int64_t>(groups.size());
+            Group group;
+            near.assign(1, static_cast<std::int32_t>(v));
+            seen[v] = mark;
+            for (std::size_t i = 0; i < near.size() && i < reach && group.size() < room; ++i) {
+                std::int64_t &here = first[near[i]];
+                for (; here >= 0 && group.size() < room; here = next[here]) group.push_back(here);
+                for (std::int64_t e = graph.row[near[i]]; e < graph.row[near[i] + 1]; ++e) {
+                    const std::int32_t w = graph.column[e];
+                    if (seen[w] != mark) {
+                        seen[w] = mark;
+                        near.push_back(w);
+                    }
+                }
+            }
+            groups.push_back(std::move(group));
+        }
+    }
+    return groups;
+}
+
+// The distances of all vertices from the sources of one group at a time.
+template <typename Real, template <typename> class LanesOf>
+class PathsFromGroup {
   public:
-    explicit VertexHeap(std::int64_t vertices) : place_(vertices, absent) {
-        heap_.reserve(vertices);
-    }
+    using Lanes = LanesOf<Real>;
 
-    bool empty() const { return heap_.empty(); }
+    PathsFromGroup(const Graph<Real> &graph, Real width)
+        : graph_(graph), queue_(graph.vertices, width), distance_(graph.vertices) {}
 
-    void lower(std::int32_t vertex, const Real *distance) {
-        if (place_[vertex] == absent) {
-            place_[vertex] = static_cast<std::int32_t>(heap_.size());
-            heap_.push_back(vertex);
-        }
-        rise(place_[vertex], distance);
-    }
-
-    std::int32_t pop(const Real *distance) {
-        const std::int32_t top = heap_.front();
-        const std::int32_t last = heap_.back();
-        heap_.pop_back();
-        place_[top] = absent;
-        if (!heap_.empty()) {
-            heap_.front() = last;
-            place_[last] = 0;
-            sink(0, distance);
-        }
-        return top;
+    // Fills the row of each source in `distances`, columns in the old numbers of the vertices.
+    void run(const Group &group, const std::vector<std::int32_t> &starts,
+             const std::vector<std::int32_t> &place, Real *distances) {
+        dispatch([&]() UNBEND_INLINE {
+            spread(group, starts);
+            write(group, place, distances);
+        });
     }
 
   private:
-    static constexpr std::int32_t absent = -1;
-    static constexpr std::int32_t arity = 4;
-
-    void rise(std::int32_t slot, const Real *distance) {
-        const std::int32_t vertex = heap_[slot];
-        while (slot > 0) {
-            const std::int32_t parent = (slot - 1) / arity;
-            if (!(distance[vertex] < distance[heap_[parent]])) break;
-            put(heap_[parent], slot);
-            slot = parent;
+    UNBEND_INLINE void spread(const Group &group, const std::vector<std::int32_t> &starts) {
+        const auto nowhere = Lanes::all(std::numeric_limits<Real>::infinity());
+        for (Lanes &distance : distance_) distance = nowhere;
+        for (std::size_t lane = 0; lane < group.size(); ++lane) {
+            distance_[starts[group[lane]]].set(static_cast<int>(lane), 0);
+            queue_.push(starts[group[lane]], 0);
         }
-        put(vertex, slot);
-    }
-
-    void sink(std::int32_t slot, const Real *distance) {
-        const auto size = static_cast<std::int32_t>(heap_.size());
-        const std::int32_t vertex = heap_[slot];
-        for (std::int32_t child = arity * slot + 1; child < size; child = arity * slot + 1) {
-            const std::int32_t end = child + arity < size ? child + arity : size;
-            std::int32_t least = child;
-            for (std::int32_t other = child + 1; other < end; ++other)
-                if (distance[heap_[other]] < distance[heap_[least]]) least = other;
-            if (!(distance[heap_[least]] < distance[vertex])) break;
-            put(heap_[least], slot);
-            slot = least;
-        }
-        put(vertex, slot);
-    }
-
-    void put(std::int32_t vertex, std::int32_t slot) {
-        heap_[slot] = vertex;
-        place_[vertex] = slot;
-    }
-
-    std::vector<std::int32_t> heap_;
-    std::vector<std::int32_t> place_;
-};
-
-// Distances from one source; unreachable vertices stay at infinity.
-template <typename Real>
-void shortest_paths_from(const Graph<Real> &graph, std::int32_t source, VertexHeap<Real> &heap,
-                         Real *distance) {
-    for (std::int64_t v = 0; v < graph.vertices; ++v)
-        distance[v] = std::numeric_limits<Real>::infinity();
-    distance[source] = 0;
-    heap.lower(source, distance);
-    while (!heap.empty()) {
-        const std::int32_t v = heap.pop(distance);
-        for (std::int64_t e = graph.row[v]; e < graph.row[v + 1]; ++e) {
-            const Real through = distance[v] + graph.length[e];
-            const std::int32_t w = graph.column[e];
-            if (through < distance[w]) {
-                distance[w] = through;
-                heap.lower(w, distance);
+        for (std::int32_t v = queue_.pop(); v >= 0; v = queue_.pop()) {
+            const Lanes from = distance_[v];
+            for (std::int64_t e = graph_.row[v]; e < graph_.row[v + 1]; ++e) {
+                const std::int32_t w = graph_.column[e];
+                if (from.relax(graph_.length[e], distance_[w]))
+                    queue_.push(w, distance_[w].least());
             }
         }
     }
+
+    // Tiles of sixteen columns: whole cache lines of every row are written at once.
+    UNBEND_INLINE void write(const Group &group, const std::vector<std::int32_t> &place,
+                             Real *distances) const {
+        const std::int64_t n = graph_.vertices;
+        const auto sources = static_cast<int>(group.size());
+        for (std::int64_t first = 0; first < n; first += 16) {
+            const std::int64_t last = first + 16 < n ? first + 16 : n;
+            for (int lane = 0; lane < sources; ++lane) {
+                Real *row = distances + group[lane] * n;
+                for (std::int64_t v = first; v < last; ++v) row[v] = distance_[place[v]][lane];
+            }
+        }
+    }
+
+    const Graph<Real> &graph_;
+    BucketQueue<Real> queue_;
+    std::vector<Lanes> distance_;
+};
+
+// Mean length of the edges that have one: about the distance between two neighbours.
+template <typename Real>
+Real bucket_width(const Graph<Real> &graph) {
+    double total = 0, count = 0;
+    for (std::int64_t e = 0; e < graph.row[graph.vertices]; ++e)
+        if (graph.length[e] > 0 && std::isfinite(graph.length[e])) {
+            total += graph.length[e] / 4.0;
+            count += 0.25;
+        }
+    const Real width = count > 0 ? static_cast<Real>(total / count) : Real(1);
+    return width > 0 && std::isfinite(width) && std::isfinite(1 / width) ? width : Real(1);
 }
 
-// Row s of `distances` (sources x vertices) holds the distances from sources[s]. Sources are
-// independent, so the result does not depend on the number of threads.
+// Shortest paths of one graph, from any sources.
 template <typename Real>
-void shortest_paths(const Graph<Real> &graph, const std::int32_t *sources, std::int64_t count,
-                    int threads, Real *distances) {
+class ShortestPaths {
+  public:
+    explicit ShortestPaths(const Graph<Real> &graph)
+        : renumbered_(graph, level_order(graph)), width_(bucket_width(graph)) {}
+
+    std::int64_t vertices() const { return renumbered_.graph().vertices; }
+
+    // Row s of `distances` (sources x vertices) holds the distances from sources[s], infinite
+    // where there is no path.
+    void run(const std::int32_t *sources, std::int64_t count, int threads, const Poll &poll,
+             Real *distances) const {
+        const Graph<Real> graph = renumbered_.graph();
+        const std::vector<std::int32_t> &place = renumbered_.place();
+        std::vector<std::int32_t> starts(count);
+        for (std::int64_t s = 0; s < count; ++s) starts[s] = place[sources[s]];
+        const auto groups = nearby_groups(graph, starts, ManyLanes<Real>::count);
+        Watch watch(poll, count);
 #pragma omp parallel num_threads(threads)
-    {
-        VertexHeap<Real> heap(graph.vertices);
-#pragma omp for schedule(dynamic, 8)
-        for (std::int64_t s = 0; s < count; ++s)
-            shortest_paths_from(graph, sources[s], heap, distances + s * graph.vertices);
+        {
+            std::unique_ptr<PathsFromGroup<Real, OneLane>> one;
+            std::unique_ptr<PathsFromGroup<Real, ManyLanes>> many;
+#pragma omp for schedule(dynamic, 1)
+            for (std::int64_t g = 0; g < static_cast<std::int64_t>(groups.size()); ++g) {
+                if (watch.stopped()) continue;
+                if (groups[g].size() >= least_group) {
+                    if (!many) many.reset(new PathsFromGroup<Real, ManyLanes>(graph, width_));
+                    many->run(groups[g], starts, place, distances);
+                } else {
+                    if (!one) one.reset(new PathsFromGroup<Real, OneLane>(graph, width_));
+                    for (const std::int64_t s : groups[g])
+                        one->run(Group(1, s), starts, place, distances);
+                }
+                watch.advance(calling_thread(), static_cast<std::int64_t>(groups[g].size()));
+            }
+        }
+        watch.finish();
     }
-    (void)threads;
-}
+
+  private:
+    Renumbered<Real> renumbered_;
+    Real width_;
+};
 
 }  // namespace unbend

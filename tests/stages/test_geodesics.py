@@ -25,6 +25,11 @@ def kernels(name):
     return native() if name == "native" else reference
 
 
+def paths_of(name, dtype):
+    found = kernels(name)
+    return found.ShortestPaths32 if dtype == np.float32 else found.ShortestPaths64
+
+
 every_kernel = pytest.mark.parametrize("name", ["native", "reference"])
 every_type = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -64,16 +69,25 @@ def test_a_path_along_zeros_has_length_zero_and_no_path_is_infinite(name):
     assert (run(name, sparse(lengths)) == expected).all()
 
 
+@LAW
+@given(rngs, st.integers(1, 200), st.integers(1, 6), st.integers(0, 250))
+def test_the_compiled_kernel_equals_dijkstra_to_the_last_bit(rng, n, edges, span):
+    """Both give the least floating-point sum over all paths; lanes and buckets must not show."""
+    lengths = random_graph(rng, n, edges * n)
+    lengths = np.where(np.isfinite(lengths), lengths * 10.0 ** rng.uniform(-span, 0), np.inf)
+    graph = sparse(lengths * np.where(rng.random((n, n)) < 0.1, 10.0 ** rng.uniform(0, span), 1.0))
+    found, expected = (run(name, graph) for name in ("native", "reference"))
+    assert found.tobytes() == expected.tobytes()
+
+
 @every_kernel
 @LAW
-@given(rngs, st.integers(1, 25), st.integers(0, 40), st.integers(1, 7))
-def test_some_sources_give_their_rows_in_any_order_and_batch(name, rng, n, count, batch):
+@given(rngs, st.integers(1, 25), st.integers(0, 90))
+def test_some_sources_give_their_rows_in_any_order(name, rng, n, count):
     graph = sparse(random_graph(rng, n, 3 * n))
     sources = rng.integers(0, n, count)
     whole = run(name, graph)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BATCH", batch)
-        assert (run(name, graph, sources=sources) == whole[sources]).all()
+    assert (run(name, graph, sources=sources) == whole[sources]).all()
 
 
 @every_type
@@ -85,8 +99,8 @@ def test_the_number_of_threads_does_not_change_a_bit(dtype, rng, n):
     assert one.tobytes() == two.tobytes() == many.tobytes()
 
 
-def test_more_sources_than_one_batch_on_a_long_cycle():
-    n = 2 * module.BATCH + 3
+def test_distances_along_a_cycle_longer_than_all_buckets_are_exact():
+    n = 1500
     i = np.arange(n)
     ends = (np.concatenate((i, i)), np.concatenate(((i + 1) % n, (i - 1) % n)))
     steps = np.minimum(i, n - i)
@@ -94,6 +108,27 @@ def test_more_sources_than_one_batch_on_a_long_cycle():
     for name in ("native", "reference"):
         found = run(name, csr_array((np.ones(2 * n), ends), shape=(n, n)), threads=2)
         assert (found == expected).all()  # whole numbers: exact
+
+
+@every_kernel
+def test_a_callback_that_raises_stops_the_work(name):
+    n = 30_000 if name == "native" else 3000
+    i = np.arange(n)
+    ring = csr_array((np.ones(n), (i, (i + 1) % n)), shape=(n, n))
+    sources = i[:: n // 3000]
+    asked = []
+
+    def refuse(done, total):
+        asked.append((done, total))
+        raise KeyboardInterrupt
+
+    paths = paths_of(name, np.float64)(
+        ring.indptr.astype(np.int64), ring.indices.astype(np.int32), ring.data
+    )
+    with pytest.raises(KeyboardInterrupt):
+        paths.run(sources.astype(np.int32), 2, refuse, np.empty((len(sources), n)))
+    assert len(asked) == 1
+    assert 0 < asked[0][0] < asked[0][1] == len(sources)
 
 
 @every_kernel
@@ -123,19 +158,15 @@ def test_a_kernel_fills_the_array_that_it_is_given(name, dtype):
     for array in (row, column, length):
         array.setflags(write=False)
     found = np.full((12, 12), -1, dtype=dtype)
-    kernels(name).shortest_paths(row, column, length, np.arange(12, dtype=np.int32), 2, found)
+    sources = np.arange(12, dtype=np.int32)
+    paths_of(name, dtype)(row, column, length).run(sources, 2, lambda *_: None, found)
     assert (found == run(name, graph, dtype=dtype)).all()
 
 
 def test_the_kernel_refuses_a_result_array_that_it_would_have_to_copy():
     graph = sparse(random_graph(np.random.default_rng(0), 6, 20))
-    arguments = (
-        graph.indptr.astype(np.int64),
-        graph.indices.astype(np.int32),
-        graph.data,
-        np.arange(6, dtype=np.int32),
-        1,
-    )
+    row, column = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+    paths, sources = native().ShortestPaths64(row, column, graph.data), np.arange(6, dtype=np.int32)
     for wrong in (np.empty((12, 6))[::2], np.empty((6, 6), dtype=int), np.empty(36)):
         with pytest.raises(TypeError):
-            native().shortest_paths(*arguments, wrong)
+            paths.run(sources, 1, lambda *_: None, wrong)

@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from sklearn.cluster import MiniBatchKMeans
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.graphs import geodesics
+from unbend.graphs import Paths, geodesics
 from unbend.neighbors import PointSpace, Space
 from unbend.report import step
 
@@ -38,10 +38,11 @@ def _farthest_first(
     n = lengths.shape[0]
     landmarks = np.empty(count, dtype=np.intp)
     distances = np.empty((count, n))
+    paths = Paths(lengths)
     nearest = np.full(n, np.inf)
     landmarks[0] = rng.integers(n)
     for number in range(count):
-        distances[number] = geodesics(lengths, landmarks[[number]])[0]
+        paths.fill(distances[number : number + 1], landmarks[[number]])
         np.minimum(nearest, distances[number], out=nearest)
         if number + 1 < count:
             landmarks[number + 1] = int(np.argmax(nearest))

@@ -1,7 +1,7 @@
 """Data graphs: edges with lengths, connection, geodesics, weights and Laplacians."""
 
 from unbend.graphs.connect import Bridges, bridge
-from unbend.graphs.geodesics import geodesics
+from unbend.graphs.geodesics import Paths, geodesics
 from unbend.graphs.graph import Graph, components, symmetrize, undirected
 from unbend.graphs.laplacian import degrees, laplacian
 from unbend.graphs.weights import adjacency, heat_kernel, weigh
@@ -9,6 +9,7 @@ from unbend.graphs.weights import adjacency, heat_kernel, weigh
 __all__ = [
     "Bridges",
     "Graph",
+    "Paths",
     "adjacency",
     "bridge",
     "components",

@@ -8,15 +8,41 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.memory import reserve
 from unbend.report import step
 
-# Sources between two looks at the progress callback: a fraction of a second of work.
-BATCH = 512
+Precision = type[np.floating] | np.dtype[np.floating]
+
+
+class Paths:
+    """Shortest paths of one graph, made ready for many questions.
+
+    Parameters
+    ----------
+    lengths : csr_array
+        Edge lengths, not negative; a stored zero is an edge of length zero.
+    dtype : float32 or float64
+        Precision of the distances.
+    """
+
+    def __init__(self, lengths: csr_array, dtype: Precision = np.float64) -> None:
+        self.dtype = np.dtype(dtype)
+        self.n = int(lengths.shape[0])
+        single = self.dtype == np.float32
+        self._kernel = (kernels.ShortestPaths32 if single else kernels.ShortestPaths64)(
+            lengths.indptr.astype(np.int64),
+            lengths.indices.astype(np.int32, copy=False),
+            np.ascontiguousarray(lengths.data, dtype=self.dtype),
+        )
+
+    def fill(self, distances: FloatArray, sources: IntArray, threads: int = 1) -> None:
+        """Fill `distances` (sources, vertices); tells the progress callback."""
+        start = np.ascontiguousarray(sources, dtype=np.int32)
+        self._kernel.run(start, threads, step, distances)
 
 
 def geodesics(
     lengths: csr_array,
     sources: IntArray | None = None,
     *,
-    dtype: type[np.floating] | np.dtype[np.floating] = np.float64,
+    dtype: Precision = np.float64,
     threads: int = 1,
     instead: str = "ask for fewer sources",
 ) -> FloatArray:
@@ -55,12 +81,6 @@ def geodesics(
     size = len(start) * n * np.dtype(dtype).itemsize
     reserve(size, f"{len(start)} x {n} geodesic distances", instead)
     distances = np.empty((len(start), n), dtype=dtype)
-    row = lengths.indptr.astype(np.int64)
-    column = lengths.indices.astype(np.int32)
-    length = np.ascontiguousarray(lengths.data, dtype=dtype)
-    start = np.ascontiguousarray(start, dtype=np.int32)
-    for first in range(0, len(start), BATCH):
-        batch = slice(first, first + BATCH)
-        kernels.shortest_paths(row, column, length, start[batch], threads, distances[batch])
-        step(min(first + BATCH, len(start)), len(start))
+    Paths(lengths, dtype).fill(distances, start, threads)
+    step(len(start), len(start))
     return distances

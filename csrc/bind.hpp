@@ -1,0 +1,31 @@
+// What the binding files share: array types, and the way back to Python from long loops.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+
+#include "watch.hpp"
+
+namespace unbend {
+
+namespace nb = nanobind;
+
+template <typename Scalar>
+using Vector = nb::ndarray<const Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename Scalar>
+using Matrix = nb::ndarray<Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Calls a Python function (done, total) from a loop that released the lock. Python handles
+// signals while it runs, so an interruption arrives here too.
+inline Poll poll_of(const nb::object &function) {
+    return [&function](std::int64_t done, std::int64_t total) {
+        nb::gil_scoped_acquire acquire;
+        function(done, total);
+    };
+}
+
+void bind_paths(nb::module_ &module);
+
+}  // namespace unbend
