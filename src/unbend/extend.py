@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
+from unbend.gram import Gram
 from unbend.graphs.diffusion import Affinity
 from unbend.graphs.weights import Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors.space import Space
+from unbend.report import step
 
 # Least share of the degree by which a sum over neighbours is divided.
 LEAST_SHARE = 0.1
@@ -92,21 +96,38 @@ class Nystrom:
 
 
 @dataclass(frozen=True, eq=False)
-class GeodesicsOf:
-    """Geodesic distances of new rows: the shortest way through any of their neighbours."""
+class GeodesicNystrom:
+    """Nyström's formula with geodesics: the shortest way through any neighbour of a new row.
+
+    `geodesics` (n, m) lead from every fitted row to the rows that `gram` and `weights` (m, d)
+    are of.
+    """
 
     space: Space
-    geodesics: FloatArray
     rule: Rule
+    geodesics: FloatArray
+    gram: Gram
+    weights: FloatArray
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        return np.asarray(self.gram.mean_squares @ self.weights)
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Return an (m, n) array."""
+        """Place new rows."""
         indices, distances = self.rule.neighbors(self.space, new)
-        shortest = np.full((len(new), self.geodesics.shape[1]), np.inf)
-        for column in range(indices.shape[1]):
-            through = distances[:, column, None] + self.geodesics[indices[:, column]]
-            np.minimum(shortest, through, out=shortest)
-        return shortest
+        placed = np.empty((len(new), self.weights.shape[1]))
+        kernels.place_by_paths(
+            self.geodesics,
+            indices.astype(np.int32),
+            distances.astype(self.geodesics.dtype),
+            self.gram.squares.shift,
+            np.ascontiguousarray(self.weights.T),
+            self.gram.threads,
+            step,
+            placed,
+        )
+        return np.asarray(-0.5 * (placed - self._mean))
 
 
 @dataclass(frozen=True, eq=False)

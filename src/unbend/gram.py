@@ -3,19 +3,23 @@
 H = I − 11'/n centres. The kernel of classical MDS and of Isomap.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
-from unbend.arrays import FloatArray, row_chunks
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray
 from unbend.eigen import solve
 from unbend.problem import SpectralProblem, Spectrum
+from unbend.report import step
 
 # Up to here the share of negative eigenvalues is exact; beyond, it is estimated from this many
 # probes and Lanczos steps.
 EXACT_ROWS, PROBES, STEPS = 600, 8, 30
+# Rows whose kernel gives the iteration its first vectors, and how many.
+START_ROWS, START_VECTORS = 200, 16
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,25 @@ class Gram:
     distances: FloatArray
     squares: Squares = Squares()
     lift: float = 0.0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distances", np.ascontiguousarray(self.distances))
 
     @cached_property
     def mean_squares(self) -> FloatArray:
         """Mean of each row of S."""
-        chunks = row_chunks(len(self.distances), 8 * len(self.distances))
-        return np.concatenate([self.squares(self.distances[c]).mean(axis=1) for c in chunks])
+        n = len(self.distances)
+        return self._times(np.full((n, 1), 1.0 / n))[:, 0]
+
+    def _times(self, vectors: FloatArray) -> FloatArray:
+        """S @ vectors, in double precision whatever that of the distances."""
+        result = np.empty((len(self.distances), vectors.shape[1]))
+        squared, shift = self.squares.squared, self.squares.shift
+        kernels.squared_products(
+            self.distances, squared, shift, vectors, self.threads, step, result
+        )
+        return result
 
     @property
     def trace(self) -> float:
@@ -89,9 +106,7 @@ class Gram:
 
         def product(vectors: FloatArray) -> FloatArray:
             centred = vectors.reshape(n, -1) - vectors.reshape(n, -1).mean(axis=0)
-            result = np.empty_like(centred)
-            for rows in row_chunks(n, 8 * n, 1 << 22):
-                result[rows] = self.squares(self.distances[rows]) @ centred
+            result = self._times(np.ascontiguousarray(centred, dtype=np.float64))
             result = -0.5 * (result - result.mean(axis=0)) + self.lift * centred
             return np.asarray(result.reshape(vectors.shape))
 
@@ -99,7 +114,23 @@ class Gram:
 
     def problem(self) -> SpectralProblem:
         """Top end of the kernel; the constant vector belongs to eigenvalue zero."""
-        return SpectralProblem(self.operator(), "top", np.ones((len(self.distances), 1)))
+        constant = np.ones((len(self.distances), 1))
+        # Two ways along one path may be rounded apart, which the kernel shows as asymmetry.
+        accuracy = 2.0 * float(np.finfo(self.distances.dtype).eps)
+        problem = SpectralProblem(self.operator(), "top", constant, accuracy=accuracy)
+        return problem if len(self.distances) < 2 * START_ROWS else self._begun(problem)
+
+    def _begun(self, problem: SpectralProblem) -> SpectralProblem:
+        """Add eigenvectors of the kernel of some rows, carried to all: Nyström's approximation."""
+        n = len(self.distances)
+        rows = np.linspace(0, n - 1, START_ROWS).astype(np.intp)
+        squares = self.squares(self.distances[rows])
+        centred = squares - squares.mean(axis=0)
+        small = centred[:, rows] - centred[:, rows].mean(axis=1, keepdims=True)
+        values, vectors = np.linalg.eigh(-0.5 * small)
+        start = centred.T @ vectors[:, : -START_VECTORS - 1 : -1]
+        size = float(np.abs(values).max()) * n / START_ROWS + self.lift
+        return replace(problem, start=start, size=size)
 
     def coordinates(self, spectrum: Spectrum) -> FloatArray:
         """Vectors of length √λ; directions of eigenvalues that are not positive become zero."""
@@ -127,12 +158,12 @@ class Gram:
         if self.lowest() >= 0:
             return self
         tau = additive_constant(self)
-        return Gram(self.distances, Squares(shift=tau), tau**2 / 2)
+        return replace(self, squares=Squares(shift=tau), lift=tau**2 / 2)
 
     def lifted(self) -> "Gram":
         """Raise all eigenvalues by the size of the smallest, if that is negative."""
         lowest = self.lowest()
-        return Gram(self.distances, self.squares, self.lift - lowest) if lowest < 0 else self
+        return replace(self, lift=self.lift - lowest) if lowest < 0 else self
 
     def lowest(self) -> float:
         """Smallest eigenvalue on centred vectors; zero where it is negative by rounding alone."""
@@ -147,7 +178,7 @@ def additive_constant(gram: Gram) -> float:
     """Largest eigenvalue of [[0, 2G], [−I, −4F]], G = −½HD²H and F = −½HDH (Cailliez, 1983)."""
     n = len(gram.distances)
     of_squares = gram.operator()
-    of_distances = Gram(gram.distances, Squares(squared=True)).operator()
+    of_distances = replace(gram, squares=Squares(squared=True), lift=0.0).operator()
 
     def product(stacked: FloatArray) -> FloatArray:
         upper, lower = stacked[:n], stacked[n:]

@@ -1,6 +1,6 @@
 """A method's spectral problem, and its solution, as values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -33,6 +33,13 @@ class SpectralProblem:
     nullity : int
         How many further eigenvalues may vanish without anything being wrong: alignment kernels
         of flat data annihilate the d coordinates as well.
+    accuracy : float
+        Relative error of the matrix itself, such as rounding to single precision: smaller
+        residuals mean nothing.
+    size : float
+        About the largest magnitude of an eigenvalue, where it is known; zero where it is not.
+    start : array (n, s), optional
+        Rough eigenvectors, best first, from which an iteration may begin.
     """
 
     matrix: Matrix
@@ -40,6 +47,9 @@ class SpectralProblem:
     trivial: FloatArray | None = None
     mass: FloatArray | None = None
     nullity: int = 0
+    accuracy: float = 0.0
+    size: float = 0.0
+    start: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -54,6 +64,8 @@ class SpectralProblem:
     @cached_property
     def norm(self) -> float:
         """Bound of the spectrum, the largest absolute row sum; or for products an estimate."""
+        if self.size:
+            return self.size
         if isinstance(self.matrix, LinearOperator):
             # A few powers of a fixed vector: a bound from below, good to a small factor.
             vector = np.random.default_rng(0).standard_normal(self.n)
@@ -66,19 +78,31 @@ class SpectralProblem:
         sizes = np.asarray(abs(self.matrix).sum(axis=1))
         return float(sizes.max(initial=0.0))
 
+    def first_vectors(self, width: int, rng: np.random.Generator) -> FloatArray:
+        """`width` vectors to begin an iteration from: those known, filled up at random."""
+        vectors = rng.standard_normal((self.n, width))
+        if self.start is not None:
+            known = self.start[:, :width]
+            # A little of everything, so that nothing is missed that the known ones lack.
+            size = np.linalg.norm(known, axis=0) / np.sqrt(self.n)
+            vectors[:, : known.shape[1]] = known + 1e-3 * size * vectors[:, : known.shape[1]]
+        return vectors
+
     def standard(self) -> "SpectralProblem":
         """Return the same problem with M = I and orthonormal trivial vectors: u = M^½ f."""
-        trivial, matrix = self.trivial_basis, self.matrix
+        trivial, matrix, start = self.trivial_basis, self.matrix, self.start
         if self.mass is not None:
             root = np.sqrt(self.mass)
             trivial = trivial * root[:, None]
+            start = None if start is None else start * root[:, None]
             inverse: Matrix = diags_array(1.0 / root)
             if isinstance(matrix, LinearOperator):
                 inverse = aslinearoperator(inverse)
             matrix = inverse @ matrix @ inverse
         if is_sparse(matrix):
             matrix = csr_array(matrix)
-        return SpectralProblem(matrix, self.end, np.linalg.qr(trivial)[0], None, self.nullity)
+        basis = np.linalg.qr(trivial)[0]
+        return replace(self, matrix=matrix, trivial=basis, mass=None, start=start)
 
 
 @dataclass(frozen=True, eq=False)

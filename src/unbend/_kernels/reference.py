@@ -23,3 +23,38 @@ class ShortestPaths64:
 
 
 ShortestPaths32 = ShortestPaths64
+
+
+def squared_products(
+    distances: FloatArray,
+    squared: bool,
+    shift: float,
+    vectors: FloatArray,
+    threads: int,
+    poll: Poll,
+    result: FloatArray,
+) -> None:
+    """Fill `result` with (distances + shift)² @ vectors, or distances @ vectors if `squared`."""
+    for rows in row_chunks(len(distances), 8 * distances.shape[1], 1 << 22):
+        entries = distances[rows].astype(np.float64)
+        result[rows] = (entries if squared else np.square(entries + shift)) @ vectors
+        poll(rows.stop, len(distances))
+
+
+def place_by_paths(
+    paths: FloatArray,
+    neighbors: IntArray,
+    distances: FloatArray,
+    shift: float,
+    weights: FloatArray,
+    threads: int,
+    poll: Poll,
+    placed: FloatArray,
+) -> None:
+    """Fill `placed` (m, d) with (s + shift)² @ weights.T, s the shortest ways of new rows."""
+    for rows in row_chunks(len(neighbors), 16 * paths.shape[1]):
+        shortest = np.full((rows.stop - rows.start, paths.shape[1]), np.inf, dtype=paths.dtype)
+        for near, far in zip(neighbors[rows].T, distances[rows].T, strict=True):
+            np.minimum(shortest, far[:, None] + paths[near], out=shortest)
+        placed[rows] = np.square(shortest.astype(np.float64) + shift) @ weights.T
+        poll(rows.stop, len(neighbors))

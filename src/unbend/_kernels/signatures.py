@@ -12,14 +12,49 @@ Poll = Callable[[int, int], None]
 class ShortestPaths(Protocol):
     """Shortest paths of one graph in compressed rows, from any sources."""
 
-    def __init__(self, row: IntArray, column: IntArray, length: FloatArray) -> None: ...
-
     def run(self, sources: IntArray, threads: int, poll: Poll, distances: FloatArray) -> None:
         """Fill `distances` (sources, vertices), infinite where there is no path."""
+
+
+PathFinder = Callable[[IntArray, IntArray, FloatArray], ShortestPaths]
 
 
 class Kernels(Protocol):
     """The loops that NumPy cannot do."""
 
-    ShortestPaths32: type[ShortestPaths]
-    ShortestPaths64: type[ShortestPaths]
+    @property
+    def ShortestPaths32(self) -> PathFinder:
+        """Shortest paths in single precision."""
+
+    @property
+    def ShortestPaths64(self) -> PathFinder:
+        """Shortest paths in double precision."""
+
+    def squared_products(
+        self,
+        distances: FloatArray,
+        squared: bool,
+        shift: float,
+        vectors: FloatArray,
+        threads: int,
+        poll: Poll,
+        result: FloatArray,
+    ) -> None:
+        """Fill `result` with (distances + shift)² @ vectors; `squared` ones are taken as such."""
+
+    def place_by_paths(
+        self,
+        paths: FloatArray,
+        neighbors: IntArray,
+        distances: FloatArray,
+        shift: float,
+        weights: FloatArray,
+        threads: int,
+        poll: Poll,
+        placed: FloatArray,
+    ) -> None:
+        """Fill `placed` (m, d) with (s + shift)² @ weights.T (d, ends).
+
+        s (m, ends) are the shortest ways of new rows through any of their neighbours (m, k), from
+        which `paths` (n, ends) lead on; an infinite distance is no neighbour.
+        """

@@ -22,6 +22,7 @@ class RitzPairs:
 
     values: FloatArray
     vectors: FloatArray
+    images: FloatArray
     residuals: FloatArray
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
@@ -42,23 +43,22 @@ def block_krylov(
     """Improve `start` until `finished`, or for `passes` restarts; also say whether it finished.
 
     Each pass builds the space spanned by X, TX, …, T^depth X with T = `expand` (A itself if
-    None), takes the best Ritz vectors of A in it, and restarts from them. Because every pass
+    None), block by block, and restarts from the best Ritz vectors of A in it. Because every pass
     begins from Ritz vectors of A, errors of an inexact T do not add up.
     """
     ritz = _orthonormal(start, [problem.trivial_basis])
+    image = problem.matrix @ ritz
     for number in range(passes):
-        step(number, passes)
-        basis, images = [ritz], [problem.matrix @ ritz]
-        # Shallow first: well-separated eigenvalues need no more.
-        for _ in range(min(depth, 2 + 2 * number)):
+        basis, images = [ritz], [image]
+        for _ in range(depth):
             further = images[-1] if expand is None else expand(basis[-1])
             basis.append(_orthonormal(further, [problem.trivial_basis, *basis]))
             images.append(problem.matrix @ basis[-1])
-        space, image = np.hstack(basis), np.hstack(images)
-        pairs = _rayleigh_ritz(problem.end, space, image, ritz, count)
-        ritz = pairs.vectors
-        if finished(pairs):
-            return pairs, True
+            pairs = _rayleigh_ritz(problem.end, np.hstack(basis), np.hstack(images), ritz, count)
+            ritz, image = pairs.vectors, pairs.images
+            if finished(pairs):
+                return pairs, True
+        step(number + 1, passes)
     return pairs, False
 
 
@@ -70,11 +70,11 @@ def _rayleigh_ritz(
     width, size = previous.shape[1], float(np.abs(values).max())
     pick = slice(None, width) if end == "bottom" else slice(None, -width - 1, -1)
     values, rotation = values[pick], rotation[:, pick]
-    vectors = space @ rotation
-    residuals = np.linalg.norm(image @ rotation - vectors * values, axis=0)
+    vectors, images = space @ rotation, image @ rotation
+    residuals = np.linalg.norm(images - vectors * values, axis=0)
     wanted = vectors[:, :count]
     turned = np.linalg.norm(wanted - previous @ (previous.T @ wanted), 2)
-    return RitzPairs(values, vectors, residuals, size, float(turned))
+    return RitzPairs(values, vectors, images, residuals, size, float(turned))
 
 
 def _orthonormal(block: FloatArray, against: list[FloatArray]) -> FloatArray:

@@ -26,7 +26,7 @@ class Lanczos:
         Restarts before giving up, which is then reported.
     """
 
-    tol: float = 1e-9
+    tol: float = 1e-11
     depth: int = 8
     guard: int = 4
     passes: int = 200
@@ -41,9 +41,10 @@ class Lanczos:
 
         def finished(pairs: RitzPairs) -> bool:
             size = max(pairs.size, problem.norm)
-            return bool(np.all(pairs.residuals[:count] <= self.tol * size))
+            tol = max(self.tol, problem.accuracy)
+            return bool(np.all(pairs.residuals[:count] <= tol * size))
 
-        start = rng.standard_normal((problem.n, width))
+        start = problem.first_vectors(width, rng)
         pairs, converged = block_krylov(
             problem,
             start,

@@ -64,7 +64,7 @@ class ShiftInvert:
             exact = np.all(pairs.residuals[:count] <= floor)
             return bool(exact) or pairs.turned <= self.tol
 
-        start = rng.standard_normal((problem.n, width))
+        start = problem.first_vectors(width, rng)
         pairs, converged = block_krylov(
             problem,
             start,

@@ -10,7 +10,7 @@ from unbend.base.landmarks import LANDMARKS, choose_landmarks
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import Choice, Integer, declared, param
 from unbend.base.search import Needs
-from unbend.extend import Fitted, GeodesicsOf, Nystrom
+from unbend.extend import Fitted, GeodesicNystrom, Nystrom
 from unbend.gram import Gram
 from unbend.graphs import undirected
 from unbend.problem import SpectralProblem, Spectrum
@@ -90,13 +90,12 @@ class LandmarkIsomap(NeighborhoodEmbedding):
         )
         note(landmarks=count, chosen=self.landmarks)
         to_landmarks = np.ascontiguousarray(distances.T)
-        gram = Gram(to_landmarks[landmarks])
+        gram = Gram(to_landmarks[landmarks], threads=threads(self.n_jobs))
 
         def finish(spectrum: Spectrum) -> Fitted:
             weights = gram.nystrom_weights(spectrum)
             fitted = Nystrom(_identity, gram.squares, gram.mean_squares, weights)
-            new = GeodesicsOf(space, to_landmarks, rule)
-            extension = Nystrom(new, gram.squares, gram.mean_squares, weights)
+            extension = GeodesicNystrom(space, rule, to_landmarks, gram, weights)
             return Fitted(fitted(to_landmarks), extension, {"landmarks_": landmarks})
 
         return gram.problem(), finish
