@@ -102,7 +102,7 @@ def main() -> None:
         results["limits"] = in_new_process("benchmarks.limits", threads=args.threads, timeout=120)
     if not args.only or "stages" in args.only:
         quick = ["--quick"] if args.quick else []
-        results["stages"] = in_new_process("benchmarks.stages", *quick, threads=1, timeout=300)
+        results["stages"] = in_new_process("benchmarks.stages", *quick, threads=2, timeout=300)
     for case in chosen(args.quick, args.only):
         start = time.monotonic()
         record = measure_case(case, settings, peers) | {"machine": here}

@@ -1,18 +1,20 @@
 """What is measured: one `Case` a method, data set and number of rows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 SKLEARN, TAPKEE, UMAP = "scikit-learn", "tapkee", "umap-learn"
 
-# How an embedding is laid over the true chart. Spectral methods not named here bend it by nature:
-# only their angle to the exact answer means something.
+# How an embedding of the roll is laid over its true chart. The last two bend it by nature: their
+# angle to the exact answer says more.
 LAID_OVER = {
     "Isomap": "similarity",
     "LandmarkIsomap": "similarity",
     "LLE": "affine",
     "LTSA": "affine",
     "HessianLLE": "affine",
+    "LaplacianEigenmaps": "affine",
+    "DiffusionMaps": "affine",
 }
 # Peers of the methods on the roll, besides scikit-learn where it has the method.
 ROLL_PEERS = {
@@ -24,7 +26,9 @@ ROLL_PEERS = {
     "LaplacianEigenmaps": (SKLEARN, TAPKEE),
     "DiffusionMaps": ("pydiffmap",),
 }
-KNN_PEERS = (SKLEARN, "pynndescent", "faiss-cpu", "hnswlib")
+KNN_PEERS = (SKLEARN, "faiss-cpu", "hnswlib")
+# Compiled at the first call, which takes ten to forty seconds a process.
+COMPILED_LATE = (UMAP, "pynndescent")
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ def neighbors(data: str, n: int) -> Case:
     """Return a search of the 12 nearest other rows of each row."""
     flat = data == "roll"
     peers = ("scipy", *KNN_PEERS) if flat else KNN_PEERS
+    if n >= 10_000:
+        peers = (*peers, "pynndescent")
     return Case("kNN 3-d" if flat else "kNN 784-d", "kNN", n, data=data, peers=peers)
 
 
@@ -88,16 +94,22 @@ def transform(method: str, n: int, new: int, peer_new: int = 0) -> Case:
     )
 
 
-def curve(n: int) -> list[Case]:
-    """Every panel at one n."""
+def dense(n: int) -> list[Case]:
+    """Return the methods that hold n² kernel values of all columns: minutes at 10 000 rows."""
     small = n <= 2000
-    sparse = small or n <= 10_000
     return [
-        *(on_roll(method, n, exact=small or method != "Isomap" and sparse) for method in ROLL_PEERS),
-        on_images("LaplacianEigenmaps", n, peers=(SKLEARN, TAPKEE), exact=small),
-        on_images("PCA", n, peers=(SKLEARN, TAPKEE), exact=True),
         on_images("ClassicalMDS", n, peers=(SKLEARN, TAPKEE), exact=small),
         on_images("KernelPCA", n, peers=(SKLEARN,), exact=small),
+    ]
+
+
+def curve(n: int) -> list[Case]:
+    """Every other panel at one n."""
+    small = n <= 2000
+    return [
+        *(on_roll(method, n, exact=small or method != "Isomap") for method in ROLL_PEERS),
+        on_images("LaplacianEigenmaps", n, peers=(SKLEARN,), exact=small),
+        on_images("PCA", n, peers=(SKLEARN, TAPKEE), exact=True),
         on_images("SpectralClustering", n, peers=(SKLEARN,)),
         neighbors("roll", n),
         neighbors("images", n),
@@ -121,10 +133,21 @@ def large() -> list[Case]:
 
 
 def full() -> list[Case]:
-    """Those with a target first: a run that is cut short has them."""
-    return [*curve(10_000), *large(), *curve(2000), *curve(500)]
+    """Those with a target first: a run that is cut short has them.
+
+    No fewer than 1000 rows: with 500 and 12 neighbours the roll has edges between its turns.
+    """
+    rest = [case for n in (2000, 1000, 5000) for case in [*curve(n), *dense(n)]]
+    return [*curve(10_000), *large(), *rest, *dense(10_000)]
 
 
 def quick() -> list[Case]:
-    """Small enough for three minutes with the peers."""
-    return [*curve(2000), transform("LTSA", 1000, 5000), *curve(500)]
+    """Small enough for three minutes: no peer that compiles, and the smaller size with one."""
+    at_once = [
+        replace(case, peers=tuple(peer for peer in case.peers if peer not in COMPILED_LATE))
+        for case in [*curve(2000), *dense(2000), transform("LTSA", 2000, 5000)]
+    ]
+    smaller = [
+        replace(case, peers=case.peers[:1], exact=False) for case in [*curve(1000), *dense(1000)]
+    ]
+    return at_once + smaller

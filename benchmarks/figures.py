@@ -109,7 +109,8 @@ def judge_stages(results: Results) -> list[dict[str, Any]]:
         {
             "figure": f"{name}: wall, two threads over one",
             "target": "≥ 1.6×",
-            "measured": f"{stage['speedup']:.2f}× ({stage['one']:.3g} s : {stage['two']:.3g} s)",
+            "measured": f"{stage['speedup']:.2f}× ({stage['one']:.3g} s : {stage['two']:.3g} s; "
+            f"they had {stage['cores']:.1f} cores)",
             "met": stage["speedup"] >= 1.6,
         }
         for name, stage in results.get("stages", {}).items()

@@ -9,17 +9,17 @@ The bound of a case is the time below which nobody can do the task *in the form 
 rows, D columns, k neighbours, d coordinates, m new rows or landmarks. Memory and arithmetic may
 overlap, so the larger counts.
 
-| task | bound |
-|---|---|
-| PCA | read the rows once, 8nD bytes; 2nDd flops |
-| classical MDS, kernel PCA | write and read n² doubles once; 2n²D flops |
-| Isomap | write the n² geodesics in single precision and read them for one product: 8n² bytes |
-| landmark Isomap | the same for n·m distances: 8nm bytes |
-| LLE, LTSA, Hessian LLE, eigenmaps, diffusion maps, clustering | where the report tells the entries of the factor: write it and read it twice, for one solve, 36 bytes an entry; else read the nk (local methods: nk²) entries of the kernel, 12 bytes each, for each of d products |
-| kNN, up to 15 columns | read the rows, write k indices and distances: n(8D + 12k) bytes |
-| kNN, more columns | 2n²D flops in single precision |
-| transform, Isomap | read the n² geodesics once, 4n² bytes; 2mkn flops in single precision |
-| transform, local methods | read the new rows and k neighbours of each: 8mD(k + 1) bytes |
+- PCA: read the rows once, 8nD bytes; 2nDd flops.
+- Classical MDS, kernel PCA: write and read n² doubles once; 2n²D flops.
+- Isomap: write the n² geodesics in single precision and read them for one product, 8n² bytes.
+- Landmark Isomap: the same for n·m distances, 8nm bytes.
+- LLE, LTSA, Hessian LLE, eigenmaps, diffusion maps, clustering: where the report tells the entries
+  of the factor, write it and read it twice, for one solve, 36 bytes an entry; else read the nk
+  (local methods: nk²) entries of the kernel, 12 bytes each, for each of d products.
+- kNN, up to 15 columns: read the rows, write k indices and distances, n(8D + 12k) bytes.
+- kNN, more columns: 2n²D flops in single precision.
+- Transform, Isomap: read the n² geodesics once, 4n² bytes; 2mkn flops in single precision.
+- Transform, local methods: read the new rows and k neighbours of each, 8mD(k + 1) bytes.
 """
 
 import json

@@ -70,6 +70,8 @@ def _report_facts(report: Any) -> dict[str, Any]:
             if stage.facts.get("residuals"):
                 facts["residual"] = max(stage.facts["residuals"])
             facts |= {
-                name: stage.facts[name] for name in ("solver", "factor_entries") if name in stage.facts
+                name: stage.facts[name]
+                for name in ("solver", "factor_entries")
+                if name in stage.facts
             }
     return facts

@@ -120,7 +120,7 @@ def umap(job: Job) -> tuple[Run, Facts]:
 
 
 def pydiffmap(job: Job) -> tuple[Run, Facts]:
-    """The same affinities: its kernel is exp(−d²/4ε), and it counts the point itself."""
+    """pydiffmap with our affinities: its kernel is exp(−d²/4ε), and k counts the point itself."""
     from pydiffmap.diffusion_map import DiffusionMap
 
     model = DiffusionMap.from_sklearn(

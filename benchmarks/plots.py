@@ -7,6 +7,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 Results = dict[str, Any]
 # Okabe–Ito: told apart with any eyes. Ours is the one that stands out.
@@ -57,8 +59,8 @@ def draw(results: Results, field: str, label: str, path: Path) -> None:
         axis.set_visible(False)
     for axis, (panel, lines) in zip(axes.flat, drawn.items(), strict=False):
         _panel(axis, panel, lines)
-    for row in axes:
-        row[0].set_ylabel(label)
+    figure.supxlabel("n", fontsize=10)
+    figure.supylabel(label, fontsize=10)
     _legend(figure, drawn)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -77,10 +79,35 @@ def _panel(axis: Any, panel: str, lines: dict[str, tuple[list[int], list[float]]
             zorder=3 if own else 2,
         )
     axis.set_title(panel, fontsize=10)
-    axis.set_xlabel("n", fontsize=9)
     axis.tick_params(labelsize=8)
+    _ticks(axis, [n for sizes, _ in lines.values() for n in sizes])
     axis.grid(True, which="major", color="#DDDDDD", linewidth=0.6)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _ticks(axis: Any, sizes: list[int]) -> None:
+    """Whole decades upwards, and the sizes that were measured along n."""
+    lowest, highest = np.log10(axis.get_ylim())
+    axis.set_ylim(10.0 ** np.floor(lowest), 10.0 ** np.ceil(highest))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    # Labels closer than a tenth of the width would overlap.
+    apart = max(np.log10(max(sizes) / min(sizes)) / 10, 0.01)
+    shown: list[int] = []
+    for n in sorted(set(sizes)):
+        if not shown or np.log10(n / shown[-1]) > apart:
+            shown.append(n)
+    axis.xaxis.set_major_locator(FixedLocator(shown))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+
+
+def short(n: float) -> str:
+    """Write 2000 as 2k and 1000000 as 1M."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if n >= size:
+            return f"{n / size:g}{letter}"
+    return f"{n:g}"
 
 
 def _legend(figure: Any, drawn: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """One case: its data, then every contender in turn, round after round, in fresh processes."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -9,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.accuracy import judge
-from benchmarks.cases import Case
+from benchmarks.cases import COMPILED_LATE, Case
 from benchmarks.data import write
 from benchmarks.measure import in_new_process
 
@@ -40,11 +41,10 @@ class Settings:
 
 def measure_case(case: Case, settings: Settings, installed: dict[str, str | None]) -> Record:
     """Measure every contender; those that cannot be are there with the reason."""
+    busy = round(os.getloadavg()[0], 2)
     with TemporaryDirectory(prefix="unbend-bench-") as name:
         folder = Path(name)
         write(case.data, case.n, case.new, folder)
-        if case.exact:
-            _one(case, "exact", settings, folder)
         runs: dict[str, list[Record]] = {"unbend": [], **{peer: [] for peer in case.peers}}
         for who in _turns(case, runs, settings, installed):
             record = _one(case, who, settings, folder)
@@ -52,7 +52,14 @@ def measure_case(case: Case, settings: Settings, installed: dict[str, str | None
                 record["accuracy"] = judge(case, who, folder)
             runs[who].append(record)
         contenders = {who: _best(records) for who, records in runs.items()}
-    return {**asdict(case), "threads": settings.threads, "contenders": contenders}
+    load = round(os.getloadavg()[0], 2)
+    return {
+        **asdict(case),
+        "threads": settings.threads,
+        "load_before": busy,
+        "load_after": load,
+        "contenders": contenders,
+    }
 
 
 def _turns(
@@ -68,6 +75,8 @@ def _turns(
             if not records and reason:
                 records.append({"status": reason})
             elif not reason and (not records or _again(records[-1], settings)):
+                if records and who in COMPILED_LATE:
+                    continue  # all its runs were in the first process
                 yield who
                 if records[-1]["status"].startswith("cut"):
                     settings.cut[case.panel, who] = case.n
@@ -92,12 +101,15 @@ def _again(record: Record, settings: Settings) -> bool:
 
 def _one(case: Case, who: str, settings: Settings, folder: Path) -> Record:
     """Measure once; times of fewer new rows are scaled to all."""
-    new = case.new if who in ("unbend", "exact") else case.peer_new
+    new = case.new if who == "unbend" else case.peer_new
+    wants_exact = case.exact and who == "unbend" and not (folder / "exact.npy").exists()
     spec = {
         "who": who,
         "folder": str(folder),
         "memory_gb": settings.memory_gb,
         "new": new,
+        "exact": wants_exact,
+        "repeats": settings.rounds if who in COMPILED_LATE else 1,
         "job": {
             "method": case.method,
             "k": case.k,
@@ -109,14 +121,10 @@ def _one(case: Case, who: str, settings: Settings, folder: Path) -> Record:
     path = folder / "spec.json"
     path.write_text(json.dumps(spec))
     timeout = max(5.0, min(settings.timeout, settings.left() + 60))
-    start = time.monotonic()
-    record = in_new_process(
-        "benchmarks.measure", path, threads=settings.threads, timeout=timeout
-    )
-    record["process_seconds"] = round(time.monotonic() - start, 2)
+    record = in_new_process("benchmarks.measure", path, threads=settings.threads, timeout=timeout)
     if record["status"] == "ok" and new and new != case.new:
         scale = case.new / new
-        record |= {"cpu": record["cpu"] * scale, "wall": record["wall"] * scale, "scaled": scale}
+        record |= {name: record[name] * scale for name in ("cpu", "wall")} | {"scaled": scale}
     return record
 
 
@@ -130,4 +138,5 @@ def _best(records: list[Record]) -> Record:
         return records[0] if records else {"status": "not reached in the time of the run"}
     best = min(good, key=lambda record: record["cpu"])
     accuracy = next((r["accuracy"] for r in good if "accuracy" in r), {})
-    return {**best, "accuracy": accuracy, "all_cpu": [record["cpu"] for record in good]}
+    every = [cpu for record in good for cpu in record["all_cpu"]]
+    return {**best, "accuracy": accuracy, "all_cpu": every}

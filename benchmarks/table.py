@@ -71,7 +71,7 @@ def _limit(case: Record, who: str) -> str:
     known = case.get("limit") or {}
     if who != "unbend" or "fraction" not in known:
         return ""
-    return f"{number(known['seconds'])} {known['by']} ({known['fraction']:.1%})"
+    return f"{number(known['seconds'])} {known['by']} ({100 * known['fraction']:.2g} %)"
 
 
 def number(value: float) -> str:
