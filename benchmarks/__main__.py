@@ -31,7 +31,7 @@ def arguments() -> argparse.Namespace:
     add("--threads", type=int, default=1, help="threads of every contender (default 1)")
     add("--rounds", type=int, help="runs at most (default 3, quick 1)")
     add("--timeout", type=float, help="seconds for one measurement (default 300, quick 20)")
-    add("--budget", type=float, help="seconds for all (default 2400, quick 165)")
+    add("--budget", type=float, help="seconds for all (default 2400, quick 150)")
     add("--memory", type=float, default=12.0, help="GB for one measurement; 0: no bound")
     add("--output", type=Path, help="name of the results without ending")
     return parser.parse_args()
@@ -83,7 +83,7 @@ def show(key: str, record: dict[str, Any], seconds: float) -> None:
 def main() -> None:
     """Measure, print and write."""
     args = arguments()
-    budget = args.budget or (165 if args.quick else 2400)
+    budget = args.budget or (150 if args.quick else 2400)
     settings = Settings(
         rounds=args.rounds or (1 if args.quick else 3),
         threads=args.threads,

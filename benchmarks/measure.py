@@ -70,10 +70,12 @@ def cpu_seconds() -> float:
 
 def measure(who: str, job: Any, repeats: int = 1) -> tuple[Any, dict[str, Any]]:
     """Warm up, prepare, and take the memory of the first run and the times of the best."""
+    from benchmarks.cases import COMPILED_LATE
     from benchmarks.contenders import prepare
 
     try:
-        prepare(who, job.small())[0]()
+        # Which code is compiled may depend on the number of rows.
+        prepare(who, job if who in COMPILED_LATE else job.small())[0]()
     except Exception as error:
         print(f"warm-up: {error}", file=sys.stderr)
     run, facts = prepare(who, job)

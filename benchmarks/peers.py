@@ -120,7 +120,7 @@ def umap(job: Job) -> tuple[Run, Facts]:
 
 
 def pydiffmap(job: Job) -> tuple[Run, Facts]:
-    """pydiffmap with our affinities: its kernel is exp(−d²/4ε), and k counts the point itself."""
+    """Diffusion maps of our affinities: its kernel is exp(−d²/4ε), its k counts the point."""
     from pydiffmap.diffusion_map import DiffusionMap
 
     model = DiffusionMap.from_sklearn(

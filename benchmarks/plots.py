@@ -41,14 +41,10 @@ def curves(results: Results, panel: str, field: str) -> dict[str, tuple[list[int
 
 
 def draw(results: Results, field: str, label: str, path: Path) -> None:
-    """Draw every panel that has more than one size."""
+    """Draw every panel for which something was measured."""
     everything = dict.fromkeys(case["panel"] for case in results["cases"].values())
     drawn = {panel: curves(results, panel, field) for panel in everything}
-    drawn = {
-        panel: lines
-        for panel, lines in drawn.items()
-        if any(len(sizes) > 1 for sizes, _ in lines.values())
-    }
+    drawn = {panel: lines for panel, lines in drawn.items() if lines}
     if not drawn:
         return
     tall = -(-len(drawn) // WIDE)

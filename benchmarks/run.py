@@ -125,6 +125,7 @@ def _one(case: Case, who: str, settings: Settings, folder: Path) -> Record:
     if record["status"] == "ok" and new and new != case.new:
         scale = case.new / new
         record |= {name: record[name] * scale for name in ("cpu", "wall")} | {"scaled": scale}
+        record["all_cpu"] = [cpu * scale for cpu in record["all_cpu"]]
     return record
 
 
