@@ -48,8 +48,8 @@ STAGES: list[tuple[str, Callable[[bool], Stage]]] = [
 def speedup(stage: Stage) -> dict[str, float]:
     """Wall seconds with one thread and with two, in turn, best of three.
 
-    `cores` is how many cores the two threads had in their best run: far below two, the machine
-    was busy with other work, and the figure says nothing of ours.
+    `cores` is CPU over wall time of the best run with two threads: far below two, either the
+    machine was busy with other work or the stage is partly serial. Repeat it on an idle machine.
     """
     times: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
     stage(2)
