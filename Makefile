@@ -34,9 +34,13 @@ lint: .venv/installed-lint ## check style
 typecheck: .venv/installed-lint ## check types
 	$(BIN)/mypy
 
-bench: .venv/installed-test ## measure speed and memory; writes benchmarks/
-	$(BIN)/python -m benchmarks.foundation
-	$(BIN)/python -m benchmarks.migration
+.venv/installed-bench: .venv/installed
+	$(BIN)/python -m benchmarks.install
+	@touch $@
+
+bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
+	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
+	$(if $(QUICK),,$(BIN)/python -m benchmarks.migration)
 
 docs: .venv/installed-docs ## build the documentation in docs/_build
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build

@@ -1,1 +1,1 @@
-"""Measurements, each a script that writes JSON beside itself."""
+"""Speed, memory and accuracy, ours and the peers', in one run: `python -m benchmarks --help`."""

@@ -1,0 +1,64 @@
+"""The data of the cases, made by the parent and read by every contender from the same files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+SIDE, STROKE_POINTS, CLASSES = 28, 14, 10
+
+
+def roll(n: int) -> tuple[Array, Array]:
+    """Swiss roll without noise, and its chart."""
+    from unbend.datasets import swiss_roll
+
+    surface = swiss_roll(n, random_state=0)
+    return surface.points, surface.chart
+
+
+def images(n: int) -> tuple[Array, Array]:
+    """Pictures of ten kinds of stroke, as handwritten digits are, and their kinds.
+
+    A kind is a cubic Bézier curve; a picture moves its four control points, turns and shifts it
+    and draws it more or less thick: twelve parameters, 784 grey values in [0, 1], and noise.
+    """
+    rng = np.random.default_rng(0)
+    kinds = rng.uniform(-0.75, 0.75, (CLASSES, 4, 2))
+    labels = rng.integers(CLASSES, size=n)
+    control = kinds[labels] + rng.normal(0, 0.08, (n, 4, 2))
+    angle = rng.normal(0, 0.2, n)
+    turn = np.stack([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    control = np.einsum("nkc,cdn->nkd", control, turn) + rng.normal(0, 0.05, (n, 1, 2))
+    width = rng.uniform(0.06, 0.12, n)
+    pictures = np.empty((n, SIDE * SIDE))
+    for rows in np.array_split(np.arange(n), n // 500 + 1):
+        pictures[rows] = _drawn(control[rows], width[rows])
+    pictures += rng.normal(0, 0.02, pictures.shape)
+    return pictures.clip(0, 1), labels.astype(float)
+
+
+def _drawn(control: Array, width: Array) -> Array:
+    """Draw each curve as the brightest of a few round spots along it."""
+    t = np.linspace(0, 1, STROKE_POINTS)
+    basis = np.stack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
+    spots = np.einsum("kt,nkc->ntc", basis, control)
+    axis = np.linspace(-1, 1, SIDE)
+    scale = np.sqrt(2) * width[:, None, None]
+    across = np.exp(-(((axis - spots[..., :1]) / scale) ** 2))
+    down = np.exp(-(((axis - spots[..., 1:]) / scale) ** 2))
+    return (down[..., :, None] * across[..., None, :]).max(axis=1).reshape(len(control), -1)
+
+
+SOURCES: dict[str, Callable[[int], tuple[Array, Array]]] = {"roll": roll, "images": images}
+
+
+def write(name: str, n: int, new: int, folder: Path) -> None:
+    """Write `points`, `truth` and, if asked for, `new` and `new_truth`, as .npy files."""
+    points, truth = SOURCES[name](n + new)
+    np.save(folder / "points.npy", points[:n])
+    np.save(folder / "truth.npy", truth[:n])
+    if new:
+        np.save(folder / "new.npy", points[n:])
+        np.save(folder / "new_truth.npy", truth[n:])

@@ -1,0 +1,105 @@
+"""What the machine allows: bytes that must be moved at its bandwidth, or products at its rate.
+
+`python -m benchmarks.limits` measures both, with the threads of the environment:
+
+- bandwidth: copying 256 MB, read and written, best of five;
+- rates: products of 1500 × 1500 matrices in single and double precision, best of five.
+
+The bound of a case is the time below which nobody can do the task *in the form named here*, with n
+rows, D columns, k neighbours, d coordinates, m new rows or landmarks. Memory and arithmetic may
+overlap, so the larger counts.
+
+- PCA: read the rows once, 8nD bytes; 2nDd flops.
+- Classical MDS, kernel PCA: write and read n² doubles once; 2n²D flops.
+- Isomap: write the n² geodesics in single precision and read them for one product, 8n² bytes.
+- Landmark Isomap: the same for n·m distances, 8nm bytes.
+- LLE, LTSA, Hessian LLE, eigenmaps, diffusion maps, clustering: where the report tells the entries
+  of the factor, write it and read it twice, for one solve, 36 bytes an entry; else read the nk
+  (local methods: nk²) entries of the kernel, 12 bytes each, for each of d products.
+- kNN, up to 15 columns: read the rows, write k indices and distances, n(8D + 12k) bytes.
+- kNN, more columns: 2n²D flops in single precision.
+- Transform, Isomap: read the n² geodesics once, 4n² bytes; 2mkn flops in single precision.
+- Transform, local methods: read the new rows and k neighbours of each, 8mD(k + 1) bytes.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Record = dict[str, Any]
+COLUMNS = {"roll": 3, "images": 784}
+DENSE_KERNELS = ("ClassicalMDS", "KernelPCA")
+LOCAL = ("LLE", "LTSA", "HessianLLE")
+TREE_COLUMNS = 15
+
+
+def best_of_five(work: Callable[[], Any]) -> float:
+    """Least wall seconds."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def measure_machine() -> dict[str, float]:
+    """Bandwidth in bytes and products in flops, both a second."""
+    source = np.ones(32_000_000)
+    target = np.empty_like(source)
+    target[:] = 0
+    machine = {"bandwidth": 2 * source.nbytes / best_of_five(lambda: np.copyto(target, source))}
+    for name, dtype in (("sgemm", np.float32), ("dgemm", np.float64)):
+        square = np.ones((1500, 1500), dtype=dtype)
+        machine[name] = 2 * 1500**3 / best_of_five(lambda square=square: square @ square)
+    return machine
+
+
+def work_of(record: Record) -> tuple[float, float, str]:
+    """Bytes, flops and the kind of product that a case needs at the least."""
+    n, k, d = record["n"], record["k"], record["d"]
+    columns, method = COLUMNS[record["data"]], record["method"]
+    if record["new"]:
+        return _placing(record, columns)
+    if method == "kNN":
+        if columns <= TREE_COLUMNS:
+            return n * (8 * columns + 12 * k), 0, "sgemm"
+        return 8 * n * columns, 2 * n**2 * columns, "sgemm"
+    if method == "PCA":
+        return 8 * n * columns, 2 * n * columns * d, "dgemm"
+    if method in DENSE_KERNELS:
+        return 16 * n**2, 2 * n**2 * columns, "dgemm"
+    if method == "Isomap":
+        return 8 * n**2, 0, "sgemm"
+    if method == "LandmarkIsomap":
+        return 8 * n * record["options"]["n_landmarks"], 0, "sgemm"
+    facts = record["contenders"]["unbend"].get("facts", {})
+    if "factor_entries" in facts:
+        return 36 * facts["factor_entries"], 0, "dgemm"
+    return 12 * d * n * (k**2 if method in LOCAL else k), 0, "dgemm"
+
+
+def _placing(record: Record, columns: int) -> tuple[float, float, str]:
+    n, k, m = record["n"], record["k"], record["new"]
+    if record["method"] == "Isomap":
+        return 4 * n**2, 2 * m * k * n, "sgemm"
+    return 8 * m * columns * (k + 1), 0, "dgemm"
+
+
+def bound(record: Record, machine: dict[str, float]) -> Record:
+    """Return the least seconds of a case and our fraction of what is possible."""
+    size, flops, kind = work_of(record)
+    moved, computed = size / machine["bandwidth"], flops / machine[kind]
+    seconds = max(moved, computed)
+    limit = {"seconds": seconds, "by": "bandwidth" if moved >= computed else kind}
+    ours = record["contenders"]["unbend"]
+    if ours["status"] == "ok":
+        limit["fraction"] = seconds / ours["wall"]
+    return limit
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure_machine()))

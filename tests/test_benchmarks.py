@@ -1,0 +1,158 @@
+"""The harness itself: accuracy on known answers, bounds, rendering, one measurement end to end."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks import accuracy, cases, figures, limits, table
+from benchmarks.cases import Case
+from benchmarks.measure import in_new_process
+from benchmarks.run import Settings, measure_case
+
+
+@pytest.fixture
+def chart():
+    return np.random.default_rng(0).uniform(size=(400, 2))
+
+
+@pytest.fixture
+def results():
+    """Two contenders measured, one that is not there."""
+    ours = {
+        "status": "ok",
+        "cpu": 0.5,
+        "wall": 0.6,
+        "peak_mb": 200.0,
+        "grown_mb": 10.0,
+        "all_cpu": [0.5, 0.55, 0.7],
+        "accuracy": {"r2": [0.99, 0.98], "procrustes": 1e-4, "angle": 1e-9},
+        "facts": {"residual": 1e-12},
+    }
+    theirs = {**ours, "cpu": 10.0, "wall": 10.0, "grown_mb": 80.0, "facts": {}}
+    case = {
+        "panel": "Isomap",
+        "method": "Isomap",
+        "n": 2000,
+        "data": "roll",
+        "k": 12,
+        "d": 2,
+        "new": 0,
+        "variant": "",
+        "options": {},
+        "machine": "a",
+        "contenders": {
+            "unbend": ours,
+            "scikit-learn": theirs,
+            "tapkee": {"status": "not installed"},
+        },
+    }
+    machine = {"cpu": "A CPU", "cores": 2, "system": "Linux", "python": "3.11"}
+    machine |= {"kernels": "native", "commit": "abc", "versions": {"tapkee": None}}
+    return {
+        "settings": {"threads": 1, "rounds": 3, "once_above": 60.0, "timeout": 300.0},
+        "machines": {"a": machine},
+        "limits": {"bandwidth": 1e10, "sgemm": 1e11, "dgemm": 5e10},
+        "cases": {"Isomap n=2000": case},
+        "stages": {"paths": {"one": 1.0, "two": 0.5, "speedup": 2.0, "cores": 2.0}},
+    }
+
+
+def test_r2_is_one_for_an_affine_image_and_drops_for_the_coordinate_that_is_lost(chart):
+    both = chart @ [[2.0, 1.0], [0.0, 1e-6]] + 5
+    np.testing.assert_allclose(accuracy.chart_r2(chart, both), 1)
+    first, second = accuracy.chart_r2(chart, np.column_stack([chart[:, 0], chart[:, 0] ** 2]))
+    assert first == pytest.approx(1)
+    assert second < 0.05
+
+
+def test_angle_is_that_by_which_a_span_was_turned(chart):
+    basis = np.linalg.qr(np.column_stack([np.ones(400), chart, chart[:, 0] ** 2]))[0][:, 1:]
+    plane, out = basis[:, :2], basis[:, 2]
+    tilted = np.column_stack([plane[:, 0], np.cos(1e-6) * plane[:, 1] + np.sin(1e-6) * out])
+    assert accuracy.angle(plane, tilted @ [[3, 1], [0, 2]]) == pytest.approx(1e-6, rel=1e-6)
+
+
+def test_recall_counts_rows_as_near_as_the_nearest_others():
+    line = np.arange(50.0)[:, None] ** 1.5
+    exact = np.argsort(np.abs(line - line.T), axis=1)[:, :4]
+    assert accuracy.recall(line, exact, 3) == 1
+    assert accuracy.recall(line, exact[:, 1:], 3) == 1
+    missed = np.column_stack([exact[:, 1:3], exact[:, 1]])
+    assert accuracy.recall(line, missed, 3) == pytest.approx(2 / 3)
+    assert accuracy.recall(line, np.full((50, 3), -1), 3) == 0
+
+
+def test_the_limit_is_the_larger_of_moving_and_computing(results):
+    case = results["cases"]["Isomap n=2000"]
+    bound = limits.bound(case, results["limits"])
+    assert bound["seconds"] == pytest.approx(8 * 2000**2 / 1e10)
+    assert bound["fraction"] == pytest.approx(bound["seconds"] / 0.6)
+    search = limits.bound(case | {"method": "kNN", "data": "images"}, results["limits"])
+    assert search["by"] == "sgemm"
+    assert search["seconds"] == pytest.approx(2 * 2000**2 * 784 / 1e11)
+
+
+@pytest.mark.parametrize("case", cases.full() + cases.quick(), ids=lambda case: case.key)
+def test_every_case_has_a_bound(case):
+    record = {**vars(case), "contenders": {"unbend": {"status": "cut", "facts": {}}}}
+    assert limits.bound(record, {"bandwidth": 1.0, "sgemm": 1.0, "dgemm": 1.0})["seconds"] > 0
+
+
+def test_case_names_are_unique_and_figures_are_about_cases():
+    keys = [case.key for case in cases.full()]
+    assert len(set(keys)) == len(keys)
+    for figure in figures.FIGURES:
+        name = figure.name.split(":")[0]
+        assert name in keys or any(key.startswith(f"{name} n=") for key in keys), name
+
+
+def test_figures_tell_met_missed_and_not_measured(results):
+    rows = {row["figure"]: row for row in figures.judge_all(results)}
+    assert rows["Isomap n=2000: CPU, scikit-learn over ours"]["met"] is True
+    assert rows["Isomap n=2000: memory of the fit, ours over scikit-learn's"]["met"] is True
+    assert rows["Isomap n=10000: CPU, scikit-learn over ours"]["met"] is None
+    assert rows["paths: wall, two threads over one"]["met"] is True
+    results["cases"]["Isomap n=2000"]["contenders"]["scikit-learn"]["cpu"] = 1.0
+    missed = figures.judge_all(results)[0]
+    assert missed["met"] is False
+    assert missed["measured"].startswith("2.00×")
+
+
+def test_the_table_has_every_contender_and_the_limit_only_if_asked_for(results):
+    case = results["cases"]["Isomap n=2000"]
+    case["limit"] = limits.bound(case, results["limits"])
+    results["figures"] = figures.judge_all(results)
+    text = table.markdown(results, limit=True)
+    assert "| 2000 | **unbend** | 0.5 | 0.6 | 1.00 | 200 | 10 | R² 0.99000 0.98000" in text
+    assert "| 2000 | scikit-learn | 10 | 10 | 20.00 |" in text
+    assert "| 2000 | tapkee | not installed |" in text
+    assert "bandwidth (0.53 %)" in text
+    assert "bandwidth (" not in table.markdown(results, limit=False)
+    lengths = {line.count(" | ") for line in text.split("## Isomap")[1].splitlines() if "|" in line}
+    assert len(lengths) == 1
+
+
+def test_a_tiny_case_from_end_to_end_with_a_peer_that_is_missing():
+    case = Case("LTSA", "LTSA", 300, k=8, peers=("nobody",), exact=True)
+    record = measure_case(case, Settings(rounds=1, memory_gb=0), {"nobody": None})
+    ours = record["contenders"]["unbend"]
+    assert ours["status"] == "ok"
+    assert 0 < ours["cpu"] < 60
+    assert 0 <= ours["grown_mb"] <= ours["peak_mb"]
+    assert ours["accuracy"]["angle"] < 1e-6
+    assert len(ours["accuracy"]["r2"]) == 2
+    assert record["contenders"]["nobody"] == {"status": "not installed"}
+    json.dumps(record)
+
+
+def test_a_measurement_that_fails_or_is_cut_says_so():
+    failed = in_new_process("benchmarks.measure", "no such file", threads=1, timeout=30)
+    assert failed["status"].startswith("failed: FileNotFoundError")
+    cut = in_new_process("benchmarks.stages", threads=1, timeout=0.01)
+    assert cut["status"] == "cut after 0 s"
+
+
+def test_nothing_is_started_after_the_deadline():
+    case = Case("LTSA", "LTSA", 300, k=8)
+    record = measure_case(case, Settings(deadline=0.0), {})
+    assert record["contenders"]["unbend"]["status"] == "not reached in the time of the run"
