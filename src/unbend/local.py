@@ -1,19 +1,15 @@
 """Local geometry: what each neighbourhood says, and how the pieces are aligned.
 
-All functions take `coordinates` (m, s, r): m neighbourhoods of s points each, up to a rigid
-motion, as `Space.coordinates` gives them. The point itself comes first in its neighbourhood.
+Functions of one neighbourhood take `coordinates` (m, s, r): m neighbourhoods of s points each, up
+to a rigid motion, as `Space.coordinates` gives them. The point itself comes first.
 """
-
-from collections.abc import Iterable
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
-
-# Singular values below this share of the largest are rounding, not directions.
-RANK_TOLERANCE = 1e-10
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray
 
 
 def barycentric_weights(
@@ -53,80 +49,78 @@ def _nonnegative_weights(gram: FloatArray) -> FloatArray:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def tangents(coordinates: FloatArray, d: int) -> FloatArray:
-    """Orthonormal tangent coordinates (m, s, d) of each neighbourhood.
+def affine_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatArray:
+    """Orthonormal bases [1/√s, tangent coordinates] of each neighbourhood, (m, s, 1 + d).
 
-    The leading left singular vectors of the centred points. Where the points span fewer than d
-    directions the missing columns are zero.
-    """
-    # From the first point, so that points that coincide differ by exactly zero.
-    centred = coordinates - coordinates[:, :1]
-    centred = centred - centred.mean(axis=1, keepdims=True)
-    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
-    exists = singular > RANK_TOLERANCE * singular[:, :1]
-    constant = np.full((len(left), left.shape[1], 1), left.shape[1] ** -0.5)
-    tangent = _orthogonal_to(constant, left[:, :, :d], exists[:, :d])
-    short = max(0, d - left.shape[2])
-    return np.pad(tangent, ((0, 0), (0, 0), (0, short)))
-
-
-def _orthogonal_to(basis: FloatArray, left: FloatArray, keep: BoolArray) -> FloatArray:
-    """Columns to keep, made orthonormal and orthogonal to a basis to rounding, the others zero.
-
-    Singular vectors of small singular values are orthogonal to what was projected out before only
-    up to the rounding of the large ones.
-    """
-    left = left * keep[:, None, :]
-    left = left - basis @ (basis.transpose(0, 2, 1) @ left)
-    return np.asarray(np.linalg.qr(left)[0] * keep[:, None, :])
-
-
-def tangent_blocks(coordinates: FloatArray, d: int) -> FloatArray:
-    """LTSA's blocks I − GG', G = [1/√s, tangent coordinates] (Zhang and Zha, 2004).
-
-    They vanish exactly on constants and on the tangent coordinates.
-    """
-    tangent = tangents(coordinates, d)
-    s = tangent.shape[1]
-    return np.asarray(np.eye(s) - 1.0 / s - tangent @ tangent.transpose(0, 2, 1))
-
-
-def hessian_blocks(coordinates: FloatArray, d: int) -> FloatArray:
-    """Hessian LLE's blocks QQ' (Donoho and Grimes, 2003).
-
-    Q holds what is left of the products t_a t_b of tangent coordinates after Gram–Schmidt
-    against 1 and t: an orthonormal basis of the quadratics that are not affine. The QR is the
-    reduced one; a full QR would add the rest of the space and give LTSA.
-    """
-    tangent = tangents(coordinates, d)
-    first, second = np.triu_indices(d)
-    products = tangent[:, :, first] * tangent[:, :, second]
-    m, s, _ = tangent.shape
-    affine = np.concatenate((np.full((m, s, 1), s**-0.5), tangent), axis=2)
-    size = np.linalg.norm(products, axis=(1, 2))
-    for _ in range(2):  # twice, so that what is left is orthogonal to rounding
-        products = products - affine @ (affine.transpose(0, 2, 1) @ products)
-    left, singular, _ = np.linalg.svd(products, full_matrices=False)
-    quadratic = _orthogonal_to(affine, left, singular > RANK_TOLERANCE * size[:, None])
-    return np.asarray(quadratic @ quadratic.transpose(0, 2, 1))
-
-
-def align(n: int, blocks: Iterable[tuple[IntArray, FloatArray]]) -> csr_array:
-    """Sum of blocks put in their places: Σ SᵢBᵢSᵢ', from pairs (indices (m, s), blocks (m, s, s)).
+    Tangent coordinates are the leading left singular vectors of the centred points; where the
+    points span fewer than d directions the missing columns are zero. LTSA's blocks are I − GG'
+    (Zhang and Zha, 2004): they vanish exactly on constants and on the tangent coordinates.
 
     Examples
     --------
     >>> import numpy as np
-    >>> align(3, [(np.array([[0, 1], [1, 2]]), np.ones((2, 2, 2)))]).toarray()
+    >>> line = np.array([[[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]])
+    >>> np.abs(affine_bases(line, 1)[0, :, 1]).round(6)
+    array([0.707107, 0.      , 0.707107])
+    """
+    return _bases(coordinates, d, False, threads)
+
+
+def quadratic_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatArray:
+    """Orthonormal bases of the quadratics that are not affine, (m, s, d(d + 1)/2).
+
+    What is left of the products t_a t_b of tangent coordinates after Gram–Schmidt against 1 and
+    t. Hessian LLE's blocks are QQ' (Donoho and Grimes, 2003); the rest of the space, which a full
+    QR would add, gives LTSA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.array([[[0.0], [1.0], [2.0]]])
+    >>> np.abs(quadratic_bases(line, 1)[0, :, 0]).round(6)
+    array([0.408248, 0.816497, 0.408248])
+    """
+    return _bases(coordinates, d, True, threads)
+
+
+def _bases(coordinates: FloatArray, d: int, quadratic: bool, threads: int) -> FloatArray:
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    width = d * (d + 1) // 2 if quadratic else 1 + d
+    bases = np.empty((*points.shape[:2], width))
+    kernels.local_bases(points, d, quadratic, threads, _unwatched, bases)
+    return bases
+
+
+def _unwatched(done: int, total: int) -> None:
+    """Say nothing: the caller tells of the progress over all neighbourhoods."""
+
+
+def align(
+    n: int,
+    offsets: IntArray,
+    members: IntArray,
+    bases: FloatArray,
+    *,
+    complement: bool = False,
+    threads: int = 1,
+) -> csr_array:
+    """Sum of blocks put in their places: Σ SᵢBᵢSᵢ', with Bᵢ = BB', or I − BB' for a complement.
+
+    Neighbourhood i has the points ``members[offsets[i]:offsets[i + 1]]``, and the same rows of
+    `bases` (entries, w) are its B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> align(3, np.array([0, 2, 4]), np.array([0, 1, 1, 2]), np.ones((4, 1))).toarray()
     array([[1., 1., 0.],
            [1., 2., 1.],
            [0., 1., 1.]])
     """
-    rows, columns, values = [], [], []
-    for indices, block in blocks:
-        s = indices.shape[1]
-        rows.append(np.repeat(indices, s, axis=1).ravel().astype(np.int32))
-        columns.append(np.tile(indices, s).ravel().astype(np.int32))
-        values.append(block.ravel())
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return csr_array(coo_array(entries, shape=(n, n)))
+    offset, member = offsets.astype(np.int64), members.astype(np.int32)
+    row = np.empty(n + 1, dtype=np.int64)
+    kernels.align_rows(offset, member, threads, row)
+    column, value = np.empty(row[-1], dtype=np.int32), np.empty(row[-1])
+    basis = np.ascontiguousarray(bases)
+    kernels.align(offset, member, basis, complement, threads, _unwatched, row, column, value)
+    return csr_array((value, column, row), shape=(n, n))

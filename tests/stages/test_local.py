@@ -8,10 +8,24 @@ from hypothesis import strategies as st
 from tests.oracles import kernels as oracle
 from tests.oracles import neighbors as brute
 from tests.stages.drawn import EPS, LAW, lattice, rngs
-from unbend.local import align, barycentric_weights, hessian_blocks, tangent_blocks
+from unbend.local import affine_bases, align, barycentric_weights, quadratic_bases
 from unbend.neighbors import DistanceSpace, Neighbors, PointSpace
 
 REG = 1e-3
+
+
+def tangent_blocks(coordinates, d):
+    """LTSA's blocks I − GG'."""
+    basis = affine_bases(coordinates, d)
+    return np.eye(basis.shape[1]) - basis @ basis.transpose(0, 2, 1)
+
+
+def hessian_blocks(coordinates, d):
+    """Hessian LLE's blocks QQ'."""
+    basis = quadratic_bases(coordinates, d)
+    return basis @ basis.transpose(0, 2, 1)
+
+
 dimensions = pytest.mark.parametrize("d", [1, 2, 3])
 both_blocks = pytest.mark.parametrize("build", [tangent_blocks, hessian_blocks])
 
@@ -115,14 +129,16 @@ def test_nonnegative_weights_satisfy_the_conditions_of_kuhn_and_tucker(rng, k, c
 
 
 def aligned(build, points, neighbors, d, at_once=7):
-    space = PointSpace(points)
-
-    def blocks():
-        for rows, indices in neighbors.blocks(at_once):
-            whole = np.column_stack((rows, indices))
-            yield whole, build(space.coordinates(whole), d)
-
-    return align(len(points), blocks()).toarray()
+    space, (offsets, members) = PointSpace(points), neighbors.with_self()
+    bases_of = affine_bases if build is tangent_blocks else quadratic_bases
+    width = 1 + d if build is tangent_blocks else d * (d + 1) // 2
+    bases = np.empty((len(members), width))
+    for rows, indices in neighbors.blocks(at_once):
+        whole = np.column_stack((rows, indices))
+        entries = offsets[rows, None] + np.arange(whole.shape[1])
+        bases[entries] = bases_of(space.coordinates(whole), d)
+    complement = build is tangent_blocks
+    return align(len(points), offsets, members, bases, complement=complement).toarray()
 
 
 def sensitivity(points, indices, d):

@@ -1,11 +1,16 @@
 """Plain twins of the compiled kernels: the oracle of their tests, and the fallback."""
 
+from itertools import pairwise
+
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from unbend._kernels.signatures import Poll
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
+
+# Singular values below this share of the largest are rounding, not directions.
+RANK_TOLERANCE = 1e-10
 
 
 class ShortestPaths64:
@@ -58,3 +63,84 @@ def place_by_paths(
             np.minimum(shortest, far[:, None] + paths[near], out=shortest)
         placed[rows] = np.square(shortest.astype(np.float64) + shift) @ weights.T
         poll(rows.stop, len(neighbors))
+
+
+def local_bases(
+    points: FloatArray, d: int, quadratic: bool, threads: int, poll: Poll, bases: FloatArray
+) -> None:
+    """Fill `bases` (m, s, w) with bases of the affine functions, or of the other quadratics."""
+    tangent = _tangents(points, d)
+    m, s, _ = tangent.shape
+    affine = np.concatenate((np.full((m, s, 1), s**-0.5), tangent), axis=2)
+    bases[...] = _quadratics(affine) if quadratic else affine
+
+
+def _quadratics(affine: FloatArray) -> FloatArray:
+    tangent = affine[:, :, 1:]
+    first, second = np.triu_indices(tangent.shape[2])
+    products = tangent[:, :, first] * tangent[:, :, second]
+    size = np.linalg.norm(products, axis=(1, 2))
+    for _ in range(2):  # twice, so that what is left is orthogonal to rounding
+        products = products - affine @ (affine.transpose(0, 2, 1) @ products)
+    left, singular, _ = np.linalg.svd(products, full_matrices=False)
+    basis = _orthogonal_to(affine, left, singular > RANK_TOLERANCE * size[:, None])
+    return np.pad(basis, ((0, 0), (0, 0), (0, len(first) - basis.shape[2])))
+
+
+def _tangents(coordinates: FloatArray, d: int) -> FloatArray:
+    """Orthonormal tangent coordinates (m, s, d) of each neighbourhood.
+
+    The leading left singular vectors of the centred points. Where the points span fewer than d
+    directions the missing columns are zero.
+    """
+    # From the first point, so that points that coincide differ by exactly zero.
+    centred = coordinates - coordinates[:, :1]
+    centred = centred - centred.mean(axis=1, keepdims=True)
+    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
+    exists = singular > RANK_TOLERANCE * singular[:, :1]
+    constant = np.full((len(left), left.shape[1], 1), left.shape[1] ** -0.5)
+    tangent = _orthogonal_to(constant, left[:, :, :d], exists[:, :d])
+    short = max(0, d - left.shape[2])
+    return np.pad(tangent, ((0, 0), (0, 0), (0, short)))
+
+
+def _orthogonal_to(basis: FloatArray, left: FloatArray, keep: BoolArray) -> FloatArray:
+    """Columns to keep, made orthonormal and orthogonal to a basis to rounding, the others zero.
+
+    Singular vectors of small singular values are orthogonal to what was projected out before only
+    up to the rounding of the large ones.
+    """
+    left = left * keep[:, None, :]
+    left = left - basis @ (basis.transpose(0, 2, 1) @ left)
+    return np.asarray(np.linalg.qr(left)[0] * keep[:, None, :])
+
+
+def align_rows(offset: IntArray, member: IntArray, threads: int, row: IntArray) -> None:
+    """Fill `row` with the offsets of the rows of Σ SᵢBᵢSᵢ' in compressed rows."""
+    ones = csr_array((np.ones(len(member)), member, offset), shape=(len(offset) - 1, len(row) - 1))
+    row[...] = (ones.T @ ones).tocsr().indptr
+
+
+def align(
+    offset: IntArray,
+    member: IntArray,
+    bases: FloatArray,
+    complement: bool,
+    threads: int,
+    poll: Poll,
+    row: IntArray,
+    column: IntArray,
+    value: FloatArray,
+) -> None:
+    """Fill columns (ascending) and values of Σ SᵢBᵢSᵢ', Bᵢ = BB' or I − BB'."""
+    rows, columns, values = [], [], []
+    for start, stop in pairwise(offset):
+        block = bases[start:stop] @ bases[start:stop].T
+        rows.append(np.repeat(member[start:stop], stop - start))
+        columns.append(np.tile(member[start:stop], stop - start))
+        values.append((np.eye(stop - start) - block if complement else block).ravel())
+    n = len(row) - 1
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    kernel = csr_array(coo_array(entries, shape=(n, n)))
+    kernel.sort_indices()
+    column[...], value[...] = kernel.indices, kernel.data

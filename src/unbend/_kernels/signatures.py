@@ -58,3 +58,35 @@ class Kernels(Protocol):
         s (m, ends) are the shortest ways of new rows through any of their neighbours (m, k), from
         which `paths` (n, ends) lead on; an infinite distance is no neighbour.
         """
+
+    def local_bases(
+        self,
+        points: FloatArray,
+        d: int,
+        quadratic: bool,
+        threads: int,
+        poll: Poll,
+        bases: FloatArray,
+    ) -> None:
+        """Fill `bases` (m, s, w) of neighbourhoods `points` (m, s, r) of a d-dimensional surface.
+
+        Those of the affine functions (w = 1 + d), or of the quadratics that are not affine
+        (w = d(d + 1)/2).
+        """
+
+    def align_rows(self, offset: IntArray, member: IntArray, threads: int, row: IntArray) -> None:
+        """Fill `row` with the offsets of the rows of Σ SᵢBᵢSᵢ' in compressed rows."""
+
+    def align(
+        self,
+        offset: IntArray,
+        member: IntArray,
+        bases: FloatArray,
+        complement: bool,
+        threads: int,
+        poll: Poll,
+        row: IntArray,
+        column: IntArray,
+        value: FloatArray,
+    ) -> None:
+        """Fill columns (ascending) and values of Σ SᵢBᵢSᵢ', Bᵢ = BB' or I − BB'."""

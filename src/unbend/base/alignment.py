@@ -1,12 +1,12 @@
 """Methods that align local blocks: LTSA and Hessian LLE differ only in the block."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray
+from unbend.base.inputs import threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import declared
 from unbend.extend import Barycentric, Fitted
@@ -23,32 +23,45 @@ AT_ONCE = 2048
 class AlignmentEmbedding(NeighborhoodEmbedding):
     """Abstract: bottom eigenvectors of Σ SᵢBᵢSᵢ', with one block Bᵢ for each neighbourhood.
 
+    A block is the projector on a basis of few columns, or on all that is orthogonal to it.
+
     Neighbourhoods contain the point itself: otherwise a point that is nobody's neighbour would
     have a zero row, and the bottom eigenvectors would sit on such points.
     """
 
     local_blocks: ClassVar[bool] = True
+    # Whether blocks are I − BB' and not BB'.
+    complement: ClassVar[bool]
 
     @abstractmethod
-    def _blocks(self, coordinates: FloatArray) -> FloatArray:
-        """Blocks (m, s, s) of neighbourhoods with the given local coordinates (m, s, r)."""
+    def _bases(self, coordinates: FloatArray) -> FloatArray:
+        """Bases (m, s, w) of neighbourhoods with the given local coordinates (m, s, r)."""
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         space, neighbors, rule = part.space, part.neighbors, part.rule
         entries = int(np.sum(np.square(neighbors.counts + 1)))
-        reserve(40 * entries, f"{entries} entries of local blocks", "use fewer neighbours")
-
-        def blocks() -> Iterator[tuple[IntArray, FloatArray]]:
-            done = 0
-            for points, indices in neighbors.blocks(AT_ONCE):
-                whole = np.column_stack((points, indices))
-                yield whole, self._blocks(space.coordinates(whole))
-                done += len(points)
-                step(done, space.n)
+        # The pieces overlap, so the kernel has at most half as many entries as they have.
+        reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
+        offsets, members = neighbors.with_self()
+        bases, done = np.empty((0, 0)), 0
+        for points, indices in neighbors.blocks(AT_ONCE):
+            found = self._bases(space.coordinates(np.column_stack((points, indices))))
+            if not done:
+                bases = np.empty((len(members), found.shape[2]))
+            bases[offsets[points, None] + np.arange(found.shape[1])] = found
+            done += len(points)
+            step(done, space.n)
+        kernel = align(
+            space.n,
+            offsets,
+            members,
+            bases,
+            complement=self.complement,
+            threads=threads(self.n_jobs),
+        )
 
         def finish(spectrum: Spectrum) -> Fitted:
             return Fitted(spectrum.vectors, Barycentric(space, spectrum.vectors, rule.k))
 
-        kernel = align(space.n, blocks())
         constant = np.ones((space.n, 1))
         return SpectralProblem(kernel, "bottom", constant, nullity=self.n_components), finish

@@ -1,12 +1,13 @@
 """Hessian locally linear embedding."""
 
-from typing import final
+from typing import ClassVar, final
 
 from unbend.arrays import FloatArray
 from unbend.base.alignment import AlignmentEmbedding
+from unbend.base.inputs import threads
 from unbend.base.params import declared
 from unbend.base.search import Needs
-from unbend.local import hessian_blocks
+from unbend.local import quadratic_bases
 
 
 @final
@@ -48,9 +49,11 @@ class HessianLLE(AlignmentEmbedding):
     True
     """
 
+    complement: ClassVar[bool] = False
+
     def _needs(self) -> Needs:
         d = self.n_components
         return Needs(neighbors=(d + 1) * (d + 2) // 2 - 1)
 
-    def _blocks(self, coordinates: FloatArray) -> FloatArray:
-        return hessian_blocks(coordinates, self.n_components)
+    def _bases(self, coordinates: FloatArray) -> FloatArray:
+        return quadratic_bases(coordinates, self.n_components, threads(self.n_jobs))

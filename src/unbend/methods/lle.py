@@ -3,13 +3,14 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array
 
+from unbend.base.inputs import threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FLAG, Real, declared, param
 from unbend.base.search import Needs
 from unbend.extend import Barycentric, Fitted
-from unbend.local import barycentric_weights
+from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
 
@@ -29,11 +30,17 @@ def reconstruction_weights(
 
 
 def lle_problem(
-    part: Part, weights: csr_array, reg: float, nullity: int
+    part: Part, weights: csr_array, reg: float, nullity: int, n_threads: int
 ) -> tuple[SpectralProblem, Finish]:
-    """Bottom of (I − W)'(I − W), and what becomes of its eigenvectors."""
-    error = csr_array(eye_array(part.space.n) - weights)
-    kernel = csr_array(error.T @ error)
+    """Bottom of (I − W)'(I − W), and what becomes of its eigenvectors.
+
+    The kernel is Σ SᵢeᵢeᵢSᵢ' with eᵢ the row i of I − W: an alignment of blocks of rank one.
+    """
+    n = part.space.n
+    offsets = weights.indptr + np.arange(n + 1)
+    members = np.insert(weights.indices, weights.indptr[:-1], np.arange(n))
+    errors = np.insert(-weights.data, weights.indptr[:-1], 1.0)
+    kernel = align(n, offsets, members, errors[:, None], threads=n_threads)
 
     def finish(spectrum: Spectrum) -> Fitted:
         extension = Barycentric(part.space, spectrum.vectors, part.rule.k, reg)
@@ -91,4 +98,4 @@ class LLE(NeighborhoodEmbedding):
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         weights = reconstruction_weights(part.space, part.neighbors, self.reg, self.nonnegative)
-        return lle_problem(part, weights, self.reg, self.n_components)
+        return lle_problem(part, weights, self.reg, self.n_components, threads(self.n_jobs))

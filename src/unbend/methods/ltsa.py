@@ -1,12 +1,13 @@
 """Local tangent space alignment."""
 
-from typing import final
+from typing import ClassVar, final
 
 from unbend.arrays import FloatArray
 from unbend.base.alignment import AlignmentEmbedding
+from unbend.base.inputs import threads
 from unbend.base.params import declared
 from unbend.base.search import Needs
-from unbend.local import tangent_blocks
+from unbend.local import affine_bases
 
 
 @final
@@ -42,8 +43,10 @@ class LTSA(AlignmentEmbedding):
     True
     """
 
+    complement: ClassVar[bool] = True
+
     def _needs(self) -> Needs:
         return Needs(neighbors=self.n_components + 1)
 
-    def _blocks(self, coordinates: FloatArray) -> FloatArray:
-        return tangent_blocks(coordinates, self.n_components)
+    def _bases(self, coordinates: FloatArray) -> FloatArray:
+        return affine_bases(coordinates, self.n_components, threads(self.n_jobs))

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
+from unbend.base.inputs import threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import Real, declared, param, shared
 from unbend.base.search import Needs
@@ -69,4 +70,4 @@ class SupervisedLLE(NeighborhoodEmbedding):
         weights = csr_array((1.0 - self.t) * everywhere + self.t * inside)
         # With t = 1 every class has a constant of its own.
         nullity = self.n_components + (max(0, int(labels.max())) if self.t == 1 else 0)
-        return lle_problem(part, weights, self.reg, nullity)
+        return lle_problem(part, weights, self.reg, nullity, threads(self.n_jobs))

@@ -75,6 +75,16 @@ class Neighbors:
         """Return the directed graph as found: stored entries, zeros too, are edges."""
         return csr_array((self.distances, self.indices, self.offsets), shape=(self.n, self.n))
 
+    def with_self(self) -> tuple[IntArray, IntArray]:
+        """Offsets and members of the neighbourhoods that have the point itself first."""
+        offsets = self.offsets + np.arange(self.n + 1)
+        members = np.empty(offsets[-1], dtype=np.int32)
+        others = np.ones(len(members), dtype=bool)
+        others[offsets[:-1]] = False
+        members[offsets[:-1]] = np.arange(self.n)
+        members[others] = self.indices
+        return offsets, members
+
     def blocks(self, rows_at_once: int) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield (points, indices) with one row of neighbours a point, all rows of one length."""
         counts = self.counts

@@ -1,0 +1,52 @@
+#include "align.hpp"
+#include "bind.hpp"
+#include "local_bases.hpp"
+
+namespace unbend {
+
+using Blocks = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Bases = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+template <typename Scalar>
+using Output = nb::ndarray<Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+Cover cover_of(const Vector<std::int64_t> &offset, const Vector<std::int32_t> &member,
+               std::size_t points) {
+    return Cover(static_cast<std::int64_t>(points),
+                 static_cast<std::int64_t>(offset.shape(0)) - 1, offset.data(), member.data());
+}
+
+void bind_local(nb::module_ &module) {
+    module.def(
+        "local_bases",
+        [](Blocks points, int d, bool quadratic, int threads, nb::object poll, Bases bases) {
+            const Poll ask = poll_of(poll);
+            nb::gil_scoped_release release;
+            local_bases(points.data(), points.shape(0), points.shape(1), points.shape(2), d,
+                        quadratic, threads, ask, bases.data());
+        },
+        nb::arg("points"), nb::arg("d"), nb::arg("quadratic"), nb::arg("threads"), nb::arg("poll"),
+        nb::arg("bases").noconvert());
+    module.def(
+        "align_rows",
+        [](Vector<std::int64_t> offset, Vector<std::int32_t> member, int threads,
+           Output<std::int64_t> row) {
+            nb::gil_scoped_release release;
+            align_rows(cover_of(offset, member, row.shape(0) - 1), threads, row.data());
+        },
+        nb::arg("offset"), nb::arg("member"), nb::arg("threads"), nb::arg("row").noconvert());
+    module.def(
+        "align",
+        [](Vector<std::int64_t> offset, Vector<std::int32_t> member, Matrix<const double> bases,
+           bool complement, int threads, nb::object poll, Vector<std::int64_t> row,
+           Output<std::int32_t> column, Output<double> value) {
+            const Poll ask = poll_of(poll);
+            nb::gil_scoped_release release;
+            align(cover_of(offset, member, row.shape(0) - 1), bases.data(), bases.shape(1),
+                  complement, threads, ask, row.data(), column.data(), value.data());
+        },
+        nb::arg("offset"), nb::arg("member"), nb::arg("bases"), nb::arg("complement"),
+        nb::arg("threads"), nb::arg("poll"), nb::arg("row"), nb::arg("column").noconvert(),
+        nb::arg("value").noconvert());
+}
+
+}  // namespace unbend
