@@ -1,4 +1,4 @@
-// Sparse Cholesky factorisation A = LL' by fronts (Duff and Reid, 1983): each supernode is a dense
+// Sparse Cholesky factorisation A + shift I = LL' by fronts (Duff and Reid, 1983): each supernode is a dense
 // block, assembled from the matrix and from what its children take, and factorised at once.
 //
 // Every number is computed by the same sums in the same order however many threads there are.
@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,6 +20,9 @@
 #include "symbolic.hpp"
 
 namespace unbend {
+
+// Operations below which threads would wait for one another longer than they work.
+constexpr double worth_sharing = 4e6, worth_starting = 1e8;
 
 struct Factor {
     std::shared_ptr<const Structure> structure;
@@ -34,10 +41,12 @@ struct Stacks {
 class Factorisation {
   public:
     Factorisation(std::shared_ptr<const Structure> structure, const Pattern &graph,
-                  const double *values, int threads, const std::function<void()> &poll)
-        : shape_(*structure), graph_(graph), entries_(values), threads_(threads), poller_(poll),
+                  const double *values, double shift, int threads,
+                  const std::function<void()> &poll)
+        : shape_(*structure), graph_(graph), entries_(values), shift_(shift),
+          threads_(shape_.total > worth_starting ? std::max(threads, 1) : 1), poller_(poll),
           parity_(shape_.supernodes(), 0), update_(shape_.supernodes(), nullptr),
-          owned_(shape_.supernodes()), diagonal_(shape_.n, 0.0) {
+          owned_(shape_.supernodes()), diagonal_(shape_.n, 0.0), finished_(shape_.supernodes(), 0) {
         if (graph.n != shape_.n) throw std::invalid_argument("the matrix was not the one analysed");
         result_.structure = std::move(structure);
         result_.values.reset(new double[std::max<std::int64_t>(shape_.panel.back(), 1)]);
@@ -47,8 +56,11 @@ class Factorisation {
     Factor run() {
         for (std::int32_t s = shape_.supernodes() - 1; s >= 0; --s)
             if (shape_.parent[s] != -1) parity_[s] = 1 - parity_[shape_.parent[s]];
-        factor_subtrees();
-        factor_top();
+        factor_tasks();
+        Workspace workspace;
+        workspace.position.resize(shape_.n);
+        for (const std::int32_t s : spine_)
+            if (!poller_.stopped()) factor_above(s, workspace, threads_);
         poller_.rethrow();
         result_.replaced = replaced_.load();
         return std::move(result_);
@@ -62,7 +74,9 @@ class Factorisation {
         std::vector<double> packed;
     };
 
-    void factor_subtrees() {
+    // Subtrees, the largest first, and then the supernodes above them, each after its children;
+    // those that hold more than a thread's share of all the work follow alone, shared by all.
+    void factor_tasks() {
         std::int64_t peak[2];
         find_peaks(peak);
         const auto make = [&] {
@@ -72,8 +86,46 @@ class Factorisation {
             workspace.position.resize(shape_.n);
             return workspace;
         };
-        run_tasks(static_cast<std::int64_t>(shape_.subtrees.size()), threads_, poller_, make,
-                  [&](Workspace &workspace, std::int64_t t) { factor_subtree(t, workspace); });
+        const auto subtrees = static_cast<std::int64_t>(shape_.subtrees.size());
+        std::vector<std::int32_t> trees(subtrees), above;
+        std::iota(trees.begin(), trees.end(), 0);
+        std::stable_sort(trees.begin(), trees.end(), [&](std::int32_t a, std::int32_t b) {
+            return shape_.work[shape_.subtrees[a]] > shape_.work[shape_.subtrees[b]];
+        });
+        for (const std::int32_t s : shape_.top) (is_shared(s) ? spine_ : above).push_back(s);
+        // Less work first: children come before their parents, and rarely right before them.
+        std::stable_sort(above.begin(), above.end(), [&](std::int32_t a, std::int32_t b) {
+            return shape_.work[a] < shape_.work[b];
+        });
+        run_tasks(subtrees + static_cast<std::int64_t>(above.size()), threads_, poller_, make,
+                  [&](Workspace &workspace, std::int64_t t) {
+                      if (t < subtrees)
+                          factor_subtree(trees[t], workspace);
+                      else if (wait_for_children(above[t - subtrees]))
+                          factor_above(above[t - subtrees], workspace, 1);
+                  });
+    }
+
+    bool is_shared(std::int32_t s) const {
+        return threads_ > 1 && shape_.work[s] * threads_ > shape_.total;
+    }
+
+    // False if the work was given up meanwhile. Waits in short turns, so that the master polls.
+    bool wait_for_children(std::int32_t s) {
+        for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) {
+            std::unique_lock<std::mutex> lock(mutex_);
+            while (!finished_[c]) {
+                if (poller_.stopped()) return false;
+                changed_.wait_for(lock, std::chrono::milliseconds(20));
+            }
+        }
+        return true;
+    }
+
+    void finish(std::int32_t s) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        finished_[s] = 1;
+        changed_.notify_all();
     }
 
     void factor_subtree(std::int64_t t, Workspace &workspace) {
@@ -92,6 +144,7 @@ class Factorisation {
             const std::int32_t child = shape_.child[s];
             if (child != -1) stacks.top[1 - side] = update_[child] - stacks.space[1 - side].get();
         }
+        finish(shape_.subtrees[t]);
     }
 
     // The stacks a subtree needs at most, found by walking through it.
@@ -109,16 +162,12 @@ class Factorisation {
         }
     }
 
-    void factor_top() {
-        Workspace workspace;
-        workspace.position.resize(shape_.n);
-        for (const std::int32_t s : shape_.top) {
-            if (poller_.stopped()) return;
-            owned_[s].reset(new double[square(s) + 1]);
-            update_[s] = owned_[s].get();
-            factor_front(s, workspace, threads_);
-            for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) owned_[c].reset();
-        }
+    void factor_above(std::int32_t s, Workspace &workspace, int threads) {
+        owned_[s].reset(new double[square(s) + 1]);
+        update_[s] = owned_[s].get();
+        factor_front(s, workspace, threads);
+        for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) owned_[c].reset();
+        finish(s);
     }
 
     std::int64_t square(std::int32_t s) const {
@@ -157,8 +206,8 @@ class Factorisation {
                       int threads) {
         const std::int32_t groups = (front.rows - k + tile_rows - 1) / tile_rows, chunk = 16;
         const std::int32_t chunks = (groups + chunk - 1) / chunk;
-        (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1 && chunks > 1)
+        const bool shared = threads > 1 && columns * double(groups) * groups > worth_sharing / 64;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (shared)
         // From the bottom: the lowest rows are the longest, and short ones fill the end.
         for (std::int32_t c = chunks - 1; c >= 0; --c) {
             if (poller_.stopped()) continue;
@@ -182,7 +231,7 @@ class Factorisation {
                     throw std::invalid_argument("the matrix has entries that were not analysed");
                 column[k] += entries_[e];
             }
-            diagonal_[j] = column[j - begin];
+            diagonal_[j] = column[j - begin] += shift_;
         }
     }
 
@@ -199,8 +248,7 @@ class Factorisation {
             // From here on the child's rows follow one another in the parent.
             std::int32_t run = size;
             while (run > 0 && position[rows[size - 1]] - position[rows[run - 1]] == size - run) --run;
-            (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(static, 8) if (threads > 1 && size > 256)
+    #pragma omp parallel for num_threads(threads) schedule(static, 8) if (threads > 1 && size > 256)
             for (std::int32_t j = from; j < to; ++j)
                 add_column(front.column(position[rows[j]]),
                            update_[c] + static_cast<std::int64_t>(j) * size, rows, position, j, run,
@@ -221,12 +269,17 @@ class Factorisation {
     const Structure &shape_;
     const Pattern graph_;
     const double *entries_;
+    const double shift_;
     const int threads_;
     Poller poller_;
     std::vector<std::int8_t> parity_;              // of the depth in the tree
     std::vector<double *> update_;
     std::vector<std::unique_ptr<double[]>> owned_;
     std::vector<double> diagonal_;
+    std::vector<std::int32_t> spine_;
+    std::vector<char> finished_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
     std::atomic<std::int64_t> replaced_{0};
     Factor result_;
 };

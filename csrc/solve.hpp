@@ -136,7 +136,8 @@ class Solution {
   public:
     Solution(const Factor &factor, std::int64_t sides, int threads, const std::function<void()> &poll)
         : factor_(factor), shape_(*factor.structure), sides_(sides), stride_((sides + 3) / 4 * 4),
-          threads_(threads), poller_(poll), x_(static_cast<std::size_t>(shape_.n * stride_)) {}
+          threads_(4.0 * shape_.stored() * sides > worth_starting ? std::max(threads, 1) : 1),
+          poller_(poll), x_(static_cast<std::size_t>(shape_.n * stride_)) {}
 
     // `right` and `out` are (n, sides) row by row and may be the same.
     void run(const double *right, double *out) {

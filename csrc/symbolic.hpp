@@ -23,6 +23,7 @@ struct Structure {
     std::vector<std::int32_t> rows;
     std::vector<std::int64_t> panel;             // where each supernode's entries begin
     std::vector<double> work;                    // of each subtree: flops, and moving numbers
+    double total = 0;                            // of all that
     std::vector<std::int32_t> child, sibling;    // first child, and next child of the parent
     std::vector<std::int32_t> subtrees;          // roots of subtrees that are handled as one task
     std::vector<std::int32_t> lowest;            // first supernode of each such subtree
@@ -31,6 +32,8 @@ struct Structure {
     double flops = 0;
     bool complete = false;                       // false: given up, more than the limit
 
+    // Numbers that the factor will hold, with zeros inside supernodes.
+    std::int64_t stored() const { return panel.empty() ? 0 : panel.back(); }
     std::int32_t supernodes() const { return static_cast<std::int32_t>(parent.size()); }
     std::int32_t width(std::int32_t s) const { return first[s + 1] - first[s]; }
     std::int32_t below(std::int32_t s) const {
@@ -275,8 +278,6 @@ inline void find_rows(Structure &out, const Pattern &graph) {
         out.work[s] += k * (r * r + r * k + k * k / 3) + 20 * (k + r) + r * r;
         const std::int32_t up = out.parent[s];
         if (up != -1) out.work[up] += out.work[s];
-        if (r > 0 && (up == -1 || out.rows[out.begin[s]] < out.first[up]))
-            throw std::invalid_argument("the pattern of the matrix is not symmetric");
     }
 }
 
@@ -284,10 +285,9 @@ inline void find_rows(Structure &out, const Pattern &graph) {
 // division must not depend on the number of threads, since sums are taken along it.
 inline void divide_tree(Structure &out) {
     const std::int32_t count = out.supernodes();
-    double total = 0;
     for (std::int32_t s = 0; s < count; ++s)
-        if (out.parent[s] == -1) total += out.work[s];
-    const double share = std::max(total / 32, 2e6);
+        if (out.parent[s] == -1) out.total += out.work[s];
+    const double share = std::max(out.total / 32, 2e6);
     std::int32_t low = 0;
     for (std::int32_t s = 0; s < count; ++s) {
         if (out.work[s] > share) {
@@ -318,6 +318,8 @@ inline std::vector<std::int32_t> put_in_postorder(Structure &out, const Pattern 
 
 // Order and structure; incomplete if elimination would take more than `most` flops.
 inline Structure analyse(const Pattern &graph, double most, const std::function<void()> &poll) {
+    if (!is_symmetric(graph))
+        throw std::invalid_argument("the pattern of the matrix is not symmetric");
     Poller poller(poll);
     Structure out;
     out.n = graph.n;

@@ -15,6 +15,10 @@ from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
 
+# Sine of the angle to the span of the other columns of a block from which on its Gram matrix
+# tells them apart: errors are rounding divided by its square.
+WELL_APART = 1e-2
+
 
 @dataclass(frozen=True, eq=False)
 class RitzPairs:
@@ -45,17 +49,30 @@ def block_krylov(
     None), takes the best Ritz vectors of A in it, and restarts from them. Because every pass
     begins from Ritz vectors of A, errors of an inexact T do not add up.
     """
-    ritz = _orthonormal(start, [problem.trivial_basis])
+    width, trivial = start.shape[1], problem.trivial_basis.shape[1]
+    # One array for the trivial vectors and the whole space, so that every product with it is one.
+    space = np.empty((problem.n, trivial + (depth + 1) * width))
+    image = np.empty((problem.n, (depth + 1) * width))
+    space[:, :trivial] = problem.trivial_basis
+    ritz = _orthonormal(start, space[:, :trivial])
+    product = problem.matrix @ ritz
     for number in range(passes):
         step(number, passes)
-        basis, images = [ritz], [problem.matrix @ ritz]
+        size = 0
         # Shallow first: well-separated eigenvalues need no more.
-        for _ in range(min(depth, 2 + 2 * number)):
-            further = images[-1] if expand is None else expand(basis[-1])
-            basis.append(_orthonormal(further, [problem.trivial_basis, *basis]))
-            images.append(problem.matrix @ basis[-1])
-        space, image = np.hstack(basis), np.hstack(images)
-        pairs = _rayleigh_ritz(problem.end, space, image, ritz, count)
+        for level in range(min(depth, 2 + 2 * number) + 1):
+            if level == 0:
+                block = ritz
+            else:
+                further = product if expand is None else expand(block)
+                block = _orthonormal(further, space[:, : trivial + size])
+                product = problem.matrix @ block
+            space[:, trivial + size : trivial + size + width] = block
+            image[:, size : size + width] = product
+            size += width
+        pairs, product = _rayleigh_ritz(
+            problem.end, space[:, trivial : trivial + size], image[:, :size], ritz, count
+        )
         ritz = pairs.vectors
         if finished(pairs):
             return pairs, True
@@ -64,23 +81,40 @@ def block_krylov(
 
 def _rayleigh_ritz(
     end: str, space: FloatArray, image: FloatArray, previous: FloatArray, count: int
-) -> RitzPairs:
+) -> tuple[RitzPairs, FloatArray]:
+    """Return the best pairs in a space and the products of their vectors with A."""
     small = space.T @ image
     values, rotation = np.linalg.eigh((small + small.T) / 2)
     width, size = previous.shape[1], float(np.abs(values).max())
     pick = slice(None, width) if end == "bottom" else slice(None, -width - 1, -1)
     values, rotation = values[pick], rotation[:, pick]
-    vectors = space @ rotation
-    residuals = np.linalg.norm(image @ rotation - vectors * values, axis=0)
+    vectors, product = space @ rotation, image @ rotation
+    residuals = np.linalg.norm(product - vectors * values, axis=0)
     wanted = vectors[:, :count]
-    turned = np.linalg.norm(wanted - previous @ (previous.T @ wanted), 2)
-    return RitzPairs(values, vectors, residuals, size, float(turned))
+    left = wanted - previous @ (previous.T @ wanted)
+    turned = np.sqrt(max(0.0, float(np.linalg.eigvalsh(left.T @ left)[-1])))
+    return RitzPairs(values, vectors, residuals, size, turned), product
 
 
-def _orthonormal(block: FloatArray, against: list[FloatArray]) -> FloatArray:
-    """Orthonormal columns, orthogonal to earlier blocks; twice is enough (Kahan)."""
+def _orthonormal(block: FloatArray, against: FloatArray) -> FloatArray:
+    """Orthonormal columns, orthogonal to those of `against`; twice is enough (Kahan)."""
     for _ in range(2):
-        for earlier in against:
-            block = block - earlier @ (earlier.T @ block)
-        block = np.linalg.qr(block)[0]
+        block = _orthonormal_columns(block - against @ (against.T @ block))
     return block
+
+
+def _orthonormal_columns(block: FloatArray) -> FloatArray:
+    """Orthonormal basis of the columns: by their Gram matrix where they are well apart.
+
+    That takes two products; what it lacks in accuracy a second time makes up for.
+    """
+    gram = block.T @ block
+    length = np.sqrt(np.diag(gram))
+    if np.all(length > 0):
+        try:
+            root = np.linalg.cholesky(gram / np.outer(length, length))
+        except np.linalg.LinAlgError:
+            root = np.zeros_like(gram)
+        if np.diag(root).min() > WELL_APART:
+            return np.asarray(block @ (np.linalg.inv(root).T / length[:, None]))
+    return np.linalg.qr(block)[0]
