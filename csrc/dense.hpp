@@ -86,16 +86,12 @@ UNBEND_INLINE inline void factor_corner(double (&tile)[4][8], std::int32_t o, st
         double pivot = tile[q][o + q];
         for (std::int32_t p = 0; p < q; ++p) pivot -= tile[p][o + q] * tile[p][o + q];
         const double size = diagonal[at + q];
-        if (!(pivot > tiny_pivot * size)) {
-            if (!(pivot >= negative_pivot * size && size > 0)) {
-                if (pivots.failed < 0) pivots.failed = at + q;
-                pivot = 1.0;
-            } else {
-                ++pivots.replaced;
-                pivot = tiny_pivot * size;
-            }
-        } else if (!std::isfinite(pivot) && pivots.failed < 0) {
-            pivots.failed = at + q;
+        if (!std::isfinite(pivot) || !(size > 0) || pivot < negative_pivot * size) {
+            if (pivots.failed < 0) pivots.failed = at + q;
+            pivot = 1.0;
+        } else if (pivot < tiny_pivot * size) {
+            ++pivots.replaced;
+            pivot = tiny_pivot * size;
         }
         tile[q][o + q] = std::sqrt(pivot);
         const double inverse = 1.0 / tile[q][o + q];

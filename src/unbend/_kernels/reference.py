@@ -94,6 +94,7 @@ def factor(
         )
     except RuntimeError as error:
         raise ValueError(f"the matrix is not positive definite: {error}") from error
-    if not np.all(factors.U.diagonal() > 0):
+    pivoted = not np.array_equal(factors.perm_r, factors.perm_c)
+    if pivoted or not np.all(factors.U.diagonal() > 0):
         raise ValueError("the matrix is not positive definite")
     return Factor(factors)

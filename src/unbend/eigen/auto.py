@@ -7,7 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
-from unbend.eigen.factor import Symbolic, analyse
+from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.shift_invert import ShiftInvert
 from unbend.memory import available_memory
@@ -20,6 +20,8 @@ DENSE_ROWS = 600
 # which runs in registers and cache, take the time of one of a product, which waits for memory.
 LANCZOS_PRODUCTS = 150
 SPEED_OF_FACTORS = 10.0
+# Share of the triangle from which on a factor is no longer sparse.
+FULL_FACTOR = 0.5
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,11 @@ class Auto:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unbend.memory import available_memory
-from unbend.problem import SpectralProblem
-    >>> Auto().choose(SpectralProblem(np.eye(5), "top"), 2)
-    (Dense(), '5 rows: small enough for LAPACK')
+        >>> import numpy as np
+        >>> from unbend.memory import available_memory
+    from unbend.problem import SpectralProblem
+        >>> Auto().choose(SpectralProblem(np.eye(5), "top"), 2)
+        (Dense(), '5 rows: small enough for LAPACK')
     """
 
     def choose(
@@ -56,6 +58,12 @@ from unbend.problem import SpectralProblem
         symbolic = analyse(problem.matrix, most)
         if not symbolic.analysis.complete:
             return Lanczos(), f"a factorisation would take over {most:.1e} operations", None
+        if not problem.nullity and symbolic.analysis.entries > FULL_FACTOR * n**2 / 2:
+            return (
+                Lanczos(),
+                "a factor would be full: the matrix is sparse only by its format",
+                None,
+            )
         free = available_memory()
         if not problem.nullity and free is not None and symbolic.bytes > free:
             return Lanczos(), f"a factor of {symbolic.analysis.stored} numbers does not fit", None
@@ -68,9 +76,13 @@ from unbend.problem import SpectralProblem
         """Return `count` eigenpairs by the chosen solver, noting the choice."""
         solver, reason, symbolic = self._choose(problem, count)
         note(solver=type(solver).__name__, because=reason)
-        if isinstance(solver, ShiftInvert):
+        if not isinstance(solver, ShiftInvert):
+            return solver.eigenpairs(problem, count, rng)
+        try:
             return solver.eigenpairs(problem, count, rng, symbolic)
-        return solver.eigenpairs(problem, count, rng)
+        except NotPositiveDefinite:
+            note(solver="Lanczos", because="the matrix has negative eigenvalues")
+            return Lanczos().eigenpairs(problem, count, rng)
 
 
 def _worth_factorising(problem: SpectralProblem, count: int) -> float:

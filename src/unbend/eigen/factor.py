@@ -13,6 +13,10 @@ from unbend.memory import reserve
 from unbend.problem import Matrix
 
 
+class NotPositiveDefinite(ValueError):
+    """A matrix has a negative eigenvalue, and with it no Cholesky factor."""
+
+
 @dataclass(frozen=True, eq=False)
 class Symbolic:
     """A sparse symmetric matrix, ordered and ready to be factorised."""
@@ -32,7 +36,10 @@ class Symbolic:
         reserve(
             self.bytes, f"{self.analysis.stored} entries of a factor", "use eigen_solver='lanczos'"
         )
-        return kernels.factor(self.analysis, self.row, self.column, self.values, shift, threads)
+        try:
+            return kernels.factor(self.analysis, self.row, self.column, self.values, shift, threads)
+        except ValueError as error:
+            raise NotPositiveDefinite(f"{error}: use eigen_solver='lanczos' or 'dense'") from error
 
 
 def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
