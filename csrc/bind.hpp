@@ -26,6 +26,7 @@ inline Poll poll_of(const nb::object &function) {
     };
 }
 
+void bind_cholesky(nb::module_ &module);
 void bind_distances(nb::module_ &module);
 void bind_local(nb::module_ &module);
 void bind_paths(nb::module_ &module);

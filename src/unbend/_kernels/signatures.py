@@ -16,6 +16,41 @@ class ShortestPaths(Protocol):
         """Fill `distances` (sources, vertices), infinite where there is no path."""
 
 
+class Analysis(Protocol):
+    """What a Cholesky factor will take, known before it is computed."""
+
+    @property
+    def entries(self) -> int:
+        """Entries of L; as many as were counted if the analysis was given up."""
+
+    @property
+    def stored(self) -> int:
+        """Numbers that the factor will hold."""
+
+    @property
+    def flops(self) -> float:
+        """Multiplications with additions that the factorisation takes."""
+
+    @property
+    def complete(self) -> bool:
+        """False if it was given up because it would take more than `most_flops`."""
+
+
+class Factor(Protocol):
+    """A Cholesky factor."""
+
+    @property
+    def entries(self) -> int:
+        """Entries of L."""
+
+    @property
+    def replaced(self) -> int:
+        """Pivots that were zero up to rounding and were raised."""
+
+    def solve(self, right: FloatArray, threads: int, solution: FloatArray) -> None:
+        """Fill `solution` (n, w) with the solutions for right-hand sides (n, w)."""
+
+
 PathFinder = Callable[[IntArray, IntArray, FloatArray], ShortestPaths]
 
 
@@ -90,3 +125,17 @@ class Kernels(Protocol):
         value: FloatArray,
     ) -> None:
         """Fill columns (ascending) and values of Σ SᵢBᵢSᵢ', Bᵢ = BB' or I − BB'."""
+
+    def analyse(self, row: IntArray, column: IntArray, most_flops: float) -> Analysis:
+        """Order a symmetric CSR pattern and predict its Cholesky factor, or give up."""
+
+    def factor(
+        self,
+        analysis: Analysis,
+        row: IntArray,
+        column: IntArray,
+        values: FloatArray,
+        shift: float,
+        threads: int,
+    ) -> Factor:
+        """Factorise A + shift·I; a ValueError if it is not positive definite."""

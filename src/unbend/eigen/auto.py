@@ -1,22 +1,27 @@
 """The choice of a solver, and the reason for it."""
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
+from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.shift_invert import ShiftInvert
+from unbend.memory import available_memory
 from unbend.problem import SpectralProblem
 from unbend.report import note
 
 # Up to here LAPACK takes well under a second and nothing can go wrong.
 DENSE_ROWS = 600
-# A factor fills roughly the profile; beyond this share of the full triangle it costs more than
-# the products it saves.
-WIDE_PROFILE = 0.12
+# Block products that Lanczos takes for a bottom end, and how many operations of a factorisation,
+# which runs in registers and cache, take the time of one of a product, which waits for memory.
+LANCZOS_PRODUCTS = 150
+SPEED_OF_FACTORS = 10.0
+# Share of the triangle from which on a factor is no longer sparse.
+FULL_FACTOR = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,42 +40,52 @@ class Auto:
         self, problem: SpectralProblem, count: int
     ) -> tuple[Dense | Lanczos | ShiftInvert, str]:
         """Return a solver for `count` eigenpairs of a problem and the reason for it."""
+        return self._choose(problem, count)[:2]
+
+    def _choose(
+        self, problem: SpectralProblem, count: int
+    ) -> tuple[Dense | Lanczos | ShiftInvert, str, Symbolic | None]:
         n = problem.n
         if n <= DENSE_ROWS or 10 * count > n:
-            return Dense(), f"{n} rows: small enough for LAPACK"
+            return Dense(), f"{n} rows: small enough for LAPACK", None
         if problem.end == "top":
-            return Lanczos(), "top end: products with the matrix are enough"
+            return Lanczos(), "top end: products with the matrix are enough", None
         if not is_sparse(problem.matrix):
-            return Dense(), "bottom end of a matrix that is not sparse"
-        share = _profile(problem) if problem.nullity == 0 else 0.0
-        if share > WIDE_PROFILE:
-            return Lanczos(), f"a factorisation would fill about {share:.0%} of the triangle"
-        return ShiftInvert(), "bottom end of a sparse matrix that factorises"
+            return Dense(), "bottom end of a matrix that is not sparse", None
+        # Eigenvalues of alignment kernels crowd at zero, where products cannot tell them apart.
+        most = inf if problem.nullity else _worth_factorising(problem, count)
+        symbolic = analyse(problem.matrix, most)
+        if not symbolic.analysis.complete:
+            return Lanczos(), f"a factorisation would take over {most:.1e} operations", None
+        if not problem.nullity and symbolic.analysis.entries > FULL_FACTOR * n**2 / 2:
+            return (
+                Lanczos(),
+                "a factor would be full: the matrix is sparse only by its format",
+                None,
+            )
+        free = available_memory()
+        if not problem.nullity and free is not None and symbolic.bytes > free:
+            return Lanczos(), f"a factor of {symbolic.analysis.stored} numbers does not fit", None
+        reason = f"bottom end, a factor of {symbolic.analysis.entries} entries"
+        return ShiftInvert(), reason, symbolic
 
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return `count` eigenpairs by the chosen solver, noting the choice."""
-        solver, reason = self.choose(problem, count)
+        solver, reason, symbolic = self._choose(problem, count)
         note(solver=type(solver).__name__, because=reason)
-        return solver.eigenpairs(problem, count, rng)
+        if not isinstance(solver, ShiftInvert):
+            return solver.eigenpairs(problem, count, rng)
+        try:
+            return solver.eigenpairs(problem, count, rng, symbolic)
+        except NotPositiveDefinite:
+            note(solver="Lanczos", because="the matrix has negative eigenvalues")
+            return Lanczos().eigenpairs(problem, count, rng)
 
 
-def _profile(problem: SpectralProblem) -> float:
-    """Share of the lower triangle inside the profile after reverse Cuthill–McKee ordering.
-
-    Thin for graphs of low-dimensional data; nearly one for graphs of high-dimensional data, which
-    have no small separators and would fill up completely.
-    """
-    matrix = problem.matrix
-    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-    position = np.empty(problem.n, dtype=np.int64)
-    position[order] = np.arange(problem.n)
-    first = position.copy()
-    filled = np.flatnonzero(np.diff(matrix.indptr))
-    least = (
-        np.minimum.reduceat(position[matrix.indices], matrix.indptr[filled]) if len(filled) else 0
-    )
-    first[filled] = np.minimum(first[filled], least)
-    widths = position - first
-    return float(2.0 * widths.sum() / problem.n**2)
+def _worth_factorising(problem: SpectralProblem, count: int) -> float:
+    """Operations of a factorisation that take as long as block Lanczos would."""
+    width = count + Lanczos().guard
+    product = width * (2.0 * problem.matrix.nnz + 4.0 * Lanczos().depth * width * problem.n)
+    return float(SPEED_OF_FACTORS * LANCZOS_PRODUCTS * product)

@@ -15,6 +15,10 @@ from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
 
+# Sine of the angle to the span of the other columns of a block from which on its Gram matrix
+# tells them apart: errors are rounding divided by its square.
+WELL_APART = 1e-2
+
 
 @dataclass(frozen=True, eq=False)
 class RitzPairs:
@@ -22,7 +26,6 @@ class RitzPairs:
 
     values: FloatArray
     vectors: FloatArray
-    images: FloatArray
     residuals: FloatArray
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
@@ -46,16 +49,26 @@ def block_krylov(
     None), block by block, and restarts from the best Ritz vectors of A in it. Because every pass
     begins from Ritz vectors of A, errors of an inexact T do not add up.
     """
-    ritz = _orthonormal(start, [problem.trivial_basis])
-    image = problem.matrix @ ritz
+    width, trivial = start.shape[1], problem.trivial_basis.shape[1]
+    # One array for the trivial vectors and the whole space, so that every product with it is one.
+    space = np.empty((problem.n, trivial + (depth + 1) * width))
+    image = np.empty((problem.n, (depth + 1) * width))
+    space[:, :trivial] = problem.trivial_basis
+    ritz = _orthonormal(start, space[:, :trivial])
+    product = problem.matrix @ ritz
     for number in range(passes):
-        basis, images = [ritz], [image]
+        block, size = ritz, width
+        space[:, trivial : trivial + size], image[:, :size] = ritz, product
         for _ in range(depth):
-            further = images[-1] if expand is None else expand(basis[-1])
-            basis.append(_orthonormal(further, [problem.trivial_basis, *basis]))
-            images.append(problem.matrix @ basis[-1])
-            pairs = _rayleigh_ritz(problem.end, np.hstack(basis), np.hstack(images), ritz, count)
-            ritz, image = pairs.vectors, pairs.images
+            further = image[:, size - width : size] if expand is None else expand(block)
+            block = _orthonormal(further, space[:, : trivial + size])
+            space[:, trivial + size : trivial + size + width] = block
+            image[:, size : size + width] = problem.matrix @ block
+            size += width
+            pairs, product = _rayleigh_ritz(
+                problem.end, space[:, trivial : trivial + size], image[:, :size], ritz, count
+            )
+            ritz = pairs.vectors
             if finished(pairs):
                 return pairs, True
         step(number + 1, passes)
@@ -64,23 +77,40 @@ def block_krylov(
 
 def _rayleigh_ritz(
     end: str, space: FloatArray, image: FloatArray, previous: FloatArray, count: int
-) -> RitzPairs:
+) -> tuple[RitzPairs, FloatArray]:
+    """Return the best pairs in a space and the products of their vectors with A."""
     small = space.T @ image
     values, rotation = np.linalg.eigh((small + small.T) / 2)
     width, size = previous.shape[1], float(np.abs(values).max())
     pick = slice(None, width) if end == "bottom" else slice(None, -width - 1, -1)
     values, rotation = values[pick], rotation[:, pick]
-    vectors, images = space @ rotation, image @ rotation
-    residuals = np.linalg.norm(images - vectors * values, axis=0)
+    vectors, product = space @ rotation, image @ rotation
+    residuals = np.linalg.norm(product - vectors * values, axis=0)
     wanted = vectors[:, :count]
-    turned = np.linalg.norm(wanted - previous @ (previous.T @ wanted), 2)
-    return RitzPairs(values, vectors, images, residuals, size, float(turned))
+    left = wanted - previous @ (previous.T @ wanted)
+    turned = np.sqrt(max(0.0, float(np.linalg.eigvalsh(left.T @ left)[-1])))
+    return RitzPairs(values, vectors, residuals, size, turned), product
 
 
-def _orthonormal(block: FloatArray, against: list[FloatArray]) -> FloatArray:
-    """Orthonormal columns, orthogonal to earlier blocks; twice is enough (Kahan)."""
+def _orthonormal(block: FloatArray, against: FloatArray) -> FloatArray:
+    """Orthonormal columns, orthogonal to those of `against`; twice is enough (Kahan)."""
     for _ in range(2):
-        for earlier in against:
-            block = block - earlier @ (earlier.T @ block)
-        block = np.linalg.qr(block)[0]
+        block = _orthonormal_columns(block - against @ (against.T @ block))
     return block
+
+
+def _orthonormal_columns(block: FloatArray) -> FloatArray:
+    """Orthonormal basis of the columns: by their Gram matrix where they are well apart.
+
+    That takes two products; what it lacks in accuracy a second time makes up for.
+    """
+    gram = block.T @ block
+    length = np.sqrt(np.diag(gram))
+    if np.all(length > 0):
+        try:
+            root = np.linalg.cholesky(gram / np.outer(length, length))
+        except np.linalg.LinAlgError:
+            root = np.zeros_like(gram)
+        if np.diag(root).min() > WELL_APART:
+            return np.asarray(block @ (np.linalg.inv(root).T / length[:, None]))
+    return np.linalg.qr(block)[0]

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_array, eye_array
-from scipy.sparse.linalg import LinearOperator, SuperLU, splu
+from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray
 from unbend.eigen.dense import Dense
-from unbend.eigen.krylov import RitzPairs, block_krylov
+from unbend.eigen.factor import Symbolic, analyse
+from unbend.eigen.krylov import Apply, RitzPairs, block_krylov
 from unbend.problem import SpectralProblem
-from unbend.report import note, note_bytes
+from unbend.report import note
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class ShiftInvert:
         Vectors carried beyond those asked for.
     passes : int
         Passes before giving up, which is then reported.
+    threads : int
+        Threads of the factorisation; the result does not depend on them.
     """
 
     tol: float = 1e-7
@@ -39,11 +41,19 @@ class ShiftInvert:
     depth: int = 2
     guard: int = 4
     passes: int = 60
+    threads: int = 1
 
     def eigenpairs(
-        self, problem: SpectralProblem, count: int, rng: np.random.Generator
+        self,
+        problem: SpectralProblem,
+        count: int,
+        rng: np.random.Generator,
+        symbolic: Symbolic | None = None,
     ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return at least `count` eigenpairs, and whether the first `count` converged."""
+        """Return at least `count` eigenpairs, and whether the first `count` converged.
+
+        `symbolic` is the analysis of the matrix, where it has been made before.
+        """
         if problem.end != "bottom":
             raise ValueError(
                 "ShiftInvert finds the bottom of the spectrum and this method needs the top: "
@@ -57,7 +67,7 @@ class ShiftInvert:
         width = count + self.guard
         if width * (self.depth + 2) > problem.n:
             return Dense().eigenpairs(problem, count, rng)
-        factor = self._factor(problem)
+        inverse = self._inverse(problem, symbolic or analyse(problem.matrix))
         floor = 1e-15 * problem.norm
 
         def finished(pairs: RitzPairs) -> bool:
@@ -69,26 +79,23 @@ class ShiftInvert:
             problem,
             start,
             count,
-            expand=factor.solve,
+            expand=inverse,
             depth=self.depth,
             passes=self.passes,
             finished=finished,
         )
         return pairs.values, pairs.vectors, converged
 
-    def _factor(self, problem: SpectralProblem) -> SuperLU:
-        matrix = csc_array(problem.matrix, dtype=np.float64)
-        mean = float(np.mean(np.abs(matrix.diagonal())))
-        shift = self.shift * (mean if mean > 0 else 1.0)
-        shifted = csc_array(matrix + shift * eye_array(problem.n))
-        # Symmetric mode without pivoting: the matrix is positive definite, and this keeps the
-        # fill of a Cholesky factorisation.
-        factor = splu(
-            shifted,
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-        note(factor_entries=factor.nnz)
-        note_bytes(12 * factor.nnz)
-        return factor
+    def _inverse(self, problem: SpectralProblem, symbolic: Symbolic) -> Apply:
+        """Products with the inverse of the shifted matrix."""
+        mean = float(np.mean(np.abs(problem.matrix.diagonal())))
+        factor = symbolic.factor(self.shift * (mean if mean > 0 else 1.0), self.threads)
+        note(factor_entries=factor.entries, raised_pivots=factor.replaced)
+
+        def apply(block: FloatArray) -> FloatArray:
+            block = np.ascontiguousarray(block, dtype=np.float64)
+            solution = np.empty_like(block)
+            factor.solve(block, self.threads, solution)
+            return solution
+
+        return apply

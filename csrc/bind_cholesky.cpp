@@ -1,0 +1,81 @@
+// Python's view of the sparse Cholesky factorisation.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <limits>
+#include <memory>
+
+#include "bind.hpp"
+#include "solve.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <typename Scalar>
+using Vector = nb::ndarray<const Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Sides = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Solved = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+struct Analysis {
+    std::shared_ptr<const unbend::Structure> structure;
+};
+
+// Lets Ctrl-C through: called without the GIL, from the thread that Python called.
+void check_signals() {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+unbend::Pattern pattern(const Vector<std::int64_t> &row, const Vector<std::int32_t> &column) {
+    const auto n = static_cast<std::int64_t>(row.shape(0)) - 1;
+    if (n < 1 || n > std::numeric_limits<std::int32_t>::max())
+        throw std::invalid_argument("the matrix needs at least one row and fewer than 2^31");
+    return {static_cast<std::int32_t>(n), row.data(), column.data()};
+}
+
+Analysis analyse(Vector<std::int64_t> row, Vector<std::int32_t> column, double most_flops) {
+    const unbend::Pattern graph = pattern(row, column);
+    nb::gil_scoped_release release;
+    return {std::make_shared<const unbend::Structure>(
+        unbend::analyse(graph, most_flops, check_signals))};
+}
+
+unbend::Factor factor(const ::Analysis &analysis, Vector<std::int64_t> row,
+                      Vector<std::int32_t> column, Vector<double> values, double shift,
+                      int threads) {
+    const unbend::Pattern graph = pattern(row, column);
+    if (!analysis.structure->complete)
+        throw std::invalid_argument("the analysis was given up: it has no structure to fill");
+    nb::gil_scoped_release release;
+    return unbend::Factorisation(analysis.structure, graph, values.data(), shift, threads,
+                                 check_signals)
+        .run();
+}
+
+void solve(const unbend::Factor &factor, Sides right, int threads, Solved solution) {
+    const auto n = static_cast<std::size_t>(factor.structure->n);
+    if (right.shape(0) != n || solution.shape(0) != n || solution.shape(1) != right.shape(1))
+        throw std::invalid_argument("right-hand sides and solution need the rows of the matrix");
+    nb::gil_scoped_release release;
+    unbend::Solution(factor, static_cast<std::int64_t>(right.shape(1)), threads, check_signals)
+        .run(right.data(), solution.data());
+}
+
+}  // namespace
+
+void unbend::bind_cholesky(nb::module_ &module) {
+    nb::class_<::Analysis>(module, "Analysis")
+        .def_prop_ro("entries", [](const ::Analysis &a) { return a.structure->entries; })
+        .def_prop_ro("stored", [](const ::Analysis &a) { return a.structure->stored(); })
+        .def_prop_ro("flops", [](const ::Analysis &a) { return a.structure->flops; })
+        .def_prop_ro("complete", [](const ::Analysis &a) { return a.structure->complete; });
+    nb::class_<unbend::Factor>(module, "Factor")
+        .def_prop_ro("entries", [](const unbend::Factor &f) { return f.structure->entries; })
+        .def_prop_ro("replaced", [](const unbend::Factor &f) { return f.replaced; })
+        .def("solve", &::solve, nb::arg("right"), nb::arg("threads"),
+             nb::arg("solution").noconvert());
+    module.def("analyse", &::analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
+    module.def("factor", &::factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
+               nb::arg("values"), nb::arg("shift"), nb::arg("threads"));
+}

@@ -1,0 +1,287 @@
+// Sparse Cholesky factorisation A + shift I = LL' by fronts (Duff and Reid, 1983): each supernode is a dense
+// block, assembled from the matrix and from what its children take, and factorised at once.
+//
+// Every number is computed by the same sums in the same order however many threads there are.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dense.hpp"
+#include "symbolic.hpp"
+
+namespace unbend {
+
+// Operations below which threads would wait for one another longer than they work.
+constexpr double worth_sharing = 4e6, worth_starting = 1e8;
+
+struct Factor {
+    std::shared_ptr<const Structure> structure;
+    std::unique_ptr<double[]> values;   // panels of the supernodes, column by column
+    std::int64_t replaced = 0;          // pivots that were rounding of zero and were raised
+};
+
+// Where what the supernodes take from their ancestors is kept until their parents are assembled.
+// Children lie on another stack than their parent, so each stack only grows and shrinks at its
+// end.
+struct Stacks {
+    std::unique_ptr<double[]> space[2];
+    std::int64_t top[2] = {0, 0};
+};
+
+class Factorisation {
+  public:
+    Factorisation(std::shared_ptr<const Structure> structure, const Pattern &graph,
+                  const double *values, double shift, int threads,
+                  const std::function<void()> &poll)
+        : shape_(*structure), graph_(graph), entries_(values), shift_(shift),
+          threads_(shape_.total > worth_starting ? std::max(threads, 1) : 1), poller_(poll),
+          parity_(shape_.supernodes(), 0), update_(shape_.supernodes(), nullptr),
+          owned_(shape_.supernodes()), diagonal_(shape_.n, 0.0), finished_(shape_.supernodes(), 0) {
+        if (graph.n != shape_.n) throw std::invalid_argument("the matrix was not the one analysed");
+        result_.structure = std::move(structure);
+        result_.values.reset(new double[std::max<std::int64_t>(shape_.panel.back(), 1)]);
+    }
+
+    // Throws std::domain_error if the matrix is not positive definite.
+    Factor run() {
+        for (std::int32_t s = shape_.supernodes() - 1; s >= 0; --s)
+            if (shape_.parent[s] != -1) parity_[s] = 1 - parity_[shape_.parent[s]];
+        factor_tasks();
+        Workspace workspace;
+        workspace.position.resize(shape_.n);
+        for (const std::int32_t s : spine_)
+            if (!poller_.stopped()) factor_above(s, workspace, threads_);
+        poller_.rethrow();
+        result_.replaced = replaced_.load();
+        return std::move(result_);
+    }
+
+  private:
+    // What one thread needs for itself.
+    struct Workspace {
+        Stacks stacks;
+        std::vector<std::int32_t> position;   // of rows in the front at work
+        std::vector<double> packed;
+    };
+
+    // Subtrees, the largest first, and then the supernodes above them, each after its children;
+    // those that hold more than a thread's share of all the work follow alone, shared by all.
+    void factor_tasks() {
+        std::int64_t peak[2];
+        find_peaks(peak);
+        const auto make = [&] {
+            Workspace workspace;
+            for (int side = 0; side < 2; ++side)
+                workspace.stacks.space[side].reset(new double[peak[side] + 1]);
+            workspace.position.resize(shape_.n);
+            return workspace;
+        };
+        const auto subtrees = static_cast<std::int64_t>(shape_.subtrees.size());
+        std::vector<std::int32_t> trees(subtrees), above;
+        std::iota(trees.begin(), trees.end(), 0);
+        std::stable_sort(trees.begin(), trees.end(), [&](std::int32_t a, std::int32_t b) {
+            return shape_.work[shape_.subtrees[a]] > shape_.work[shape_.subtrees[b]];
+        });
+        for (const std::int32_t s : shape_.top) (is_shared(s) ? spine_ : above).push_back(s);
+        // Less work first: children come before their parents, and rarely right before them.
+        std::stable_sort(above.begin(), above.end(), [&](std::int32_t a, std::int32_t b) {
+            return shape_.work[a] < shape_.work[b];
+        });
+        run_tasks(subtrees + static_cast<std::int64_t>(above.size()), threads_, poller_, make,
+                  [&](Workspace &workspace, std::int64_t t) {
+                      if (t < subtrees)
+                          factor_subtree(trees[t], workspace);
+                      else if (wait_for_children(above[t - subtrees]))
+                          factor_above(above[t - subtrees], workspace, 1);
+                  });
+    }
+
+    bool is_shared(std::int32_t s) const {
+        return threads_ > 1 && shape_.work[s] * threads_ > shape_.total;
+    }
+
+    // False if the work was given up meanwhile. Waits in short turns, so that the master polls.
+    bool wait_for_children(std::int32_t s) {
+        for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) {
+            std::unique_lock<std::mutex> lock(mutex_);
+            while (!finished_[c]) {
+                if (poller_.stopped()) return false;
+                changed_.wait_for(lock, std::chrono::milliseconds(20));
+            }
+        }
+        return true;
+    }
+
+    void finish(std::int32_t s) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        finished_[s] = 1;
+        changed_.notify_all();
+    }
+
+    void factor_subtree(std::int64_t t, Workspace &workspace) {
+        Stacks &stacks = workspace.stacks;
+        for (std::int32_t s = shape_.lowest[t]; s <= shape_.subtrees[t]; ++s) {
+            if (poller_.stopped()) return;
+            const int side = parity_[s];
+            if (s == shape_.subtrees[t]) {
+                owned_[s].reset(new double[square(s) + 1]);
+                update_[s] = owned_[s].get();
+            } else {
+                update_[s] = stacks.space[side].get() + stacks.top[side];
+                stacks.top[side] += square(s);
+            }
+            factor_front(s, workspace, 1);
+            const std::int32_t child = shape_.child[s];
+            if (child != -1) stacks.top[1 - side] = update_[child] - stacks.space[1 - side].get();
+        }
+        finish(shape_.subtrees[t]);
+    }
+
+    // The stacks a subtree needs at most, found by walking through it.
+    void find_peaks(std::int64_t (&peak)[2]) const {
+        peak[0] = peak[1] = 0;
+        for (std::size_t t = 0; t < shape_.subtrees.size(); ++t) {
+            std::int64_t top[2] = {0, 0};
+            for (std::int32_t s = shape_.lowest[t]; s < shape_.subtrees[t]; ++s) {
+                const int side = parity_[s];
+                top[side] += square(s);
+                peak[side] = std::max(peak[side], top[side]);
+                for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c])
+                    top[1 - side] -= square(c);
+            }
+        }
+    }
+
+    void factor_above(std::int32_t s, Workspace &workspace, int threads) {
+        owned_[s].reset(new double[square(s) + 1]);
+        update_[s] = owned_[s].get();
+        factor_front(s, workspace, threads);
+        for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) owned_[c].reset();
+        finish(s);
+    }
+
+    std::int64_t square(std::int32_t s) const {
+        return static_cast<std::int64_t>(shape_.below(s)) * shape_.below(s);
+    }
+
+    void factor_front(std::int32_t s, Workspace &workspace, int threads) {
+        std::vector<std::int32_t> &position = workspace.position;
+        std::vector<double> &packed = workspace.packed;
+        const std::int32_t width = shape_.width(s), rows = width + shape_.below(s);
+        const Front front{result_.values.get() + shape_.panel[s], update_[s], width, rows,
+                          diagonal_.data() + shape_.first[s]};
+        const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
+        for (std::int32_t k = 0; k < width; ++k) position[shape_.first[s] + k] = k;
+        for (std::int32_t k = width; k < rows; ++k) position[below[k - width]] = k;
+        std::fill_n(front.panel, static_cast<std::int64_t>(width) * rows, 0.0);
+        scatter_matrix(s, front, position);
+        add_children(s, front, position, true, threads);
+        const std::int32_t groups = (rows + tile_rows - 1) / tile_rows;
+        packed.resize(static_cast<std::size_t>(groups) * tile_rows * std::min(width, block_columns));
+        Pivots pivots;
+        for (std::int32_t k = 0; k < width && !poller_.stopped(); k += block_columns) {
+            const std::int32_t columns = std::min(block_columns, width - k);
+            dispatch([&]() UNBEND_INLINE { factor_block(front, k, columns, packed.data(), pivots); });
+            update_front(front, k, columns, packed.data(), threads);
+        }
+        if (pivots.failed >= 0)
+            throw std::domain_error("the matrix is not positive definite: no positive pivot in row " +
+                                    std::to_string(shape_.order[shape_.first[s] + pivots.failed]));
+        if (pivots.replaced > 0) replaced_ += pivots.replaced;
+        add_children(s, front, position, false, threads);
+    }
+
+    // Rows in chunks whose packed part stays in the cache.
+    void update_front(const Front &front, std::int32_t k, std::int32_t columns, const double *packed,
+                      int threads) {
+        const std::int32_t groups = (front.rows - k + tile_rows - 1) / tile_rows, chunk = 16;
+        const std::int32_t chunks = (groups + chunk - 1) / chunk;
+        const bool shared = threads > 1 && columns * double(groups) * groups > worth_sharing / 64;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (shared)
+        // From the bottom: the lowest rows are the longest, and short ones fill the end.
+        for (std::int32_t c = chunks - 1; c >= 0; --c) {
+            if (poller_.stopped()) continue;
+            dispatch([&]() UNBEND_INLINE {
+                update_rows(front, k, columns, packed, c * chunk, std::min(groups, (c + 1) * chunk));
+            });
+        }
+    }
+
+    void scatter_matrix(std::int32_t s, const Front &front, const std::vector<std::int32_t> &position) {
+        const std::int32_t begin = shape_.first[s], end = shape_.first[s + 1];
+        const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
+        for (std::int32_t j = begin; j < end; ++j) {
+            const std::int32_t v = shape_.order[j];
+            double *column = front.column(j - begin);
+            for (std::int64_t e = graph_.row[v]; e < graph_.row[v + 1]; ++e) {
+                const std::int32_t i = shape_.place[graph_.column[e]];
+                if (i < j) continue;
+                const std::int32_t k = position[i];
+                if (i >= end && (k < front.width || k >= front.rows || below[k - front.width] != i))
+                    throw std::invalid_argument("the matrix has entries that were not analysed");
+                column[k] += entries_[e];
+            }
+            diagonal_[j] = column[j - begin] += shift_;
+        }
+    }
+
+    // Adds what the children take: to the panel, or later to the update, which is set in between.
+    void add_children(std::int32_t s, const Front &front, const std::vector<std::int32_t> &position,
+                      bool panel, int threads) {
+        if (!panel && front.width == front.rows) return;
+        for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) {
+            const std::int32_t size = shape_.below(c);
+            const std::int32_t *rows = shape_.rows.data() + shape_.begin[c];
+            const auto cut = static_cast<std::int32_t>(
+                std::lower_bound(rows, rows + size, shape_.first[s + 1]) - rows);
+            const std::int32_t from = panel ? 0 : cut, to = panel ? cut : size;
+            // From here on the child's rows follow one another in the parent.
+            std::int32_t run = size;
+            while (run > 0 && position[rows[size - 1]] - position[rows[run - 1]] == size - run) --run;
+    #pragma omp parallel for num_threads(threads) schedule(static, 8) if (threads > 1 && size > 256)
+            for (std::int32_t j = from; j < to; ++j)
+                add_column(front.column(position[rows[j]]),
+                           update_[c] + static_cast<std::int64_t>(j) * size, rows, position, j, run,
+                           size);
+        }
+    }
+
+    static void add_column(double *to, const double *from, const std::int32_t *rows,
+                           const std::vector<std::int32_t> &position, std::int32_t j,
+                           std::int32_t run, std::int32_t size) {
+        std::int32_t i = j;
+        for (; i < run; ++i) to[position[rows[i]]] += from[i];
+        if (i == size) return;
+        double *rest = to + position[rows[i]] - i;
+        for (; i < size; ++i) rest[i] += from[i];
+    }
+
+    const Structure &shape_;
+    const Pattern graph_;
+    const double *entries_;
+    const double shift_;
+    const int threads_;
+    Poller poller_;
+    std::vector<std::int8_t> parity_;              // of the depth in the tree
+    std::vector<double *> update_;
+    std::vector<std::unique_ptr<double[]>> owned_;
+    std::vector<double> diagonal_;
+    std::vector<std::int32_t> spine_;
+    std::vector<char> finished_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::atomic<std::int64_t> replaced_{0};
+    Factor result_;
+};
+
+}  // namespace unbend

@@ -1,0 +1,230 @@
+// Solves with a sparse Cholesky factor, for several right-hand sides at once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cholesky.hpp"
+
+namespace unbend {
+
+// Sums of `rows` (up to four) entries of L, `apart` numbers apart, times rows of X of 4 V numbers:
+// sum[r] = Σ_p l[p step + r apart] x_p, where x_p is given by `at(p)`.
+template <int V, typename At>
+UNBEND_INLINE inline void multiply_rows(const double *l, std::int64_t step, std::int64_t apart,
+                                        std::int32_t from, std::int32_t to, const At &at,
+                                        Lanes (&sum)[4][V]) {
+    Lanes s[4][V] = {};
+    for (std::int32_t p = from; p < to; ++p) {
+        const double *x = at(p), *entry = l + p * step;
+        Lanes part[V];
+        for (int v = 0; v < V; ++v) load(part[v], x + 4 * v);
+        for (int r = 0; r < 4; ++r)
+            for (int v = 0; v < V; ++v) s[r][v] += part[v] * entry[r * apart];
+    }
+    for (int r = 0; r < 4; ++r)
+        for (int v = 0; v < V; ++v) sum[r][v] = s[r][v];
+}
+
+template <int V>
+UNBEND_INLINE inline void subtract(double *x, const Lanes (&sum)[V]) {
+    for (int v = 0; v < V; ++v) {
+        Lanes value;
+        load(value, x + 4 * v);
+        value -= sum[v];
+        store(x + 4 * v, value);
+    }
+}
+
+// x -= factor * y, or x *= factor, for rows of 4 V numbers.
+template <int V>
+UNBEND_INLINE inline void subtract_multiple(double *x, const double *y, double factor) {
+    Lanes sum[V];
+    for (int v = 0; v < V; ++v) {
+        load(sum[v], y + 4 * v);
+        sum[v] = sum[v] * factor;
+    }
+    subtract<V>(x, sum);
+}
+
+template <int V>
+UNBEND_INLINE inline void scale(double *x, double factor) {
+    for (int k = 0; k < 4 * V; ++k) x[k] *= factor;
+}
+
+// The right-hand sides in the order of the factor, rows of `stride` numbers, and for the subtree
+// at work a place of its own for what it takes from rows beyond it.
+struct Sides {
+    double *x;
+    std::int64_t stride;
+    double *beyond;                   // null: all rows are in x
+    const std::int32_t *position;     // of rows beyond the subtree
+    std::int32_t end;                 // first row beyond the subtree
+
+    UNBEND_INLINE double *row(std::int32_t i) const {
+        return beyond == nullptr || i < end ? x + i * stride : beyond + position[i] * stride;
+    }
+};
+
+// Four columns at a time: L11 x = b, then x below is reduced by L21 x.
+template <int V>
+UNBEND_INLINE inline void forward_block(const double *panel, std::int32_t width, std::int32_t rows,
+                                        const std::int32_t *below, double *own, const Sides &to,
+                                        std::int64_t offset) {
+    const std::int64_t stride = to.stride;
+    const auto at = [&](std::int32_t p) UNBEND_INLINE { return own + p * stride; };
+    Lanes sum[4][V];
+    for (std::int32_t j = 0; j < width; j += 4) {
+        const std::int32_t columns = std::min(4, width - j);
+        const std::int32_t some = std::min(4, rows - j);
+        multiply_rows<V>(panel + j + std::min(0, some - 4), rows, 1, 0, j, at, sum);
+        for (std::int32_t r = 0; r < columns; ++r) {
+            double *x = own + (j + r) * stride;
+            subtract<V>(x, sum[r + 4 - some]);
+            for (std::int32_t p = j; p < j + r; ++p)
+                subtract_multiple<V>(x, own + p * stride, panel[p * std::int64_t{rows} + j + r]);
+            scale<V>(x, 1.0 / panel[(j + r) * std::int64_t{rows} + j + r]);
+        }
+    }
+    std::int32_t i = width;
+    for (; i + 4 <= rows; i += 4) {
+        multiply_rows<V>(panel + i, rows, 1, 0, width, at, sum);
+        for (std::int32_t r = 0; r < 4; ++r)
+            subtract<V>(to.row(below[i + r - width]) + offset, sum[r]);
+    }
+    for (; i < rows; ++i) {
+        multiply_rows<V>(panel + i, rows, 0, 0, width, at, sum);
+        subtract<V>(to.row(below[i - width]) + offset, sum[0]);
+    }
+}
+
+// Four columns at a time, from the last: L11' x = b - L21' (x below).
+template <int V>
+UNBEND_INLINE inline void backward_block(const double *panel, std::int32_t width, std::int32_t rows,
+                                         const std::int32_t *below, double *own, const double *all,
+                                         std::int64_t stride) {
+    const auto inside = [&](std::int32_t p) UNBEND_INLINE { return own + p * stride; };
+    const auto beyond = [&](std::int32_t p) UNBEND_INLINE {
+        return all + below[p - width] * stride;
+    };
+    Lanes sum[4][V], more[4][V];
+    const std::int64_t step = rows;
+    for (std::int32_t j = (width - 1) / 4 * 4; j >= 0; j -= 4) {
+        const std::int32_t columns = std::min(4, width - j);
+        // Fewer than four columns: the last one stands in for those that are missing.
+        const double *l = panel + j * step;
+        const std::int64_t apart = columns == 4 ? step : 0;
+        for (std::int32_t first = 0; first < (columns == 4 ? 1 : columns); ++first) {
+            const double *from = l + first * step;
+            multiply_rows<V>(from, 1, apart, j + columns, width, inside, sum);
+            multiply_rows<V>(from, 1, apart, width, rows, beyond, more);
+            for (std::int32_t r = 0; r < (columns == 4 ? 4 : 1); ++r) {
+                subtract<V>(own + (j + first + r) * stride, sum[r]);
+                subtract<V>(own + (j + first + r) * stride, more[r]);
+            }
+        }
+        for (std::int32_t r = columns - 1; r >= 0; --r) {
+            double *x = own + (j + r) * stride;
+            for (std::int32_t p = r + 1; p < columns; ++p)
+                subtract_multiple<V>(x, own + (j + p) * stride, l[r * step + j + p]);
+            scale<V>(x, 1.0 / l[r * step + j + r]);
+        }
+    }
+}
+
+class Solution {
+  public:
+    Solution(const Factor &factor, std::int64_t sides, int threads, const std::function<void()> &poll)
+        : factor_(factor), shape_(*factor.structure), sides_(sides), stride_((sides + 3) / 4 * 4),
+          threads_(4.0 * shape_.stored() * sides > worth_starting ? std::max(threads, 1) : 1),
+          poller_(poll), x_(static_cast<std::size_t>(shape_.n * stride_)) {}
+
+    // `right` and `out` are (n, sides) row by row and may be the same.
+    void run(const double *right, double *out) {
+        for (std::int32_t j = 0; j < shape_.n; ++j)
+            for (std::int64_t k = 0; k < sides_; ++k)
+                x_[j * stride_ + k] = right[shape_.order[j] * sides_ + k];
+        forward();
+        if (!poller_.stopped()) backward();
+        poller_.rethrow();
+        for (std::int32_t j = 0; j < shape_.n; ++j)
+            for (std::int64_t k = 0; k < sides_; ++k)
+                out[shape_.order[j] * sides_ + k] = x_[j * stride_ + k];
+    }
+
+  private:
+    // Subtrees gather what they take from rows above them apart from one another; the sums are
+    // then made in a fixed order.
+    void forward() {
+        const auto count = static_cast<std::int64_t>(shape_.subtrees.size());
+        std::vector<std::vector<double>> beyond(count);
+        run_tasks(count, threads_, poller_, [&] { return std::vector<std::int32_t>(shape_.n); },
+                  [&](std::vector<std::int32_t> &position, std::int64_t t) {
+                      forward_subtree(t, position, beyond[t]);
+                  });
+        for (std::int64_t t = 0; t < count && !poller_.stopped(); ++t) {
+            const std::int32_t root = shape_.subtrees[t], below = shape_.below(root);
+            for (std::int32_t k = 0; k < below; ++k)
+                for (std::int64_t c = 0; c < stride_; ++c)
+                    x_[shape_.rows[shape_.begin[root] + k] * stride_ + c] += beyond[t][k * stride_ + c];
+        }
+        for (const std::int32_t s : shape_.top)
+            if (!poller_.stopped()) forward_supernode(s, {x_.data(), stride_, nullptr, nullptr, 0});
+    }
+
+    void forward_subtree(std::int64_t t, std::vector<std::int32_t> &position,
+                         std::vector<double> &beyond) {
+        const std::int32_t root = shape_.subtrees[t], below = shape_.below(root);
+        beyond.assign(static_cast<std::size_t>(below * stride_) + 1, 0.0);
+        for (std::int32_t k = 0; k < below; ++k) position[shape_.rows[shape_.begin[root] + k]] = k;
+        const Sides to{x_.data(), stride_, beyond.data(), position.data(), shape_.first[root + 1]};
+        for (std::int32_t s = shape_.lowest[t]; s <= root; ++s)
+            if (!poller_.stopped()) forward_supernode(s, to);
+    }
+
+    void forward_supernode(std::int32_t s, const Sides &to) {
+        const double *panel = factor_.values.get() + shape_.panel[s];
+        const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
+        const std::int32_t width = shape_.width(s), rows = width + shape_.below(s);
+        double *own = x_.data() + shape_.first[s] * stride_;
+        dispatch([&]() UNBEND_INLINE {
+            std::int64_t c = 0;
+            for (; c + 8 <= stride_; c += 8)
+                forward_block<2>(panel, width, rows, below, own + c, to, c);
+            if (c < stride_) forward_block<1>(panel, width, rows, below, own + c, to, c);
+        });
+    }
+
+    void backward() {
+        for (std::size_t k = shape_.top.size(); k > 0 && !poller_.stopped(); --k)
+            backward_supernode(shape_.top[k - 1]);
+        run_tasks(static_cast<std::int64_t>(shape_.subtrees.size()), threads_, poller_,
+                  [] { return 0; }, [&](int, std::int64_t t) {
+                      for (std::int32_t s = shape_.subtrees[t]; s >= shape_.lowest[t]; --s)
+                          if (!poller_.stopped()) backward_supernode(s);
+                  });
+    }
+
+    void backward_supernode(std::int32_t s) {
+        const double *panel = factor_.values.get() + shape_.panel[s];
+        const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
+        const std::int32_t width = shape_.width(s), rows = width + shape_.below(s);
+        double *own = x_.data() + shape_.first[s] * stride_;
+        dispatch([&]() UNBEND_INLINE {
+            std::int64_t c = 0;
+            for (; c + 8 <= stride_; c += 8)
+                backward_block<2>(panel, width, rows, below, own + c, x_.data() + c, stride_);
+            if (c < stride_)
+                backward_block<1>(panel, width, rows, below, own + c, x_.data() + c, stride_);
+        });
+    }
+
+    const Factor &factor_;
+    const Structure &shape_;
+    const std::int64_t sides_, stride_;
+    const int threads_;
+    Poller poller_;
+    std::vector<double> x_;
+};
+
+}  // namespace unbend

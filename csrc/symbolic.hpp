@@ -1,0 +1,347 @@
+// What a Cholesky factor will look like: its elimination tree, and supernodes, runs of columns of
+// (nearly) one structure that are factorised together as a dense block.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "ordering.hpp"
+
+namespace unbend {
+
+// The structure of L for rows and columns in a new order. Supernode s holds the columns
+// first[s] .. first[s + 1]; below them are the rows rows[begin[s]] .. rows[begin[s + 1]], rising.
+struct Structure {
+    std::int32_t n = 0;
+    std::vector<std::int32_t> order, place;      // new to old, old to new
+    std::vector<std::int32_t> first, parent;     // supernodes are in postorder
+    std::vector<std::int64_t> begin;
+    std::vector<std::int32_t> rows;
+    std::vector<std::int64_t> panel;             // where each supernode's entries begin
+    std::vector<double> work;                    // of each subtree: flops, and moving numbers
+    double total = 0;                            // of all that
+    std::vector<std::int32_t> child, sibling;    // first child, and next child of the parent
+    std::vector<std::int32_t> subtrees;          // roots of subtrees that are handled as one task
+    std::vector<std::int32_t> lowest;            // first supernode of each such subtree
+    std::vector<std::int32_t> top;               // supernodes above them, rising
+    std::int64_t entries = 0;                    // of L, stored zeros left out
+    double flops = 0;
+    bool complete = false;                       // false: given up, more than the limit
+
+    // Numbers that the factor will hold, with zeros inside supernodes.
+    std::int64_t stored() const { return panel.empty() ? 0 : panel.back(); }
+    std::int32_t supernodes() const { return static_cast<std::int32_t>(parent.size()); }
+    std::int32_t width(std::int32_t s) const { return first[s + 1] - first[s]; }
+    std::int32_t below(std::int32_t s) const {
+        return static_cast<std::int32_t>(begin[s + 1] - begin[s]);
+    }
+};
+
+inline void invert(const std::vector<std::int32_t> &order, std::vector<std::int32_t> &place) {
+    place.resize(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<std::int32_t>(k);
+}
+
+// Parent of each column: the row of its first entry below the diagonal (Liu, 1986).
+inline std::vector<std::int32_t> elimination_tree(const Pattern &graph, const Structure &of) {
+    std::vector<std::int32_t> parent(graph.n, -1), ancestor(graph.n, -1);
+    for (std::int32_t j = 0; j < graph.n; ++j) {
+        const std::int32_t v = of.order[j];
+        for (std::int64_t e = graph.row[v]; e < graph.row[v + 1]; ++e) {
+            std::int32_t i = of.place[graph.column[e]];
+            while (i != -1 && i < j) {
+                const std::int32_t up = ancestor[i];
+                ancestor[i] = j;
+                if (up == -1) parent[i] = j;
+                i = up;
+            }
+        }
+    }
+    return parent;
+}
+
+// Children before parents, subtrees contiguous; the children of each vertex in the given order of
+// `children` (heads and next), which is used up.
+inline std::vector<std::int32_t> postorder(const std::vector<std::int32_t> &parent,
+                                           std::vector<std::int32_t> &head,
+                                           const std::vector<std::int32_t> &next) {
+    const auto n = static_cast<std::int32_t>(parent.size());
+    std::vector<std::int32_t> order, stack;
+    order.reserve(n);
+    for (std::int32_t root = 0; root < n; ++root) {
+        if (parent[root] != -1) continue;
+        stack.push_back(root);
+        while (!stack.empty()) {
+            const std::int32_t v = stack.back(), child = head[v];
+            if (child != -1) {
+                head[v] = next[child];
+                stack.push_back(child);
+            } else {
+                order.push_back(v);
+                stack.pop_back();
+            }
+        }
+    }
+    return order;
+}
+
+inline std::vector<std::int32_t> postorder(const std::vector<std::int32_t> &parent) {
+    std::vector<std::int32_t> head(parent.size(), -1), next(parent.size(), -1);
+    for (auto v = static_cast<std::int32_t>(parent.size()) - 1; v >= 0; --v)
+        if (parent[v] != -1) {
+            next[v] = head[parent[v]];
+            head[parent[v]] = v;
+        }
+    return postorder(parent, head, next);
+}
+
+// Entries of each column of L, its diagonal included (Gilbert, Ng and Peyton, 1994); columns are
+// in postorder. An entry (i, j) starts a new leaf of the subtree of row i, unless j is an ancestor
+// of a column seen before; paths from leaves overlap from their least common ancestor on.
+inline std::vector<std::int32_t> column_counts(const Pattern &graph, const Structure &of,
+                                               const std::vector<std::int32_t> &parent) {
+    const std::int32_t n = graph.n;
+    std::vector<std::int32_t> descendant(n), count(n, 0), ancestor(n), leaf(n, -1), earliest(n, -1);
+    for (std::int32_t j = 0; j < n; ++j) ancestor[j] = descendant[j] = j;
+    for (std::int32_t j = 0; j < n; ++j)
+        if (parent[j] != -1)
+            descendant[parent[j]] = std::min(descendant[parent[j]], descendant[j]);
+    for (std::int32_t j = 0; j < n; ++j) {
+        if (descendant[j] == j) ++count[j];
+        if (parent[j] != -1) --count[parent[j]];
+        const std::int32_t v = of.order[j];
+        for (std::int64_t e = graph.row[v]; e < graph.row[v + 1]; ++e) {
+            const std::int32_t i = of.place[graph.column[e]];
+            if (i <= j || descendant[j] <= earliest[i]) continue;
+            earliest[i] = descendant[j];
+            ++count[j];
+            if (leaf[i] != -1) {
+                std::int32_t common = leaf[i];
+                while (common != ancestor[common]) {
+                    ancestor[common] = ancestor[ancestor[common]];
+                    common = ancestor[common];
+                }
+                --count[common];
+            }
+            leaf[i] = j;
+        }
+        if (parent[j] != -1) ancestor[j] = parent[j];
+    }
+    for (std::int32_t j = 0; j < n; ++j)
+        if (parent[j] != -1) count[parent[j]] += count[j];
+    return count;
+}
+
+// Supernodes while they are being merged: `size` counts columns and the rows below them.
+struct Blocks {
+    std::vector<std::int32_t> of_column;               // supernode of each column
+    std::vector<std::int32_t> columns, size, parent;
+    std::vector<std::int64_t> zeros;                   // stored entries that are not in L
+};
+
+inline Blocks fundamental_blocks(const std::vector<std::int32_t> &parent,
+                                 const std::vector<std::int32_t> &count) {
+    Blocks blocks;
+    const auto n = static_cast<std::int32_t>(parent.size());
+    blocks.of_column.resize(n);
+    std::vector<std::int32_t> last;
+    for (std::int32_t j = 0; j < n; ++j) {
+        if (j == 0 || parent[j - 1] != j || count[j - 1] != count[j] + 1) {
+            blocks.columns.push_back(0);
+            blocks.size.push_back(count[j]);
+            last.push_back(j);
+        }
+        blocks.of_column[j] = static_cast<std::int32_t>(blocks.columns.size()) - 1;
+        ++blocks.columns.back();
+        last.back() = j;
+    }
+    for (const std::int32_t j : last)
+        blocks.parent.push_back(parent[j] == -1 ? -1 : blocks.of_column[parent[j]]);
+    blocks.zeros.assign(blocks.columns.size(), 0);
+    return blocks;
+}
+
+// Whether a supernode of so many columns may hold this share of zeros: small ones cost more to
+// handle than to compute.
+inline bool worth_merging(std::int64_t columns, double share) {
+    return columns <= 4 || (columns <= 16 && share < 0.6) || (columns <= 48 && share < 0.2) ||
+           share < 0.05;
+}
+
+// Merges children into parents where that adds few zeros; returns which supernode took each one.
+inline std::vector<std::int32_t> merge_blocks(Blocks &blocks) {
+    const auto count = static_cast<std::int32_t>(blocks.columns.size());
+    std::vector<std::int32_t> into(count), head(count, -1), next(count, -1);
+    std::iota(into.begin(), into.end(), 0);
+    std::vector<std::pair<std::int64_t, std::int32_t>> children;
+    for (std::int32_t s = 0; s < count; ++s) {
+        children.clear();
+        for (std::int32_t c = head[s]; c != -1; c = next[c]) {
+            const std::int64_t added = static_cast<std::int64_t>(blocks.columns[c]) *
+                                       (blocks.columns[c] + blocks.size[s] - blocks.size[c]);
+            children.push_back({added, c});
+        }
+        std::sort(children.begin(), children.end());
+        for (const auto &[unused, c] : children) {
+            (void)unused;
+            const std::int64_t columns = blocks.columns[c] + blocks.columns[s];
+            const std::int64_t size = blocks.columns[c] + blocks.size[s];
+            const std::int64_t zeros = blocks.zeros[c] + blocks.zeros[s] +
+                                       blocks.columns[c] * (size - blocks.size[c]);
+            const double whole = static_cast<double>(columns) * (size - 0.5 * (columns - 1));
+            if (!worth_merging(columns, static_cast<double>(zeros) / whole)) continue;
+            into[c] = s;
+            blocks.columns[s] = static_cast<std::int32_t>(columns);
+            blocks.size[s] = static_cast<std::int32_t>(size);
+            blocks.zeros[s] = zeros;
+        }
+        if (blocks.parent[s] != -1) {
+            next[s] = head[blocks.parent[s]];
+            head[blocks.parent[s]] = s;
+        }
+    }
+    for (std::int32_t s = count - 1; s >= 0; --s) into[s] = into[into[s]];
+    return into;
+}
+
+// Numbers the merged supernodes in postorder and their columns one after another.
+inline void number_blocks(Structure &out, const Blocks &blocks,
+                          const std::vector<std::int32_t> &into) {
+    const auto count = static_cast<std::int32_t>(into.size());
+    std::vector<std::int32_t> kept, compact(count, -1);
+    for (std::int32_t s = 0; s < count; ++s)
+        if (into[s] == s) {
+            compact[s] = static_cast<std::int32_t>(kept.size());
+            kept.push_back(s);
+        }
+    std::vector<std::int32_t> tree(kept.size());
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+        const std::int32_t up = blocks.parent[kept[k]];
+        tree[k] = up == -1 ? -1 : compact[into[up]];
+    }
+    const std::vector<std::int32_t> post = postorder(tree);
+    std::vector<std::int32_t> number;
+    invert(post, number);
+    out.first.assign(1, 0);
+    out.parent.clear();
+    for (const std::int32_t k : post) {
+        out.first.push_back(out.first.back() + blocks.columns[kept[k]]);
+        out.parent.push_back(tree[k] == -1 ? -1 : number[tree[k]]);
+    }
+    std::vector<std::int32_t> put(out.first.begin(), out.first.end() - 1), order(out.n);
+    for (std::int32_t j = 0; j < out.n; ++j)
+        order[put[number[compact[into[blocks.of_column[j]]]]]++] = out.order[j];
+    out.order.swap(order);
+    invert(out.order, out.place);
+}
+
+inline void link_children(Structure &out) {
+    const std::int32_t count = out.supernodes();
+    out.child.assign(count, -1);
+    out.sibling.assign(count, -1);
+    for (std::int32_t s = count - 1; s >= 0; --s) {
+        const std::int32_t up = out.parent[s];
+        if (up == -1) continue;
+        out.sibling[s] = out.child[up];
+        out.child[up] = s;
+    }
+}
+
+// The rows below each supernode: those of its columns in the matrix and of its children.
+inline void find_rows(Structure &out, const Pattern &graph) {
+    const std::int32_t count = out.supernodes();
+    std::vector<std::int32_t> mark(graph.n, -1);
+    link_children(out);
+    out.begin.assign(1, 0);
+    out.panel.assign(1, 0);
+    out.work.assign(count, 0.0);
+    for (std::int32_t s = 0; s < count; ++s) {
+        const std::int32_t end = out.first[s + 1];
+        const auto add = [&](std::int32_t i) {
+            if (i < end || mark[i] == s) return;
+            mark[i] = s;
+            out.rows.push_back(i);
+        };
+        for (std::int32_t j = out.first[s]; j < end; ++j)
+            for (std::int64_t e = graph.row[out.order[j]]; e < graph.row[out.order[j] + 1]; ++e)
+                add(out.place[graph.column[e]]);
+        for (std::int32_t c = out.child[s]; c != -1; c = out.sibling[c])
+            for (std::int64_t k = out.begin[c]; k < out.begin[c + 1]; ++k) add(out.rows[k]);
+        std::sort(out.rows.begin() + out.begin[s], out.rows.end());
+        out.begin.push_back(static_cast<std::int64_t>(out.rows.size()));
+        const double k = out.width(s), r = out.below(s);
+        out.panel.push_back(out.panel[s] + out.width(s) * static_cast<std::int64_t>(k + r));
+        out.work[s] += k * (r * r + r * k + k * k / 3) + 20 * (k + r) + r * r;
+        const std::int32_t up = out.parent[s];
+        if (up != -1) out.work[up] += out.work[s];
+    }
+}
+
+// Cuts the tree into subtrees of at most a small share of the work and what is above them. The
+// division must not depend on the number of threads, since sums are taken along it.
+inline void divide_tree(Structure &out) {
+    const std::int32_t count = out.supernodes();
+    for (std::int32_t s = 0; s < count; ++s)
+        if (out.parent[s] == -1) out.total += out.work[s];
+    const double share = std::max(out.total / 32, 2e6);
+    std::int32_t low = 0;
+    for (std::int32_t s = 0; s < count; ++s) {
+        if (out.work[s] > share) {
+            out.top.push_back(s);
+            low = s + 1;
+        } else if (out.parent[s] == -1 || out.work[out.parent[s]] > share) {
+            out.lowest.push_back(low);
+            out.subtrees.push_back(s);
+            low = s + 1;
+        }
+    }
+}
+
+// Puts the columns into postorder of their elimination tree; returns the tree so numbered.
+inline std::vector<std::int32_t> put_in_postorder(Structure &out, const Pattern &graph) {
+    const std::vector<std::int32_t> parent = elimination_tree(graph, out);
+    const std::vector<std::int32_t> post = postorder(parent);
+    std::vector<std::int32_t> number, order(graph.n), tree(graph.n);
+    invert(post, number);
+    for (std::int32_t j = 0; j < graph.n; ++j) {
+        order[j] = out.order[post[j]];
+        tree[j] = parent[post[j]] == -1 ? -1 : number[parent[post[j]]];
+    }
+    out.order.swap(order);
+    invert(out.order, out.place);
+    return tree;
+}
+
+// Order and structure; incomplete if elimination would take more than `most` flops.
+inline Structure analyse(const Pattern &graph, double most, const std::function<void()> &poll) {
+    if (!is_symmetric(graph))
+        throw std::invalid_argument("the pattern of the matrix is not symmetric");
+    Poller poller(poll);
+    Structure out;
+    out.n = graph.n;
+    out.order = fill_reducing_order(graph, most, out.flops, poller);
+    poller.rethrow();
+    if (static_cast<std::int32_t>(out.order.size()) < graph.n) return out;
+    invert(out.order, out.place);
+    const std::vector<std::int32_t> tree = put_in_postorder(out, graph);
+    const std::vector<std::int32_t> count = column_counts(graph, out, tree);
+    out.flops = 0;
+    for (const std::int32_t c : count) {
+        out.entries += c;
+        out.flops += static_cast<double>(c) * c;
+    }
+    out.complete = out.flops <= most;
+    if (!out.complete) return out;
+    Blocks blocks = fundamental_blocks(tree, count);
+    const std::vector<std::int32_t> into = merge_blocks(blocks);
+    number_blocks(out, blocks, into);
+    find_rows(out, graph);
+    divide_tree(out);
+    return out;
+}
+
+}  // namespace unbend
