@@ -21,6 +21,8 @@ void shortest_paths(Vector<std::int64_t> row, Vector<std::int32_t> column, Vecto
                            threads, distances.data());
 }
 
+void bind_neighbors(nb::module_ &module);
+
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels; unbend._kernels.reference holds their plain twins.";
     module.def("shortest_paths", &shortest_paths<double>, nb::arg("row"), nb::arg("column"),
@@ -29,4 +31,5 @@ NB_MODULE(_native, module) {
     module.def("shortest_paths", &shortest_paths<float>, nb::arg("row"), nb::arg("column"),
                nb::arg("length"), nb::arg("sources"), nb::arg("threads"),
                nb::arg("distances").noconvert());
+    bind_neighbors(module);
 }
