@@ -165,7 +165,7 @@ class KdSearch {
 template <typename Search, typename Body>
 void search_all(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
                 int threads, const Body &body) {
-    constexpr std::int64_t block = 64;
+    constexpr std::int64_t block = 8;
 #pragma omp parallel num_threads(threads)
     {
         Search search(tree, k);

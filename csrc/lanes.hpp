@@ -15,7 +15,8 @@ namespace unbend {
 template <typename Real>
 struct Four {
 #if defined(__GNUC__)
-    typedef Real Pack __attribute__((vector_size(4 * sizeof(Real))));
+    // Aligned as one number: the wide alignment is not the same for all instruction sets.
+    typedef Real Pack __attribute__((vector_size(4 * sizeof(Real)), aligned(alignof(Real))));
 #else
     struct Pack {
         Real value[4];
