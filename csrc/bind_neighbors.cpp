@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "both_ways.hpp"
+#include "components.hpp"
 #include "kd_search.hpp"
 #include "local_weights.hpp"
 #include "rank.hpp"
@@ -145,6 +146,12 @@ nb::tuple both_ways(Vector<std::int64_t> row, Vector<std::int32_t> column, Vecto
                           owned(std::move(result.forth)), owned(std::move(result.back)));
 }
 
+void components(Vector<std::int64_t> row, Vector<std::int32_t> column,
+                nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> labels) {
+    nb::gil_scoped_release release;
+    unbend::components(length(row.shape(0)) - 1, row.data(), column.data(), labels.data());
+}
+
 void barycentric_weights(nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>
                              coordinates,
                          double reg, int threads, Filled<double> weights) {
@@ -183,6 +190,8 @@ void bind_neighbors(nb::module_ &module) {
     bind_products<double>(module);
     module.def("both_ways", &both_ways, nb::arg("row"), nb::arg("column"), nb::arg("value"),
                nb::arg("absent"));
+    module.def("components", &components, nb::arg("row"), nb::arg("column"),
+               nb::arg("labels").noconvert());
     module.def("barycentric_weights", &barycentric_weights, nb::arg("coordinates").noconvert(),
                nb::arg("reg"), nb::arg("threads"), nb::arg("weights").noconvert());
 }

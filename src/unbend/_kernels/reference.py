@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import KDTree as PlainTree
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
@@ -191,6 +191,16 @@ def both_ways(
     back[np.searchsorted(every, reverse)] = edges.data
     offsets = np.searchsorted(every, np.arange(n + 1, dtype=np.int64) * n)
     return offsets, (every % max(n, 1)).astype(np.int32), forth, back
+
+
+def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
+    """Fill the component of each vertex, numbered in the order of their first vertices."""
+    n = len(row) - 1
+    # Ones in place of lengths: SciPy must not take a length of zero for a missing edge.
+    pattern = csr_array((np.ones(len(column)), column, row), shape=(n, n))
+    _, found = connected_components(pattern, directed=True, connection="weak")
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    labels[...] = np.argsort(np.argsort(first))[inverse]
 
 
 def barycentric_weights(

@@ -15,7 +15,7 @@ class Tree(Protocol):
     def neighbors(
         self, first: int, last: int, threads: int, indices: IntArray, distances: FloatArray
     ) -> None:
-        """Fill the rows of (n, k) arrays of the members of some leaves with their nearest others."""
+        """Fill the rows of (n, k) arrays that belong to some leaves with their nearest others."""
 
     def nearest_of(
         self, points: FloatArray, threads: int, indices: IntArray, distances: FloatArray
@@ -37,7 +37,7 @@ class Kernels(Protocol):
     ) -> None:
         """Fill `distances` (sources, vertices) with shortest-path lengths in a CSR graph."""
 
-    def KdTree(self, points: FloatArray, norm: float) -> Tree:  # noqa: N802
+    def KdTree(self, points: FloatArray, norm: float) -> Tree:
         """Build a tree of rows under the 1-, 2- or maximum norm."""
 
     def smallest(
@@ -86,6 +86,9 @@ class Kernels(Protocol):
         self, row: IntArray, column: IntArray, value: FloatArray, absent: float
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Every pair that is an edge in some direction: offsets, columns, values forth and back."""
+
+    def components(self, row: IntArray, column: IntArray, labels: IntArray) -> None:
+        """Fill the component of each vertex, numbered in the order of their first vertices."""
 
     def barycentric_weights(
         self, coordinates: FloatArray, reg: float, threads: int, weights: FloatArray

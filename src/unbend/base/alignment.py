@@ -9,7 +9,7 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import declared
-from unbend.extend import Barycentric, Fitted
+from unbend.extend import Barycentric, Fitted, Rule
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.problem import SpectralProblem, Spectrum
@@ -47,7 +47,7 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
                 step(done, space.n)
 
         def finish(spectrum: Spectrum) -> Fitted:
-            return Fitted(spectrum.vectors, Barycentric(space, spectrum.vectors, rule.k))
+            return Fitted(spectrum.vectors, Barycentric(space, Rule(rule.k), spectrum.vectors))
 
         kernel = align(space.n, blocks())
         constant = np.ones((space.n, 1))

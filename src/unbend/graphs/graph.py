@@ -5,7 +5,6 @@ from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray
@@ -74,15 +73,16 @@ def components(graph: csr_array) -> IntArray:
 
     Edges count whichever way they point.
     """
-    # Ones in place of lengths: SciPy must not take a length of zero for a missing edge.
-    pattern = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
-    _, labels = connected_components(pattern, directed=True, connection="weak")
-    _, first, inverse, counts = np.unique(
-        labels, return_index=True, return_inverse=True, return_counts=True
+    labels = np.empty(graph.shape[0], dtype=np.int32)
+    kernels.components(
+        graph.indptr.astype(np.int64, copy=False),
+        graph.indices.astype(np.int32, copy=False),
+        labels,
     )
+    counts = np.bincount(labels)
     rank = np.empty(len(counts), dtype=np.intp)
-    rank[np.lexsort((first, -counts))] = np.arange(len(counts))
-    return rank[inverse]
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return rank[labels]
 
 
 def _both_ways(

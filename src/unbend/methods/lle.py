@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, eye_array
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FLAG, Real, declared, param
 from unbend.base.search import Needs
-from unbend.extend import Barycentric, Fitted
+from unbend.extend import Barycentric, Fitted, Rule
 from unbend.local import barycentric_weights
 from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
@@ -36,7 +36,7 @@ def lle_problem(
     kernel = csr_array(error.T @ error)
 
     def finish(spectrum: Spectrum) -> Fitted:
-        extension = Barycentric(part.space, spectrum.vectors, part.rule.k, reg)
+        extension = Barycentric(part.space, Rule(part.rule.k), spectrum.vectors, reg)
         return Fitted(spectrum.vectors, extension)
 
     constant = np.ones((part.space.n, 1))

@@ -62,9 +62,7 @@ class Cloud:
         """Find the k nearest other rows of every row."""
         return _search(self, None, k, threads)
 
-    def nearest_of(
-        self, new: FloatArray, k: int, threads: int = 1
-    ) -> tuple[IntArray, FloatArray]:
+    def nearest_of(self, new: FloatArray, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Find the k rows nearest to each new row."""
         return _search(self, np.ascontiguousarray(new, dtype=np.float64), k, threads)
 

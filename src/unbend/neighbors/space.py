@@ -74,9 +74,7 @@ def without_self(indices: IntArray, distances: FloatArray) -> Neighbors:
     itself = indices == np.arange(len(indices))[:, None]
     itself[~itself.any(axis=1), -1] = True
     shape = (len(indices), indices.shape[1] - 1)
-    return Neighbors.rectangular(
-        indices[~itself].reshape(shape), distances[~itself].reshape(shape)
-    )
+    return Neighbors.rectangular(indices[~itself].reshape(shape), distances[~itself].reshape(shape))
 
 
 def smallest(distances: FloatArray, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
