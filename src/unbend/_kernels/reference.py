@@ -72,7 +72,7 @@ class KdTree:
         """Yield each row's number and all that is as near as its k-th nearest, in order."""
         scaled = new * self.scale
         everyone = np.arange(len(self.points))
-        found = self.tree.query(scaled, [k], p=self.norm, workers=threads)[0][:, 0]
+        found = np.asarray(self.tree.query(scaled, [k], p=self.norm, workers=threads)[0])[:, 0]
         for i, reach in enumerate(found):
             near = everyone
             if np.isfinite(reach):
@@ -198,7 +198,7 @@ def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
     n = len(row) - 1
     # Ones in place of lengths: SciPy must not take a length of zero for a missing edge.
     pattern = csr_array((np.ones(len(column)), column, row), shape=(n, n))
-    _, found = connected_components(pattern, directed=True, connection="weak")
+    _, found = connected_components(pattern, connection="weak")  # type: ignore[arg-type]
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels[...] = np.argsort(np.argsort(first))[inverse]
 
