@@ -26,9 +26,10 @@ inline Poll poll_of(const nb::object &function) {
     };
 }
 
-void bind_cholesky(nb::module_ &module);
-void bind_distances(nb::module_ &module);
-void bind_local(nb::module_ &module);
-void bind_paths(nb::module_ &module);
-
 }  // namespace unbend
+
+void bind_cholesky(nanobind::module_ &module);
+void bind_distances(nanobind::module_ &module);
+void bind_local(nanobind::module_ &module);
+void bind_neighbors(nanobind::module_ &module);
+void bind_paths(nanobind::module_ &module);

@@ -41,7 +41,7 @@ Analysis analyse(Vector<std::int64_t> row, Vector<std::int32_t> column, double m
         unbend::analyse(graph, most_flops, check_signals))};
 }
 
-unbend::Factor factor(const ::Analysis &analysis, Vector<std::int64_t> row,
+unbend::Factor factor(const Analysis &analysis, Vector<std::int64_t> row,
                       Vector<std::int32_t> column, Vector<double> values, double shift,
                       int threads) {
     const unbend::Pattern graph = pattern(row, column);
@@ -64,18 +64,18 @@ void solve(const unbend::Factor &factor, Sides right, int threads, Solved soluti
 
 }  // namespace
 
-void unbend::bind_cholesky(nb::module_ &module) {
-    nb::class_<::Analysis>(module, "Analysis")
-        .def_prop_ro("entries", [](const ::Analysis &a) { return a.structure->entries; })
-        .def_prop_ro("stored", [](const ::Analysis &a) { return a.structure->stored(); })
-        .def_prop_ro("flops", [](const ::Analysis &a) { return a.structure->flops; })
-        .def_prop_ro("complete", [](const ::Analysis &a) { return a.structure->complete; });
+void bind_cholesky(nb::module_ &module) {
+    nb::class_<Analysis>(module, "Analysis")
+        .def_prop_ro("entries", [](const Analysis &a) { return a.structure->entries; })
+        .def_prop_ro("stored", [](const Analysis &a) { return a.structure->stored(); })
+        .def_prop_ro("flops", [](const Analysis &a) { return a.structure->flops; })
+        .def_prop_ro("complete", [](const Analysis &a) { return a.structure->complete; });
     nb::class_<unbend::Factor>(module, "Factor")
         .def_prop_ro("entries", [](const unbend::Factor &f) { return f.structure->entries; })
         .def_prop_ro("replaced", [](const unbend::Factor &f) { return f.replaced; })
-        .def("solve", &::solve, nb::arg("right"), nb::arg("threads"),
+        .def("solve", &solve, nb::arg("right"), nb::arg("threads"),
              nb::arg("solution").noconvert());
-    module.def("analyse", &::analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
-    module.def("factor", &::factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
+    module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
+    module.def("factor", &factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("shift"), nb::arg("threads"));
 }

@@ -44,11 +44,11 @@ void bind_place_by_paths(nb::module_ &module) {
         nb::arg("weights"), nb::arg("threads"), nb::arg("poll"), nb::arg("placed").noconvert());
 }
 
-void bind_distances(nb::module_ &module) {
-    bind_squared_products<float>(module);
-    bind_squared_products<double>(module);
-    bind_place_by_paths<float>(module);
-    bind_place_by_paths<double>(module);
-}
-
 }  // namespace unbend
+
+void bind_distances(nanobind::module_ &module) {
+    unbend::bind_squared_products<float>(module);
+    unbend::bind_squared_products<double>(module);
+    unbend::bind_place_by_paths<float>(module);
+    unbend::bind_place_by_paths<double>(module);
+}

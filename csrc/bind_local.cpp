@@ -15,7 +15,10 @@ Cover cover_of(const Vector<std::int64_t> &offset, const Vector<std::int32_t> &m
                  static_cast<std::int64_t>(offset.shape(0)) - 1, offset.data(), member.data());
 }
 
-void bind_local(nb::module_ &module) {
+}  // namespace unbend
+
+void bind_local(nanobind::module_ &module) {
+    using namespace unbend;
     module.def(
         "local_bases",
         [](Blocks points, int d, bool quadratic, int threads, nb::object poll, Bases bases) {
@@ -48,5 +51,3 @@ void bind_local(nb::module_ &module) {
         nb::arg("threads"), nb::arg("poll"), nb::arg("row"), nb::arg("column").noconvert(),
         nb::arg("value").noconvert());
 }
-
-}  // namespace unbend

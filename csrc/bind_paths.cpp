@@ -28,9 +28,9 @@ void bind_paths_of(nb::module_ &module, const char *name) {
             nb::arg("distances").noconvert());
 }
 
-void bind_paths(nb::module_ &module) {
-    bind_paths_of<float>(module, "ShortestPaths32");
-    bind_paths_of<double>(module, "ShortestPaths64");
-}
-
 }  // namespace unbend
+
+void bind_paths(nanobind::module_ &module) {
+    unbend::bind_paths_of<float>(module, "ShortestPaths32");
+    unbend::bind_paths_of<double>(module, "ShortestPaths64");
+}

@@ -3,8 +3,9 @@
 
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels; unbend._kernels.reference holds their plain twins.";
-    unbend::bind_cholesky(module);
-    unbend::bind_distances(module);
-    unbend::bind_local(module);
-    unbend::bind_paths(module);
+    bind_cholesky(module);
+    bind_distances(module);
+    bind_local(module);
+    bind_neighbors(module);
+    bind_paths(module);
 }

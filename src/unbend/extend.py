@@ -1,9 +1,10 @@
 """Placing new rows: each method's extension from its fitted rows to any row."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -38,6 +39,25 @@ class Rule:
         far = distances > self.radius
         far[:, 0] = False
         return indices, np.where(far, np.inf, distances)
+
+
+@dataclass(frozen=True, eq=False)
+class FromNeighbors(ABC):
+    """Abstract: an extension that sees only the fitted rows near a new row.
+
+    Who has found the neighbours already, as `Placement` must, passes them on to `place`.
+    """
+
+    space: Space
+    rule: Rule
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        return self.place(new, *self.rule.neighbors(self.space, new))
+
+    @abstractmethod
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Place new rows whose neighbours are those that the rule finds in the space."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,16 +115,15 @@ class Nystrom:
         return placed
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class GeodesicNystrom:
+class GeodesicNystrom(FromNeighbors):
     """Nyström's formula with geodesics: the shortest way through any neighbour of a new row.
 
     `geodesics` (n, m) lead from every fitted row to the rows that `gram` and `weights` (m, d)
     are of.
     """
 
-    space: Space
-    rule: Rule
     geodesics: FloatArray
     gram: Gram
     weights: FloatArray
@@ -113,14 +132,13 @@ class GeodesicNystrom:
     def _mean(self) -> FloatArray:
         return np.asarray(self.gram.mean_squares @ self.weights)
 
-    def __call__(self, new: FloatArray) -> FloatArray:
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new rows."""
-        indices, distances = self.rule.neighbors(self.space, new)
         placed = np.empty((len(new), self.weights.shape[1]))
         kernels.place_by_paths(
             self.geodesics,
-            indices.astype(np.int32),
-            distances.astype(self.geodesics.dtype),
+            indices.astype(np.int32, copy=False),
+            distances.astype(self.geodesics.dtype, copy=False),
             self.gram.squares.shift,
             np.ascontiguousarray(self.weights.T),
             self.gram.threads,
@@ -130,46 +148,41 @@ class GeodesicNystrom:
         return np.asarray(-0.5 * (placed - self._mean))
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class Barycentric:
+class Barycentric(FromNeighbors):
     """y = Σ w_j y_j over the nearest fitted rows, with the weights that write x by the x_j."""
 
-    space: Space
     coordinates: FloatArray
-    k: int
     reg: float = 1e-3
 
-    def __call__(self, new: FloatArray) -> FloatArray:
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new rows."""
         placed = np.empty((len(new), self.coordinates.shape[1]))
-        k = min(self.k, self.space.n)
-        for rows in row_chunks(len(new), 32 * (k + 1) ** 2):
-            indices, _ = self.space.nearest_of(new[rows], k)
-            local = self.space.coordinates_of(new[rows], indices)
+        for rows in row_chunks(len(new), 32 * (indices.shape[1] + 1) ** 2, 1 << 22):
+            local = self.space.coordinates_of(new[rows], indices[rows])
             weights = barycentric_weights(local, self.reg)
-            placed[rows] = np.einsum("ij,ijk->ik", weights, self.coordinates[indices])
+            placed[rows] = np.einsum("ij,ijk->ik", weights, self.coordinates[indices[rows]])
         return placed
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class Harmonic:
+class Harmonic(FromNeighbors):
     """Laplacian eigenvectors carried to new rows (Bengio et al., 2004).
 
     L f = λ M f read at one vertex, (d − λ m) f(x) = Σ_j w(x, x_j) f_j, with m = d or m = 1; the
     D^½ scaling multiplies by √d.
     """
 
-    space: Space
-    rule: Rule
     weight: Weight
     vectors: FloatArray
     values: FloatArray
     plain: bool
     scaled: bool
 
-    def __call__(self, new: FloatArray) -> FloatArray:
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new rows."""
-        indices, distances = self.rule.neighbors(self.space, new)
         near = np.isfinite(distances)
         weights = np.where(near, self.weight(np.where(near, distances, 0.0)), 0.0)
         # A row so far that all its weights vanish belongs with its nearest neighbour.
@@ -183,24 +196,22 @@ class Harmonic:
         return np.asarray(placed * np.sqrt(degree) if self.scaled else placed)
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class Diffused:
+class Diffused(FromNeighbors):
     """Eigenvectors of a diffusion carried to new rows: λ f(x) = Σ_j p(x, x_j) f_j.
 
     p(x, ·) are the affinities of x, normalised as those of the fitted rows were. A fitted row has
     itself among its neighbours, so the formula is exact there and continuous around it.
     """
 
-    space: Space
-    rule: Rule
     affinity: Affinity
     density: FloatArray
     vectors: FloatArray
     values: FloatArray
 
-    def __call__(self, new: FloatArray) -> FloatArray:
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new rows."""
-        indices, distances = self.rule.neighbors(self.space, new)
         weights = self.affinity.of_new(indices, distances) / self.density[indices]
         # A row so far that all its weights vanish belongs with its nearest neighbour.
         weights[weights.sum(axis=1) == 0, 0] = 1.0
@@ -245,12 +256,24 @@ class Placement:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new rows."""
-        nearest, distances = self.space.nearest_of(new, 1)
-        placed = self.embedding[nearest[:, 0]].astype(np.float64)
+        shared = self._shared()
+        indices, distances = (shared.rule if shared else Rule(1)).neighbors(self.space, new)
+        nearest = indices[:, 0]
+        placed = self.embedding[nearest].astype(np.float64)
         apart = distances[:, 0] > 0
         for number, piece in enumerate(self.pieces):
-            mine = np.flatnonzero(apart & (self.owner[nearest[:, 0]] == number))
+            mine = np.flatnonzero(apart & (self.owner[nearest] == number))
             if len(mine):
-                local = self.space.narrow(new[mine], piece.rows)
-                placed[mine] = piece.factor * piece.extension(local) + piece.offset
+                if shared:
+                    found = shared.place(new[mine], indices[mine], distances[mine])
+                else:
+                    found = piece.extension(self.space.narrow(new[mine], piece.rows))
+                placed[mine] = piece.factor * found + piece.offset
         return placed
+
+    def _shared(self) -> FromNeighbors | None:
+        """Return the extension of the only piece, if it asks the same space for neighbours."""
+        extension = self.pieces[0].extension
+        if len(self.pieces) == 1 and isinstance(extension, FromNeighbors):
+            return extension if extension.space is self.space else None
+        return None

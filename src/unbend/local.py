@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.sparse import csr_array
 
-from unbend._kernels import kernels
+from unbend._kernels import kernels, reference
 from unbend.arrays import FloatArray, IntArray
 
 
@@ -28,16 +28,18 @@ def barycentric_weights(
     >>> barycentric_weights(midpoint)
     array([[0.5, 0.5]])
     """
-    differences = coordinates[:, 1:] - coordinates[:, :1]
-    gram = differences @ differences.transpose(0, 2, 1)
-    trace = np.trace(gram, axis1=1, axis2=2)
-    # All neighbours on the point itself: any weights do, so take equal ones.
-    ridge = np.where(trace > 0, reg * trace, 1.0)
-    gram = gram + ridge[:, None, None] * np.eye(gram.shape[1])
     if nonnegative:
-        return _nonnegative_weights(gram)
-    weights = np.linalg.solve(gram, np.ones((*gram.shape[:2], 1)))[..., 0]
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+        return _nonnegative_weights(reference.ridged_gram(coordinates, reg))
+    coordinates = np.ascontiguousarray(coordinates, dtype=np.float64)
+    weights = np.empty((coordinates.shape[0], coordinates.shape[1] - 1))
+    kernels.barycentric_weights(coordinates, reg, 1, weights)
+    # Only without regularisation can the equations be singular; LAPACK then does what it can.
+    singular = np.isnan(weights[:, 0])
+    if singular.any():
+        found = np.empty((int(singular.sum()), weights.shape[1]))
+        reference.barycentric_weights(coordinates[singular], reg, 1, found)
+        weights[singular] = found
+    return weights
 
 
 def _nonnegative_weights(gram: FloatArray) -> FloatArray:

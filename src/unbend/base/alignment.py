@@ -9,7 +9,7 @@ from unbend.arrays import FloatArray
 from unbend.base.inputs import threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import declared
-from unbend.extend import Barycentric, Fitted
+from unbend.extend import Barycentric, Fitted, Rule
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.problem import SpectralProblem, Spectrum
@@ -61,7 +61,7 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
         )
 
         def finish(spectrum: Spectrum) -> Fitted:
-            return Fitted(spectrum.vectors, Barycentric(space, spectrum.vectors, rule.k))
+            return Fitted(spectrum.vectors, Barycentric(space, Rule(rule.k), spectrum.vectors))
 
         constant = np.ones((space.n, 1))
         return SpectralProblem(kernel, "bottom", constant, nullity=self.n_components), finish

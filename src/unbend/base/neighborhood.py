@@ -244,7 +244,7 @@ def _by_distances(part: Part, d: int, isometric: bool) -> tuple[Fitted, FloatArr
         size = 1.0 if isometric else max(float(np.linalg.norm(found, axis=0).max()), 1e-300)
         coordinates[:, : found.shape[1]] = found / size
         values[: found.shape[1]] = spectrum.values
-    return Fitted(coordinates, Barycentric(space, coordinates, space.n)), values
+    return Fitted(coordinates, Barycentric(space, Rule(space.n), coordinates)), values
 
 
 def _preimage(found: Found, embedding: FloatArray) -> Placement | None:
@@ -252,4 +252,4 @@ def _preimage(found: Found, embedding: FloatArray) -> Placement | None:
         return None
     coordinates, points = PointSpace(embedding), found.space.points
     k = max(found.rule.k, embedding.shape[1] + 1)
-    return Placement.whole(coordinates, points, Barycentric(coordinates, points, k))
+    return Placement.whole(coordinates, points, Barycentric(coordinates, Rule(k), points))

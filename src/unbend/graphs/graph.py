@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array
 
-from unbend.arrays import FloatArray, IntArray
+from unbend._kernels import kernels
+from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.neighbors.value import Neighbors
 
 How = Literal["max", "min", "mean"]
@@ -45,7 +45,7 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
            [1. , 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
-    rows, columns, forth, back = _both_ways(neighbors.graph(), absent=np.inf)
+    offsets, columns, forth, back = _both_ways(neighbors.graph(), absent=np.inf)
     if how == "max":
         lengths = np.minimum(forth, back)
     elif how == "min":
@@ -54,21 +54,18 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
         lengths = np.where(
             np.isinf(forth), back, np.where(np.isinf(back), forth, (forth + back) / 2)
         )
-    keep = np.isfinite(lengths)
-    n = neighbors.n
-    graph = _csr(rows[keep], columns[keep], lengths[keep], n)
+    graph = _csr(offsets, columns, lengths, np.isfinite(lengths))
     return Graph(graph, components(graph))
 
 
 def symmetrize(weights: csr_array, how: How = "max") -> csr_array:
     """Symmetric weights max(W, W'), min(W, W') or (W + W')/2, where absent means zero."""
-    rows, columns, forth, back = _both_ways(weights, absent=0.0)
+    offsets, columns, forth, back = _both_ways(weights, absent=0.0)
     if how == "mean":
         merged = (forth + back) / 2
     else:
         merged = np.maximum(forth, back) if how == "max" else np.minimum(forth, back)
-    keep = merged != 0
-    return _csr(rows[keep], columns[keep], merged[keep], weights.shape[0])
+    return _csr(offsets, columns, merged, merged != 0)
 
 
 def components(graph: csr_array) -> IntArray:
@@ -76,37 +73,39 @@ def components(graph: csr_array) -> IntArray:
 
     Edges count whichever way they point.
     """
-    # Ones in place of lengths: SciPy must not take a length of zero for a missing edge.
-    pattern = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
-    _, labels = connected_components(pattern, directed=True, connection="weak")
-    _, first, inverse, counts = np.unique(
-        labels, return_index=True, return_inverse=True, return_counts=True
+    labels = np.empty(graph.shape[0], dtype=np.int32)
+    kernels.components(
+        graph.indptr.astype(np.int64, copy=False),
+        graph.indices.astype(np.int32, copy=False),
+        labels,
     )
+    counts = np.bincount(labels)
     rank = np.empty(len(counts), dtype=np.intp)
-    rank[np.lexsort((first, -counts))] = np.arange(len(counts))
-    return rank[inverse]
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return rank[labels]
 
 
 def _both_ways(
     graph: csr_array, absent: float
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Every ordered pair that is an edge in some direction, with its value in both directions.
-
-    SciPy's own maximum and minimum would lose edges of length zero.
-    """
-    n = graph.shape[0]
-    edges = coo_array(graph)
-    pair = edges.row.astype(np.int64) * n + edges.col
-    reverse = edges.col.astype(np.int64) * n + edges.row
-    every = np.union1d(pair, reverse)
-    forth = np.full(len(every), absent)
-    forth[np.searchsorted(every, pair)] = edges.data
-    back = np.full(len(every), absent)
-    back[np.searchsorted(every, reverse)] = edges.data
-    return every // n, every % n, forth, back
+    """Every pair that is an edge in some direction: offsets, columns, values forth and back."""
+    return kernels.both_ways(
+        graph.indptr.astype(np.int64, copy=False),
+        graph.indices.astype(np.int32, copy=False),
+        np.asarray(graph.data, dtype=np.float64),
+        absent,
+    )
 
 
-def _csr(rows: IntArray, columns: IntArray, values: FloatArray, n: int) -> csr_array:
-    """Compressed rows of entries that are already in row order."""
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
-    return csr_array((values, columns.astype(np.int32), offsets), shape=(n, n))
+def _csr(offsets: IntArray, columns: IntArray, values: FloatArray, keep: BoolArray) -> csr_array:
+    """Compressed rows of the entries to keep; columns are sorted and none comes twice."""
+    if not keep.all():
+        offsets = np.concatenate(([0], np.cumsum(keep)))[offsets]
+        columns, values = columns[keep], values[keep]
+    if len(columns) <= np.iinfo(np.int32).max:
+        # SciPy takes the wider of both types, and many of its routines the narrower only.
+        offsets = offsets.astype(np.int32)
+    n = len(offsets) - 1
+    graph = csr_array((values, columns, offsets), shape=(n, n))
+    graph.has_canonical_format = True
+    return graph

@@ -8,7 +8,7 @@ from unbend.arrays import FloatArray
 from unbend.base.gram import Built, GramEmbedding
 from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
-from unbend.extend import Barycentric, Extension, LinearInverse, Placement
+from unbend.extend import Barycentric, Extension, LinearInverse, Placement, Rule
 from unbend.gram import Gram, SimilaritySquares, Squares
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace
@@ -107,7 +107,7 @@ class ClassicalMDS(GramEmbedding):
             mean = points.mean(axis=0)
             return LinearInverse(mean, np.linalg.lstsq(embedding, points - mean)[0])
         coordinates = PointSpace(embedding)
-        way_back = Barycentric(coordinates, points, 2 * (embedding.shape[1] + 1))
+        way_back = Barycentric(coordinates, Rule(2 * (embedding.shape[1] + 1)), points)
         return Placement.whole(coordinates, points, way_back)
 
     def _new_rows(self, X: Any) -> FloatArray:

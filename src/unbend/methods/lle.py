@@ -9,7 +9,7 @@ from unbend.base.inputs import threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FLAG, Real, declared, param
 from unbend.base.search import Needs
-from unbend.extend import Barycentric, Fitted
+from unbend.extend import Barycentric, Fitted, Rule
 from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum
@@ -43,7 +43,7 @@ def lle_problem(
     kernel = align(n, offsets, members, errors[:, None], threads=n_threads)
 
     def finish(spectrum: Spectrum) -> Fitted:
-        extension = Barycentric(part.space, spectrum.vectors, part.rule.k, reg)
+        extension = Barycentric(part.space, Rule(part.rule.k), spectrum.vectors, reg)
         return Fitted(spectrum.vectors, extension)
 
     constant = np.ones((part.space.n, 1))

@@ -6,19 +6,22 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import KDTree
 
+from unbend._kernels import kernels, reference
+from unbend._kernels.signatures import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.memory import reserve
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
+from unbend.neighbors.products import Cloud
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
 from unbend.neighbors.value import Neighbors
 from unbend.report import step
 
 # Beyond this many columns a KD-tree visits most of its leaves and matrix products win.
 TREE_COLUMNS = 15
-# Relative rounding of one term of the expanded square.
-ROUNDING = 4 * np.finfo(np.float64).eps
-# Candidates fetched beyond k by the expanded square, whose rounding may swap near ties.
-SPARE = 4
+# Rows of neighbours between two looks at the progress callback.
+AT_ONCE = 4096
+# Norms that the compiled tree serves; SciPy's serves the others.
+TREE_NORMS = (1.0, 2.0, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,84 +45,78 @@ class PointSpace(Space):
         """Number of points."""
         return len(self.points)
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the trees, which are built again when they are asked for."""
+        return {name: self.__dict__[name] for name in ("points", "metric", "workers")}
+
+    @property
+    def _low(self) -> bool:
+        return self.metric.norm is not None and self.points.shape[1] <= TREE_COLUMNS
+
     @cached_property
-    def _tree(self) -> KDTree | None:
-        if self.metric.norm is None or self.points.shape[1] > TREE_COLUMNS:
-            return None
+    def _tree(self) -> Tree:
+        norm = self.metric.norm or 2.0
+        build = kernels.KdTree if norm in TREE_NORMS else reference.KdTree
+        return build(np.ascontiguousarray(self.points, dtype=np.float64), norm)
+
+    @cached_property
+    def _pairs(self) -> KDTree:
         # Balanced trees split at medians, which degenerates when many points coincide.
         return KDTree(self.points, balanced_tree=False, compact_nodes=False)
 
     @cached_property
-    def _center(self) -> FloatArray:
-        # Without it |a|² + |b|² − 2ab loses all digits on data far from the origin.
-        return np.asarray(self.points.mean(axis=0, dtype=np.float64))
+    def _cloud(self) -> Cloud:
+        return Cloud.of(self.points)
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
-        return without_self(*self.nearest_of(self.points, k + 1))
+        if self._low:
+            return Neighbors.rectangular(*self._nearest_by_tree(k))
+        if self.metric.norm == 2:
+            return Neighbors.rectangular(*self._cloud.neighbors(k, self.workers))
+        return without_self(*self._nearest_by_blocks(self.points, k + 1))
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k points nearest to each new point."""
-        if self._tree is None:
-            search = self._nearest_by_products if self.metric.norm == 2 else self._nearest_by_blocks
-            return search(new, k)
-        found = []
-        chunks = row_chunks(len(new), 16 * (k + 8))
-        for number, rows in enumerate(chunks):
-            found.append(
-                self._tree.query(
-                    new[rows], np.arange(1, k + 1), p=self.metric.norm or 2.0, workers=self.workers
-                )
-            )
-            step(number + 1, len(chunks))
-        return np.concatenate([f[1] for f in found]), np.concatenate([f[0] for f in found])
+        if not self._low:
+            if self.metric.norm == 2:
+                return self._cloud.nearest_of(new, k, self.workers)
+            return self._nearest_by_blocks(new, k)
+        new = np.ascontiguousarray(new, dtype=np.float64)
+        indices, distances = np.empty((len(new), k), dtype=np.int32), np.empty((len(new), k))
+        for start in range(0, len(new), AT_ONCE):
+            rows = slice(start, min(start + AT_ONCE, len(new)))
+            self._tree.nearest_of(new[rows], self.workers, indices[rows], distances[rows])
+            step(rows.stop, len(new))
+        return indices, distances
 
-    def _nearest_by_products(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        fitted = self.points.astype(np.float64) - self._center
-        squares = np.einsum("ij,ij->i", fitted, fitted)
-        fetched = min(self.n, k + SPARE)
-        indices = np.empty((len(new), k), dtype=np.intp)
-        distances = np.empty((len(new), k))
-        row_bytes = 8 * (2 * self.n + fetched * fitted.shape[1])
-        chunks = row_chunks(len(new), row_bytes)
-        for number, rows in enumerate(chunks):
-            queries = new[rows] - self._center
-            approximate = squares - 2.0 * (queries @ fitted.T)
-            candidates, found = smallest(approximate, fetched)
-            # The product only proposes: distances come from differences, exact even for twins.
-            differences = fitted[candidates] - queries[:, None]
-            exact = np.sqrt(np.einsum("ijk,ijk->ij", differences, differences))
-            order, nearest = smallest(exact, k)
-            indices[rows] = np.take_along_axis(candidates, order, axis=1)
-            distances[rows] = nearest
-            # Where rounding could have hidden a nearer row behind the last candidate, look at all.
-            lengths = np.einsum("ij,ij->i", queries, queries)
-            rounding = ROUNDING * fitted.shape[1] * (lengths + squares.max())
-            beyond = found[:, -1] + lengths - rounding
-            unsure = np.flatnonzero((nearest[:, -1] ** 2 > beyond) & (fetched < self.n))
-            if len(unsure):
-                some = np.arange(rows.start, rows.stop)[unsure]
-                indices[some], distances[some] = self._nearest_by_blocks(new[some], k)
-            step(number + 1, len(chunks))
+    def _nearest_by_tree(self, k: int) -> tuple[IntArray, FloatArray]:
+        tree = self._tree
+        indices, distances = np.empty((self.n, k), dtype=np.int32), np.empty((self.n, k))
+        at_once = max(1, AT_ONCE * tree.leaves // self.n)
+        for first in range(0, tree.leaves, at_once):
+            last = min(first + at_once, tree.leaves)
+            tree.neighbors(first, last, self.workers, indices, distances)
+            step(last, tree.leaves)
         return indices, distances
 
     def _nearest_by_blocks(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         found = []
         chunks = row_chunks(len(new), 16 * self.n)
         for number, rows in enumerate(chunks):
-            found.append(smallest(self.metric.between(new[rows], self.points), k))
+            found.append(smallest(self.metric.between(new[rows], self.points), k, self.workers))
             step(number + 1, len(chunks))
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
     def within(self, radius: float) -> Neighbors:
         """Find all other points within `radius` of every point."""
-        if self._tree is not None:
+        if self._low:
             norm = self.metric.norm or 2.0
             # A little farther, so that rounding loses no pair at exactly the radius.
             reach = radius * (1 + 1e-12)
-            edges = int(self._tree.count_neighbors(self._tree, reach, norm))
+            edges = int(self._pairs.count_neighbors(self._pairs, reach, norm))
             reserve(64 * edges, f"{edges} edges within the radius", "use a smaller radius")
-            pairs = self._tree.query_pairs(reach, norm, output_type="ndarray")
+            pairs = self._pairs.query_pairs(reach, norm, output_type="ndarray")
             lengths = self.lengths(pairs[:, 0], pairs[:, 1])
             pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
             ends = np.concatenate((pairs, pairs[:, ::-1]))

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.neighbors.value import Neighbors
 
@@ -71,21 +72,18 @@ def without_self(indices: IntArray, distances: FloatArray) -> Neighbors:
     With more than k duplicates the point itself may not be among them; then the last is dropped.
     """
     itself = indices == np.arange(len(indices))[:, None]
-    order = np.argsort(itself, axis=1, kind="stable")[:, :-1]
-    return Neighbors.rectangular(
-        np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
-    )
+    itself[~itself.any(axis=1), -1] = True
+    shape = (len(indices), indices.shape[1] - 1)
+    return Neighbors.rectangular(indices[~itself].reshape(shape), distances[~itself].reshape(shape))
 
 
-def smallest(distances: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    """Columns of the k smallest entries of each row, ascending."""
-    if k < distances.shape[1]:
-        indices = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    else:
-        indices = np.broadcast_to(np.arange(distances.shape[1]), distances.shape)
-    values = np.take_along_axis(distances, indices, axis=1)
-    order = np.argsort(values, axis=1, kind="stable")
-    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(values, order, axis=1)
+def smallest(distances: FloatArray, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
+    """Columns of the k smallest entries of each row, ascending, ties by column."""
+    distances = np.ascontiguousarray(distances, dtype=np.float64)
+    indices = np.empty((len(distances), k), dtype=np.int32)
+    values = np.empty((len(distances), k))
+    kernels.smallest(distances, threads, indices, values)
+    return indices, values
 
 
 def principal(gram: FloatArray) -> FloatArray:

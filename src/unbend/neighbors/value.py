@@ -38,7 +38,7 @@ class Neighbors:
         """Build from (n, k) arrays that are sorted along each row."""
         n, k = indices.shape
         offsets = np.arange(n + 1, dtype=np.int64) * k
-        return cls(offsets, indices.astype(np.int32).ravel(), distances.ravel())
+        return cls(offsets, indices.astype(np.int32, copy=False).ravel(), distances.ravel())
 
     @classmethod
     def from_edges(

@@ -1,7 +1,15 @@
 """Plain twins of the compiled kernels: the oracle of their tests, and the fallback."""
 
-from unbend._kernels.reference.alignment import align, align_rows, local_bases
+from unbend._kernels.reference.alignment import (
+    align,
+    align_rows,
+    barycentric_weights,
+    local_bases,
+    ridged_gram,
+)
 from unbend._kernels.reference.cholesky import analyse, factor
+from unbend._kernels.reference.graphs import both_ways, components
+from unbend._kernels.reference.neighbors import KdTree, offer, rank, smallest
 from unbend._kernels.reference.paths import (
     ShortestPaths32,
     ShortestPaths64,
@@ -10,13 +18,21 @@ from unbend._kernels.reference.paths import (
 )
 
 __all__ = [
+    "KdTree",
     "ShortestPaths32",
     "ShortestPaths64",
     "align",
     "align_rows",
     "analyse",
+    "barycentric_weights",
+    "both_ways",
+    "components",
     "factor",
     "local_bases",
+    "offer",
     "place_by_paths",
+    "rank",
+    "ridged_gram",
+    "smallest",
     "squared_products",
 ]

@@ -91,3 +91,22 @@ def align(
     kernel = csr_array(coo_array(entries, shape=(n, n)))
     kernel.sort_indices()
     column[...], value[...] = kernel.indices, kernel.data
+
+
+def barycentric_weights(
+    coordinates: FloatArray, reg: float, threads: int, weights: FloatArray
+) -> None:
+    """Fill weights (m, s − 1); `threads` is not used."""
+    gram = ridged_gram(coordinates, reg)
+    solved = np.linalg.solve(gram, np.ones((*gram.shape[:2], 1)))[..., 0]
+    weights[...] = solved / solved.sum(axis=1, keepdims=True)
+
+
+def ridged_gram(coordinates: FloatArray, reg: float) -> FloatArray:
+    """Gram matrices of the differences to the first point, with reg·trace on the diagonal."""
+    differences = coordinates[:, 1:] - coordinates[:, :1]
+    gram = differences @ differences.transpose(0, 2, 1)
+    trace = np.trace(gram, axis1=1, axis2=2)
+    # All neighbours on the point itself: any weights do, so take equal ones.
+    ridge = np.where(trace > 0, reg * trace, 1.0)
+    return np.asarray(gram + ridge[:, None, None] * np.eye(gram.shape[1]))

@@ -1,0 +1,106 @@
+// Every pair of vertices that is an edge in some direction, with its value in both directions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace unbend {
+
+template <typename Real>
+struct Compressed {
+    std::vector<std::int64_t> row;
+    std::vector<std::int32_t> column;
+    std::vector<Real> value;
+};
+
+// Transposition by counting; the columns of the result are sorted in every row.
+template <typename Real>
+Compressed<Real> transposed(std::int64_t n, const std::int64_t *row, const std::int32_t *column,
+                            const Real *value) {
+    const std::int64_t count = row[n];
+    Compressed<Real> result{std::vector<std::int64_t>(n + 1), std::vector<std::int32_t>(count),
+                            std::vector<Real>(count)};
+    for (std::int64_t e = 0; e < count; ++e) ++result.row[column[e] + 1];
+    for (std::int64_t v = 0; v < n; ++v) result.row[v + 1] += result.row[v];
+    std::vector<std::int64_t> next(result.row.begin(), result.row.end() - 1);
+    for (std::int64_t v = 0; v < n; ++v)
+        for (std::int64_t e = row[v]; e < row[v + 1]; ++e) {
+            const std::int64_t place = next[column[e]]++;
+            result.column[place] = static_cast<std::int32_t>(v);
+            result.value[place] = value[e];
+        }
+    return result;
+}
+
+// The same edges with sorted columns; edges stored twice stay in their order.
+template <typename Real>
+Compressed<Real> sorted_rows(std::int64_t n, const std::int64_t *row, const std::int32_t *column,
+                             const Real *value) {
+    // As a rule rows are so short that nothing beats insertion.
+    constexpr std::int64_t few = 64;
+    Compressed<Real> result{std::vector<std::int64_t>(row, row + n + 1),
+                            std::vector<std::int32_t>(row[n]), std::vector<Real>(row[n])};
+    std::vector<std::pair<std::int32_t, Real>> entries;
+    const auto before = [](const auto &a, const auto &b) { return a.first < b.first; };
+    for (std::int64_t v = 0; v < n; ++v) {
+        const std::int64_t first = row[v], count = row[v + 1] - row[v];
+        entries.resize(count);
+        for (std::int64_t e = 0; e < count; ++e) {
+            const std::pair<std::int32_t, Real> entry{column[first + e], value[first + e]};
+            std::int64_t place = e;
+            for (; count <= few && place > 0 && before(entry, entries[place - 1]); --place)
+                entries[place] = entries[place - 1];
+            entries[place] = entry;
+        }
+        if (count > few) std::stable_sort(entries.begin(), entries.end(), before);
+        for (std::int64_t e = 0; e < count; ++e) {
+            result.column[first + e] = entries[e].first;
+            result.value[first + e] = entries[e].second;
+        }
+    }
+    return result;
+}
+
+template <typename Real>
+struct BothWays {
+    std::vector<std::int64_t> row;
+    std::vector<std::int32_t> column;
+    std::vector<Real> forth, back;
+};
+
+// `absent` stands for a direction that is no edge; of an edge stored twice the last counts.
+template <typename Real>
+BothWays<Real> both_ways(std::int64_t n, const std::int64_t *row, const std::int32_t *column,
+                         const Real *value, Real absent) {
+    const Compressed<Real> back = transposed(n, row, column, value);
+    const Compressed<Real> forth = sorted_rows(n, row, column, value);
+    BothWays<Real> result;
+    result.row.reserve(n + 1);
+    result.row.push_back(0);
+    const std::int64_t most = 2 * row[n];
+    result.column.reserve(most);
+    result.forth.reserve(most);
+    result.back.reserve(most);
+    for (std::int64_t v = 0; v < n; ++v) {
+        std::int64_t f = forth.row[v], b = back.row[v];
+        while (f < forth.row[v + 1] || b < back.row[v + 1]) {
+            const bool in_forth = f < forth.row[v + 1], in_back = b < back.row[v + 1];
+            const std::int32_t w = !in_back || (in_forth && forth.column[f] < back.column[b])
+                                       ? forth.column[f]
+                                       : back.column[b];
+            result.column.push_back(w);
+            result.forth.push_back(absent);
+            result.back.push_back(absent);
+            for (; f < forth.row[v + 1] && forth.column[f] == w; ++f)
+                result.forth.back() = forth.value[f];
+            for (; b < back.row[v + 1] && back.column[b] == w; ++b)
+                result.back.back() = back.value[b];
+        }
+        result.row.push_back(static_cast<std::int64_t>(result.column.size()));
+    }
+    return result;
+}
+
+}  // namespace unbend

@@ -1,0 +1,215 @@
+// Nearest rows by a KD-tree: every row among the others, or new rows among all.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "dispatch.hpp"
+#include "kd_tree.hpp"
+#include "nearest.hpp"
+
+namespace unbend {
+
+// What one thread needs for its queries; `Fixed` is the number of columns, or 0 for any.
+template <typename Norm, int Fixed>
+class KdSearch {
+  public:
+    KdSearch(const KdTree &tree, std::int64_t k)
+        : tree_(tree),
+          k_(k),
+          slots_(k),
+          nearest_(slots_.data(), k, (tree.columns + 2) * 2 * same_root),
+          query_(tree.columns),
+          stack_(arity * tree.depth) {}
+
+    KdSearch(const KdSearch &) = delete;
+
+    // The k rows nearest to those of one leaf, each without itself, to rows of the result.
+    UNBEND_INLINE void neighbors_of_leaf(std::int32_t leaf, std::int32_t *indices,
+                                         double *distances) {
+        const KdNode &node = tree_.nodes[leaf];
+        for (std::int64_t i = 0; i < node.count; ++i) {
+            const std::int64_t lane = node.group * lanes + i;
+            const double *block = &tree_.coordinates[(lane / lanes) * lanes * columns()];
+            for (int c = 0; c < columns(); ++c) query_[c] = block[c * lanes + lane % lanes];
+            itself_ = tree_.index[lane];
+            nearest_.clear();
+            climb(leaf);
+            nearest_.write(1 / tree_.scale, indices + itself_ * k_, distances + itself_ * k_);
+        }
+    }
+
+    // The k rows nearest to a new one.
+    UNBEND_INLINE void nearest_of(const double *row, std::int32_t *indices, double *distances) {
+        double largest = 0;
+        for (int c = 0; c < columns(); ++c) {
+            query_[c] = row[c] * tree_.scale;
+            largest = std::max(largest, std::fabs(query_[c]));
+        }
+        if (largest > 0x1p500) {
+            from_afar(row, indices, distances);
+            return;
+        }
+        itself_ = -1;
+        nearest_.clear();
+        descend(0);
+        nearest_.write(1 / tree_.scale, indices, distances);
+    }
+
+  private:
+    UNBEND_INLINE int columns() const { return Fixed > 0 ? Fixed : tree_.columns; }
+
+    // Seen from so far, the differences to all rows round to the new row itself: all are ties.
+    void from_afar(const double *row, std::int32_t *indices, double *distances) const {
+        constexpr double down = 0x1p-600;
+        Doubles sum = Doubles::all(0);
+        for (int c = 0; c < columns(); ++c) sum = Norm::add(sum, Doubles::all(row[c] * down));
+        const double power = sum.pack[0];
+        for (std::int64_t j = 0; j < k_; ++j) {
+            indices[j] = static_cast<std::int32_t>(j);
+            distances[j] = Norm::distance(power) / down;
+        }
+    }
+
+    // Own leaf first, then what its ancestors hold beside it: near rows come early.
+    UNBEND_INLINE void climb(std::int32_t node) {
+        scan(tree_.nodes[node]);
+        for (; tree_.nodes[node].parent >= 0; node = tree_.nodes[node].parent) {
+            wait_for_children(tree_.nodes[node].parent, node);
+            work_off();
+        }
+    }
+
+    UNBEND_INLINE void descend(std::int32_t node) {
+        stack_[waiting_++] = {0, node};
+        work_off();
+    }
+
+    // Handles what waits, nearest first, as long as it is within reach.
+    UNBEND_INLINE void work_off() {
+        while (waiting_ > 0) {
+            const Candidate next = stack_[--waiting_];
+            if (next.power > nearest_.reach()) continue;
+            if (tree_.nodes[next.index].count > 0)
+                scan(tree_.nodes[next.index]);
+            else
+                wait_for_children(next.index, -1);
+        }
+    }
+
+    // Puts the children within reach, but one, on the stack, the nearest on top.
+    UNBEND_INLINE void wait_for_children(std::int32_t node, std::int32_t except) {
+        double away[arity];
+        measure(node, away);
+        const int bottom = waiting_;
+        for (int side = 0; side < arity; ++side) {
+            const std::int32_t child = tree_.nodes[node].child[side];
+            if (!(away[side] <= nearest_.reach()) || child == except) continue;
+            int place = waiting_++;
+            for (; place > bottom && stack_[place - 1].power < away[side]; --place)
+                stack_[place] = stack_[place - 1];
+            stack_[place] = {away[side], child};
+        }
+    }
+
+    // Powers of the distances to the boxes of all children.
+    UNBEND_INLINE void measure(std::int32_t node, double *away) const {
+        const double *box = tree_.box(node);
+        Doubles power = Doubles::all(0);
+        for (int c = 0; c < columns(); ++c, box += 2 * arity) {
+            const Doubles query = Doubles::all(query_[c]);
+            const Doubles below = Doubles::load(box) - query;
+            const Doubles above = query - Doubles::load(box + arity);
+            power = Norm::add(power, larger(larger(below, above), Doubles::all(0)));
+        }
+        power.store(away);
+    }
+
+    UNBEND_INLINE void scan(const KdNode &leaf) {
+        // More rows than a leaf takes are equal and sorted: after k + 1 only higher indices follow.
+        const std::int64_t count =
+            leaf.count <= leaf_rows ? leaf.count : std::min<std::int64_t>(leaf.count, k_ + 1);
+        for (std::int64_t first = 0; first < count; first += lanes) {
+            const std::int64_t group = leaf.group + first / lanes;
+            const double *block = &tree_.coordinates[group * lanes * columns()];
+            Doubles low = Doubles::all(0), high = low;
+            for (int c = 0; c < columns(); ++c, block += lanes) {
+                const Doubles query = Doubles::all(query_[c]);
+                low = Norm::add(low, Doubles::load(block) - query);
+                high = Norm::add(high, Doubles::load(block + 4) - query);
+            }
+            if (!any_within(low, high, Doubles::all(nearest_.reach()))) continue;
+            double power[lanes];
+            low.store(power);
+            high.store(power + 4);
+            for (int lane = 0; lane < lanes; ++lane)
+                if (power[lane] <= nearest_.reach()) {
+                    const std::int32_t index = tree_.index[group * lanes + lane];
+                    if (index != itself_) nearest_.offer(power[lane], index);
+                }
+        }
+    }
+
+    const KdTree &tree_;
+    std::int64_t k_;
+    std::vector<Candidate> slots_;
+    Nearest<Norm> nearest_;
+    std::vector<double> query_;
+    std::int32_t itself_ = -1;
+    std::vector<Candidate> stack_;
+    int waiting_ = 0;
+};
+
+// Runs body(search, i) for first <= i < last, every thread with a search of its own.
+template <typename Search, typename Body>
+void search_all(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
+                int threads, const Body &body) {
+    constexpr std::int64_t block = 8;
+#pragma omp parallel num_threads(threads)
+    {
+        Search search(tree, k);
+#pragma omp for schedule(dynamic)
+        for (std::int64_t start = first; start < last; start += block)
+            dispatch([&]() UNBEND_INLINE {
+                const std::int64_t end = std::min(start + block, last);
+                for (std::int64_t i = start; i < end; ++i) body(search, i);
+            });
+    }
+    (void)threads;
+}
+
+// The same, with the search that fits the number of columns: small fixed ones are unrolled.
+template <typename Norm, typename Body>
+void search_columns(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
+                    int threads, const Body &body) {
+    if (tree.columns == 2)
+        search_all<KdSearch<Norm, 2>>(tree, first, last, k, threads, body);
+    else if (tree.columns == 3)
+        search_all<KdSearch<Norm, 3>>(tree, first, last, k, threads, body);
+    else
+        search_all<KdSearch<Norm, 0>>(tree, first, last, k, threads, body);
+}
+
+// Neighbours of the rows in the leaves first <= i < last, to their rows of (rows, k) arrays.
+template <typename Norm>
+void kd_neighbors(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
+                  int threads, std::int32_t *indices, double *distances) {
+    search_columns<Norm>(tree, first, last, k, threads,
+                         [&](auto &search, std::int64_t i) UNBEND_INLINE {
+                             search.neighbors_of_leaf(tree.leaves[i], indices, distances);
+                         });
+}
+
+// Rows nearest to each of `count` new rows, to (count, k) arrays.
+template <typename Norm>
+void kd_nearest_of(const KdTree &tree, const double *points, std::int64_t count, std::int64_t k,
+                   int threads, std::int32_t *indices, double *distances) {
+    search_columns<Norm>(tree, 0, count, k, threads,
+                         [&](auto &search, std::int64_t i) UNBEND_INLINE {
+                             search.nearest_of(points + i * tree.columns, indices + i * k,
+                                               distances + i * k);
+                         });
+}
+
+}  // namespace unbend

@@ -1,0 +1,137 @@
+// Weights that write the first point of each neighbourhood by the others: four at once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "four.hpp"
+
+namespace unbend {
+
+// Room for four neighbourhoods of `others` + 1 points, one in each lane.
+class WeightsOfFour {
+  public:
+    WeightsOfFour(std::int64_t others, std::int64_t columns)
+        : others_(others),
+          columns_(columns),
+          differences_(others * columns),
+          gram_(others * others),
+          weights_(others) {}
+
+    // Solves (G + ridge) w = 1 for neighbourhoods block[0..3], G the Gram matrix of the differences
+    // to the first point; lanes whose matrix is singular to rounding become NaN.
+    UNBEND_INLINE void solve(const double *const block[4], double reg) {
+        subtract(block);
+        fill_gram(reg);
+        factorise();
+        substitute();
+    }
+
+    UNBEND_INLINE void write(int lane, double *weights) const {
+        for (std::int64_t j = 0; j < others_; ++j) weights[j] = weights_[j].pack[lane];
+    }
+
+  private:
+    using Lanes = Four<double>;
+
+    UNBEND_INLINE void subtract(const double *const block[4]) {
+        for (std::int64_t j = 0; j < others_; ++j)
+            for (std::int64_t c = 0; c < columns_; ++c) {
+                double lane[4];
+                for (int i = 0; i < 4; ++i)
+                    lane[i] = block[i][(j + 1) * columns_ + c] - block[i][c];
+                differences_[j * columns_ + c] = Lanes::load(lane);
+            }
+    }
+
+    // The lower half of G + reg * trace(G); all neighbours on the point itself give the identity.
+    UNBEND_INLINE void fill_gram(double reg) {
+        Lanes trace = Lanes::all(0);
+        for (std::int64_t i = 0; i < others_; ++i)
+            for (std::int64_t j = 0; j <= i; ++j) {
+                Lanes sum = Lanes::all(0);
+                for (std::int64_t c = 0; c < columns_; ++c)
+                    sum = sum + differences_[i * columns_ + c] * differences_[j * columns_ + c];
+                gram_[i * others_ + j] = sum;
+                if (i == j) trace = trace + sum;
+            }
+        double lane[4];
+        for (int i = 0; i < 4; ++i) lane[i] = trace.pack[i] > 0 ? reg * trace.pack[i] : 1.0;
+        const Lanes ridge = Lanes::load(lane);
+        for (std::int64_t i = 0; i < others_; ++i)
+            gram_[i * others_ + i] = gram_[i * others_ + i] + ridge;
+    }
+
+    // L D L' in place, without roots, so that the unit of length drops out exactly.
+    UNBEND_INLINE void factorise() {
+        for (std::int64_t j = 0; j < others_; ++j) {
+            Lanes *row = &gram_[j * others_];
+            const Lanes before = row[j];
+            for (std::int64_t p = 0; p < j; ++p) row[j] = row[j] - row[p] * row[p] * gram_[p * others_ + p];
+            row[j] = positive(row[j], before);
+            for (std::int64_t i = j + 1; i < others_; ++i) {
+                Lanes *below = &gram_[i * others_];
+                Lanes sum = below[j];
+                for (std::int64_t p = 0; p < j; ++p)
+                    sum = sum - below[p] * row[p] * gram_[p * others_ + p];
+                below[j] = sum / row[j];
+            }
+        }
+    }
+
+    // Pivots that are rounding of what they were become NaN, and with them the whole lane.
+    UNBEND_INLINE Lanes positive(const Lanes &pivot, const Lanes &before) const {
+        const double least = 16 * static_cast<double>(others_) * std::numeric_limits<double>::epsilon();
+        double lane[4];
+        for (int i = 0; i < 4; ++i)
+            lane[i] = pivot.pack[i] > least * before.pack[i]
+                          ? pivot.pack[i]
+                          : std::numeric_limits<double>::quiet_NaN();
+        return Lanes::load(lane);
+    }
+
+    UNBEND_INLINE void substitute() {
+        for (std::int64_t i = 0; i < others_; ++i) {
+            Lanes sum = Lanes::all(1);
+            for (std::int64_t p = 0; p < i; ++p) sum = sum - gram_[i * others_ + p] * weights_[p];
+            weights_[i] = sum;
+        }
+        Lanes total = Lanes::all(0);
+        for (std::int64_t i = others_ - 1; i >= 0; --i) {
+            Lanes sum = weights_[i] / gram_[i * others_ + i];
+            for (std::int64_t p = i + 1; p < others_; ++p)
+                sum = sum - gram_[p * others_ + i] * weights_[p];
+            weights_[i] = sum;
+            total = total + sum;
+        }
+        for (std::int64_t i = 0; i < others_; ++i) weights_[i] = weights_[i] / total;
+    }
+
+    std::int64_t others_, columns_;
+    std::vector<Lanes> differences_, gram_, weights_;
+};
+
+// Weights (count, points - 1) of neighbourhoods (count, points, columns), summing to one.
+inline void barycentric_weights(const double *coordinates, std::int64_t count, std::int64_t points,
+                                std::int64_t columns, double reg, int threads, double *weights) {
+    const std::int64_t others = points - 1;
+#pragma omp parallel num_threads(threads)
+    {
+        WeightsOfFour four(others, columns);
+#pragma omp for schedule(static)
+        for (std::int64_t first = 0; first < count; first += 4)
+            dispatch([&]() UNBEND_INLINE {
+                const double *block[4];
+                for (std::int64_t i = 0; i < 4; ++i)
+                    block[i] = coordinates + std::min(first + i, count - 1) * points * columns;
+                four.solve(block, reg);
+                for (std::int64_t i = first; i < std::min(first + 4, count); ++i)
+                    four.write(static_cast<int>(i - first), weights + i * others);
+            });
+    }
+    (void)threads;
+}
+
+}  // namespace unbend

@@ -1,0 +1,82 @@
+// Exact distances of candidates, and whether a bound proves that nothing nearer was left out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nearest.hpp"
+
+namespace unbend {
+
+// Sum of squared differences times scale², always in the same order: sixteen partial sums.
+UNBEND_INLINE inline double squared_distance(const double *a, const double *b, std::int64_t count,
+                                             double scale) {
+    const Doubles factor = Doubles::all(scale);
+    Doubles sum[4] = {Doubles::all(0), Doubles::all(0), Doubles::all(0), Doubles::all(0)};
+    std::int64_t c = 0;
+    for (; c + 16 <= count; c += 16)
+        for (int part = 0; part < 4; ++part) {
+            const Doubles difference =
+                (Doubles::load(a + c + 4 * part) - Doubles::load(b + c + 4 * part)) * factor;
+            sum[part] = sum[part] + difference * difference;
+        }
+    double rest[16] = {};
+    for (std::int64_t place = c; place < count; ++place)
+        rest[place - c] = (a[place] - b[place]) * scale;
+    for (int part = 0; part < 4; ++part) {
+        const Doubles difference = Doubles::load(rest + 4 * part);
+        sum[part] = sum[part] + difference * difference;
+    }
+    double lane[4];
+    ((sum[0] + sum[1]) + (sum[2] + sum[3])).store(lane);
+    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+
+// Candidates of each query, ascending by a lower bound of the scaled squared distance; rows that
+// are no candidates have bounds at least as large as the last one.
+template <typename Real>
+struct Candidates {
+    const std::int32_t *indices;
+    const Real *bounds;
+    std::int64_t length;
+    bool complete;  // whether there are no other rows
+};
+
+// The k nearest candidates of one query; says whether no other row can be nearer.
+template <typename Real>
+UNBEND_INLINE inline bool rank_candidates(const double *points, const double *query,
+                                          std::int64_t columns, double scale,
+                                          const Candidates<Real> &candidates, std::int64_t place,
+                                          Nearest<Euclidean> &nearest) {
+    nearest.clear();
+    const std::int64_t first = place * candidates.length;
+    for (std::int64_t j = 0; j < candidates.length; ++j) {
+        if (candidates.bounds[first + j] > nearest.reach()) return true;
+        const std::int32_t index = candidates.indices[first + j];
+        const double power = squared_distance(points + index * columns, query, columns, scale);
+        if (power <= nearest.reach()) nearest.offer(power, index);
+    }
+    return candidates.complete || candidates.bounds[first + candidates.length - 1] > nearest.reach();
+}
+
+// The k nearest candidates of each query, to (queries, k) arrays, and whether they are sure.
+template <typename Real>
+void rank_all(const double *points, const double *queries, std::int64_t count,
+              std::int64_t columns, double scale, const Candidates<Real> &candidates,
+              std::int64_t k, int threads, std::int32_t *indices, double *distances, bool *sure) {
+#pragma omp parallel num_threads(threads)
+    {
+        std::vector<Candidate> slots(k);
+        Nearest<Euclidean> nearest(slots.data(), k, (columns + 8) * same_root);
+#pragma omp for schedule(dynamic, 16)
+        for (std::int64_t i = 0; i < count; ++i)
+            dispatch([&]() UNBEND_INLINE {
+                sure[i] = rank_candidates(points, queries + i * columns, columns, scale,
+                                          candidates, i, nearest);
+                nearest.write(1 / scale, indices + i * k, distances + i * k);
+            });
+    }
+    (void)threads;
+}
+
+}  // namespace unbend

@@ -1,0 +1,181 @@
+// The smallest of many numbers, ties by index: of whole rows, or of tiles of a matrix product.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "four.hpp"
+
+namespace unbend {
+
+// A list of fixed length, sorted by (key, index), in which infinity and the largest index mean
+// that a place is free.
+template <typename Real>
+struct SortedList {
+    Real *keys;
+    std::int32_t *indices;
+    std::int64_t length;
+
+    UNBEND_INLINE Real bound() const { return keys[length - 1]; }
+
+    UNBEND_INLINE void offer(Real key, std::int32_t index) {
+        std::int64_t place = length - 1;
+        if (!before(key, index, place)) return;
+        for (; place > 0 && before(key, index, place - 1); --place) {
+            keys[place] = keys[place - 1];
+            indices[place] = indices[place - 1];
+        }
+        keys[place] = key;
+        indices[place] = index;
+    }
+
+    UNBEND_INLINE bool before(Real key, std::int32_t index, std::int64_t place) const {
+        return key < keys[place] || (key == keys[place] && index < indices[place]);
+    }
+};
+
+template <typename Real>
+UNBEND_INLINE inline void smallest_few(const Real *values, std::int64_t count,
+                                       SortedList<Real> &list) {
+    std::fill(list.keys, list.keys + list.length, std::numeric_limits<Real>::infinity());
+    std::fill(list.indices, list.indices + list.length, std::numeric_limits<std::int32_t>::max());
+    std::int64_t j = 0;
+    for (; j + 8 <= count; j += 8) {
+        const auto low = Four<Real>::load(values + j), high = Four<Real>::load(values + j + 4);
+        if (!any_within(low, high, Four<Real>::all(list.bound()))) continue;
+        for (std::int64_t i = j; i < j + 8; ++i)
+            list.offer(values[i], static_cast<std::int32_t>(i));
+    }
+    for (; j < count; ++j) list.offer(values[j], static_cast<std::int32_t>(j));
+}
+
+// Many places make insertion slow: find the last by selection, then sort.
+template <typename Real>
+void smallest_many(const Real *values, std::int64_t count, SortedList<Real> &list,
+                   std::vector<std::pair<Real, std::int32_t>> &pairs) {
+    pairs.resize(count);
+    for (std::int64_t j = 0; j < count; ++j)
+        pairs[j] = {values[j], static_cast<std::int32_t>(j)};
+    if (list.length < count)
+        std::nth_element(pairs.begin(), pairs.begin() + list.length, pairs.end());
+    std::sort(pairs.begin(), pairs.begin() + list.length);
+    for (std::int64_t j = 0; j < list.length; ++j) {
+        list.keys[j] = pairs[j].first;
+        list.indices[j] = pairs[j].second;
+    }
+}
+
+// The k smallest numbers of each row of a (rows, columns) matrix, to (rows, k) arrays.
+template <typename Real>
+void smallest(const Real *values, std::int64_t rows, std::int64_t columns, std::int64_t k,
+              int threads, std::int32_t *indices, Real *keys) {
+    constexpr std::int64_t few = 64;
+#pragma omp parallel num_threads(threads)
+    {
+        std::vector<std::pair<Real, std::int32_t>> pairs;
+#pragma omp for schedule(static)
+        for (std::int64_t i = 0; i < rows; ++i) {
+            SortedList<Real> list{keys + i * k, indices + i * k, k};
+            if (k <= few)
+                dispatch([&]() UNBEND_INLINE { smallest_few(values + i * columns, columns, list); });
+            else
+                smallest_many(values + i * columns, columns, list, pairs);
+        }
+    }
+    (void)threads;
+}
+
+// A tile P = A B' of products of centred rows. With squares a and b the keys a_i + b_j - 2 P_ij are
+// squared distances, up to rounding. Rows and columns have numbers from `first_row` and
+// `first_column`; a row is not compared with itself if it has the same number.
+template <typename Real>
+struct Tile {
+    const Real *products;
+    std::int64_t rows, columns;
+    const Real *row_squares, *column_squares;
+    std::int64_t first_row, first_column;
+};
+
+template <typename Real>
+UNBEND_INLINE inline void offer_row(const Tile<Real> &tile, std::int64_t i,
+                                    SortedList<Real> &list) {
+    const Real *products = tile.products + i * tile.columns;
+    const Real *squares = tile.column_squares;
+    const Real own = tile.row_squares[i];
+    const auto all = Four<Real>::all(own), two = Four<Real>::all(2);
+    const auto offer = [&](std::int64_t j) UNBEND_INLINE {
+        const Real key = (own + squares[j]) - 2 * products[j];
+        if (key <= list.bound() && tile.first_row + i != tile.first_column + j)
+            list.offer(key, static_cast<std::int32_t>(tile.first_column + j));
+    };
+    std::int64_t j = 0;
+    for (; j + 8 <= tile.columns; j += 8) {
+        const auto low = (all + Four<Real>::load(squares + j)) - two * Four<Real>::load(products + j);
+        const auto high =
+            (all + Four<Real>::load(squares + j + 4)) - two * Four<Real>::load(products + j + 4);
+        if (!any_within(low, high, Four<Real>::all(list.bound()))) continue;
+        for (std::int64_t place = j; place < j + 8; ++place) offer(place);
+    }
+    for (; j < tile.columns; ++j) offer(j);
+}
+
+// Offers the columns of a tile to the lists of its rows: (rows, length) arrays.
+template <typename Real>
+void offer_to_rows(const Tile<Real> &tile, std::int64_t length, int threads, Real *keys,
+                   std::int32_t *indices) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (std::int64_t i = 0; i < tile.rows; ++i)
+        dispatch([&]() UNBEND_INLINE {
+            SortedList<Real> list{keys + i * length, indices + i * length, length};
+            offer_row(tile, i, list);
+        });
+    (void)threads;
+}
+
+// Offers rows to the lists of columns first <= j < last, row by row as the tile lies in memory.
+template <typename Real>
+UNBEND_INLINE inline void offer_columns(const Tile<Real> &tile, std::int64_t first,
+                                        std::int64_t last, std::int64_t length, Real *keys,
+                                        std::int32_t *indices, Real *bounds) {
+    const auto two = Four<Real>::all(2);
+    for (std::int64_t j = first; j < last; ++j) bounds[j] = keys[j * length + length - 1];
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+        const Real *products = tile.products + i * tile.columns;
+        const Real own = tile.row_squares[i];
+        for (std::int64_t start = first; start < last; start += 4) {
+            if (start + 4 <= last) {
+                const auto squares = Four<Real>::load(tile.column_squares + start);
+                const auto key =
+                    (Four<Real>::all(own) + squares) - two * Four<Real>::load(products + start);
+                if (!any_within(key, key, Four<Real>::load(bounds + start))) continue;
+            }
+            for (std::int64_t j = start; j < std::min(start + 4, last); ++j) {
+                const Real key = (own + tile.column_squares[j]) - 2 * products[j];
+                if (!(key <= bounds[j])) continue;
+                SortedList<Real> list{keys + j * length, indices + j * length, length};
+                list.offer(key, static_cast<std::int32_t>(tile.first_row + i));
+                bounds[j] = list.bound();
+            }
+        }
+    }
+}
+
+// Offers the rows of a tile off the diagonal to the lists of its columns: (columns, length) arrays.
+template <typename Real>
+void offer_to_columns(const Tile<Real> &tile, std::int64_t length, int threads, Real *keys,
+                      std::int32_t *indices) {
+    constexpr std::int64_t block = 128;
+    std::vector<Real> bounds(tile.columns);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (std::int64_t first = 0; first < tile.columns; first += block)
+        dispatch([&]() UNBEND_INLINE {
+            offer_columns(tile, first, std::min(first + block, tile.columns), length, keys,
+                          indices, bounds.data());
+        });
+    (void)threads;
+}
+
+}  // namespace unbend

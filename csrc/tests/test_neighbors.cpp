@@ -1,0 +1,232 @@
+// A plain program that compares the neighbour kernels with the simplest loops. To be clean with
+// -std=c++17 -O1 -g -fsanitize=address,undefined -fopenmp -ffp-contract=off -Icsrc, on GCC and Clang.
+#undef NDEBUG
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "both_ways.hpp"
+#include "components.hpp"
+#include "kd_search.hpp"
+#include "local_weights.hpp"
+#include "rank.hpp"
+#include "select.hpp"
+
+using namespace unbend;
+
+namespace {
+
+std::mt19937_64 generator(7);
+
+std::vector<double> draw(std::int64_t count, int kind) {
+    std::vector<double> numbers(count);
+    std::normal_distribution<double> normal;
+    for (double &number : numbers) {
+        number = normal(generator);
+        if (kind == 1) number = std::round(number);  // ties and duplicates
+        if (kind == 2) number = 3;                   // all equal
+        if (kind == 3) number *= 1e150;
+        if (kind == 4) number *= 1e-200;
+    }
+    return numbers;
+}
+
+template <typename Norm>
+double distance(const double *a, const double *b, int columns, double scale) {
+    Doubles power = Doubles::all(0);
+    for (int c = 0; c < columns; ++c)
+        power = Norm::add(power, Doubles::all(b[c] * scale - a[c] * scale));
+    return Norm::distance(power.pack[0]) / scale;
+}
+
+template <typename Norm>
+void check_tree(std::int64_t n, int columns, std::int64_t k, int kind) {
+    const std::vector<double> points = draw(n * columns, kind);
+    const KdTree tree = build_kd_tree(points.data(), n, columns, [] {});
+    std::vector<std::int32_t> indices[3];
+    std::vector<double> distances[3];
+    for (int t = 0; t < 3; ++t) {
+        indices[t].assign(n * k, -1);
+        distances[t].assign(n * k, -1);
+    }
+    const auto leaves = static_cast<std::int64_t>(tree.leaves.size());
+    if (k < n)
+        for (int t = 0; t < 2; ++t)
+            kd_neighbors<Norm>(tree, 0, leaves, k, t + 1, indices[t].data(), distances[t].data());
+    kd_nearest_of<Norm>(tree, points.data(), n, k, 2, indices[2].data(), distances[2].data());
+    assert(indices[0] == indices[1] && distances[0] == distances[1]);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (int t = 1; t < 3; ++t) {
+            if (t == 1 && k >= n) continue;
+            std::vector<std::pair<double, std::int32_t>> all;
+            for (std::int32_t j = 0; j < n; ++j)
+                if (t == 2 || j != i)
+                    all.push_back({distance<Norm>(&points[i * columns], &points[j * columns],
+                                                  columns, tree.scale), j});
+            std::sort(all.begin(), all.end());
+            for (std::int64_t j = 0; j < k; ++j) {
+                assert(indices[t][i * k + j] == all[j].second);
+                assert(distances[t][i * k + j] == all[j].first);
+            }
+        }
+}
+
+void check_trees() {
+    for (int kind = 0; kind < 5; ++kind)
+        for (int columns : {1, 2, 3, 5, 15})
+            for (std::int64_t n : {1, 2, 17, 200})
+                for (std::int64_t k : {1L, 12L, 50L, n - 1, n}) {
+                    if (k < 1 || k > n) continue;
+                    check_tree<Euclidean>(n, columns, k, kind);
+                    check_tree<Manhattan>(n, columns, k, kind);
+                    check_tree<Chebyshev>(n, columns, k, kind);
+                }
+}
+
+void check_stop() {
+    const std::vector<double> points = draw(3 * 200000, 0);
+    bool stopped = false;
+    try {
+        build_kd_tree(points.data(), 200000, 3, [] { throw std::runtime_error("stop"); });
+    } catch (const std::runtime_error &) {
+        stopped = true;
+    }
+    assert(stopped);
+    const double wrong[2] = {1, std::numeric_limits<double>::quiet_NaN()};
+    try {
+        build_kd_tree(wrong, 2, 1, [] {});
+        assert(false);
+    } catch (const std::invalid_argument &) {
+    }
+}
+
+template <typename Real>
+void check_smallest(std::int64_t columns, std::int64_t k) {
+    std::vector<Real> values(5 * columns);
+    for (Real &value : values) value = static_cast<Real>(generator() % 9);
+    values[0] = std::numeric_limits<Real>::infinity();
+    std::vector<std::int32_t> indices(5 * k);
+    std::vector<Real> keys(5 * k);
+    smallest(values.data(), 5, columns, k, 2, indices.data(), keys.data());
+    for (std::int64_t i = 0; i < 5; ++i) {
+        std::vector<std::pair<Real, std::int32_t>> all;
+        for (std::int32_t j = 0; j < columns; ++j) all.push_back({values[i * columns + j], j});
+        std::sort(all.begin(), all.end());
+        for (std::int64_t j = 0; j < k; ++j)
+            assert(indices[i * k + j] == all[j].second && keys[i * k + j] == all[j].first);
+    }
+}
+
+// A tile serves its rows and columns alike: both must give the lists of the plain keys.
+void check_tiles() {
+    const std::int64_t rows = 37, columns = 141, length = 5;
+    std::vector<float> products(rows * columns), a(rows), b(columns);
+    for (auto *numbers : {&products, &a, &b})
+        for (float &number : *numbers) number = static_cast<float>(generator() % 7);
+    const Tile<float> tile{products.data(), rows, columns, a.data(), b.data(), 0, 1000};
+    const float none = std::numeric_limits<float>::infinity();
+    const std::int32_t free = std::numeric_limits<std::int32_t>::max();
+    std::vector<float> row_keys(rows * length, none), column_keys(columns * length, none);
+    std::vector<std::int32_t> row_lists(rows * length, free), column_lists(columns * length, free);
+    offer_to_rows(tile, length, 2, row_keys.data(), row_lists.data());
+    offer_to_columns(tile, length, 2, column_keys.data(), column_lists.data());
+    std::vector<std::vector<std::pair<float, std::int32_t>>> row(rows), column(columns);
+    for (std::int32_t i = 0; i < rows; ++i)
+        for (std::int32_t j = 0; j < columns; ++j) {
+            const float key = (a[i] + b[j]) - 2 * products[i * columns + j];
+            row[i].push_back({key, 1000 + j});
+            column[j].push_back({key, i});
+        }
+    for (std::int64_t i = 0; i < rows; ++i) {
+        std::sort(row[i].begin(), row[i].end());
+        for (int l = 0; l < length; ++l) assert(row_lists[i * length + l] == row[i][l].second);
+    }
+    for (std::int64_t j = 0; j < columns; ++j) {
+        std::sort(column[j].begin(), column[j].end());
+        for (int l = 0; l < length; ++l)
+            assert(column_lists[j * length + l] == column[j][l].second);
+    }
+}
+
+void check_rank() {
+    const std::int64_t n = 40, columns = 37, k = 4;
+    const std::vector<double> points = draw(n * columns, 1);
+    std::vector<std::int32_t> everyone(n), indices(k);
+    for (std::int32_t j = 0; j < n; ++j) everyone[j] = j;
+    std::vector<double> bounds(n, 0.0), distances(k);
+    bool sure = false;
+    const Candidates<double> all{everyone.data(), bounds.data(), n, true};
+    rank_all(points.data(), points.data(), 1, columns, 1.0, all, k, 1, indices.data(),
+             distances.data(), &sure);
+    assert(sure && indices[0] == 0 && distances[0] == 0 && distances[1] <= distances[2]);
+    const Candidates<double> few{everyone.data(), bounds.data(), n / 2, false};
+    rank_all(points.data(), points.data(), 1, columns, 1.0, few, k, 1, indices.data(),
+             distances.data(), &sure);
+    assert(!sure);
+}
+
+void check_graphs() {
+    const std::int64_t n = 30;
+    std::vector<std::int64_t> row{0};
+    std::vector<std::int32_t> column, labels(n);
+    std::vector<double> value;
+    std::map<std::pair<std::int64_t, std::int64_t>, double> edge;
+    for (std::int64_t v = 0; v < n; ++v) {
+        for (int e = 0; e < (v == 3 ? 100 : 4); ++e) {
+            column.push_back(static_cast<std::int32_t>(generator() % (n / 2) * 2 + v % 2));
+            value.push_back(static_cast<double>(generator() % 3));
+            edge[{v, column.back()}] = value.back();
+        }
+        row.push_back(static_cast<std::int64_t>(column.size()));
+    }
+    const BothWays<double> both = both_ways(n, row.data(), column.data(), value.data(), -1.0);
+    for (std::int64_t v = 0; v < n; ++v)
+        for (std::int64_t e = both.row[v]; e < both.row[v + 1]; ++e) {
+            const std::int64_t w = both.column[e];
+            assert(both.forth[e] == (edge.count({v, w}) ? edge[{v, w}] : -1));
+            assert(both.back[e] == (edge.count({w, v}) ? edge[{w, v}] : -1));
+            assert(e == both.row[v] || both.column[e - 1] < w);
+        }
+    components(n, row.data(), column.data(), labels.data());
+    for (std::int64_t v = 0; v < n; ++v) assert(labels[v] == v % 2);
+}
+
+void check_weights() {
+    for (std::int64_t count : {1, 4, 7}) {
+        const std::int64_t points = 6, columns = 3;
+        const std::vector<double> blocks = draw(count * points * columns, 0);
+        std::vector<double> weights(count * (points - 1));
+        barycentric_weights(blocks.data(), count, points, columns, 1e-3, 2, weights.data());
+        for (std::int64_t i = 0; i < count; ++i) {
+            double sum = 0;
+            for (std::int64_t j = 0; j < points - 1; ++j) sum += weights[i * (points - 1) + j];
+            assert(std::fabs(sum - 1) < 1e-12);
+        }
+        barycentric_weights(blocks.data(), count, points, columns, 0, 2, weights.data());
+        assert(std::isnan(weights[0]));  // five neighbours in three columns: singular
+    }
+}
+
+}  // namespace
+
+int main() {
+    check_trees();
+    check_stop();
+    for (std::int64_t columns : {1L, 7L, 8L, 100L, 333L})
+        for (std::int64_t k : {1L, 5L, 64L, 65L, columns})
+            if (k <= columns) {
+                check_smallest<float>(columns, k);
+                check_smallest<double>(columns, k);
+            }
+    check_tiles();
+    check_rank();
+    check_graphs();
+    check_weights();
+    std::puts("all neighbour kernels agree with the plain loops");
+}

@@ -1,0 +1,37 @@
+"""Symmetric pairs and components of graphs."""
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from unbend.arrays import FloatArray, IntArray
+
+
+def both_ways(
+    row: IntArray, column: IntArray, value: FloatArray, absent: float
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Every pair that is an edge in some direction: offsets, columns, values forth and back.
+
+    SciPy's own maximum and minimum would lose edges of length zero.
+    """
+    n = len(row) - 1
+    edges = coo_array(csr_array((value, column, row), shape=(n, n)))
+    pair = edges.row.astype(np.int64) * n + edges.col
+    reverse = edges.col.astype(np.int64) * n + edges.row
+    every = np.union1d(pair, reverse)
+    forth = np.full(len(every), absent)
+    forth[np.searchsorted(every, pair)] = edges.data
+    back = np.full(len(every), absent)
+    back[np.searchsorted(every, reverse)] = edges.data
+    offsets = np.searchsorted(every, np.arange(n + 1, dtype=np.int64) * n)
+    return offsets, (every % max(n, 1)).astype(np.int32), forth, back
+
+
+def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
+    """Fill the component of each vertex, numbered in the order of their first vertices."""
+    n = len(row) - 1
+    # Ones in place of lengths: SciPy must not take a length of zero for a missing edge.
+    pattern = csr_array((np.ones(len(column)), column, row), shape=(n, n))
+    _, found = connected_components(pattern, connection="weak")  # type: ignore[arg-type]
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    labels[...] = np.argsort(np.argsort(first))[inverse]
