@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck bench docs check-slow clean
+.PHONY: help demo test lint typecheck bench docs check-native check-slow clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,7 +45,19 @@ bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minute
 docs: .venv/installed-docs ## build the documentation in docs/_build
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build
 
-check-slow: .venv/installed-test ## run the slow checks
+# The kernels without Python, for the baseline and for wide vectors, under sanitizers.
+NATIVE_TESTS := $(foreach test,$(wildcard csrc/tests/*.cpp),$(basename $(notdir $(test))))
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fopenmp
+
+build/sanitized/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(SANITIZE) -ffp-contract=off -Wno-psabi -Icsrc $< -o $@
+	$(CXX) -std=c++17 $(SANITIZE) -ffp-contract=off -Wno-psabi -Icsrc -DUNBEND_BASELINE $< -o $@-baseline
+
+check-native: $(addprefix build/sanitized/,$(NATIVE_TESTS)) ## run the kernels' own tests under sanitizers
+	@for test in $^; do $$test && $$test-baseline || exit 1; done
+
+check-slow: .venv/installed-test check-native ## run the slow checks
 	$(BIN)/python -m pytest -n 2 -m slow
 
 clean: ## remove what the commands made

@@ -31,21 +31,52 @@ struct NewRows {
     std::int64_t count, k;
 };
 
+// Lowers `shortest` to the ways through four neighbours: the more at once, the fewer times it is
+// read and written.
+template <typename Real>
+UNBEND_INLINE inline void lower_by_four(const Real *const (&path)[4], const Real (&distance)[4],
+                                        std::int64_t size, Real *shortest) {
+    const Real *a = path[0], *b = path[1], *c = path[2], *d = path[3];
+#pragma GCC ivdep
+    for (std::int64_t e = 0; e < size; ++e) {
+        const Real first = distance[0] + a[e], second = distance[1] + b[e];
+        const Real third = distance[2] + c[e], fourth = distance[3] + d[e];
+        const Real left = first < second ? first : second;
+        const Real right = third < fourth ? third : fourth;
+        const Real least = left < right ? left : right;
+        shortest[e] = least < shortest[e] ? least : shortest[e];
+    }
+}
+
 // The path lengths of one new row to the ends first .. first + size.
 template <typename Real>
 UNBEND_INLINE inline void shortest_through(const FittedPaths<Real> &fitted,
                                            const NewRows<Real> &rows, std::int64_t row,
                                            std::int64_t first, std::int64_t size, Real *shortest) {
     std::fill(shortest, shortest + size, std::numeric_limits<Real>::infinity());
-    for (std::int64_t j = row * rows.k; j < (row + 1) * rows.k; ++j) {
-        const Real distance = rows.distances[j];
-        if (distance == std::numeric_limits<Real>::infinity()) continue;
-        const Real *path = fitted.paths + rows.neighbors[j] * fitted.ends + first;
-        for (std::int64_t e = 0; e < size; ++e) {
-            const Real through = distance + path[e];
-            shortest[e] = through < shortest[e] ? through : shortest[e];
+    for (std::int64_t j = 0; j < rows.k; j += 4) {
+        const Real *path[4];
+        Real distance[4];
+        for (int way = 0; way < 4; ++way) {
+            // Where there are not four more, the last is taken again.
+            const std::int64_t entry = row * rows.k + std::min(j + way, rows.k - 1);
+            path[way] = fitted.paths + rows.neighbors[entry] * fitted.ends + first;
+            distance[way] = rows.distances[entry];
         }
+        lower_by_four(path, distance, size, shortest);
     }
+}
+
+// New rows in the order of their nearest fitted rows: those that have it in common read the same
+// paths.
+template <typename Real>
+std::vector<std::int64_t> by_nearest(const FittedPaths<Real> &fitted, const NewRows<Real> &rows) {
+    std::vector<std::int64_t> next(fitted.rows + 1, 0), order(rows.count);
+    for (std::int64_t row = 0; row < rows.count; ++row) ++next[rows.neighbors[row * rows.k] + 1];
+    for (std::int64_t i = 0; i < fitted.rows; ++i) next[i + 1] += next[i];
+    for (std::int64_t row = 0; row < rows.count; ++row)
+        order[next[rows.neighbors[row * rows.k]]++] = row;
+    return order;
 }
 
 // Σ (shortest + shift)² w over some ends; four partial sums, so that it vectorises.
@@ -68,15 +99,14 @@ UNBEND_INLINE inline double weighted_squares(const Real *shortest, double shift,
 
 // placed (count, width) = Σ over the ends of (path length + shift)² times weights.
 //
-// Ends are taken in tiles, all rows for each: the paths of a tile stay in cache while many rows
-// read them.
+// Ends are taken in tiles, some rows for each: the paths of a tile stay in cache while rows that
+// have neighbours in common read them.
 template <typename Real>
 void place_by_paths(const FittedPaths<Real> &fitted, const NewRows<Real> &rows, int threads,
                     const Poll &poll, double *placed) {
-    constexpr std::int64_t at_once = 4096, largest = 1024, cache = 8 << 20;
-    const std::int64_t column = std::max<std::int64_t>(fitted.rows * sizeof(Real), 1);
-    const std::int64_t tile = std::clamp<std::int64_t>(cache / column / 16 * 16, 64, largest);
+    constexpr std::int64_t at_once = 512, tile = 1024;
     std::fill(placed, placed + rows.count * fitted.width, 0.0);
+    const std::vector<std::int64_t> order = by_nearest(fitted, rows);
     const std::int64_t tiles = (fitted.ends + tile - 1) / tile;
     Watch watch(poll, rows.count * tiles);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
@@ -85,8 +115,9 @@ void place_by_paths(const FittedPaths<Real> &fitted, const NewRows<Real> &rows, 
         for (std::int64_t first = 0; first < fitted.ends && !watch.stopped(); first += tile) {
             const std::int64_t size = std::min(tile, fitted.ends - first);
             dispatch([&]() UNBEND_INLINE {
-                Real shortest[largest];
-                for (std::int64_t row = start; row < stop; ++row) {
+                Real shortest[tile];
+                for (std::int64_t i = start; i < stop; ++i) {
+                    const std::int64_t row = order[i];
                     shortest_through(fitted, rows, row, first, size, shortest);
                     for (std::int64_t w = 0; w < fitted.width; ++w)
                         placed[row * fitted.width + w] +=

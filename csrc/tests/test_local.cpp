@@ -1,0 +1,86 @@
+// Bases of neighbourhoods and their alignment against plain loops. Runs under sanitizers.
+#undef NDEBUG
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "align.hpp"
+#include "local_bases.hpp"
+
+namespace {
+
+const unbend::Poll silent = [](std::int64_t, std::int64_t) {};
+
+// Columns are orthonormal, or zero where a direction is missing.
+void assert_orthonormal(const double *basis, std::int64_t s, std::int64_t width) {
+    for (std::int64_t a = 0; a < width; ++a)
+        for (std::int64_t b = 0; b < width; ++b) {
+            double product = 0, size = 0;
+            for (std::int64_t i = 0; i < s; ++i) {
+                product += basis[i * width + a] * basis[i * width + b];
+                size += basis[i * width + a] * basis[i * width + a];
+            }
+            assert(std::abs(product - (a == b && size > 0.5 ? 1.0 : 0.0)) < 1e-12);
+        }
+}
+
+void test_bases(std::mt19937 &random) {
+    std::normal_distribution<double> normal;
+    for (const std::int64_t d : {1, 2, 3})
+        for (const std::int64_t s : {1, 2, 5, 13})
+            for (const std::int64_t r : {1, 3, 8}) {
+                const std::int64_t count = 130;
+                std::vector<double> points(count * s * r);
+                for (double &point : points) point = normal(random);
+                std::fill(points.begin(), points.begin() + s * r, 0.1);
+                for (const bool quadratic : {false, true}) {
+                    const std::int64_t width = quadratic ? d * (d + 1) / 2 : 1 + d;
+                    std::vector<double> bases(count * s * width);
+                    unbend::local_bases(points.data(), count, s, r, d, quadratic, 2, silent,
+                                        bases.data());
+                    for (std::int64_t m = 0; m < count; ++m)
+                        assert_orthonormal(bases.data() + m * s * width, s, width);
+                }
+            }
+}
+
+void test_alignment(std::mt19937 &random) {
+    const std::int64_t n = 50, blocks = 40, size = 6, width = 2;
+    std::vector<std::int64_t> offset{0}, row(n + 1);
+    std::vector<std::int32_t> member;
+    for (std::int64_t b = 0; b < blocks; ++b) {
+        const auto first = static_cast<std::int32_t>(random() % n);
+        for (std::int64_t i = 0; i < size; ++i)
+            member.push_back(static_cast<std::int32_t>((first + 7 * i) % n));
+        offset.push_back(static_cast<std::int64_t>(member.size()));
+    }
+    std::vector<double> bases(member.size() * width), dense(n * n, 0.0);
+    for (double &entry : bases) entry = static_cast<double>(random() % 9) - 4;
+    const unbend::Cover cover(n, blocks, offset.data(), member.data());
+    unbend::align_rows(cover, 2, row.data());
+    std::vector<std::int32_t> column(row[n]);
+    std::vector<double> value(row[n]);
+    unbend::align(cover, bases.data(), width, true, 2, silent, row.data(), column.data(),
+                  value.data());
+    for (std::int64_t b = 0; b < blocks; ++b)
+        for (std::int64_t e = offset[b]; e < offset[b + 1]; ++e)
+            for (std::int64_t q = offset[b]; q < offset[b + 1]; ++q)
+                dense[member[e] * n + member[q]] +=
+                    (e == q) - bases[2 * e] * bases[2 * q] - bases[2 * e + 1] * bases[2 * q + 1];
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t k = row[i]; k < row[i + 1]; ++k) {
+            assert(value[k] == dense[i * n + column[k]]);
+            dense[i * n + column[k]] = 0;
+        }
+    for (const double rest : dense) assert(rest == 0);
+}
+
+}  // namespace
+
+int main() {
+    std::mt19937 random(0);
+    test_bases(random);
+    test_alignment(random);
+    std::puts("local: passed");
+}

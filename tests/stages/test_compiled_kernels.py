@@ -1,0 +1,114 @@
+"""Products, places, bases and alignment: each compiled kernel against its plain twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.stages.drawn import EPS, LAW, rngs
+from unbend._kernels import reference
+
+precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+THREADS = (1, 2, 5)
+
+
+def silent(done, total):
+    """Hear of progress."""
+
+
+@pytest.fixture(scope="module")
+def native():
+    return pytest.importorskip("unbend._kernels._native", reason="no compiler at installation")
+
+
+def filled(shape, kernel, *arguments):
+    """Call a kernel whose last argument is its result."""
+    result = np.full(shape, np.nan)
+    kernel(*arguments, silent, result)
+    return result
+
+
+@precisions
+@LAW
+@given(rngs, st.integers(1, 40), st.integers(1, 1100), st.integers(0, 9), st.booleans())
+def test_products_with_squares_equal_the_twin(native, dtype, rng, rows, columns, width, squared):
+    distances = rng.uniform(0, 3, (rows, columns)).astype(dtype)
+    vectors = rng.normal(size=(columns, width))
+    arguments = (distances, squared, 0.3, vectors)
+    expected = filled((rows, width), reference.squared_products, *arguments, 1)
+    found = [filled((rows, width), native.squared_products, *arguments, t) for t in THREADS]
+    sums = np.square(distances.astype(float) + 0.3) @ np.abs(vectors)
+    assert (np.abs(found[0] - expected) <= 4 * columns * EPS * (sums + 1)).all()
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
+@precisions
+@LAW
+@given(rngs, st.integers(1, 30), st.integers(1, 1100), st.integers(1, 9), st.integers(0, 40))
+def test_places_by_paths_equal_the_twin(native, dtype, rng, rows, ends, k, new):
+    paths = rng.uniform(0, 3, (rows, ends)).astype(dtype)
+    neighbors = rng.integers(0, rows, (new, k)).astype(np.int32)
+    distances = rng.uniform(0, 1, (new, k)).astype(dtype)
+    distances[:, 1:][rng.random((new, k - 1)) < 0.3] = np.inf
+    weights = rng.normal(size=(2, ends))
+    arguments = (paths, neighbors, distances, 0.2, weights)
+    expected = filled((new, 2), reference.place_by_paths, *arguments, 1)
+    found = [filled((new, 2), native.place_by_paths, *arguments, t) for t in THREADS]
+    np.testing.assert_allclose(found[0], expected, 0, 4 * ends * EPS * 20 * np.abs(weights).sum())
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+@LAW
+@given(rngs, st.integers(1, 3), st.integers(0, 5), st.integers(-100, 100))
+def test_local_bases_span_what_the_twin_spans(native, quadratic, rng, d, spare, power):
+    s = (d + 1) * (d + 2) // 2 + spare
+    chart = rng.uniform(-1, 1, (70, s, d))
+    bend = 0.1 * np.square(chart).sum(axis=2, keepdims=True)
+    points = np.concatenate((chart, bend), axis=2) * 10.0**power
+    shape = (70, s, d * (d + 1) // 2 if quadratic else 1 + d)
+    expected = filled(shape, reference.local_bases, points, d, quadratic, 1)
+    found = [filled(shape, native.local_bases, points, d, quadratic, t) for t in THREADS]
+    gaps = np.linalg.svd(chart - chart.mean(axis=1, keepdims=True), compute_uv=False)
+    # Tangents turn by rounding over the gap of the singular values, quadratics more.
+    turn = 1e5 if quadratic else 1e3
+    slack = turn * EPS * (gaps[:, 0] / gaps[:, -1]) ** 2
+    error = found[0] @ found[0].transpose(0, 2, 1) - expected @ expected.transpose(0, 2, 1)
+    assert (np.abs(error).max(axis=(1, 2)) <= slack).mean() > 0.95
+    np.testing.assert_allclose(
+        found[0].transpose(0, 2, 1) @ found[0],
+        np.eye(shape[2])[None] + np.zeros((70, 1, 1)),
+        0,
+        64 * s * EPS,
+    )
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
+@LAW
+@given(rngs, st.integers(1, 60), st.integers(0, 60), st.integers(1, 4), st.booleans())
+def test_alignment_equals_the_twin_and_is_symmetric_to_the_bit(
+    native, rng, n, blocks, width, complement
+):
+    members = [rng.choice(n, rng.integers(1, min(n, 7) + 1), replace=False) for _ in range(blocks)]
+    offset = np.concatenate(([0], np.cumsum([len(m) for m in members]))).astype(np.int64)
+    member = np.concatenate([np.empty(0, np.int32), *members]).astype(np.int32)
+    bases = rng.normal(size=(len(member), width))
+
+    def aligned(kernels, threads):
+        row = np.empty(n + 1, dtype=np.int64)
+        kernels.align_rows(offset, member, threads, row)
+        column, value = np.empty(row[-1], dtype=np.int32), np.empty(row[-1])
+        kernels.align(offset, member, bases, complement, threads, silent, row, column, value)
+        return row, column, value
+
+    if not blocks:
+        assert aligned(native, 1)[0][-1] == 0
+        return
+    expected, found = aligned(reference, 1), [aligned(native, t) for t in THREADS]
+    assert (found[0][0] == expected[0]).all()
+    assert (found[0][1] == expected[1]).all()
+    np.testing.assert_allclose(found[0][2], expected[2], 0, 64 * blocks * width * EPS * 20)
+    assert found[0][2].tobytes() == found[1][2].tobytes() == found[2][2].tobytes()
+    dense = np.zeros((n, n))
+    dense[np.repeat(np.arange(n), np.diff(found[0][0])), found[0][1]] = found[0][2]
+    assert (dense == dense.T).all()
