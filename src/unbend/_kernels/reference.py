@@ -43,7 +43,7 @@ def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
     """Predict a Cholesky factor by the profile of the pattern."""
     n = len(row) - 1
     pattern = csr_array((np.ones(len(column), dtype=np.int8), column, row), shape=(n, n))
-    if (pattern != pattern.T).nnz:
+    if abs(pattern - pattern.T).sum():
         raise ValueError("the pattern of the matrix is not symmetric")
     order = reverse_cuthill_mckee(pattern, symmetric_mode=True)
     position = np.empty(n, dtype=np.int64)

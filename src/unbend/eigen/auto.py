@@ -88,5 +88,5 @@ class Auto:
 def _worth_factorising(problem: SpectralProblem, count: int) -> float:
     """Operations of a factorisation that take as long as block Lanczos would."""
     width = count + Lanczos().guard
-    product = width * (2.0 * problem.matrix.nnz + 4.0 * Lanczos().depth * width * problem.n)
+    product = width * (2.0 * float(problem.matrix.nnz) + 4.0 * Lanczos().depth * width * problem.n)
     return SPEED_OF_FACTORS * LANCZOS_PRODUCTS * product

@@ -56,7 +56,7 @@ def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
     >>> solved.round(6).ravel()
     array([1., 1., 1.])
     """
-    rows = csr_array(matrix, dtype=np.float64)
+    rows: Matrix = csr_array(matrix, dtype=np.float64)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
@@ -67,6 +67,6 @@ def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
         return _analyse(csr_array((rows + rows.T) / 2), most_flops)
 
 
-def _analyse(rows: csr_array, most_flops: float) -> Symbolic:
+def _analyse(rows: Matrix, most_flops: float) -> Symbolic:
     row, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
     return Symbolic(row, column, rows.data, kernels.analyse(row, column, most_flops))
