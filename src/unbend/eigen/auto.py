@@ -26,15 +26,14 @@ FULL_FACTOR = 0.5
 
 @dataclass(frozen=True)
 class Auto:
-    """Choose by size, end and the shape of the matrix; `choose` tells what and why.
+    """Choose by size, end and what a factorisation would take; `choose` tells what and why.
 
     Examples
     --------
-        >>> import numpy as np
-        >>> from unbend.memory import available_memory
-    from unbend.problem import SpectralProblem
-        >>> Auto().choose(SpectralProblem(np.eye(5), "top"), 2)
-        (Dense(), '5 rows: small enough for LAPACK')
+    >>> import numpy as np
+    >>> from unbend.problem import SpectralProblem
+    >>> Auto().choose(SpectralProblem(np.eye(5), "top"), 2)
+    (Dense(), '5 rows: small enough for LAPACK')
     """
 
     def choose(
