@@ -191,7 +191,9 @@ class Factorisation {
         Pivots pivots;
         for (std::int32_t k = 0; k < width && !poller_.stopped(); k += block_columns) {
             const std::int32_t columns = std::min(block_columns, width - k);
-            dispatch([&]() UNBEND_INLINE { factor_block(front, k, columns, packed.data(), pivots); });
+            dispatch_lanes([&](auto use) UNBEND_INLINE {
+                factor_block<typename decltype(use)::type>(front, k, columns, packed.data(), pivots);
+            });
             update_front(front, k, columns, packed.data(), threads);
         }
         if (pivots.failed >= 0)
@@ -206,13 +208,14 @@ class Factorisation {
                       int threads) {
         const std::int32_t groups = (front.rows - k + tile_rows - 1) / tile_rows, chunk = 16;
         const std::int32_t chunks = (groups + chunk - 1) / chunk;
-        const bool shared = threads > 1 && columns * double(groups) * groups > worth_sharing / 64;
+        [[maybe_unused]] const bool shared = threads > 1 && columns * double(groups) * groups > worth_sharing / 64;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (shared)
         // From the bottom: the lowest rows are the longest, and short ones fill the end.
         for (std::int32_t c = chunks - 1; c >= 0; --c) {
             if (poller_.stopped()) continue;
-            dispatch([&]() UNBEND_INLINE {
-                update_rows(front, k, columns, packed, c * chunk, std::min(groups, (c + 1) * chunk));
+            dispatch_lanes([&](auto use) UNBEND_INLINE {
+                update_rows<typename decltype(use)::type>(front, k, columns, packed, c * chunk,
+                                                          std::min(groups, (c + 1) * chunk));
             });
         }
     }

@@ -11,49 +11,93 @@
 
 namespace unbend {
 
+// Numbers that one register holds: four where `dispatch_lanes` finds AVX2, two elsewhere. Wider
+// vectors than the machine has would go through memory at every operation.
 #if defined(__GNUC__)
-typedef double Lanes __attribute__((vector_size(32)));
+typedef double Wide __attribute__((vector_size(32)));
+typedef double Narrow __attribute__((vector_size(16)));
 #else
-struct Lanes {
-    double lane[4];
-    double operator[](int k) const { return lane[k]; }
+struct Narrow {
+    double lane[2];
 };
-inline Lanes operator*(const Lanes &a, double b) {
-    return {{a.lane[0] * b, a.lane[1] * b, a.lane[2] * b, a.lane[3] * b}};
-}
-inline Lanes &operator+=(Lanes &a, const Lanes &b) {
-    for (int k = 0; k < 4; ++k) a.lane[k] += b.lane[k];
+inline Narrow operator*(const Narrow &a, double b) { return {{a.lane[0] * b, a.lane[1] * b}}; }
+inline Narrow &operator+=(Narrow &a, const Narrow &b) {
+    a.lane[0] += b.lane[0];
+    a.lane[1] += b.lane[1];
     return a;
 }
-inline Lanes &operator-=(Lanes &a, const Lanes &b) {
-    for (int k = 0; k < 4; ++k) a.lane[k] -= b.lane[k];
+inline Narrow &operator-=(Narrow &a, const Narrow &b) {
+    a.lane[0] -= b.lane[0];
+    a.lane[1] -= b.lane[1];
     return a;
 }
+using Wide = Narrow;
 #endif
+
+template <typename Lanes>
+constexpr int lanes_of = static_cast<int>(sizeof(Lanes) / sizeof(double));
+
+// Names the type of vectors to a body, which cannot be given a value of it: passing vectors
+// depends on the instruction set.
+template <typename Lanes>
+struct Use {
+    using type = Lanes;
+};
+
+// Runs `body`, a generic lambda marked UNBEND_INLINE, with the vectors of this machine.
+template <typename Body>
+void dispatch_lanes(const Body &body) {
+    if (has_wide_vectors())
+        run_wide([&]() UNBEND_INLINE { body(Use<Wide>{}); });
+    else
+        body(Use<Narrow>{});
+}
 
 constexpr std::int32_t tile_rows = 8, tile_columns = 4;
 // Columns factorised before the rest of a front is updated.
 constexpr std::int32_t block_columns = 64;
 
-// Vectors go through memory, not by value: passing them depends on the instruction set.
-UNBEND_INLINE inline void load(Lanes &to, const double *from) { std::memcpy(&to, from, sizeof to); }
-UNBEND_INLINE inline void store(double *to, const Lanes &from) { std::memcpy(to, &from, sizeof from); }
+template <typename Lanes>
+UNBEND_INLINE inline void load(Lanes &to, const double *from) {
+    std::memcpy(&to, from, sizeof to);
+}
+template <typename Lanes>
+UNBEND_INLINE inline void store(double *to, const Lanes &from) {
+    std::memcpy(to, &from, sizeof from);
+}
 
-// sum[2q + h] becomes the product of eight packed rows `a` (halves h) with four packed rows `b`.
-UNBEND_INLINE inline void multiply_tile(const double *a, const double *b, std::int32_t depth,
-                                        Lanes (&sum)[8]) {
-    Lanes s[8] = {};
-    for (std::int32_t p = 0; p < depth; ++p, a += tile_rows, b += tile_rows) {
-        Lanes low, high;
-        load(low, a);
-        load(high, a + 4);
-        for (int q = 0; q < 4; ++q) {
-            s[2 * q] += low * b[q];
-            s[2 * q + 1] += high * b[q];
+// A tile of eight rows by four columns: sum[q] is column q.
+template <typename Lanes>
+struct Tile {
+    static constexpr int parts = tile_rows / lanes_of<Lanes>;
+    Lanes sum[4][parts];
+
+    // The product of eight packed rows `a` with four packed rows `b`; eight sums at a time, which
+    // is what registers hold.
+    UNBEND_INLINE void multiply(const double *a, const double *b, std::int32_t depth) {
+        for (int h = 0; h < parts; h += 2) {
+            Lanes s[4][2] = {};
+            const double *left = a + h * lanes_of<Lanes>, *right = b;
+            for (std::int32_t p = 0; p < depth; ++p, left += tile_rows, right += tile_rows) {
+                Lanes low, high;
+                load(low, left);
+                load(high, left + lanes_of<Lanes>);
+                for (int q = 0; q < 4; ++q) {
+                    s[q][0] += low * right[q];
+                    s[q][1] += high * right[q];
+                }
+            }
+            for (int q = 0; q < 4; ++q) {
+                sum[q][h] = s[q][0];
+                sum[q][h + 1] = s[q][1];
+            }
         }
     }
-    for (int k = 0; k < 8; ++k) sum[k] = s[k];
-}
+
+    UNBEND_INLINE void column(int q, double (&to)[tile_rows]) const {
+        for (int h = 0; h < parts; ++h) store(to + h * lanes_of<Lanes>, sum[q][h]);
+    }
+};
 
 // A dense block being factorised: `width` columns of the factor, `rows` long, and the matrix of
 // what they take from the rows below. Only lower triangles count.
@@ -111,17 +155,17 @@ struct PanelTile {
     std::int32_t depth;                 // columns of the block before it
     double corner[4][4], inverse[4];
 
+    template <typename Lanes>
     UNBEND_INLINE void run(double *packed, const double *right, std::int32_t row, bool diagonal,
                            Pivots &pivots) {
-        Lanes sum[8];
-        multiply_tile(packed, right, depth, sum);
+        Tile<Lanes> product;
+        product.multiply(packed, right, depth);
         const std::int32_t count = std::min(tile_rows, front.rows - row);
         double tile[4][8] = {};
         for (std::int32_t q = 0; q < columns; ++q) {
             const double *from = front.column(begin + q) + row;
-            double taken[8];
-            store(taken, sum[2 * q]);
-            store(taken + 4, sum[2 * q + 1]);
+            double taken[tile_rows];
+            product.column(q, taken);
             for (std::int32_t i = 0; i < count; ++i) tile[q][i] = from[i] - taken[i];
         }
         const std::int32_t o = begin - row;  // row of the corner, where the tile holds it
@@ -152,6 +196,7 @@ struct PanelTile {
 
 // Factorises columns begin .. begin + columns of a front, which earlier blocks have updated. The
 // result also goes to `packed`: groups of eight rows, each column by column.
+template <typename Lanes>
 UNBEND_INLINE inline void factor_block(const Front &front, std::int32_t begin, std::int32_t columns,
                                        double *packed, Pivots &pivots) {
     const std::int64_t group = static_cast<std::int64_t>(columns) * tile_rows;
@@ -161,25 +206,24 @@ UNBEND_INLINE inline void factor_block(const Front &front, std::int32_t begin, s
         const double *right = packed + first * group + done % tile_rows;
         std::int32_t row = begin + first * tile_rows;
         for (double *at = packed + first * group; row < front.rows; row += tile_rows, at += group)
-            tile.run(at, right, row, row <= begin + done, pivots);
+            tile.template run<Lanes>(at, right, row, row <= begin + done, pivots);
     }
 }
 
 // Takes one product tile from the front; `fresh` columns of the update are set, not changed.
-UNBEND_INLINE inline void subtract_tile(const Front &front, const Lanes (&sum)[8], std::int32_t row,
-                                        std::int32_t column, std::int32_t least, bool fresh) {
+template <typename Lanes>
+UNBEND_INLINE inline void subtract_tile(const Front &front, const Tile<Lanes> &product,
+                                        std::int32_t row, std::int32_t column, std::int32_t least,
+                                        bool fresh) {
     if (row >= column + 3 && row + tile_rows <= front.rows && column >= least) {
         for (int q = 0; q < 4; ++q) {
             double *to = front.column(column + q) + row;
-            Lanes low = {}, high = {};
-            if (!(fresh && column + q >= front.width)) {
-                load(low, to);
-                load(high, to + 4);
+            for (int h = 0; h < Tile<Lanes>::parts; ++h) {
+                Lanes value = {};
+                if (!(fresh && column + q >= front.width)) load(value, to + h * lanes_of<Lanes>);
+                value -= product.sum[q][h];
+                store(to + h * lanes_of<Lanes>, value);
             }
-            low -= sum[2 * q];
-            high -= sum[2 * q + 1];
-            store(to, low);
-            store(to + 4, high);
         }
         return;
     }
@@ -187,9 +231,8 @@ UNBEND_INLINE inline void subtract_tile(const Front &front, const Lanes (&sum)[8
         const std::int32_t c = column + q;
         if (c < least || c >= front.rows) continue;
         double *to = front.column(c);
-        double taken[8];
-        store(taken, sum[2 * q]);
-        store(taken + 4, sum[2 * q + 1]);
+        double taken[tile_rows];
+        product.column(q, taken);
         const bool set = fresh && c >= front.width;
         for (std::int32_t i = std::max(row, c); i < std::min(row + tile_rows, front.rows); ++i)
             to[i] = (set ? 0.0 : to[i]) - taken[i - row];
@@ -198,6 +241,7 @@ UNBEND_INLINE inline void subtract_tile(const Front &front, const Lanes (&sum)[8
 
 // The share of one task in the update of a front by a factorised block: rows of groups
 // from .. to, all columns beyond the block.
+template <typename Lanes>
 UNBEND_INLINE inline void update_rows(const Front &front, std::int32_t begin, std::int32_t columns,
                                       const double *packed, std::int32_t from, std::int32_t to) {
     const std::int64_t group = static_cast<std::int64_t>(columns) * tile_rows;
@@ -208,9 +252,9 @@ UNBEND_INLINE inline void update_rows(const Front &front, std::int32_t begin, st
         const std::int32_t first = done / tile_rows;
         const double *right = packed + first * group + done % tile_rows;
         for (std::int32_t g = std::max(first, from); g < to; ++g) {
-            Lanes sum[8];
-            multiply_tile(packed + g * group, right, columns, sum);
-            subtract_tile(front, sum, begin + g * tile_rows, begin + done, least, begin == 0);
+            Tile<Lanes> product;
+            product.multiply(packed + g * group, right, columns);
+            subtract_tile(front, product, begin + g * tile_rows, begin + done, least, begin == 0);
         }
     }
 }

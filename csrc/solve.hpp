@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "cholesky.hpp"
 
 namespace unbend {
 
-// Sums of `rows` (up to four) entries of L, `apart` numbers apart, times rows of X of 4 V numbers:
+// Sums of `rows` (up to four) entries of L, `apart` numbers apart, times rows of X, V vectors each:
 // sum[r] = Σ_p l[p step + r apart] x_p, where x_p is given by `at(p)`.
-template <int V, typename At>
+template <typename Lanes, int V, typename At>
 UNBEND_INLINE inline void multiply_rows(const double *l, std::int64_t step, std::int64_t apart,
                                         std::int32_t from, std::int32_t to, const At &at,
                                         Lanes (&sum)[4][V]) {
@@ -18,7 +19,7 @@ UNBEND_INLINE inline void multiply_rows(const double *l, std::int64_t step, std:
     for (std::int32_t p = from; p < to; ++p) {
         const double *x = at(p), *entry = l + p * step;
         Lanes part[V];
-        for (int v = 0; v < V; ++v) load(part[v], x + 4 * v);
+        for (int v = 0; v < V; ++v) load(part[v], x + v * lanes_of<Lanes>);
         for (int r = 0; r < 4; ++r)
             for (int v = 0; v < V; ++v) s[r][v] += part[v] * entry[r * apart];
     }
@@ -26,30 +27,30 @@ UNBEND_INLINE inline void multiply_rows(const double *l, std::int64_t step, std:
         for (int v = 0; v < V; ++v) sum[r][v] = s[r][v];
 }
 
-template <int V>
+template <typename Lanes, int V>
 UNBEND_INLINE inline void subtract(double *x, const Lanes (&sum)[V]) {
     for (int v = 0; v < V; ++v) {
         Lanes value;
-        load(value, x + 4 * v);
+        load(value, x + v * lanes_of<Lanes>);
         value -= sum[v];
-        store(x + 4 * v, value);
+        store(x + v * lanes_of<Lanes>, value);
     }
 }
 
-// x -= factor * y, or x *= factor, for rows of 4 V numbers.
-template <int V>
+// x -= factor * y, or x *= factor, for rows of V vectors.
+template <typename Lanes, int V>
 UNBEND_INLINE inline void subtract_multiple(double *x, const double *y, double factor) {
     Lanes sum[V];
     for (int v = 0; v < V; ++v) {
-        load(sum[v], y + 4 * v);
+        load(sum[v], y + v * lanes_of<Lanes>);
         sum[v] = sum[v] * factor;
     }
-    subtract<V>(x, sum);
+    subtract<Lanes, V>(x, sum);
 }
 
-template <int V>
+template <typename Lanes, int V>
 UNBEND_INLINE inline void scale(double *x, double factor) {
-    for (int k = 0; k < 4 * V; ++k) x[k] *= factor;
+    for (int k = 0; k < V * lanes_of<Lanes>; ++k) x[k] *= factor;
 }
 
 // The right-hand sides in the order of the factor, rows of `stride` numbers, and for the subtree
@@ -67,7 +68,7 @@ struct Sides {
 };
 
 // Four columns at a time: L11 x = b, then x below is reduced by L21 x.
-template <int V>
+template <typename Lanes, int V>
 UNBEND_INLINE inline void forward_block(const double *panel, std::int32_t width, std::int32_t rows,
                                         const std::int32_t *below, double *own, const Sides &to,
                                         std::int64_t offset) {
@@ -77,29 +78,29 @@ UNBEND_INLINE inline void forward_block(const double *panel, std::int32_t width,
     for (std::int32_t j = 0; j < width; j += 4) {
         const std::int32_t columns = std::min(4, width - j);
         const std::int32_t some = std::min(4, rows - j);
-        multiply_rows<V>(panel + j + std::min(0, some - 4), rows, 1, 0, j, at, sum);
+        multiply_rows<Lanes, V>(panel + j + std::min(0, some - 4), rows, 1, 0, j, at, sum);
         for (std::int32_t r = 0; r < columns; ++r) {
             double *x = own + (j + r) * stride;
-            subtract<V>(x, sum[r + 4 - some]);
+            subtract<Lanes, V>(x, sum[r + 4 - some]);
             for (std::int32_t p = j; p < j + r; ++p)
-                subtract_multiple<V>(x, own + p * stride, panel[p * std::int64_t{rows} + j + r]);
-            scale<V>(x, 1.0 / panel[(j + r) * std::int64_t{rows} + j + r]);
+                subtract_multiple<Lanes, V>(x, own + p * stride, panel[p * std::int64_t{rows} + j + r]);
+            scale<Lanes, V>(x, 1.0 / panel[(j + r) * std::int64_t{rows} + j + r]);
         }
     }
     std::int32_t i = width;
     for (; i + 4 <= rows; i += 4) {
-        multiply_rows<V>(panel + i, rows, 1, 0, width, at, sum);
+        multiply_rows<Lanes, V>(panel + i, rows, 1, 0, width, at, sum);
         for (std::int32_t r = 0; r < 4; ++r)
-            subtract<V>(to.row(below[i + r - width]) + offset, sum[r]);
+            subtract<Lanes, V>(to.row(below[i + r - width]) + offset, sum[r]);
     }
     for (; i < rows; ++i) {
-        multiply_rows<V>(panel + i, rows, 0, 0, width, at, sum);
-        subtract<V>(to.row(below[i - width]) + offset, sum[0]);
+        multiply_rows<Lanes, V>(panel + i, rows, 0, 0, width, at, sum);
+        subtract<Lanes, V>(to.row(below[i - width]) + offset, sum[0]);
     }
 }
 
 // Four columns at a time, from the last: L11' x = b - L21' (x below).
-template <int V>
+template <typename Lanes, int V>
 UNBEND_INLINE inline void backward_block(const double *panel, std::int32_t width, std::int32_t rows,
                                          const std::int32_t *below, double *own, const double *all,
                                          std::int64_t stride) {
@@ -116,18 +117,18 @@ UNBEND_INLINE inline void backward_block(const double *panel, std::int32_t width
         const std::int64_t apart = columns == 4 ? step : 0;
         for (std::int32_t first = 0; first < (columns == 4 ? 1 : columns); ++first) {
             const double *from = l + first * step;
-            multiply_rows<V>(from, 1, apart, j + columns, width, inside, sum);
-            multiply_rows<V>(from, 1, apart, width, rows, beyond, more);
+            multiply_rows<Lanes, V>(from, 1, apart, j + columns, width, inside, sum);
+            multiply_rows<Lanes, V>(from, 1, apart, width, rows, beyond, more);
             for (std::int32_t r = 0; r < (columns == 4 ? 4 : 1); ++r) {
-                subtract<V>(own + (j + first + r) * stride, sum[r]);
-                subtract<V>(own + (j + first + r) * stride, more[r]);
+                subtract<Lanes, V>(own + (j + first + r) * stride, sum[r]);
+                subtract<Lanes, V>(own + (j + first + r) * stride, more[r]);
             }
         }
         for (std::int32_t r = columns - 1; r >= 0; --r) {
             double *x = own + (j + r) * stride;
             for (std::int32_t p = r + 1; p < columns; ++p)
-                subtract_multiple<V>(x, own + (j + p) * stride, l[r * step + j + p]);
-            scale<V>(x, 1.0 / l[r * step + j + r]);
+                subtract_multiple<Lanes, V>(x, own + (j + p) * stride, l[r * step + j + p]);
+            scale<Lanes, V>(x, 1.0 / l[r * step + j + r]);
         }
     }
 }
@@ -187,11 +188,9 @@ class Solution {
         const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
         const std::int32_t width = shape_.width(s), rows = width + shape_.below(s);
         double *own = x_.data() + shape_.first[s] * stride_;
-        dispatch([&]() UNBEND_INLINE {
-            std::int64_t c = 0;
-            for (; c + 8 <= stride_; c += 8)
-                forward_block<2>(panel, width, rows, below, own + c, to, c);
-            if (c < stride_) forward_block<1>(panel, width, rows, below, own + c, to, c);
+        in_vectors([&](auto use, auto count, std::int64_t c) UNBEND_INLINE {
+            forward_block<typename decltype(use)::type, decltype(count)::value>(
+                panel, width, rows, below, own + c, to, c);
         });
     }
 
@@ -210,12 +209,22 @@ class Solution {
         const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
         const std::int32_t width = shape_.width(s), rows = width + shape_.below(s);
         double *own = x_.data() + shape_.first[s] * stride_;
-        dispatch([&]() UNBEND_INLINE {
+        in_vectors([&](auto use, auto count, std::int64_t c) UNBEND_INLINE {
+            backward_block<typename decltype(use)::type, decltype(count)::value>(
+                panel, width, rows, below, own + c, x_.data() + c, stride_);
+        });
+    }
+
+    // Runs `body` for the columns of X by twos of vectors, and what is left, so that the panel
+    // stays in the cache for all of them.
+    template <typename Body>
+    void in_vectors(const Body &body) const {
+        dispatch_lanes([&](auto use) UNBEND_INLINE {
+            constexpr int lanes = lanes_of<typename decltype(use)::type>;
             std::int64_t c = 0;
-            for (; c + 8 <= stride_; c += 8)
-                backward_block<2>(panel, width, rows, below, own + c, x_.data() + c, stride_);
-            if (c < stride_)
-                backward_block<1>(panel, width, rows, below, own + c, x_.data() + c, stride_);
+            for (; c + 2 * lanes <= stride_; c += 2 * lanes)
+                body(use, std::integral_constant<int, 2>{}, c);
+            if (c < stride_) body(use, std::integral_constant<int, 1>{}, c);
         });
     }
 

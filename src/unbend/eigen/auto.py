@@ -26,7 +26,7 @@ FULL_FACTOR = 0.5
 
 @dataclass(frozen=True)
 class Auto:
-    """Choose by size, end and the shape of the matrix; `choose` tells what and why.
+    """Choose by size, end and what a factorisation would take; `choose` tells what and why.
 
     Examples
     --------
@@ -87,5 +87,5 @@ class Auto:
 def _worth_factorising(problem: SpectralProblem, count: int) -> float:
     """Operations of a factorisation that take as long as block Lanczos would."""
     width = count + Lanczos().guard
-    product = width * (2.0 * problem.matrix.nnz + 4.0 * Lanczos().depth * width * problem.n)
-    return float(SPEED_OF_FACTORS * LANCZOS_PRODUCTS * product)
+    product = width * (2.0 * float(problem.matrix.nnz) + 4.0 * Lanczos().depth * width * problem.n)
+    return SPEED_OF_FACTORS * LANCZOS_PRODUCTS * product

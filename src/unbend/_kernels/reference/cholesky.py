@@ -1,7 +1,6 @@
 """Cholesky factors, by SuperLU."""
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
@@ -10,8 +9,6 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from unbend._kernels import signatures
 from unbend.arrays import FloatArray, IntArray
-
-Matrix: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,8 @@ class Analysis:
 def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
     """Predict a Cholesky factor by the profile of the pattern."""
     n = len(row) - 1
-    pattern: Matrix = csr_array((np.ones(len(column), dtype=np.int8), column, row), shape=(n, n))
-    if (pattern != pattern.T).nnz:
+    pattern = csr_array((np.ones(len(column), dtype=np.int8), column, row), shape=(n, n))
+    if abs(pattern - pattern.T).sum():
         raise ValueError("the pattern of the matrix is not symmetric")
     order = reverse_cuthill_mckee(pattern, symmetric_mode=True)
     position = np.empty(n, dtype=np.int64)
