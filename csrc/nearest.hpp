@@ -87,7 +87,7 @@ class Nearest {
     }
 
   private:
-    static constexpr std::int64_t few = 32;
+    static constexpr std::int64_t few = 128;
 
     UNBEND_INLINE void insert(const Candidate &candidate) {
         std::int64_t place = size_;

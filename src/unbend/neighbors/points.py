@@ -1,5 +1,7 @@
 """Points in space: a KD-tree in low dimension, blocked matrix products in high."""
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +20,10 @@ from unbend.report import step
 
 # Beyond this many columns a KD-tree visits most of its leaves and matrix products win.
 TREE_COLUMNS = 15
-# Rows of neighbours between two looks at the progress callback.
+# Rows of the first call of a search; later calls grow until they take this many seconds, between
+# which the progress callback is told and an interrupt is seen.
 AT_ONCE = 4096
+SECONDS = 0.1
 # Norms that the compiled tree serves; SciPy's serves the others.
 TREE_NORMS = (1.0, 2.0, np.inf)
 
@@ -84,18 +88,16 @@ class PointSpace(Space):
             return self._nearest_by_blocks(new, k)
         new = np.ascontiguousarray(new, dtype=np.float64)
         indices, distances = np.empty((len(new), k), dtype=np.int32), np.empty((len(new), k))
-        for start in range(0, len(new), AT_ONCE):
-            rows = slice(start, min(start + AT_ONCE, len(new)))
+        for first, last in _paced(len(new), AT_ONCE):
+            rows = slice(first, last)
             self._tree.nearest_of(new[rows], self.workers, indices[rows], distances[rows])
-            step(rows.stop, len(new))
+            step(last, len(new))
         return indices, distances
 
     def _nearest_by_tree(self, k: int) -> tuple[IntArray, FloatArray]:
         tree = self._tree
         indices, distances = np.empty((self.n, k), dtype=np.int32), np.empty((self.n, k))
-        at_once = max(1, AT_ONCE * tree.leaves // self.n)
-        for first in range(0, tree.leaves, at_once):
-            last = min(first + at_once, tree.leaves)
+        for first, last in _paced(tree.leaves, max(1, AT_ONCE * tree.leaves // self.n)):
             tree.neighbors(first, last, self.workers, indices, distances)
             step(last, tree.leaves)
         return indices, distances
@@ -182,3 +184,18 @@ class PointSpace(Space):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return first[order], rank[inverse.ravel()]
+
+
+def _paced(total: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """Ranges that cover 0..total, growing while the caller is done with them quickly.
+
+    Threads wait for each other at the end of each range, so short ones would waste them.
+    """
+    first = 0
+    while first < total:
+        last = min(first + at_once, total)
+        start = time.perf_counter()
+        yield first, last
+        if time.perf_counter() - start < SECONDS / 2:
+            at_once *= 2
+        first = last
