@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.stages.drawn import EPS, LAW, lattice, random_graph, rngs, sparse
 from unbend._kernels import reference
+from unbend._kernels.reference.neighbors import sum_of_squares
 from unbend.neighbors import DistanceSpace, Metric, PointSpace, products
 from unbend.neighbors.products import Cloud
 
@@ -193,7 +194,7 @@ def test_tiles_fill_the_lists_of_rows_and_columns(dtype, rng, m, n, length, to_c
 
 def exact(new, points, scale):
     """Distances summed as the compiled kernel does."""
-    squares = reference._sum_of_squares((points - new[:, None]) * scale)
+    squares = sum_of_squares((points - new[:, None]) * scale)
     return np.sqrt(squares) / scale
 
 

@@ -136,7 +136,7 @@ def rank(
     k = indices.shape[1]
     for rows in row_chunks(len(queries), 16 * candidates.shape[1] * points.shape[1]):
         differences = (points[candidates[rows]] - queries[rows, None]) * scale
-        squares = _sum_of_squares(differences)
+        squares = sum_of_squares(differences)
         order = np.lexsort((candidates[rows], np.sqrt(squares)), axis=1)[:, :k]
         indices[rows] = np.take_along_axis(candidates[rows], order, axis=1)
         nearest = np.take_along_axis(squares, order, axis=1)
@@ -145,7 +145,7 @@ def rank(
         sure[rows] = complete | (bounds[rows, -1] > beyond)
 
 
-def _sum_of_squares(numbers: FloatArray) -> FloatArray:
+def sum_of_squares(numbers: FloatArray) -> FloatArray:
     """Sum along the last axis in the order of the compiled kernel: sixteen partial sums."""
     *shape, d = numbers.shape
     padded = np.zeros((*shape, -(-d // 16) * 16))
