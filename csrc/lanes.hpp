@@ -2,10 +2,39 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "dispatch.hpp"
 
 namespace unbend {
+
+// Square tiles of vectors, turned so that rows become columns.
+template <typename Real>
+struct Tile {
+    static constexpr int side = 32 / sizeof(Real);
+    typedef Real Vector __attribute__((vector_size(32), aligned(sizeof(Real))));
+
+    // Eklundh's method (1972): swap off-diagonal halves, then halves of the halves.
+    UNBEND_INLINE static void transpose(Vector (&rows)[side]) {
+        if constexpr (side == 8) swap_halves<4>(rows, std::make_integer_sequence<int, side>());
+        swap_halves<2>(rows, std::make_integer_sequence<int, side>());
+        swap_halves<1>(rows, std::make_integer_sequence<int, side>());
+    }
+
+  private:
+    template <int half, int... place>
+    UNBEND_INLINE static void swap_halves(Vector (&rows)[side],
+                                          std::integer_sequence<int, place...>) {
+        for (int i = 0; i < side; ++i) {
+            if (i & half) continue;
+            const Vector upper = rows[i], lower = rows[i + half];
+            rows[i] = __builtin_shufflevector(
+                upper, lower, (place & half ? place - half + side : place)...);
+            rows[i + half] = __builtin_shufflevector(
+                upper, lower, (place & half ? place + side : place + half)...);
+        }
+    }
+};
 
 // One lane: plain numbers.
 template <typename Real>
@@ -15,7 +44,7 @@ struct OneLane {
     Real value;
 
     UNBEND_INLINE static OneLane all(Real value) { return {value}; }
-    UNBEND_INLINE Real operator[](int) const { return value; }
+    UNBEND_INLINE const Real *from(int) const { return &value; }
     UNBEND_INLINE void set(int, Real number) { value = number; }
     UNBEND_INLINE Real least() const { return value; }
 
@@ -44,8 +73,9 @@ struct alignas(64) ManyLanes {
         for (int v = 0; v < vectors; ++v) lanes.vector[v] = Vector{} + value;
         return lanes;
     }
-    UNBEND_INLINE Real operator[](int lane) const {
-        return vector[lane / in_vector][lane % in_vector];
+    // The numbers from one lane on.
+    UNBEND_INLINE const Real *from(int lane) const {
+        return reinterpret_cast<const Real *>(vector) + lane;
     }
     UNBEND_INLINE void set(int lane, Real value) {
         vector[lane / in_vector][lane % in_vector] = value;

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -100,18 +101,24 @@ class PathsFromGroup {
         }
     }
 
-    // Tiles of sixteen columns: whole cache lines of every row are written at once.
+    // Square tiles are turned in registers, so that several columns of a row are written at once.
     UNBEND_INLINE void write(const Group &group, const std::vector<std::int32_t> &place,
                              Real *distances) const {
-        const std::int64_t n = graph_.vertices;
+        constexpr int side = Tile<Real>::side;
+        const std::int64_t n = graph_.vertices, whole = Lanes::count > 1 ? n / side * side : 0;
         const auto sources = static_cast<int>(group.size());
-        for (std::int64_t first = 0; first < n; first += 16) {
-            const std::int64_t last = first + 16 < n ? first + 16 : n;
-            for (int lane = 0; lane < sources; ++lane) {
-                Real *row = distances + group[lane] * n;
-                for (std::int64_t v = first; v < last; ++v) row[v] = distance_[place[v]][lane];
+        for (std::int64_t first = 0; first < whole; first += side)
+            for (int lane = 0; lane < sources; lane += side) {
+                typename Tile<Real>::Vector tile[side];
+                for (int v = 0; v < side; ++v)
+                    std::memcpy(&tile[v], distance_[place[first + v]].from(lane), sizeof(tile[v]));
+                Tile<Real>::transpose(tile);
+                for (int l = 0; l < side && lane + l < sources; ++l)
+                    std::memcpy(distances + group[lane + l] * n + first, &tile[l], sizeof(tile[l]));
             }
-        }
+        for (int lane = 0; lane < sources; ++lane)
+            for (std::int64_t v = whole; v < n; ++v)
+                distances[group[lane] * n + v] = *distance_[place[v]].from(lane);
     }
 
     const Graph<Real> &graph_;
