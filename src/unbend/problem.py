@@ -95,14 +95,23 @@ class SpectralProblem:
             root = np.sqrt(self.mass)
             trivial = trivial * root[:, None]
             start = None if start is None else start * root[:, None]
-            inverse: Matrix = diags_array(1.0 / root)
-            if isinstance(matrix, LinearOperator):
-                inverse = aslinearoperator(inverse)
-            matrix = inverse @ matrix @ inverse
+            matrix = _scaled(matrix, 1.0 / root)
         if is_sparse(matrix):
             matrix = csr_array(matrix)
         basis = np.linalg.qr(trivial)[0]
         return replace(self, matrix=matrix, trivial=basis, mass=None, start=start)
+
+
+def _scaled(matrix: Matrix, factors: FloatArray) -> Matrix:
+    """diag(factors) A diag(factors)."""
+    if isinstance(matrix, LinearOperator):
+        diagonal = aslinearoperator(diags_array(factors))
+        return diagonal @ matrix @ diagonal
+    if not is_sparse(matrix):
+        return factors[:, None] * matrix * factors
+    rows: Matrix = csr_array(matrix)
+    values = rows.data * np.repeat(factors, np.diff(rows.indptr)) * factors[rows.indices]
+    return csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 @dataclass(frozen=True, eq=False)

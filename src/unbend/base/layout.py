@@ -37,7 +37,9 @@ def lay_out(
         Piece(rows, part.extension, factor, offset)
         for rows, part, factor, offset in zip(parts, fitted, factors, offsets, strict=True)
     )
-    outside = np.setdiff1d(np.arange(n), np.concatenate(parts))
+    inside = np.zeros(n, dtype=bool)
+    inside[np.concatenate(parts)] = True
+    outside = np.flatnonzero(~inside)
     if len(outside):
         embedding[outside] = fitted[0].extension(space.narrow(space.rows(outside), parts[0]))
     return embedding, Placement(space, embedding, owner, pieces)

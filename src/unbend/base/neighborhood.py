@@ -209,7 +209,11 @@ class NeighborhoodEmbedding(Embedding):
             problem, finish = self._kernel(part)
         with stage("spectrum"):
             spectrum = solve(
-                problem, self.n_components, self.eigen_solver, generator(self.random_state)
+                problem,
+                self.n_components,
+                self.eigen_solver,
+                generator(self.random_state),
+                threads(self.n_jobs),
             )
             _check_nullity(problem, spectrum)
             return finish(spectrum), spectrum.values

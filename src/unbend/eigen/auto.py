@@ -18,8 +18,8 @@ from unbend.report import note
 DENSE_ROWS = 600
 # Block products that Lanczos takes for a bottom end, and how many operations of a factorisation,
 # which runs in registers and cache, take the time of one of a product, which waits for memory.
-LANCZOS_PRODUCTS = 150
-SPEED_OF_FACTORS = 10.0
+LANCZOS_PRODUCTS = 100
+SPEED_OF_FACTORS = 2.4
 # Share of the triangle from which on a factor is no longer sparse.
 FULL_FACTOR = 0.5
 
@@ -70,7 +70,7 @@ class Auto:
         return ShiftInvert(), reason, symbolic
 
     def eigenpairs(
-        self, problem: SpectralProblem, count: int, rng: np.random.Generator
+        self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return `count` eigenpairs by the chosen solver, noting the choice."""
         solver, reason, symbolic = self._choose(problem, count)
@@ -78,7 +78,7 @@ class Auto:
         if not isinstance(solver, ShiftInvert):
             return solver.eigenpairs(problem, count, rng)
         try:
-            return solver.eigenpairs(problem, count, rng, symbolic)
+            return solver.eigenpairs(problem, count, rng, threads, symbolic)
         except NotPositiveDefinite:
             note(solver="Lanczos", because="the matrix has negative eigenvalues")
             return Lanczos().eigenpairs(problem, count, rng)

@@ -39,7 +39,7 @@ class Dense:
     """
 
     def eigenpairs(
-        self, problem: SpectralProblem, count: int, rng: np.random.Generator
+        self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return one eigenpair more than `count`, where there is one, and True."""
         matrix = to_dense(problem.matrix)

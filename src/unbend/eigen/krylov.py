@@ -22,15 +22,81 @@ WELL_APART = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class RitzPairs:
-    """Approximate eigenpairs and how good they are."""
+    """Approximate eigenpairs, as coefficients in a Krylov space, and how good they are."""
 
     values: FloatArray
-    vectors: FloatArray
+    rotation: FloatArray
     residuals: FloatArray
+    """Of the wanted pairs."""
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
     turned: float
     """Sine of the angle by which the wanted vectors still left the previous block."""
+
+
+class KrylovSpace:
+    """Orthonormal blocks V beside the trivial vectors, their images AV, and V'AV.
+
+    One array holds the trivial vectors and all blocks, so that every product with them is one.
+    """
+
+    def __init__(self, problem: SpectralProblem, width: int, blocks: int) -> None:
+        self._trivial = problem.trivial_basis.shape[1]
+        self._all = np.empty((problem.n, self._trivial + blocks * width), order="F")
+        self._all[:, : self._trivial] = problem.trivial_basis
+        self._images = np.empty((problem.n, blocks * width), order="F")
+        self._small = np.empty((blocks * width, blocks * width))
+        self._matrix, self._end, self._width, self.size = problem.matrix, problem.end, width, 0
+
+    def orthonormal(self, block: FloatArray) -> FloatArray:
+        """Orthonormal columns, orthogonal to the whole space; twice is enough (Kahan)."""
+        against = self._all[:, : self._trivial + self.size]
+        for _ in range(2):
+            block = _orthonormal_columns(block - against @ (against.T @ block))
+        return block
+
+    def add(self, block: FloatArray) -> FloatArray:
+        """Append an orthonormal block and return its image."""
+        image = np.asarray(self._matrix @ block)
+        new = slice(self.size, self.size + self._width)
+        self.size = new.stop
+        self._all[:, self._trivial + new.start : self._trivial + new.stop] = block
+        self._images[:, new] = image
+        self._small[: self.size, new] = self._blocks.T @ image
+        self._small[new, : self.size] = self._small[: self.size, new].T
+        return image
+
+    @property
+    def _blocks(self) -> FloatArray:
+        return self._all[:, self._trivial : self._trivial + self.size]
+
+    def ritz(self, count: int, previous: FloatArray) -> RitzPairs:
+        """Find the best pairs of A in the space (Rayleigh and Ritz)."""
+        small = self._small[: self.size, : self.size]
+        values, rotation = np.linalg.eigh((small + small.T) / 2)
+        size = float(np.abs(values).max())
+        pick = (
+            slice(None, self._width) if self._end == "bottom" else slice(None, -self._width - 1, -1)
+        )
+        values, rotation = values[pick], rotation[:, pick]
+        wanted = rotation[:, :count]
+        error = self._images[:, : self.size] @ wanted - self._blocks @ (wanted * values[:count])
+        # The basis is orthonormal, so angles can be measured between coefficients.
+        before = np.zeros_like(rotation)
+        before[: len(previous)] = previous
+        turned = np.linalg.norm(wanted - before @ (before.T @ wanted), 2)
+        return RitzPairs(values, rotation, np.linalg.norm(error, axis=0), size, float(turned))
+
+    def vectors(self, pairs: RitzPairs) -> FloatArray:
+        """Ritz vectors."""
+        return np.asarray(self._blocks @ pairs.rotation)
+
+    def restart(self, pairs: RitzPairs) -> tuple[FloatArray, FloatArray]:
+        """Keep the Ritz vectors only; return them and their images."""
+        vectors = self.vectors(pairs)
+        self.size = 0
+        # Images are formed anew: turned from restart to restart they would collect rounding.
+        return vectors, self.add(vectors)
 
 
 def block_krylov(
@@ -42,61 +108,32 @@ def block_krylov(
     depth: int,
     passes: int,
     finished: Callable[[RitzPairs], bool],
-) -> tuple[RitzPairs, bool]:
-    """Improve `start` until `finished`, or for `passes` restarts; also say whether it finished.
+    eager: bool = True,
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Improve `start` until `finished`, or for `passes` restarts: values, vectors, and which.
 
     Each pass builds the space spanned by X, TX, …, T^depth X with T = `expand` (A itself if
     None), block by block, and restarts from the best Ritz vectors of A in it. Because every pass
-    begins from Ritz vectors of A, errors of an inexact T do not add up.
+    begins from Ritz vectors of A, errors of an inexact T do not add up. `eager` looks for the best
+    vectors after every block, not only after `depth` of them: right where T costs more than that.
     """
-    width, trivial = start.shape[1], problem.trivial_basis.shape[1]
-    # One array for the trivial vectors and the whole space, so that every product with it is one.
-    space = np.empty((problem.n, trivial + (depth + 1) * width))
-    image = np.empty((problem.n, (depth + 1) * width))
-    space[:, :trivial] = problem.trivial_basis
-    ritz = _orthonormal(start, space[:, :trivial])
-    product = problem.matrix @ ritz
+    width = start.shape[1]
+    space = KrylovSpace(problem, width, depth + 1)
+    block = space.orthonormal(start)
+    image = space.add(block)
     for number in range(passes):
-        block, size = ritz, width
-        space[:, trivial : trivial + size], image[:, :size] = ritz, product
-        for _ in range(depth):
-            further = image[:, size - width : size] if expand is None else expand(block)
-            block = _orthonormal(further, space[:, : trivial + size])
-            space[:, trivial + size : trivial + size + width] = block
-            image[:, size : size + width] = problem.matrix @ block
-            size += width
-            pairs, product = _rayleigh_ritz(
-                problem.end, space[:, trivial : trivial + size], image[:, :size], ritz, count
-            )
-            ritz = pairs.vectors
-            if finished(pairs):
-                return pairs, True
+        previous: FloatArray = np.eye(width)
+        for level in range(depth):
+            block = space.orthonormal(image if expand is None else expand(block))
+            image = space.add(block)
+            if eager or level + 1 == depth:
+                pairs = space.ritz(count, previous)
+                previous = pairs.rotation
+                if finished(pairs):
+                    return pairs.values, space.vectors(pairs), True
         step(number + 1, passes)
-    return pairs, False
-
-
-def _rayleigh_ritz(
-    end: str, space: FloatArray, image: FloatArray, previous: FloatArray, count: int
-) -> tuple[RitzPairs, FloatArray]:
-    """Return the best pairs in a space and the products of their vectors with A."""
-    small = space.T @ image
-    values, rotation = np.linalg.eigh((small + small.T) / 2)
-    width, size = previous.shape[1], float(np.abs(values).max())
-    pick = slice(None, width) if end == "bottom" else slice(None, -width - 1, -1)
-    values, rotation = values[pick], rotation[:, pick]
-    vectors, product = space @ rotation, image @ rotation
-    residuals = np.linalg.norm(product - vectors * values, axis=0)
-    wanted = vectors[:, :count]
-    left = wanted - previous @ (previous.T @ wanted)
-    turned = np.sqrt(max(0.0, float(np.linalg.eigvalsh(left.T @ left)[-1])))
-    return RitzPairs(values, vectors, residuals, size, turned), product
-
-
-def _orthonormal(block: FloatArray, against: FloatArray) -> FloatArray:
-    """Orthonormal columns, orthogonal to those of `against`; twice is enough (Kahan)."""
-    for _ in range(2):
-        block = _orthonormal_columns(block - against @ (against.T @ block))
-    return block
+        block, image = space.restart(pairs)
+    return pairs.values, block, False
 
 
 def _orthonormal_columns(block: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.krylov import RitzPairs, block_krylov
 from unbend.problem import SpectralProblem
@@ -32,7 +32,7 @@ class Lanczos:
     passes: int = 200
 
     def eigenpairs(
-        self, problem: SpectralProblem, count: int, rng: np.random.Generator
+        self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return at least `count` eigenpairs, and whether the first `count` converged."""
         width = count + self.guard
@@ -42,10 +42,10 @@ class Lanczos:
         def finished(pairs: RitzPairs) -> bool:
             size = max(pairs.size, problem.norm)
             tol = max(self.tol, problem.accuracy)
-            return bool(np.all(pairs.residuals[:count] <= tol * size))
+            return bool(np.all(pairs.residuals <= tol * size))
 
         start = problem.first_vectors(width, rng)
-        pairs, converged = block_krylov(
+        return block_krylov(
             problem,
             start,
             count,
@@ -53,5 +53,5 @@ class Lanczos:
             depth=self.depth,
             passes=self.passes,
             finished=finished,
+            eager=not is_sparse(problem.matrix),
         )
-        return pairs.values, pairs.vectors, converged

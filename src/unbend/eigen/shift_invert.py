@@ -32,8 +32,6 @@ class ShiftInvert:
         Vectors carried beyond those asked for.
     passes : int
         Passes before giving up, which is then reported.
-    threads : int
-        Threads of the factorisation; the result does not depend on them.
     """
 
     tol: float = 1e-7
@@ -41,13 +39,13 @@ class ShiftInvert:
     depth: int = 2
     guard: int = 4
     passes: int = 60
-    threads: int = 1
 
     def eigenpairs(
         self,
         problem: SpectralProblem,
         count: int,
         rng: np.random.Generator,
+        threads: int = 1,
         symbolic: Symbolic | None = None,
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return at least `count` eigenpairs, and whether the first `count` converged.
@@ -67,15 +65,15 @@ class ShiftInvert:
         width = count + self.guard
         if width * (self.depth + 2) > problem.n:
             return Dense().eigenpairs(problem, count, rng)
-        inverse = self._inverse(problem, symbolic or analyse(problem.matrix))
+        inverse = self._inverse(problem, symbolic or analyse(problem.matrix), threads)
         floor = 1e-15 * problem.norm
 
         def finished(pairs: RitzPairs) -> bool:
-            exact = np.all(pairs.residuals[:count] <= floor)
+            exact = np.all(pairs.residuals <= floor)
             return bool(exact) or pairs.turned <= self.tol
 
         start = problem.first_vectors(width, rng)
-        pairs, converged = block_krylov(
+        return block_krylov(
             problem,
             start,
             count,
@@ -84,18 +82,17 @@ class ShiftInvert:
             passes=self.passes,
             finished=finished,
         )
-        return pairs.values, pairs.vectors, converged
 
-    def _inverse(self, problem: SpectralProblem, symbolic: Symbolic) -> Apply:
+    def _inverse(self, problem: SpectralProblem, symbolic: Symbolic, threads: int) -> Apply:
         """Products with the inverse of the shifted matrix."""
         mean = float(np.mean(np.abs(problem.matrix.diagonal())))
-        factor = symbolic.factor(self.shift * (mean if mean > 0 else 1.0), self.threads)
+        factor = symbolic.factor(self.shift * (mean if mean > 0 else 1.0), threads)
         note(factor_entries=factor.entries, raised_pivots=factor.replaced)
 
         def apply(block: FloatArray) -> FloatArray:
             block = np.ascontiguousarray(block, dtype=np.float64)
             solution = np.empty_like(block)
-            factor.solve(block, self.threads, solution)
+            factor.solve(block, threads, solution)
             return solution
 
         return apply

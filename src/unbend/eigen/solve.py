@@ -18,11 +18,12 @@ class Solver(Protocol):
     """Finds eigenpairs of standard problems (unit mass, orthonormal trivial vectors)."""
 
     def eigenpairs(
-        self, problem: SpectralProblem, count: int, rng: np.random.Generator
+        self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return at least `count` values and vectors, from the problem's end inwards.
 
-        Also whether the first `count` converged. Refuse an end that it cannot do.
+        Also whether the first `count` converged. Refuse an end that it cannot do. The result does
+        not depend on `threads`.
         """
 
 
@@ -43,6 +44,7 @@ def solve(
     count: int,
     solver: Solver | str = "auto",
     rng: np.random.Generator | None = None,
+    threads: int = 1,
 ) -> Spectrum:
     """Find the `count` eigenpairs at the problem's end, trivial ones left out.
 
@@ -62,7 +64,7 @@ def solve(
     standard = problem.standard()
     note(rows=problem.n, end=problem.end, wanted=count, solver=type(chosen).__name__)
     values, vectors, converged = chosen.eigenpairs(
-        standard, count, np.random.default_rng(0) if rng is None else rng
+        standard, count, np.random.default_rng(0) if rng is None else rng, threads
     )
     norm = max(standard.norm, float(np.abs(values).max()), np.finfo(float).tiny)
     beyond = float(values[count]) if len(values) > count else np.nan

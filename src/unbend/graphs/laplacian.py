@@ -1,6 +1,6 @@
 """Laplacians of weighted graphs (book section 3.3)."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -28,7 +28,9 @@ def laplacian(
     """
     degree = degrees(weights)
     if kind == "plain":
-        return csr_array(diags_array(degree) - weights)
+        n = len(degree)
+        diagonal: Any = csr_array((degree, np.arange(n), np.arange(n + 1)), shape=(n, n))
+        return csr_array(diagonal - weights)
     # A vertex without edges is a component of its own: its row is zero in every Laplacian.
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     present = diags_array((degree > 0).astype(np.float64))
