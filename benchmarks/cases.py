@@ -75,7 +75,7 @@ def on_roll(method: str, n: int, peers: bool = True, **more: Any) -> Case:
 def on_images(method: str, n: int, **more: Any) -> Case:
     """Return a method on synthetic pictures of 28 × 28 pixels."""
     suffix = " 784-d" if method == "LaplacianEigenmaps" else ""
-    return Case(method + suffix, method, n, data="images", **more)
+    return Case(method + suffix, method, n, data="digits", **more)
 
 
 def neighbors(data: str, n: int) -> Case:
@@ -112,7 +112,7 @@ def curve(n: int) -> list[Case]:
         on_images("PCA", n, peers=(SKLEARN, TAPKEE), exact=True),
         on_images("SpectralClustering", n, peers=(SKLEARN,)),
         neighbors("roll", n),
-        neighbors("images", n),
+        neighbors("digits", n),
     ]
 
 

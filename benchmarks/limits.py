@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 Record = dict[str, Any]
-COLUMNS = {"roll": 3, "images": 784}
+COLUMNS = {"roll": 3, "images": 784, "digits": 784}
 DENSE_KERNELS = ("ClassicalMDS", "KernelPCA")
 LOCAL = ("LLE", "LTSA", "HessianLLE")
 TREE_COLUMNS = 15

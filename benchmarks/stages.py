@@ -13,8 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
+from unbend.eigen.factor import Symbolic, analyse
+from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
+from unbend.local import affine_bases, align, quadratic_bases
 from unbend.neighbors import PointSpace
 
 Stage = Callable[[int], Any]
@@ -39,9 +43,87 @@ def scattered_geodesics(quick: bool) -> Stage:
     return lambda threads: geodesics(graph, sources, threads=threads)
 
 
+def nearest_rows(quick: bool) -> Stage:
+    """Neighbours of all rows in three dimensions, building the tree included."""
+    points = swiss_roll(50_000 if quick else 300_000, random_state=0).points
+    return lambda threads: PointSpace(points, workers=threads).nearest(12)
+
+
+def squared_products(quick: bool) -> Stage:
+    """Products of a kernel of distances with six vectors."""
+    n = 2000 if quick else 8000
+    rng = np.random.default_rng(0)
+    distances, vectors = rng.random((n, n), dtype=np.float32), rng.normal(size=(n, 6))
+    return lambda threads: Gram(distances, threads=threads).operator() @ vectors
+
+
+def new_paths(quick: bool) -> Stage:
+    """Place new rows by their geodesics."""
+    n, new = (1000, 2000) if quick else (4000, 20_000)
+    rng = np.random.default_rng(0)
+    paths, weights = rng.random((n, n), dtype=np.float32), rng.normal(size=(2, n))
+    near = rng.integers(0, n, (new, 12)).astype(np.int32)
+    far, placed = rng.random((new, 12), dtype=np.float32), np.empty((new, 2))
+    return lambda threads: kernels.place_by_paths(
+        paths, near, far, 0.0, weights, threads, _unheard, placed
+    )
+
+
+def _unheard(done: int, total: int) -> None:
+    """Hear of progress and say nothing."""
+
+
+def _neighborhoods(quick: bool) -> tuple[int, Any, Any, Any]:
+    n = 10_000 if quick else 100_000
+    space = PointSpace(swiss_roll(n, random_state=0).points)
+    neighbors = space.nearest(12)
+    offsets, members = neighbors.with_self()
+    return n, offsets, members, space.coordinates(members.reshape(n, 13))
+
+
+def local_bases(quick: bool) -> Stage:
+    """Bases of Hessian LLE."""
+    coordinates = _neighborhoods(quick)[3]
+    return lambda threads: quadratic_bases(coordinates, 2, threads)
+
+
+def alignment(quick: bool) -> Stage:
+    """Sum of the blocks of LTSA."""
+    n, offsets, members, coordinates = _neighborhoods(quick)
+    bases = affine_bases(coordinates, 2).reshape(-1, 3)
+    return lambda threads: align(n, offsets, members, bases, complement=True, threads=threads)
+
+
+def _symbolic(quick: bool) -> Symbolic:
+    n, offsets, members, coordinates = _neighborhoods(quick)
+    bases = affine_bases(coordinates, 2).reshape(-1, 3)
+    return analyse(align(n, offsets, members, bases, complement=True))
+
+
+def factorisation(quick: bool) -> Stage:
+    """Cholesky factor of the kernel of LTSA, after its analysis."""
+    symbolic = _symbolic(quick)
+    return lambda threads: symbolic.factor(1e-9, threads)
+
+
+def substitution(quick: bool) -> Stage:
+    """Solution for six right-hand sides."""
+    symbolic = _symbolic(quick)
+    factor, right = symbolic.factor(1e-9), np.ones((len(symbolic.row) - 1, 6))
+    solution = np.empty_like(right)
+    return lambda threads: factor.solve(right, threads, solution)
+
+
 STAGES: list[tuple[str, Callable[[bool], Stage]]] = [
+    ("nearest rows, 3-d", nearest_rows),
     ("geodesics, all sources", all_geodesics),
     ("geodesics, scattered sources", scattered_geodesics),
+    ("products with squared distances", squared_products),
+    ("places by geodesics", new_paths),
+    ("local bases", local_bases),
+    ("alignment", alignment),
+    ("Cholesky factorisation", factorisation),
+    ("Cholesky solution", substitution),
 ]
 
 
