@@ -142,12 +142,14 @@ class Solution {
 
     // `right` and `out` are (n, sides) row by row and may be the same.
     void run(const double *right, double *out) {
+#pragma omp parallel for num_threads(threads_)
         for (std::int32_t j = 0; j < shape_.n; ++j)
             for (std::int64_t k = 0; k < sides_; ++k)
                 x_[j * stride_ + k] = right[shape_.order[j] * sides_ + k];
         forward();
         if (!poller_.stopped()) backward();
         poller_.rethrow();
+#pragma omp parallel for num_threads(threads_)
         for (std::int32_t j = 0; j < shape_.n; ++j)
             for (std::int64_t k = 0; k < sides_; ++k)
                 out[shape_.order[j] * sides_ + k] = x_[j * stride_ + k];
