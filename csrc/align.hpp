@@ -49,11 +49,16 @@ class Cover {
 // Fills row (points + 1) with the offsets of the rows of the kernel.
 inline void align_rows(const Cover &cover, int threads, std::int64_t *row) {
     row[0] = 0;
+    const Poll silent = [](std::int64_t, std::int64_t) {};
+    Watch watch(silent, cover.points);
 #pragma omp parallel num_threads(threads)
     {
-        std::vector<std::int64_t> seen(cover.points, -1);
+        std::vector<std::int64_t> seen;
+        watch.guard([&] { seen.assign(cover.points, -1); });
+#pragma omp barrier
 #pragma omp for schedule(static)
         for (std::int64_t i = 0; i < cover.points; ++i) {
+            if (watch.stopped()) continue;
             std::int64_t count = 0;
             cover.around(i, [&](std::int64_t, std::int64_t q) UNBEND_INLINE {
                 const std::int32_t j = cover.member[q];
@@ -63,6 +68,7 @@ inline void align_rows(const Cover &cover, int threads, std::int64_t *row) {
             row[i + 1] = count;
         }
     }
+    watch.finish();
     for (std::int64_t i = 0; i < cover.points; ++i) row[i + 1] += row[i];
 }
 
@@ -76,8 +82,14 @@ inline void align(const Cover &cover, const double *bases, std::int64_t width, b
     Watch watch(poll, cover.points);
 #pragma omp parallel num_threads(threads)
     {
-        std::vector<std::int64_t> seen(cover.points, -1);
-        std::vector<double> sum(cover.points);
+        std::vector<std::int64_t> seen;
+        std::vector<double> sum;
+        watch.guard([&] {
+            seen.assign(cover.points, -1);
+            sum.resize(cover.points);
+        });
+        // No thread begins before all have their memory.
+#pragma omp barrier
 #pragma omp for schedule(dynamic, 1)
         for (std::int64_t start = 0; start < cover.points; start += at_once) {
             if (watch.stopped()) continue;

@@ -47,11 +47,13 @@ std::vector<std::int32_t> level_order(const Graph<Real> &graph) {
         const std::size_t first = order.size();
         breadth_first(graph, static_cast<std::int32_t>(v), seen, order);
         const std::int32_t rim = order.back();
-        for (std::size_t i = first; i < order.size(); ++i) seen[order[i]] = 0;
-        order.resize(first);
-        breadth_first(graph, rim, seen, order);
-        // In a directed graph the rim may not reach all that `v` did: those come later.
-        if (!seen[v]) --v;
+        for (const std::int32_t start : {rim, static_cast<std::int32_t>(v)}) {
+            for (std::size_t i = first; i < order.size(); ++i) seen[order[i]] = 0;
+            order.resize(first);
+            breadth_first(graph, start, seen, order);
+            // In a directed graph the rim may not reach back: then from `v` after all.
+            if (seen[v]) break;
+        }
     }
     return order;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -154,20 +155,23 @@ inline void local_bases(const double *points, std::int64_t count, std::int64_t s
     Watch watch(poll, count);
 #pragma omp parallel num_threads(threads)
     {
-        LocalBases local(s, r, d);
+        std::unique_ptr<LocalBases> local;
 #pragma omp for schedule(dynamic, 1)
         for (std::int64_t first = 0; first < count; first += at_once) {
             if (watch.stopped()) continue;
             const std::int64_t last = std::min(first + at_once, count);
-            dispatch([&]() UNBEND_INLINE {
-                for (std::int64_t m = first; m < last; ++m) {
-                    const double *block = quadratic ? local.quadratic(points + m * s * r)
-                                                    : local.affine(points + m * s * r);
-                    double *basis = bases + m * s * width;
-                    for (std::int64_t i = 0; i < s; ++i)
-                        for (std::int64_t c = 0; c < width; ++c)
-                            basis[i * width + c] = block[c * s + i];
-                }
+            watch.guard([&] {
+                if (!local) local.reset(new LocalBases(s, r, d));
+                dispatch([&]() UNBEND_INLINE {
+                    for (std::int64_t m = first; m < last; ++m) {
+                        const double *block = quadratic ? local->quadratic(points + m * s * r)
+                                                        : local->affine(points + m * s * r);
+                        double *basis = bases + m * s * width;
+                        for (std::int64_t i = 0; i < s; ++i)
+                            for (std::int64_t c = 0; c < width; ++c)
+                                basis[i * width + c] = block[c * s + i];
+                    }
+                });
             });
             watch.advance(calling_thread(), last - first);
         }

@@ -165,14 +165,16 @@ class ShortestPaths {
 #pragma omp for schedule(dynamic, 1)
             for (std::int64_t g = 0; g < static_cast<std::int64_t>(groups.size()); ++g) {
                 if (watch.stopped()) continue;
-                if (groups[g].size() >= least_group) {
-                    if (!many) many.reset(new PathsFromGroup<Real, ManyLanes>(graph, width_));
-                    many->run(groups[g], starts, place, distances);
-                } else {
+                watch.guard([&] {
+                    if (groups[g].size() >= least_group) {
+                        if (!many) many.reset(new PathsFromGroup<Real, ManyLanes>(graph, width_));
+                        many->run(groups[g], starts, place, distances);
+                        return;
+                    }
                     if (!one) one.reset(new PathsFromGroup<Real, OneLane>(graph, width_));
                     for (const std::int64_t s : groups[g])
                         one->run(Group(1, s), starts, place, distances);
-                }
+                });
                 watch.advance(calling_thread(), static_cast<std::int64_t>(groups[g].size()));
             }
         }

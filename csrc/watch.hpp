@@ -40,11 +40,16 @@ class Watch {
         const auto now = std::chrono::steady_clock::now();
         if (now - asked_ < std::chrono::milliseconds(50)) return;
         asked_ = now;
+        guard([&] { poll_(done, total_); });
+    }
+
+    // Runs `body`; what it throws, such as memory that cannot be had, stops the work.
+    template <typename Body>
+    void guard(const Body &body) {
         try {
-            poll_(done, total_);
+            body();
         } catch (...) {
-            error_ = std::current_exception();
-            stopped_.store(true, std::memory_order_relaxed);
+            if (!stopped_.exchange(true)) error_ = std::current_exception();
         }
     }
 

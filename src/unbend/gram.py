@@ -112,12 +112,19 @@ class Gram:
 
         return LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
 
+    @property
+    def accuracy(self) -> float:
+        """Relative error of the kernel: eigenvalues below it are rounding.
+
+        Two ways along one path may be rounded apart, which single precision shows as asymmetry.
+        """
+        single = 2.0 * float(np.finfo(self.distances.dtype).eps)
+        return max(single, float(np.finfo(np.float64).eps) * len(self.distances))
+
     def problem(self) -> SpectralProblem:
         """Top end of the kernel; the constant vector belongs to eigenvalue zero."""
         constant = np.ones((len(self.distances), 1))
-        # Two ways along one path may be rounded apart, which the kernel shows as asymmetry.
-        accuracy = 2.0 * float(np.finfo(self.distances.dtype).eps)
-        problem = SpectralProblem(self.operator(), "top", constant, accuracy=accuracy)
+        problem = SpectralProblem(self.operator(), "top", constant, accuracy=self.accuracy)
         return problem if len(self.distances) < 2 * START_ROWS else self._begun(problem)
 
     def _begun(self, problem: SpectralProblem) -> SpectralProblem:
@@ -138,8 +145,7 @@ class Gram:
 
     def kept(self, spectrum: Spectrum) -> FloatArray:
         """Eigenvalues, zero where they are negative or no more than rounding."""
-        rounding = np.finfo(np.float64).eps * len(self.distances) * spectrum.norm
-        return np.where(spectrum.values > rounding, spectrum.values, 0.0)
+        return np.where(spectrum.values > self.accuracy * spectrum.norm, spectrum.values, 0.0)
 
     def nystrom_weights(self, spectrum: Spectrum) -> FloatArray:
         """V √λ / (λ − lift): the lift acts on fitted rows only, so it takes no part in new ones."""

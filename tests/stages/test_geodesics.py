@@ -170,3 +170,27 @@ def test_the_kernel_refuses_a_result_array_that_it_would_have_to_copy():
     for wrong in (np.empty((12, 6))[::2], np.empty((6, 6), dtype=int), np.empty(36)):
         with pytest.raises(TypeError):
             paths.run(sources, 1, lambda *_: None, wrong)
+
+
+@pytest.mark.parametrize("source", [-1, 3, 99999])
+def test_sources_that_are_no_vertices_are_refused(source):
+    with pytest.raises(ValueError, match="from 0 to 2"):
+        geodesics(csr_array(np.ones((3, 3))), np.array([source]))
+
+
+@pytest.mark.parametrize(
+    "lengths", [np.ones((3, 2)), [[0.0, -1.0], [1.0, 0.0]], [[0.0, np.nan], [1.0, 0.0]]]
+)
+def test_lengths_that_are_none_are_refused(lengths):
+    with pytest.raises(ValueError, match="not negative"):
+        geodesics(csr_array(np.array(lengths)))
+
+
+def test_a_long_way_in_one_direction_is_numbered_once():
+    n = 3000
+    i = np.arange(n - 1)
+    one_way = csr_array((np.ones(n - 1), (i, i + 1)), shape=(n, n))
+    for sources in ([0], [n - 1], [5, 7]):
+        found = run("native", one_way, sources=np.array(sources))
+        expected = np.arange(n) - np.array(sources)[:, None]
+        assert (found == np.where(expected >= 0, expected, np.inf)).all()

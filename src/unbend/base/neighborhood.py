@@ -230,8 +230,10 @@ def _check_nullity(problem: SpectralProblem, spectrum: Spectrum) -> None:
                 "the neighbourhoods do not hold the data together, and the coordinates are not "
                 "determined; use connect='components', or another number of neighbours"
             )
-    elif spectrum.values[-1] <= ZERO * spectrum.norm:
-        positive = int(np.sum(spectrum.values > ZERO * spectrum.norm))
+        return
+    zero = max(ZERO, problem.accuracy) * spectrum.norm
+    if spectrum.values[-1] <= zero:
+        positive = int(np.sum(spectrum.values > zero))
         warn(
             f"the kernel has only {positive} positive eigenvalues: the coordinates beyond are zero"
         )

@@ -24,8 +24,9 @@ class ShiftInvert:
     ----------
     tol : float
         Angle that the wanted vectors may still turn in one pass when they are accepted.
-    shift : float
-        Shift relative to the mean diagonal entry; it only keeps the factorisation regular.
+    shift : float, optional
+        Shift relative to the mean diagonal entry; it only keeps the factorisation regular. None
+        takes 1e-12 for alignment kernels, whose wanted eigenvalues may lie as low, else 1e-10.
     depth : int
         Inverse products in each pass.
     guard : int
@@ -35,7 +36,7 @@ class ShiftInvert:
     """
 
     tol: float = 1e-7
-    shift: float = 1e-10
+    shift: float | None = None
     depth: int = 2
     guard: int = 4
     passes: int = 60
@@ -86,7 +87,8 @@ class ShiftInvert:
     def _inverse(self, problem: SpectralProblem, symbolic: Symbolic, threads: int) -> Apply:
         """Products with the inverse of the shifted matrix."""
         mean = float(np.mean(np.abs(problem.matrix.diagonal())))
-        factor = symbolic.factor(self.shift * (mean if mean > 0 else 1.0), threads)
+        shift = self.shift or (1e-12 if problem.nullity else 1e-10)
+        factor = symbolic.factor(shift * (mean if mean > 0 else 1.0), threads)
         note(factor_entries=factor.entries, raised_pivots=factor.replaced)
 
         def apply(block: FloatArray) -> FloatArray:

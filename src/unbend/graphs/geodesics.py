@@ -23,6 +23,8 @@ class Paths:
     """
 
     def __init__(self, lengths: csr_array, dtype: Precision = np.float64) -> None:
+        if lengths.shape[0] != lengths.shape[1] or not np.all(lengths.data >= 0):
+            raise ValueError("lengths must be a square matrix of numbers that are not negative")
         self.dtype = np.dtype(dtype)
         self.n = int(lengths.shape[0])
         single = self.dtype == np.float32
@@ -34,6 +36,8 @@ class Paths:
 
     def fill(self, distances: FloatArray, sources: IntArray, threads: int = 1) -> None:
         """Fill `distances` (sources, vertices); tells the progress callback."""
+        if len(sources) and not 0 <= np.min(sources) <= np.max(sources) < self.n:
+            raise ValueError(f"sources must be vertices, from 0 to {self.n - 1}")
         start = np.ascontiguousarray(sources, dtype=np.int32)
         self._kernel.run(start, threads, step, distances)
 

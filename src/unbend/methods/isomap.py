@@ -14,12 +14,14 @@ from unbend.extend import Fitted, GeodesicNystrom
 from unbend.gram import Gram, negative_share
 from unbend.graphs import geodesics, undirected
 from unbend.problem import SpectralProblem, Spectrum
-from unbend.report import note
+from unbend.report import note, warn
 
 # Dimensions of the residual-variance curve, and rows it is measured on at most.
 CURVE, CURVE_ROWS = 10, 2000
 # Up to here the square of the number of rows is small and nothing is gained by single precision.
 DOUBLE_ROWS = 1000
+# Lengths beyond these are not kept in single precision.
+SINGLE_RANGE = (1e-30, 1e30)
 
 
 @final
@@ -87,9 +89,10 @@ class Isomap(NeighborhoodEmbedding):
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         space, neighbors, rule = part.space, part.neighbors, part.rule
+        lengths = undirected(neighbors).lengths
         distances = geodesics(
-            undirected(neighbors).lengths,
-            dtype=self._dtype(space.n),
+            lengths,
+            dtype=self._dtype(lengths.data, space.n),
             threads=threads(self.n_jobs),
             instead="use LandmarkIsomap, or LTSA: their memory grows with n and not n²",
         )
@@ -109,10 +112,17 @@ class Isomap(NeighborhoodEmbedding):
 
         return gram.problem(), finish
 
-    def _dtype(self, n: int) -> type[np.floating]:
-        if self.precision == "auto":
-            return np.float64 if n <= DOUBLE_ROWS else np.float32
-        return np.float64 if self.precision == "double" else np.float32
+    def _dtype(self, lengths: FloatArray, n: int) -> type[np.floating]:
+        single = self.precision == "single" or (self.precision == "auto" and n > DOUBLE_ROWS)
+        if not single:
+            return np.float64
+        # Neither the shortest edge nor the longest path may leave the range of single precision.
+        least = float(lengths[lengths > 0].min(initial=1.0))
+        if least > SINGLE_RANGE[0] and float(lengths.max(initial=0.0)) * n < SINGLE_RANGE[1]:
+            return np.float32
+        if self.precision == "single":
+            warn("distances leave the range of single precision: double precision was taken")
+        return np.float64
 
     @property
     def negative_share_(self) -> float:
