@@ -31,8 +31,11 @@ class Squares:
 
     def __call__(self, distances: FloatArray) -> FloatArray:
         """Square distances."""
-        wide = distances.astype(np.float64, copy=False)
-        return wide if self.squared else np.asarray(np.square(wide + self.shift))
+        if self.squared:
+            return distances.astype(np.float64, copy=False)
+        wide = distances.astype(np.float64)
+        wide += self.shift
+        return np.square(wide, out=wide)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +134,8 @@ class Gram:
         """Add eigenvectors of the kernel of some rows, carried to all: Nyström's approximation."""
         n = len(self.distances)
         rows = np.linspace(0, n - 1, START_ROWS).astype(np.intp)
-        squares = self.squares(self.distances[rows])
-        centred = squares - squares.mean(axis=0)
+        centred = self.squares(self.distances[rows])
+        centred -= centred.mean(axis=0)
         small = centred[:, rows] - centred[:, rows].mean(axis=1, keepdims=True)
         values, vectors = np.linalg.eigh(-0.5 * small)
         start = centred.T @ vectors[:, : -START_VECTORS - 1 : -1]

@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray
+from unbend.neighbors import PointSpace
 from unbend.quality._checks import checked_count, checked_points
 
 # Share of the neighbours' mean variance added to their covariance: earlier coordinates that lie
@@ -73,7 +73,7 @@ def _explained(predictors: FloatArray, response: FloatArray, n_neighbors: int) -
         return 1.0
     coefficients = predictors.shape[1] + 1
     k = min(max(n_neighbors, 2 * coefficients), len(response) - 1)
-    neighbors = _others_nearby(predictors, k)
+    neighbors = PointSpace(np.ascontiguousarray(predictors)).nearest(k).indices.reshape(-1, k)
     nearby, values = predictors[neighbors], response[neighbors]
     centre, mean = nearby.mean(axis=1), values.mean(axis=1)
     nearby -= centre[:, None]
@@ -84,13 +84,3 @@ def _explained(predictors: FloatArray, response: FloatArray, n_neighbors: int) -
     slope = np.linalg.solve(gram, nearby.mT @ (values - mean[:, None])[:, :, None])[:, :, 0]
     predicted = mean + np.sum((predictors - centre) * slope, axis=1)
     return float(max(0.0, 1 - np.sum((response - predicted) ** 2) / total))
-
-
-def _others_nearby(points: FloatArray, k: int) -> IntArray:
-    """Return the k nearest points of each point without itself, also where points coincide."""
-    found = np.asarray(cKDTree(points).query(points, k + 1)[1])
-    surplus = found == np.arange(len(points))[:, None]
-    # Among more than k + 1 coinciding points the point itself may be missing.
-    surplus[~surplus.any(axis=1), -1] = True
-    others: IntArray = found[~surplus].reshape(len(points), k)
-    return others
