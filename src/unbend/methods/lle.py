@@ -58,8 +58,9 @@ class LLE(NeighborhoodEmbedding):
     W holds the weights, summing to one a row, that best write each point by its neighbours; the
     coordinates are the bottom eigenvectors of (I − W)'(I − W), the constant one left out.
 
-    The regularisation bends the result: on large noiseless surfaces use a small `reg` (at
-    n = 100 000 on a roll the default loses the height, 1e-6 keeps it), or LTSA.
+    The regularisation bends the result: on large noiseless surfaces use a small `reg`, or LTSA. On
+    a roll of 100 000 points and 12 neighbours the default loses the height (R² 0.004), while 1e-6
+    keeps both coordinates (0.9998 and 0.997).
 
     Attributes
     ----------
