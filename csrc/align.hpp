@@ -111,7 +111,7 @@ inline void align(const Cover &cover, const double *bases, std::int64_t width, b
                 std::sort(column + row[i], next);
                 for (std::int64_t k = row[i]; k < row[i + 1]; ++k) value[k] = sum[column[k]];
             }
-            watch.advance(calling_thread(), stop - start);
+            watch.advance(stop - start);
         }
     }
     watch.finish();

@@ -26,6 +26,12 @@ inline Poll poll_of(const nb::object &function) {
     };
 }
 
+// The same for loops that tell of no progress: lets Ctrl-C through.
+inline void check_signals() {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 }  // namespace unbend
 
 void bind_cholesky(nanobind::module_ &module);

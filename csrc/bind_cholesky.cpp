@@ -12,6 +12,8 @@ namespace nb = nanobind;
 
 namespace {
 
+using unbend::check_signals;
+
 template <typename Scalar>
 using Vector = nb::ndarray<const Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Sides = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -20,12 +22,6 @@ using Solved = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 struct Analysis {
     std::shared_ptr<const unbend::Structure> structure;
 };
-
-// Lets Ctrl-C through: called without the GIL, from the thread that Python called.
-void check_signals() {
-    nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
 
 unbend::Pattern pattern(const Vector<std::int64_t> &row, const Vector<std::int32_t> &column) {
     const auto n = static_cast<std::int64_t>(row.shape(0)) - 1;

@@ -18,6 +18,8 @@ namespace nb = nanobind;
 
 namespace {
 
+using unbend::check_signals;
+
 template <typename Scalar>
 using Vector = nb::ndarray<const Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename Scalar>
@@ -26,11 +28,6 @@ template <typename Scalar>
 using Filled = nb::ndarray<Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::int64_t length(std::size_t size) { return static_cast<std::int64_t>(size); }
-
-void check_signals() {
-    nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
 
 class BoundKdTree {
   public:

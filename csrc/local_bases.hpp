@@ -173,7 +173,7 @@ inline void local_bases(const double *points, std::int64_t count, std::int64_t s
                     }
                 });
             });
-            watch.advance(calling_thread(), last - first);
+            watch.advance(last - first);
         }
     }
     watch.finish();

@@ -125,7 +125,7 @@ void place_by_paths(const FittedPaths<Real> &fitted, const NewRows<Real> &rows, 
                                              fitted.weights + w * fitted.ends + first);
                 }
             });
-            watch.advance(calling_thread(), stop - start);
+            watch.advance(stop - start);
         }
     }
     watch.finish();

@@ -175,7 +175,7 @@ class ShortestPaths {
                     for (const std::int64_t s : groups[g])
                         one->run(Group(1, s), starts, place, distances);
                 });
-                watch.advance(calling_thread(), static_cast<std::int64_t>(groups[g].size()));
+                watch.advance(static_cast<std::int64_t>(groups[g].size()));
             }
         }
         watch.finish();

@@ -111,7 +111,7 @@ void squared_products(const Real *distances, std::int64_t rows, std::int64_t col
         if (watch.stopped()) continue;
         const std::int64_t last = std::min(first + at_once, rows);
         products.run(first, last, result);
-        watch.advance(calling_thread(), last - first);
+        watch.advance(last - first);
     }
     watch.finish();
 }
