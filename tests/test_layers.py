@@ -28,9 +28,10 @@ LAYERS = [
         "rounding",
     },
     {"quality"},
-    {"base", "methods", "registry"},
-    {"datasets"},
-    {"apps", "sklearn", "versions", "__init__"},
+    {"base", "methods", "registry", "storage"},
+    {"datasets", "io"},
+    {"plot"},
+    {"apps", "cli", "sklearn", "versions", "__init__"},
 ]
 CORE = set().union(*LAYERS[:3])
 LIGHT = {"numpy", "scipy", "unbend"}
