@@ -9,6 +9,7 @@
 #include "bind.hpp"
 #include "both_ways.hpp"
 #include "components.hpp"
+#include "kd_build.hpp"
 #include "kd_search.hpp"
 #include "local_weights.hpp"
 #include "rank.hpp"
@@ -31,12 +32,12 @@ std::int64_t length(std::size_t size) { return static_cast<std::int64_t>(size); 
 
 class BoundKdTree {
   public:
-    BoundKdTree(Matrix<double> points, double norm) : norm_(norm) {
+    BoundKdTree(Matrix<double> points, double norm, int threads) : norm_(norm) {
         if (points.shape(0) == 0 || points.shape(1) == 0)
             throw std::invalid_argument("a tree needs rows and columns");
         nb::gil_scoped_release release;
         tree_ = unbend::build_kd_tree(points.data(), length(points.shape(0)),
-                                      static_cast<int>(points.shape(1)), check_signals);
+                                      static_cast<int>(points.shape(1)), threads, check_signals);
     }
 
     std::int64_t leaves() const { return length(tree_.leaves.size()); }
@@ -178,7 +179,8 @@ void bind_products(nb::module_ &module) {
 
 void bind_neighbors(nb::module_ &module) {
     nb::class_<BoundKdTree>(module, "KdTree")
-        .def(nb::init<Matrix<double>, double>(), nb::arg("points").noconvert(), nb::arg("norm"))
+        .def(nb::init<Matrix<double>, double, int>(), nb::arg("points").noconvert(),
+             nb::arg("norm"), nb::arg("threads"))
         .def_prop_ro("leaves", &BoundKdTree::leaves)
         .def("neighbors", &BoundKdTree::neighbors, nb::arg("first"), nb::arg("last"),
              nb::arg("threads"), nb::arg("indices").noconvert(), nb::arg("distances").noconvert())

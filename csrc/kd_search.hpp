@@ -8,6 +8,7 @@
 #include "dispatch.hpp"
 #include "kd_tree.hpp"
 #include "nearest.hpp"
+#include "poll.hpp"
 
 namespace unbend {
 
@@ -165,18 +166,7 @@ class KdSearch {
 template <typename Search, typename Body>
 void search_all(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
                 int threads, const Body &body) {
-    constexpr std::int64_t block = 8;
-#pragma omp parallel num_threads(threads)
-    {
-        Search search(tree, k);
-#pragma omp for schedule(dynamic)
-        for (std::int64_t start = first; start < last; start += block)
-            dispatch([&]() UNBEND_INLINE {
-                const std::int64_t end = std::min(start + block, last);
-                for (std::int64_t i = start; i < end; ++i) body(search, i);
-            });
-    }
-    (void)threads;
+    run_blocks(first, last, 8, threads, [&] { return Search(tree, k); }, body);
 }
 
 // The same, with the search that fits the number of columns: small fixed ones are unrolled.

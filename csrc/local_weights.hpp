@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "four.hpp"
+#include "poll.hpp"
 
 namespace unbend {
 
@@ -117,21 +118,16 @@ class WeightsOfFour {
 inline void barycentric_weights(const double *coordinates, std::int64_t count, std::int64_t points,
                                 std::int64_t columns, double reg, int threads, double *weights) {
     const std::int64_t others = points - 1;
-#pragma omp parallel num_threads(threads)
-    {
-        WeightsOfFour four(others, columns);
-#pragma omp for schedule(static)
-        for (std::int64_t first = 0; first < count; first += 4)
-            dispatch([&]() UNBEND_INLINE {
-                const double *block[4];
-                for (std::int64_t i = 0; i < 4; ++i)
-                    block[i] = coordinates + std::min(first + i, count - 1) * points * columns;
-                four.solve(block, reg);
-                for (std::int64_t i = first; i < std::min(first + 4, count); ++i)
-                    four.write(static_cast<int>(i - first), weights + i * others);
-            });
-    }
-    (void)threads;
+    run_blocks(0, (count + 3) / 4, 16, threads, [&] { return WeightsOfFour(others, columns); },
+               [&](WeightsOfFour &four, std::int64_t group) UNBEND_INLINE {
+                   const std::int64_t first = 4 * group;
+                   const double *block[4];
+                   for (std::int64_t i = 0; i < 4; ++i)
+                       block[i] = coordinates + std::min(first + i, count - 1) * points * columns;
+                   four.solve(block, reg);
+                   for (std::int64_t i = first; i < std::min(first + 4, count); ++i)
+                       four.write(static_cast<int>(i - first), weights + i * others);
+               });
 }
 
 }  // namespace unbend

@@ -7,6 +7,8 @@
 #include <exception>
 #include <functional>
 
+#include "dispatch.hpp"
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -37,6 +39,16 @@ class Poller {
         if (!stopped_.exchange(true)) error_ = error;
     }
 
+    // Does some work and keeps what it throws.
+    template <typename Work>
+    void guard(const Work &work) {
+        try {
+            work();
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    }
+
     void rethrow() const {
         if (error_) std::rethrow_exception(error_);
     }
@@ -48,11 +60,9 @@ class Poller {
         const Clock::time_point now = Clock::now();
         if (now - last_ < std::chrono::milliseconds(100)) return;
         last_ = now;
-        try {
+        guard([&] {
             if (poll_) poll_();
-        } catch (...) {
-            fail(std::current_exception());
-        }
+        });
     }
 
     const std::function<void()> &poll_;
@@ -68,17 +78,38 @@ template <typename Make, typename Body>
 void run_tasks(std::int64_t count, int threads, Poller &poller, const Make &make, const Body &body) {
     std::atomic<std::int64_t> next{0};
     const auto work = [&] {
-        try {
+        poller.guard([&] {
             auto workspace = make();
             for (std::int64_t t = next++; t < count && !poller.stopped(); t = next++)
                 body(workspace, t);
-        } catch (...) {
-            poller.fail(std::current_exception());
-        }
+        });
     };
     if (threads < 2 || count < 2) return work();
 #pragma omp parallel num_threads(threads)
     work();
+}
+
+// The same for work that is soon done: nobody is asked, and what a thread throws is thrown again.
+template <typename Make, typename Body>
+void run_tasks(std::int64_t count, int threads, const Make &make, const Body &body) {
+    const std::function<void()> nobody;
+    Poller poller(nobody);
+    run_tasks(count, threads, poller, make, body);
+    poller.rethrow();
+}
+
+// Numbers first <= i < last in blocks, one task each: body(workspace, i).
+template <typename Make, typename Body>
+void run_blocks(std::int64_t first, std::int64_t last, std::int64_t block, int threads,
+                const Make &make, const Body &body) {
+    run_tasks((last - first + block - 1) / block, threads, make,
+              [&](auto &workspace, std::int64_t t) {
+                  const std::int64_t start = first + t * block;
+                  dispatch([&]() UNBEND_INLINE {
+                      const std::int64_t end = start + block < last ? start + block : last;
+                      for (std::int64_t i = start; i < end; ++i) body(workspace, i);
+                  });
+              });
 }
 
 }  // namespace unbend

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nearest.hpp"
+#include "poll.hpp"
 
 namespace unbend {
 
@@ -64,19 +65,18 @@ template <typename Real>
 void rank_all(const double *points, const double *queries, std::int64_t count,
               std::int64_t columns, double scale, const Candidates<Real> &candidates,
               std::int64_t k, int threads, std::int32_t *indices, double *distances, bool *sure) {
-#pragma omp parallel num_threads(threads)
-    {
-        std::vector<Candidate> slots(k);
-        Nearest<Euclidean> nearest(slots.data(), k, (columns + 8) * same_root);
-#pragma omp for schedule(dynamic, 16)
-        for (std::int64_t i = 0; i < count; ++i)
-            dispatch([&]() UNBEND_INLINE {
-                sure[i] = rank_candidates(points, queries + i * columns, columns, scale,
-                                          candidates, i, nearest);
-                nearest.write(1 / scale, indices + i * k, distances + i * k);
-            });
-    }
-    (void)threads;
+    struct Workspace {
+        explicit Workspace(std::int64_t k, int columns)
+            : slots(k), nearest(slots.data(), k, (columns + 8) * same_root) {}
+        std::vector<Candidate> slots;
+        Nearest<Euclidean> nearest;
+    };
+    run_blocks(0, count, 16, threads, [&] { return Workspace(k, columns); },
+               [&](Workspace &own, std::int64_t i) UNBEND_INLINE {
+                   sure[i] = rank_candidates(points, queries + i * columns, columns, scale,
+                                             candidates, i, own.nearest);
+                   own.nearest.write(1 / scale, indices + i * k, distances + i * k);
+               });
 }
 
 }  // namespace unbend

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "four.hpp"
+#include "poll.hpp"
 
 namespace unbend {
 
@@ -73,19 +74,15 @@ template <typename Real>
 void smallest(const Real *values, std::int64_t rows, std::int64_t columns, std::int64_t k,
               int threads, std::int32_t *indices, Real *keys) {
     constexpr std::int64_t few = 64;
-#pragma omp parallel num_threads(threads)
-    {
-        std::vector<std::pair<Real, std::int32_t>> pairs;
-#pragma omp for schedule(static)
-        for (std::int64_t i = 0; i < rows; ++i) {
-            SortedList<Real> list{keys + i * k, indices + i * k, k};
-            if (k <= few)
-                dispatch([&]() UNBEND_INLINE { smallest_few(values + i * columns, columns, list); });
-            else
-                smallest_many(values + i * columns, columns, list, pairs);
-        }
-    }
-    (void)threads;
+    using Pairs = std::vector<std::pair<Real, std::int32_t>>;
+    run_blocks(0, rows, 16, threads, [] { return Pairs(); },
+               [&](Pairs &pairs, std::int64_t i) UNBEND_INLINE {
+                   SortedList<Real> list{keys + i * k, indices + i * k, k};
+                   if (k <= few)
+                       smallest_few(values + i * columns, columns, list);
+                   else
+                       smallest_many(values + i * columns, columns, list, pairs);
+               });
 }
 
 // A tile P = A B' of products of centred rows. With squares a and b the keys a_i + b_j - 2 P_ij are

@@ -156,6 +156,18 @@ class Solution {
     }
 
   private:
+    struct Columns {
+        std::int64_t first, last;
+    };
+
+    // A supernode: its panel, (rows, width) column by column, and its rows of X.
+    struct Block {
+        const double *panel;
+        const std::int32_t *below;
+        std::int32_t width, rows;
+        double *own;
+    };
+
     // Subtrees gather what they take from rows above them apart from one another; the sums are
     // then made in a fixed order.
     void forward() {
@@ -171,8 +183,11 @@ class Solution {
                 for (std::int64_t c = 0; c < stride_; ++c)
                     x_[shape_.rows[shape_.begin[root] + k] * stride_ + c] += beyond[t][k * stride_ + c];
         }
-        for (const std::int32_t s : shape_.top)
-            if (!poller_.stopped()) forward_supernode(s, {x_.data(), stride_, nullptr, nullptr, 0});
+        const Sides all{x_.data(), stride_, nullptr, nullptr, 0};
+        share_columns([&](Columns columns) {
+            for (const std::int32_t s : shape_.top)
+                if (!poller_.stopped()) forward_supernode(s, all, columns);
+        });
     }
 
     void forward_subtree(std::int64_t t, std::vector<std::int32_t> &position,
@@ -182,51 +197,63 @@ class Solution {
         for (std::int32_t k = 0; k < below; ++k) position[shape_.rows[shape_.begin[root] + k]] = k;
         const Sides to{x_.data(), stride_, beyond.data(), position.data(), shape_.first[root + 1]};
         for (std::int32_t s = shape_.lowest[t]; s <= root; ++s)
-            if (!poller_.stopped()) forward_supernode(s, to);
+            if (!poller_.stopped()) forward_supernode(s, to, {0, stride_});
     }
 
-    void forward_supernode(std::int32_t s, const Sides &to) {
-        const double *panel = factor_.values.get() + shape_.panel[s];
-        const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
-        const std::int32_t width = shape_.width(s), rows = width + shape_.below(s);
-        double *own = x_.data() + shape_.first[s] * stride_;
-        in_vectors([&](auto use, auto count, std::int64_t c) UNBEND_INLINE {
+    void forward_supernode(std::int32_t s, const Sides &to, Columns columns) {
+        const Block block = block_of(s);
+        in_vectors(columns, [&](auto use, auto count, std::int64_t c) UNBEND_INLINE {
             forward_block<typename decltype(use)::type, decltype(count)::value>(
-                panel, width, rows, below, own + c, to, c);
+                block.panel, block.width, block.rows, block.below, block.own + c, to, c);
         });
     }
 
     void backward() {
-        for (std::size_t k = shape_.top.size(); k > 0 && !poller_.stopped(); --k)
-            backward_supernode(shape_.top[k - 1]);
+        share_columns([&](Columns columns) {
+            for (std::size_t k = shape_.top.size(); k > 0 && !poller_.stopped(); --k)
+                backward_supernode(shape_.top[k - 1], columns);
+        });
         run_tasks(static_cast<std::int64_t>(shape_.subtrees.size()), threads_, poller_,
                   [] { return 0; }, [&](int, std::int64_t t) {
                       for (std::int32_t s = shape_.subtrees[t]; s >= shape_.lowest[t]; --s)
-                          if (!poller_.stopped()) backward_supernode(s);
+                          if (!poller_.stopped()) backward_supernode(s, {0, stride_});
                   });
     }
 
-    void backward_supernode(std::int32_t s) {
-        const double *panel = factor_.values.get() + shape_.panel[s];
-        const std::int32_t *below = shape_.rows.data() + shape_.begin[s];
-        const std::int32_t width = shape_.width(s), rows = width + shape_.below(s);
-        double *own = x_.data() + shape_.first[s] * stride_;
-        in_vectors([&](auto use, auto count, std::int64_t c) UNBEND_INLINE {
+    void backward_supernode(std::int32_t s, Columns columns) {
+        const Block block = block_of(s);
+        in_vectors(columns, [&](auto use, auto count, std::int64_t c) UNBEND_INLINE {
             backward_block<typename decltype(use)::type, decltype(count)::value>(
-                panel, width, rows, below, own + c, x_.data() + c, stride_);
+                block.panel, block.width, block.rows, block.below, block.own + c, x_.data() + c,
+                stride_);
+        });
+    }
+
+    Block block_of(std::int32_t s) {
+        const std::int32_t width = shape_.width(s);
+        return {factor_.values.get() + shape_.panel[s], shape_.rows.data() + shape_.begin[s], width,
+                width + shape_.below(s), x_.data() + shape_.first[s] * stride_};
+    }
+
+    // Above the subtrees there is little but a chain: threads take columns of X there.
+    template <typename Body>
+    void share_columns(const Body &body) {
+        const std::int64_t fours = stride_ / 4, parts = std::min<std::int64_t>(threads_, fours);
+        run_tasks(parts, threads_, poller_, [] { return 0; }, [&](int, std::int64_t t) {
+            body(Columns{t * fours / parts * 4, (t + 1) * fours / parts * 4});
         });
     }
 
     // Runs `body` for the columns of X by twos of vectors, and what is left, so that the panel
     // stays in the cache for all of them.
     template <typename Body>
-    void in_vectors(const Body &body) const {
+    void in_vectors(Columns columns, const Body &body) const {
         dispatch_lanes([&](auto use) UNBEND_INLINE {
             constexpr int lanes = lanes_of<typename decltype(use)::type>;
-            std::int64_t c = 0;
-            for (; c + 2 * lanes <= stride_; c += 2 * lanes)
+            std::int64_t c = columns.first;
+            for (; c + 2 * lanes <= columns.last; c += 2 * lanes)
                 body(use, std::integral_constant<int, 2>{}, c);
-            if (c < stride_) body(use, std::integral_constant<int, 1>{}, c);
+            if (c < columns.last) body(use, std::integral_constant<int, 1>{}, c);
         });
     }
 

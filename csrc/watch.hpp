@@ -29,11 +29,7 @@ class Watch {
     // Runs `body`; what it throws, such as memory that cannot be had, stops the work.
     template <typename Body>
     void guard(const Body &body) {
-        try {
-            body();
-        } catch (...) {
-            poller_.fail(std::current_exception());
-        }
+        poller_.guard(body);
     }
 
     void finish() const { poller_.rethrow(); }

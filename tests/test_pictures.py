@@ -1,6 +1,5 @@
 """Pictures: the renderer obeys geometry and Lambert's law, and parameters can be found again."""
 
-from dataclasses import FrozenInstanceError
 from itertools import product
 
 import numpy as np
@@ -8,11 +7,9 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 
-import unbend
 from unbend.datasets import (
     PICTURES,
     SURFACES,
-    Pictures,
     rotated_pictures,
     shifted_pictures,
     turning_circle,
@@ -30,13 +27,6 @@ UPRIGHT = np.eye(3)[None]
 def view(shape="head", turn=0.0, nod=0.0, light=0.0):
     angles = ((turn, turn), (nod, nod))
     return turning_object(1, shape=shape, angles=angles, light=(light, light)).images[0]
-
-
-def determined(coordinates, chart):
-    """R² of a linear map from the coordinates to each column of the chart."""
-    known = np.column_stack([coordinates, np.ones(len(chart))])
-    missed = chart - known @ np.linalg.lstsq(known, chart, rcond=None)[0]
-    return 1 - missed.var(axis=0) / chart.var(axis=0)
 
 
 def pixel_centres(size):
@@ -296,105 +286,3 @@ def test_noise_is_gaussian_of_the_stated_size_and_leaves_the_chart_alone(name):
     noisy = PICTURES[name](20, noise=0.2, random_state=0)
     assert np.array_equal(noisy.chart, clean.chart)
     assert kstest((noisy.points - clean.points).ravel() / 0.2, "norm").pvalue > 1e-4
-
-
-# What the sets are for
-
-
-@pytest.mark.parametrize("shape", FIGURES)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_isomap_finds_the_two_angles_and_the_light(shape, seed):
-    views = turning_object(500, size=32, shape=shape, random_state=seed)
-    found = unbend.Isomap(n_components=3, n_neighbors=6).fit_transform(views.points)
-    assert np.all(determined(found, views.chart) >= 0.8)
-
-
-@pytest.mark.parametrize("shape", FIGURES)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_isomap_finds_the_two_angles_under_a_fixed_light(shape, seed):
-    views = turning_object(400, size=32, shape=shape, light=False, random_state=seed)
-    found = unbend.Isomap(n_components=2, n_neighbors=8).fit_transform(views.points)
-    assert np.all(determined(found, views.chart) >= 0.95)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_isomap_finds_the_shifts(seed):
-    letters = shifted_pictures(random_state=seed)
-    found = unbend.Isomap(n_components=2, n_neighbors=10).fit_transform(letters.points)
-    assert np.all(determined(found, letters.chart) >= 0.95)
-
-
-@pytest.mark.parametrize("pictures", [turning_circle, rotated_pictures])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_isomap_puts_a_full_turn_in_order(pictures, seed):
-    shuffled = pictures(72, sampling="shuffled", random_state=seed)
-    loop = unbend.Isomap(n_components=2, n_neighbors=4).fit_transform(shuffled.points)
-    order = np.argsort(np.arctan2(loop[:, 1], loop[:, 0]))
-    places = np.rint(shuffled.chart[order, 0] / 5).astype(int)
-    steps = np.diff(places, append=places[0]) % 72
-    assert np.all(steps == 1) or np.all(steps == 71)
-
-
-# Mistakes
-
-
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"n": 0}, ValueError, "n must be at least 1"),
-        ({"n": 10.0}, TypeError, "n must be an integer"),
-        ({"size": 0}, ValueError, "size must be at least 1"),
-        ({"size": 8.0}, TypeError, "size must be an integer"),
-        ({"noise": -0.1}, ValueError, "noise must be finite, at least 0"),
-        ({"sampling": "area"}, ValueError, "must be 'random' or 'grid' or 'shuffled'"),
-        ({"random_state": -1}, ValueError, "random_state must not be negative"),
-    ],
-)
-def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
-    with pytest.raises(error, match=words) as caught:
-        PICTURES[name](**options)
-    assert str(caught.value).endswith(".")
-
-
-@pytest.mark.parametrize(
-    ("make", "options", "error", "words"),
-    [
-        (turning_object, {"shape": "teapot"}, ValueError, "shape must be 'head' or 'rabbit'"),
-        (turning_circle, {"shape": None}, ValueError, "shape must be 'head' or 'rabbit'"),
-        (turning_object, {"angles": 45}, TypeError, "angles must be two pairs"),
-        (turning_object, {"angles": ((0, 1),)}, TypeError, "angles must be two pairs"),
-        (turning_object, {"angles": (0, 1)}, TypeError, "each pair of angles must be a pair"),
-        (turning_object, {"angles": ((1, 0), (0, 1))}, ValueError, "lowest, highest"),
-        (turning_object, {"light": (0, float("inf"))}, ValueError, "light must be a pair"),
-        (turning_object, {"light": (0, "noon")}, TypeError, "light must be a pair"),
-        (turning_object, {"light": None}, TypeError, "light must be a pair"),
-        (turning_object, {"sampling": "grid"}, ValueError, "such as 512 or 729, but it is 698"),
-        (
-            turning_object,
-            {"n": 5, "angles": ((0, 0), (1, 1)), "light": False, "sampling": "grid"},
-            ValueError,
-            "0 varying parameters, n must be the number of points of a grid, such as 1, but",
-        ),
-        (shifted_pictures, {"n": 99, "sampling": "shuffled"}, ValueError, "such as 81 or 100"),
-        (shifted_pictures, {"reach": 0}, ValueError, "reach must be finite, greater than 0"),
-        (shifted_pictures, {"reach": 0.5}, ValueError, "reach must be finite"),
-    ],
-)
-def test_bad_arguments_of_one_set_are_refused_with_a_sentence(make, options, error, words):
-    with pytest.raises(error, match=words) as caught:
-        make(**options)
-    assert str(caught.value).endswith(".")
-
-
-def test_pictures_are_frozen_and_refuse_parts_that_do_not_fit():
-    pictures = rotated_pictures(5, size=4, random_state=0)
-    with pytest.raises(FrozenInstanceError):
-        pictures.name = "other"
-    for images, chart, labels in (
-        (pictures.points, pictures.chart, ("angle",)),
-        (pictures.images, pictures.chart[:3], ("angle",)),
-        (pictures.images, pictures.chart, ("angle", "light")),
-    ):
-        with pytest.raises(ValueError, match="Pictures need images of shape"):
-            Pictures(images, chart, "rotated_pictures", labels)

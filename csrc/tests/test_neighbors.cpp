@@ -13,6 +13,7 @@
 
 #include "both_ways.hpp"
 #include "components.hpp"
+#include "kd_build.hpp"
 #include "kd_search.hpp"
 #include "local_weights.hpp"
 #include "rank.hpp"
@@ -48,7 +49,7 @@ double distance(const double *a, const double *b, int columns, double scale) {
 template <typename Norm>
 void check_tree(std::int64_t n, int columns, std::int64_t k, int kind) {
     const std::vector<double> points = draw(n * columns, kind);
-    const KdTree tree = build_kd_tree(points.data(), n, columns, [] {});
+    const KdTree tree = build_kd_tree(points.data(), n, columns, 2, [] {});
     std::vector<std::int32_t> indices[3];
     std::vector<double> distances[3];
     for (int t = 0; t < 3; ++t) {
@@ -90,17 +91,18 @@ void check_trees() {
 }
 
 void check_stop() {
-    const std::vector<double> points = draw(3 * 200000, 0);
+    constexpr std::int64_t rows = 3000000;
+    const std::vector<double> points = draw(3 * rows, 0);
     bool stopped = false;
     try {
-        build_kd_tree(points.data(), 200000, 3, [] { throw std::runtime_error("stop"); });
+        build_kd_tree(points.data(), rows, 3, 2, [] { throw std::runtime_error("stop"); });
     } catch (const std::runtime_error &) {
         stopped = true;
     }
     assert(stopped);
     const double wrong[2] = {1, std::numeric_limits<double>::quiet_NaN()};
     try {
-        build_kd_tree(wrong, 2, 1, [] {});
+        build_kd_tree(wrong, 2, 1, 1, [] {});
         assert(false);
     } catch (const std::invalid_argument &) {
     }

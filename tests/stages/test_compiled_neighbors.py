@@ -11,147 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stages.drawn import EPS, LAW, lattice, random_graph, rngs, sparse
+from tests.stages.searches import (
+    assert_same,
+    by_sorting,
+    drawn_points,
+    every_kernel,
+    kernels,
+    kinds,
+    native,
+)
 from unbend._kernels import reference
 from unbend._kernels.reference.neighbors import sum_of_squares
 from unbend.neighbors import DistanceSpace, Metric, PointSpace, products
 from unbend.neighbors.products import Cloud
-
-
-def native():
-    return pytest.importorskip("unbend._kernels._native", reason="no compiler at installation")
-
-
-def kernels(name):
-    return native() if name == "native" else reference
-
-
-every_kernel = pytest.mark.parametrize("name", ["native", "reference"])
-every_norm = pytest.mark.parametrize("norm", [1.0, 2.0, np.inf])
-
-
-def drawn_points(rng, n, columns, kind):
-    points = rng.normal(size=(n, columns))
-    if kind == "ties":
-        return lattice(rng, n, columns)
-    if kind == "copies":
-        points[: n // 2] = points[0]
-    elif kind == "equal":
-        points[:] = points[0]
-    elif kind == "flat":
-        points[:, 1:] = 7.0
-    elif kind == "huge":
-        points *= 1e150
-    elif kind == "tiny":
-        points *= 1e-200
-    elif kind == "far":
-        points += 1e4
-    elif kind == "columns":
-        points *= 10.0 ** rng.integers(-12, 12, columns)
-    return points
-
-
-kinds = st.sampled_from(
-    ["plain", "ties", "copies", "equal", "flat", "huge", "tiny", "far", "columns"]
-)
-
-
-def by_sorting(distances, k, itself):
-    """Sort everything by (distance, index)."""
-    distances = distances.copy()
-    if itself:
-        np.fill_diagonal(distances, np.inf)
-    order = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    return order, np.take_along_axis(distances, order, axis=1)
-
-
-def column_by_column(new, points, norm):
-    """Distances summed in the order of the columns, with squares kept in range."""
-    scale = 2.0 ** -np.frexp(max(np.abs(points).max(), np.abs(new).max(), 1e-300))[1]
-    powers = np.zeros((len(new), len(points)))
-    for a, b in zip((new * scale).T, (points * scale).T, strict=True):
-        difference = np.abs(b - a[:, None])
-        if norm == np.inf:
-            powers = np.maximum(powers, difference)
-        else:
-            powers += difference**norm
-    return (np.sqrt(powers) if norm == 2 else powers) / scale
-
-
-def neighbors(kernel, points, norm, k, threads=1):
-    tree = kernel.KdTree(points, norm)
-    indices, distances = np.empty((len(points), k), np.int32), np.empty((len(points), k))
-    middle = tree.leaves // 2
-    for part in ((0, middle), (middle, tree.leaves)):
-        tree.neighbors(*part, threads, indices, distances)
-    return indices, distances
-
-
-def nearest_of(kernel, points, new, norm, k, threads=1):
-    indices, distances = np.empty((len(new), k), np.int32), np.empty((len(new), k))
-    kernel.KdTree(points, norm).nearest_of(new, threads, indices, distances)
-    return indices, distances
-
-
-def assert_same(found, expected):
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
-
-
-@every_kernel
-@every_norm
-@LAW
-@given(rngs, st.integers(2, 90), st.sampled_from([1, 2, 3, 7, 15]), kinds, st.data())
-def test_a_tree_finds_what_sorting_finds_bit_by_bit(name, norm, rng, n, columns, kind, data):
-    points = drawn_points(rng, n, columns, kind)
-    k = data.draw(st.integers(1, n - 1))
-    truth = column_by_column(points, points, norm)
-    assert_same(neighbors(kernels(name), points, norm, k), by_sorting(truth, k, True))
-    new = drawn_points(rng, 9, columns, kind)
-    new[0] = points[-1]
-    truth = column_by_column(new, points, norm)
-    assert_same(nearest_of(kernels(name), points, new, norm, k), by_sorting(truth, k, False))
-
-
-@every_norm
-@pytest.mark.parametrize("kind", ["plain", "ties", "copies", "equal"])
-def test_threads_do_not_change_a_bit_of_a_tree(norm, kind):
-    points = drawn_points(np.random.default_rng(0), 3000, 3, kind)
-    one = neighbors(native(), points, norm, 12)
-    new = points[::3] + 0.01
-    placed = nearest_of(native(), points, new, norm, 12)
-    for threads in (2, 4):
-        assert_same(neighbors(native(), points, norm, 12, threads), one)
-        assert_same(nearest_of(native(), points, new, norm, 12, threads), placed)
-
-
-@every_kernel
-@pytest.mark.parametrize("far", [1e155, 1e300])
-def test_rows_from_afar_are_as_far_from_all(name, far):
-    points = np.random.default_rng(0).normal(size=(40, 3))
-    indices, distances = nearest_of(kernels(name), points, np.full((2, 3), far), 2.0, 5)
-    assert (indices == np.arange(5)).all()
-    np.testing.assert_allclose(distances, np.sqrt(3) * far, 4 * EPS)
-
-
-@every_kernel
-def test_rows_that_are_not_finite_are_refused(name):
-    points = np.random.default_rng(0).normal(size=(40, 3))
-    with pytest.raises(ValueError, match="finite"):
-        kernels(name).KdTree(np.where(points > 2, np.nan, np.full_like(points, np.inf)), 2.0)
-    with pytest.raises(ValueError, match="finite"):
-        nearest_of(kernels(name), points, np.full((1, 3), np.nan), 2.0, 1)
-
-
-@pytest.mark.parametrize("kind", ["equal", "copies", "flat"])
-def test_many_coinciding_rows_cost_no_more_than_others(kind):
-    points = drawn_points(np.random.default_rng(0), 60_000, 3, kind)
-    start = time.process_time()
-    indices, distances = neighbors(native(), points, 2.0, 10)
-    assert time.process_time() - start < 3  # comparing all pairs would take minutes
-    if kind == "equal":
-        assert (distances == 0).all()
-        assert (indices[5000] == np.arange(10)).all()
-        assert (indices[3] == [0, 1, 2, 4, 5, 6, 7, 8, 9, 10]).all()
 
 
 @every_kernel

@@ -158,7 +158,7 @@ class Kernels(Protocol):
     ) -> Factor:
         """Factorise A + shift·I; a ValueError if it is not positive definite."""
 
-    def KdTree(self, points: FloatArray, norm: float) -> Tree:
+    def KdTree(self, points: FloatArray, norm: float, threads: int) -> Tree:
         """Build a tree of rows under the 1-, 2- or maximum norm."""
 
     def smallest(

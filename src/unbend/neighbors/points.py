@@ -61,7 +61,7 @@ class PointSpace(Space):
     def _tree(self) -> Tree:
         norm = self.metric.norm or 2.0
         build = kernels.KdTree if norm in TREE_NORMS else reference.KdTree
-        return build(np.ascontiguousarray(self.points, dtype=np.float64), norm)
+        return build(np.ascontiguousarray(self.points, dtype=np.float64), norm, self.workers)
 
     @cached_property
     def _pairs(self) -> KDTree:

@@ -17,7 +17,7 @@ class KdTree:
     Serves any p-norm.
     """
 
-    def __init__(self, points: FloatArray, norm: float) -> None:
+    def __init__(self, points: FloatArray, norm: float, threads: int) -> None:
         if not np.isfinite(points).all():
             raise ValueError("the rows must be finite")
         self.norm = norm

@@ -1,0 +1,76 @@
+"""What pictures are made from: mistakes get a sentence."""
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from unbend.datasets import (
+    PICTURES,
+    Pictures,
+    rotated_pictures,
+    shifted_pictures,
+    turning_circle,
+    turning_object,
+)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"n": 0}, ValueError, "n must be at least 1"),
+        ({"n": 10.0}, TypeError, "n must be an integer"),
+        ({"size": 0}, ValueError, "size must be at least 1"),
+        ({"size": 8.0}, TypeError, "size must be an integer"),
+        ({"noise": -0.1}, ValueError, "noise must be finite, at least 0"),
+        ({"sampling": "area"}, ValueError, "must be 'random' or 'grid' or 'shuffled'"),
+        ({"random_state": -1}, ValueError, "random_state must not be negative"),
+    ],
+)
+def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
+    with pytest.raises(error, match=words) as caught:
+        PICTURES[name](**options)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "error", "words"),
+    [
+        (turning_object, {"shape": "teapot"}, ValueError, "shape must be 'head' or 'rabbit'"),
+        (turning_circle, {"shape": None}, ValueError, "shape must be 'head' or 'rabbit'"),
+        (turning_object, {"angles": 45}, TypeError, "angles must be two pairs"),
+        (turning_object, {"angles": ((0, 1),)}, TypeError, "angles must be two pairs"),
+        (turning_object, {"angles": (0, 1)}, TypeError, "each pair of angles must be a pair"),
+        (turning_object, {"angles": ((1, 0), (0, 1))}, ValueError, "lowest, highest"),
+        (turning_object, {"light": (0, float("inf"))}, ValueError, "light must be a pair"),
+        (turning_object, {"light": (0, "noon")}, TypeError, "light must be a pair"),
+        (turning_object, {"light": None}, TypeError, "light must be a pair"),
+        (turning_object, {"sampling": "grid"}, ValueError, "such as 512 or 729, but it is 698"),
+        (
+            turning_object,
+            {"n": 5, "angles": ((0, 0), (1, 1)), "light": False, "sampling": "grid"},
+            ValueError,
+            "0 varying parameters, n must be the number of points of a grid, such as 1, but",
+        ),
+        (shifted_pictures, {"n": 99, "sampling": "shuffled"}, ValueError, "such as 81 or 100"),
+        (shifted_pictures, {"reach": 0}, ValueError, "reach must be finite, greater than 0"),
+        (shifted_pictures, {"reach": 0.5}, ValueError, "reach must be finite"),
+    ],
+)
+def test_bad_arguments_of_one_set_are_refused_with_a_sentence(make, options, error, words):
+    with pytest.raises(error, match=words) as caught:
+        make(**options)
+    assert str(caught.value).endswith(".")
+
+
+def test_pictures_are_frozen_and_refuse_parts_that_do_not_fit():
+    pictures = rotated_pictures(5, size=4, random_state=0)
+    with pytest.raises(FrozenInstanceError):
+        pictures.name = "other"
+    for images, chart, labels in (
+        (pictures.points, pictures.chart, ("angle",)),
+        (pictures.images, pictures.chart[:3], ("angle",)),
+        (pictures.images, pictures.chart, ("angle", "light")),
+    ):
+        with pytest.raises(ValueError, match="Pictures need images of shape"):
+            Pictures(images, chart, "rotated_pictures", labels)

@@ -1,0 +1,51 @@
+"""What sets of pictures are for: their parameters can be found again."""
+
+import numpy as np
+import pytest
+
+import unbend
+from unbend.datasets import rotated_pictures, shifted_pictures, turning_circle, turning_object
+from unbend.datasets._figures import FIGURES
+
+SEEDS = range(3)
+
+
+def determined(coordinates, chart):
+    """R² of a linear map from the coordinates to each column of the chart."""
+    known = np.column_stack([coordinates, np.ones(len(chart))])
+    missed = chart - known @ np.linalg.lstsq(known, chart, rcond=None)[0]
+    return 1 - missed.var(axis=0) / chart.var(axis=0)
+
+
+@pytest.mark.parametrize("shape", FIGURES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_isomap_finds_the_two_angles_and_the_light(shape, seed):
+    views = turning_object(500, size=32, shape=shape, random_state=seed)
+    found = unbend.Isomap(n_components=3, n_neighbors=6).fit_transform(views.points)
+    assert np.all(determined(found, views.chart) >= 0.8)
+
+
+@pytest.mark.parametrize("shape", FIGURES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_isomap_finds_the_two_angles_under_a_fixed_light(shape, seed):
+    views = turning_object(400, size=32, shape=shape, light=False, random_state=seed)
+    found = unbend.Isomap(n_components=2, n_neighbors=8).fit_transform(views.points)
+    assert np.all(determined(found, views.chart) >= 0.95)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_isomap_finds_the_shifts(seed):
+    letters = shifted_pictures(random_state=seed)
+    found = unbend.Isomap(n_components=2, n_neighbors=10).fit_transform(letters.points)
+    assert np.all(determined(found, letters.chart) >= 0.95)
+
+
+@pytest.mark.parametrize("pictures", [turning_circle, rotated_pictures])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_isomap_puts_a_full_turn_in_order(pictures, seed):
+    shuffled = pictures(72, sampling="shuffled", random_state=seed)
+    loop = unbend.Isomap(n_components=2, n_neighbors=4).fit_transform(shuffled.points)
+    order = np.argsort(np.arctan2(loop[:, 1], loop[:, 0]))
+    places = np.rint(shuffled.chart[order, 0] / 5).astype(int)
+    steps = np.diff(places, append=places[0]) % 72
+    assert np.all(steps == 1) or np.all(steps == 71)
