@@ -47,7 +47,8 @@ def measure_case(case: Case, settings: Settings, installed: dict[str, str | None
         write(case.data, case.n, case.new, folder)
         runs: dict[str, list[Record]] = {"unbend": [], **{peer: [] for peer in case.peers}}
         for who in _turns(case, runs, settings, installed):
-            record = _one(case, who, settings, folder)
+            needed = max((run.get("peak_mb", 0.0) for run in runs[who]), default=500.0)
+            record = _one(case, who, settings, folder, needed)
             if record["status"] == "ok" and not any(run["status"] == "ok" for run in runs[who]):
                 record["accuracy"] = judge(case, who, folder)
             runs[who].append(record)
@@ -99,7 +100,7 @@ def _again(record: Record, settings: Settings) -> bool:
     return record["status"] == "ok" and record["process_seconds"] <= settings.once_above
 
 
-def _one(case: Case, who: str, settings: Settings, folder: Path) -> Record:
+def _one(case: Case, who: str, settings: Settings, folder: Path, needed_mb: float) -> Record:
     """Measure once; times of fewer new rows are scaled to all."""
     new = case.new if who == "unbend" else case.peer_new
     wants_exact = case.exact and who == "unbend" and not (folder / "exact.npy").exists()
@@ -107,6 +108,7 @@ def _one(case: Case, who: str, settings: Settings, folder: Path) -> Record:
         "who": who,
         "folder": str(folder),
         "memory_gb": settings.memory_gb,
+        "touch_mb": needed_mb,
         "new": new,
         "exact": wants_exact,
         "repeats": settings.rounds if who in COMPILED_LATE else 1,

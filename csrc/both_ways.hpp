@@ -1,9 +1,7 @@
 // Every pair of vertices that is an edge in some direction, with its value in both directions.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace unbend {
@@ -15,7 +13,8 @@ struct Compressed {
     std::vector<Real> value;
 };
 
-// Transposition by counting; the columns of the result are sorted in every row.
+// Transposition by counting; the columns of the result are sorted in every row, and edges stored
+// twice stay in their order.
 template <typename Real>
 Compressed<Real> transposed(std::int64_t n, const std::int64_t *row, const std::int32_t *column,
                             const Real *value) {
@@ -34,35 +33,6 @@ Compressed<Real> transposed(std::int64_t n, const std::int64_t *row, const std::
     return result;
 }
 
-// The same edges with sorted columns; edges stored twice stay in their order.
-template <typename Real>
-Compressed<Real> sorted_rows(std::int64_t n, const std::int64_t *row, const std::int32_t *column,
-                             const Real *value) {
-    // As a rule rows are so short that nothing beats insertion.
-    constexpr std::int64_t few = 64;
-    Compressed<Real> result{std::vector<std::int64_t>(row, row + n + 1),
-                            std::vector<std::int32_t>(row[n]), std::vector<Real>(row[n])};
-    std::vector<std::pair<std::int32_t, Real>> entries;
-    const auto before = [](const auto &a, const auto &b) { return a.first < b.first; };
-    for (std::int64_t v = 0; v < n; ++v) {
-        const std::int64_t first = row[v], count = row[v + 1] - row[v];
-        entries.resize(count);
-        for (std::int64_t e = 0; e < count; ++e) {
-            const std::pair<std::int32_t, Real> entry{column[first + e], value[first + e]};
-            std::int64_t place = e;
-            for (; count <= few && place > 0 && before(entry, entries[place - 1]); --place)
-                entries[place] = entries[place - 1];
-            entries[place] = entry;
-        }
-        if (count > few) std::stable_sort(entries.begin(), entries.end(), before);
-        for (std::int64_t e = 0; e < count; ++e) {
-            result.column[first + e] = entries[e].first;
-            result.value[first + e] = entries[e].second;
-        }
-    }
-    return result;
-}
-
 template <typename Real>
 struct BothWays {
     std::vector<std::int64_t> row;
@@ -75,7 +45,9 @@ template <typename Real>
 BothWays<Real> both_ways(std::int64_t n, const std::int64_t *row, const std::int32_t *column,
                          const Real *value, Real absent) {
     const Compressed<Real> back = transposed(n, row, column, value);
-    const Compressed<Real> forth = sorted_rows(n, row, column, value);
+    // Transposed again, the edges are what they were with their columns sorted.
+    const Compressed<Real> forth =
+        transposed(n, back.row.data(), back.column.data(), back.value.data());
     BothWays<Real> result;
     result.row.reserve(n + 1);
     result.row.push_back(0);

@@ -1,4 +1,4 @@
-"""Pictures: the renderer obeys geometry and Lambert's law, and parameters can be found again."""
+"""Pictures: the renderer obeys geometry and Lambert's law."""
 
 from itertools import product
 

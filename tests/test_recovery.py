@@ -1,5 +1,6 @@
 """What the methods must show: the true charts of surfaces, on fifteen seeds, none chosen."""
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -82,6 +83,36 @@ def test_residual_variance_falls_until_the_true_dimension_and_no_further():
     assert len(curve) == 10
     assert curve[1] < 0.2 * curve[0]
     assert_array_less(curve[1:], 1.5 * curve[1])
+
+
+def assert_says_whether_it_keeps_both_coordinates(method, n, noise, seed):
+    """Check that a coordinate that is lost is said to be, and one that is kept is not."""
+    roll = unbend.datasets.swiss_roll(n, noise=noise, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = getattr(unbend, method)(n_neighbors=12).fit(roll.points)
+    worst = max(procrustes(c[:, None], fitted.embedding_, kind="affine") for c in roll.chart.T)
+    said = any("shows nothing new" in warning for warning in fitted.report_.warnings)
+    assert said if worst > 0.9 else (not said or worst > 0.1)
+    return worst
+
+
+@pytest.mark.parametrize("method", ["LTSA", "HessianLLE"])
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_that_hides_a_coordinate_is_told_of(method, seed):
+    clean, _, noisy = (
+        assert_says_whether_it_keeps_both_coordinates(method, 10_000, noise, seed)
+        for noise in (0.0, 0.1, 0.3)
+    )
+    assert clean < 1e-4
+    assert noisy > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["LLE", "LTSA", "HessianLLE"])
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.05, 0.1])
+def test_noise_on_a_hundred_thousand_points_is_told_of(method, noise):
+    assert_says_whether_it_keeps_both_coordinates(method, 100_000, noise, 0)
 
 
 @pytest.mark.slow

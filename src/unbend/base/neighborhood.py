@@ -33,10 +33,13 @@ from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.neighbors import METRICS, Neighbors, PointSpace, Space
 from unbend.problem import SpectralProblem, Spectrum
-from unbend.report import stage, warn
+from unbend.quality import repeated_directions
+from unbend.report import note, stage, warn
 
 # Eigenvalues below this share of the kernel's size are zero to rounding.
 ZERO = 1e-14
+# A coordinate of which more than this share is explained by earlier ones is reported as lost.
+REPEATED = 0.8
 
 
 Finish = Callable[[Spectrum], Fitted]
@@ -216,6 +219,8 @@ class NeighborhoodEmbedding(Embedding):
                 threads(self.n_jobs),
             )
             _check_nullity(problem, spectrum)
+            if problem.nullity:
+                _check_repeated(spectrum.vectors)
             return finish(spectrum), spectrum.values
 
 
@@ -236,6 +241,27 @@ def _check_nullity(problem: SpectralProblem, spectrum: Spectrum) -> None:
         positive = int(np.sum(spectrum.values > zero))
         warn(
             f"the kernel has only {positive} positive eigenvalues: the coordinates beyond are zero"
+        )
+
+
+def noted_repetition(vectors: FloatArray) -> FloatArray:
+    """How well each coordinate is a function of those before it, by a sample of the rows."""
+    repeated = repeated_directions(vectors, n_neighbors=min(10, len(vectors) - 1), max_rows=1000)
+    note(repeated=[float(r) for r in repeated])
+    return repeated
+
+
+def _check_repeated(vectors: FloatArray) -> None:
+    """Warn where a coordinate of what should be a chart is a function of those before it.
+
+    Noise that is wide against the neighbourhoods does that: their tangents are then its own.
+    """
+    repeated = noted_repetition(vectors)
+    if repeated.max() > REPEATED:
+        warn(
+            f"coordinate {int(repeated.argmax()) + 1} is a function of those before it "
+            f"(R² {repeated.max():.2f}) and shows nothing new: the data have fewer dimensions, or "
+            "noise that is wide against the neighbourhoods; use more neighbours, or fewer rows"
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part, noted_repetition
 from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
 from unbend.base.search import Needs
 from unbend.extend import Fitted, Harmonic
@@ -14,8 +14,6 @@ from unbend.graphs.graph import How
 from unbend.graphs.weights import Weight
 from unbend.neighbors import Neighbors
 from unbend.problem import SpectralProblem, Spectrum
-from unbend.quality import repeated_directions
-from unbend.report import note
 
 
 @final
@@ -99,8 +97,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
 
         def finish(spectrum: Spectrum) -> Fitted:
             vectors = spectrum.vectors
-            repeated = repeated_directions(vectors, n_neighbors=min(10, space.n - 1))
-            note(repeated=[float(r) for r in repeated])
+            repeated = noted_repetition(vectors)
             extension = Harmonic(space, rule, weight, vectors, spectrum.values, plain, scaled)
             coordinates = vectors * np.sqrt(degree)[:, None] if scaled else vectors
             return Fitted(
