@@ -21,7 +21,9 @@ _MODULES = {"datasets", "eigen", "graphs", "lowrank", "neighbors", "quality"}
 _NAMES = {
     **{entry.class_name: f"unbend.methods.{entry.name}" for entry in (*METHODS, *CLUSTERINGS)},
     "Report": "unbend.report",
+    "load": "unbend.storage",
     "monitoring": "unbend.progress",
+    "progress_bar": "unbend.progress.bar",
     "memory_limit": "unbend.memory",
     "show_versions": "unbend.versions",
 }

@@ -1,22 +1,23 @@
 """What every estimator has: coordinates, new rows, pre-images, a report."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from unbend.arrays import FloatArray
+from unbend.base.model import Model
 from unbend.base.params import Integer, declared, param, validate
 from unbend.extend import Extension
 from unbend.report import Report, recording, stage
 
 
 @declared
-class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
 
     n_components: int = param(2, Integer(1), help="Number of coordinates.")
@@ -65,7 +66,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         with stage("transform"):
-            placed = self._extension(self._new_rows(X))
+            placed = self._extension(self._as_stored(self._new_rows(X)))
         return np.asarray(placed, dtype=self.embedding_.dtype)
 
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -117,6 +118,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         **fitted: Any,
     ) -> None:
         """Set the fitted attributes, all at once, when everything has succeeded."""
+        self._forget_file()
         self.embedding_ = embedding.astype(dtype)
         self.report_ = report
         self._extension = extension

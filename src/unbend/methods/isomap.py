@@ -83,6 +83,7 @@ class Isomap(NeighborhoodEmbedding):
         "always double.",
     )
     isometric: ClassVar[bool] = True
+    of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
 
     def _needs(self) -> Needs:
         return Needs()

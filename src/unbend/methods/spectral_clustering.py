@@ -4,12 +4,13 @@ import warnings
 from typing import Any, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.inputs import generator
+from unbend.base.model import Model
 from unbend.base.params import Choice, Integer, declared, param, shared, validate
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
@@ -31,7 +32,7 @@ EIGENMAPS = (
 
 @final
 @declared
-class SpectralClustering(ClusterMixin, BaseEstimator):
+class SpectralClustering(ClusterMixin, Model):
     """Spectral clustering: the clusters are where few edges of the graph are cut.
 
     Laplacian eigenmaps, L f = λ D f, with as many eigenvectors as clusters, the constant one
@@ -108,6 +109,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
             # Clusters may well be components of the graph; the report keeps the sentence.
             warnings.filterwarnings("ignore", "the neighbourhood graph has")
             eigenmaps.fit(X, graph=graph)
+        self._forget_file()
         self._eigenmaps = eigenmaps
         self.n_features_in_ = eigenmaps.n_features_in_
         if hasattr(eigenmaps, "feature_names_in_"):

@@ -1,0 +1,142 @@
+"""The values that a saved model may consist of: a closed list, by short names.
+
+A file names classes of this list and of the registry, and nothing else is ever made from it.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from unbend.registry import CLUSTERINGS, METHODS
+from unbend.storage.damage import Damaged
+
+_WHERE = {
+    "Affinity": "graphs.diffusion",
+    "Auto": "eigen.auto",
+    "Barycentric": "extend",
+    "Dense": "eigen.dense",
+    "Diffused": "extend",
+    "DistanceSpace": "neighbors.precomputed",
+    "FeatureDistances": "methods.kernel_pca",
+    "FixedPoint": "preimage",
+    "Found": "base.search",
+    "GeodesicNystrom": "extend",
+    "Gram": "gram",
+    "GraphSpace": "neighbors.precomputed",
+    "Harmonic": "extend",
+    "HeatKernel": "graphs.weights",
+    "Lanczos": "eigen.lanczos",
+    "Linear": "extend",
+    "LinearInverse": "extend",
+    "Metric": "neighbors.metrics",
+    "Neighbors": "neighbors.value",
+    "Nystrom": "extend",
+    "Piece": "extend",
+    "Placement": "extend",
+    "PointSpace": "neighbors.points",
+    "Report": "report",
+    "Ridge": "preimage",
+    "Rule": "extend",
+    "ShiftInvert": "eigen.shift_invert",
+    "Similarities": "methods.kernel_pca",
+    "SimilaritySquares": "gram",
+    "Spectrum": "problem",
+    "Squares": "gram",
+    "Stage": "report",
+}
+_FUNCTIONS = {"adjacency": "graphs.weights"}
+_ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS)}
+
+# Imported where they are needed only: most models hold few of them.
+VALUES = tuple(_WHERE)
+
+
+@cache
+def value_class(name: str) -> type:
+    """Return the value class of that name."""
+    if name not in _WHERE:
+        raise Damaged(f"it holds a {name!r}, which this version of unbend does not know")
+    found: type = getattr(import_module(f"unbend.{_WHERE[name]}"), name)
+    return found
+
+
+def estimator_class(name: str) -> Any:
+    """Return the estimator of that name, or None if there is none."""
+    return _ESTIMATORS[name].load() if name in _ESTIMATORS else None
+
+
+def function(name: str) -> Any:
+    """Return the function of that name."""
+    if name not in _FUNCTIONS:
+        raise Damaged(f"it holds a function {name!r}, which this version of unbend does not know")
+    return getattr(import_module(f"unbend.{_FUNCTIONS[name]}"), name)
+
+
+def function_name(value: object) -> str | None:
+    """Return the name of a function of the library, or None for any other."""
+    name = getattr(value, "__name__", "")
+    return name if name in _FUNCTIONS and function(name) is value else None
+
+
+def is_value(value: object) -> bool:
+    """Whether an object is an instance of a listed class."""
+    name = type(value).__name__
+    return name in _WHERE and value_class(name) is type(value)
+
+
+def is_estimator(value: object) -> bool:
+    """Whether an object is an instance of a registered estimator."""
+    name = type(value).__name__
+    return name in _ESTIMATORS and estimator_class(name) is type(value)
+
+
+def fields(value: Any) -> dict[str, Any]:
+    """Fields of a value, by name."""
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def made(name: str, given: dict[str, Any]) -> Any:
+    """Make a value of its fields, each of which must have the declared type."""
+    made_class = value_class(name)
+    hints = get_type_hints(made_class)
+    known = {field.name for field in dataclasses.fields(made_class)}
+    for field, value in given.items():
+        if field not in known or not fits(value, hints[field]):
+            raise Damaged(f"the field {field!r} of a {name} is not what it should be")
+    try:
+        return made_class(**given)
+    except (TypeError, ValueError) as error:
+        raise Damaged(f"a {name} cannot be made of what it holds for it") from error
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type.
+
+    Examples
+    --------
+    >>> fits([1.0, 2.0], list[float] | None), fits("one", int)
+    (True, False)
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(fits(value, one) for one in inner)
+    if origin is np.ndarray:
+        kind = get_args(inner[1])[0]
+        return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, get_origin(kind) or kind)
+    if origin in (list, tuple):
+        return isinstance(value, origin) and all(fits(item, inner[0]) for item in value)
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(fits(item, inner[1]) for item in value.values())
+    if origin is Callable or getattr(hint, "_is_protocol", False):
+        return callable(value)
+    if hint in (int, float):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return whole or (hint is float and isinstance(value, float | np.floating))
+    return isinstance(value, NoneType if hint is None else hint)

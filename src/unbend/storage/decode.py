@@ -1,0 +1,176 @@
+"""From a JSON document and its arrays back to a fitted estimator; nothing in them is executed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unbend.neighbors import Space
+from unbend.storage.classes import estimator_class, function, made
+from unbend.storage.damage import Damaged
+from unbend.storage.shapes import check
+
+BIT_GENERATORS: dict[str, Callable[..., Any]] = {
+    kind.__name__: kind
+    for kind in (
+        np.random.PCG64,
+        np.random.PCG64DXSM,
+        np.random.MT19937,
+        np.random.Philox,
+        np.random.SFC64,
+    )
+}
+FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+
+
+def typed(value: Any, kind: type, what: str) -> Any:
+    """Return a value of a document if it has the right type."""
+    if not isinstance(value, kind) or (kind is int and (isinstance(value, bool) or value < 0)):
+        raise Damaged(f"its {what} is not what it should be")
+    return value
+
+
+class Decoder:
+    """Makes the objects of a document in their order: each refers to those before it only."""
+
+    def __init__(self, array: Callable[[int], NDArray[Any]]) -> None:
+        self._read = array
+        self._arrays: dict[tuple[int, bool], NDArray[Any]] = {}
+        self._objects: list[Any] = []
+        self._tags: dict[str, Callable[[Any], Any]] = {
+            "array": self._array,
+            "csr": self._csr,
+            "dict": lambda node: self._mapping(node, "dict"),
+            "distances_of": self._distances_of,
+            "float": self._float,
+            "function": lambda node: function(typed(node, str, "function")),
+            "generator": lambda node: np.random.Generator(self._bits(node)),
+            "object": self._object,
+            "random_state": self._random_state,
+            "scalar": self._scalar,
+            "single": lambda node: self._array(node, widened=True),
+            "strings": self._strings,
+            "tuple": lambda node: tuple(self._list(node)),
+        }
+
+    def objects(self, entries: Any) -> None:
+        """Make all objects."""
+        for entry in typed(entries, list, "list of objects"):
+            name = typed(typed(entry, dict, "object").get("class"), str, "class")
+            if estimator_class(name) is not None:
+                self._objects.append(self.estimator(entry))
+            else:
+                self._objects.append(made(name, self._mapping(entry.get("fields"), "fields")))
+                check(self._objects[-1])
+
+    def estimator(self, entry: dict[str, Any]) -> Any:
+        """Make a fitted estimator."""
+        name = typed(entry.get("class"), str, "class")
+        method = estimator_class(name)
+        if method is None:
+            raise Damaged(f"it is a {name!r}, which this version of unbend does not know")
+        parameters = self._mapping(entry.get("parameters"), "parameters")
+        unknown = set(parameters) - set(method._get_param_names())
+        if unknown:
+            raise Damaged(f"{name} has no parameter {min(unknown)!r} in this version of unbend")
+        estimator = method(**parameters)
+        state = self._mapping(entry.get("state"), "state")
+        left_out = self._strings(entry.get("left_out"))
+        for attribute in (*state, *left_out):
+            # Nothing of the class may be hidden by what the file calls an attribute.
+            if attribute in parameters or hasattr(method, attribute):
+                raise Damaged(f"{name} has no attribute {attribute!r} to set")
+        vars(estimator).update(state)
+        if len(left_out):
+            estimator._left_out = tuple(left_out)
+        check(estimator)
+        return estimator
+
+    def value(self, node: Any) -> Any:
+        """Make any value."""
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        if isinstance(node, list):
+            return self._list(node)
+        if isinstance(node, dict) and len(node) == 1:
+            tag, inner = next(iter(node.items()))
+            if tag in self._tags:
+                return self._tags[tag](inner)
+        raise Damaged("it holds a value of a kind that this version of unbend does not know")
+
+    def _list(self, node: Any) -> list[Any]:
+        return [self.value(item) for item in typed(node, list, "list")]
+
+    def _mapping(self, node: Any, what: str) -> dict[str, Any]:
+        return {key: self.value(item) for key, item in typed(node, dict, what).items()}
+
+    def _array(self, node: Any, widened: bool = False) -> NDArray[Any]:
+        number = typed(node, int, "array")
+        if (number, widened) not in self._arrays:
+            array = self._read(number)
+            if widened and array.dtype != np.float32:
+                raise Damaged("an array that should be in single precision is not")
+            self._arrays[number, widened] = array.astype(np.float64) if widened else array
+        return self._arrays[number, widened]
+
+    def _csr(self, node: Any) -> csr_array:
+        values = self._list(node)
+        try:
+            *parts, shape = values
+            rows = csr_array(tuple(parts), shape=tuple(shape))
+            rows.check_format(full_check=True)
+        except (TypeError, ValueError, IndexError) as error:
+            raise Damaged("a sparse matrix does not hold together") from error
+        return rows
+
+    def _distances_of(self, node: Any) -> Any:
+        return typed(self.value(node), Space, "distances_of").distances_of
+
+    def _float(self, node: Any) -> float:
+        if typed(node, str, "number") not in FLOATS:
+            raise Damaged("it holds a number that is none")
+        return FLOATS[node]
+
+    def _object(self, node: Any) -> Any:
+        if typed(node, int, "object") >= len(self._objects):
+            raise Damaged("an object refers to one that does not come before it")
+        return self._objects[node]
+
+    def _scalar(self, node: Any) -> Any:
+        try:
+            kind, value = self._list(node)
+            return np.array(value, dtype=BY_NAME[kind])[()]
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise Damaged("it holds a number that is none") from error
+
+    def _strings(self, node: Any) -> NDArray[Any]:
+        words = [typed(word, str, "name") for word in typed(node, list, "list of names")]
+        return np.array(words, dtype=object)
+
+    def _bits(self, node: Any) -> Any:
+        state = typed(self.value(node), dict, "random state")
+        try:
+            bits = BIT_GENERATORS[state["bit_generator"]](0)
+            bits.state = state
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise Damaged("it holds a random state that is none") from error
+        return bits
+
+    def _random_state(self, node: Any) -> np.random.RandomState:
+        generator = np.random.RandomState(self._bits(node))
+        try:
+            generator.set_state(self.value(node))
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise Damaged("it holds a random state that is none") from error
+        return generator
+
+
+BY_NAME = {
+    np.dtype(kind).str: np.dtype(kind)
+    for kind in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "float32", "float64",
+    )
+}  # fmt: skip
