@@ -23,7 +23,7 @@ _NAMES = {
     "Report": "unbend.report",
     "load": "unbend.storage",
     "monitoring": "unbend.progress",
-    "progress_bar": "unbend.progress.bar",
+    "progress_bar": "unbend.bars",
     "memory_limit": "unbend.memory",
     "show_versions": "unbend.versions",
 }

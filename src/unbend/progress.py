@@ -8,6 +8,7 @@
 True
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -59,6 +60,86 @@ def monitoring(callback: Callback) -> Iterator[None]:
         yield
     finally:
         _callback.reset(token)
+
+
+def watcher() -> Callback | None:
+    """Return the callback that is told of progress here, if there is one."""
+    return _callback.get()
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a stage is: the share done, the seconds taken, and those left where they are known."""
+
+    stage: str
+    share: float
+    seconds: float
+    left: float | None
+
+    def __str__(self) -> str:
+        left = "" if self.left is None else f", {spoken(self.left)} left"
+        return f"{self.stage} {self.share:.0%}{left}"
+
+
+class Pace:
+    """Makes a `Status` of every `Progress`: the arithmetic under every display.
+
+    What is left of a stage takes as long a share as what was done, from the last time its count
+    began anew: a stage may hold several loops.
+
+    Examples
+    --------
+    >>> seconds = iter([0.0, 0.0, 10.0])
+    >>> pace = Pace(clock=lambda: next(seconds))
+    >>> print(pace(Progress("neighbors", 0, 4)))
+    neighbors 0%
+    >>> print(pace(Progress("neighbors", 1, 4)))
+    neighbors 25%, 30 s left
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.start = clock()
+        self._stage: str | None = None
+        self._entered = self._loop = self.start
+        self._from = self._share = 0.0
+
+    def __call__(self, progress: Progress) -> Status:
+        """Take note of the time."""
+        now, share = self._clock(), min(1.0, progress.done / max(progress.total, 1))
+        if progress.stage != self._stage:
+            self._stage, self._entered, self._share = progress.stage, now, np.inf
+        if share < self._share:
+            self._loop, self._from = now, share
+        self._share = share
+        return Status(progress.stage, share, now - self._entered, self._left(now))
+
+    def _left(self, now: float) -> float | None:
+        taken, done = now - self._loop, self._share - self._from
+        if self._share == 1:
+            return 0.0
+        # A first moment says nothing about the pace.
+        return taken * (1 - self._share) / done if done > 0 and taken >= SETTLED else None
+
+
+# Seconds before which no time left is told.
+SETTLED = 0.5
+
+
+def spoken(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> spoken(12.3), spoken(75), spoken(7320)
+    ('12 s', '1 min 15 s', '2 h 2 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def advance(stage: str, done: int, total: int) -> None:

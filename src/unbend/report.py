@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,35 @@ class Report:
             lines.append(f"  {stage.name:<12}{stage.seconds:8.3f} s{size}  {facts}")
         lines += [f"  warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Show the stages as a table, in the colours of the page around it."""
+        rows = "".join(_html_row(stage) for stage in self.stages)
+        heads = "".join(f"<th style='{_CELL}'>{head}</th>" for head in _HEADS)
+        warned = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
+        seconds = sum(stage.seconds for stage in self.stages)
+        return (
+            "<div class='unbend-report' style='overflow-x:auto'>"
+            f"<table style='{_TABLE}'><caption style='{_CAPTION}'>{escape(self.title)}, "
+            f"{seconds:.3f} s</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+            + (f"<ul aria-label='warnings' style='{_WARNED}'>{warned}</ul>" if warned else "")
+            + "</div>"
+        )
+
+
+# No colour of our own but the edge of warnings: text and ground are those of the page.
+_HEADS = ("stage", "seconds", "memory", "notes")
+_TABLE = "border-collapse:collapse;color:inherit;background:transparent;margin:.5em 0"
+_CAPTION = "caption-side:top;text-align:left;font-weight:bold;color:inherit;padding:.2em .6em"
+_CELL = "text-align:left;padding:.2em .6em;border-bottom:1px solid rgba(128,128,128,.4)"
+_WARNED = "border-left:3px solid #c77700;padding-left:1.5em;margin:.5em 0;color:inherit"
+
+
+def _html_row(stage: Stage) -> str:
+    facts = ", ".join(f"{name} {_shown(fact)}" for name, fact in stage.facts.items())
+    size = f"{stage.bytes / 1e6:.1f} MB" if stage.bytes else ""
+    cells = (stage.name, f"{stage.seconds:.3f}", size, facts)
+    return "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def _finite(value: Any) -> Any:

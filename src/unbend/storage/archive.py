@@ -55,7 +55,9 @@ class Archive:
         total = 0
         for info in self._zip.infolist():
             total += info.file_size
-            packed = info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size
+            packed = (
+                info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size
+            )
             if packed or info.flag_bits & 1:
                 raise Damaged(f"its member {info.filename} is compressed or encrypted")
         if total > source.seek(0, 2):

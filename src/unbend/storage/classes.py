@@ -129,7 +129,9 @@ def fits(value: Any, hint: Any) -> bool:
         return any(fits(value, one) for one in inner)
     if origin is np.ndarray:
         kind = get_args(inner[1])[0]
-        return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, get_origin(kind) or kind)
+        return isinstance(value, np.ndarray) and np.issubdtype(
+            value.dtype, get_origin(kind) or kind
+        )
     if origin in (list, tuple):
         return isinstance(value, origin) and all(fits(item, inner[0]) for item in value)
     if origin in (dict, Mapping):

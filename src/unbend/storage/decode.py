@@ -27,7 +27,8 @@ FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 def typed(value: Any, kind: type, what: str) -> Any:
     """Return a value of a document if it has the right type."""
-    if not isinstance(value, kind) or (kind is int and (isinstance(value, bool) or value < 0)):
+    number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if not (number if kind is int else isinstance(value, kind)):
         raise Damaged(f"its {what} is not what it should be")
     return value
 

@@ -45,9 +45,11 @@ def read(source: IO[bytes], size: int) -> NDArray[Any]:
         raise Damaged(f"an array should be {' x '.join(map(str, shape))} and is not as long")
     array = np.empty(shape, dtype, order="F" if header[2] == "True" else "C")
     # Transposed, an array stored by columns lies in memory as one stored by rows.
-    flat = memoryview((array.T if header[2] == "True" else array).reshape(-1).view(np.uint8))
+    flat = (array.T if header[2] == "True" else array).reshape(-1).view(np.uint8)
     for first in range(0, len(flat), CHUNK):
         some = flat[first : first + CHUNK]
-        if source.readinto(some) != len(some):
+        found = source.read(len(some))
+        if len(found) != len(some):
             raise Damaged("an array ends early")
+        some[:] = np.frombuffer(found, np.uint8)
     return array

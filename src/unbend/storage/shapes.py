@@ -11,9 +11,7 @@ from unbend.storage.damage import Damaged
 
 def _table(array: Any, rows: int, columns: int | None = None) -> bool:
     """Whether an array has these rows, and these columns if they are given."""
-    return (
-        array.ndim == 2 and len(array) == rows and (columns is None or array.shape[1] == columns)
-    )
+    return array.ndim == 2 and len(array) == rows and (columns is None or array.shape[1] == columns)
 
 
 def _places(indices: Any, count: int) -> bool:
