@@ -47,6 +47,11 @@ class SimilaritySquares:
 
     diagonal: FloatArray
 
+    @classmethod
+    def of(cls, kernel: FloatArray) -> "SimilaritySquares":
+        """Take the diagonal of a kernel, as a copy: a view would hold all of it in memory."""
+        return cls(kernel.diagonal().copy())
+
     def __call__(self, new: FloatArray) -> FloatArray:
         """Convert rows of similarities to the fitted rows."""
         return np.asarray(self.diagonal - 2.0 * new)

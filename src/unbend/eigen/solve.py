@@ -80,7 +80,7 @@ def solve(
     if problem.mass is not None:
         vectors = vectors / np.sqrt(problem.mass)[:, None]
     return Spectrum(
-        values=values,
+        values=np.ascontiguousarray(values),
         vectors=signed(vectors),
         residuals=residuals,
         solver=repr(chosen),

@@ -92,7 +92,7 @@ class ClassicalMDS(GramEmbedding):
         if self.repair == "shift":
             raise ValueError("repair='shift' needs distances, not similarities: use repair='lift'")
         kernel, dtype = square_similarities(self, X, "metric='kernel'")
-        squares = SimilaritySquares(kernel.diagonal())
+        squares = SimilaritySquares.of(kernel)
         gram = Gram(squares.between_fitted(kernel), Squares(squared=True)).repaired(self.repair)
         return Built(gram, squares, PointSpace(kernel), dtype)
 

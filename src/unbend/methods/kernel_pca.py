@@ -140,7 +140,7 @@ class KernelPCA(GramEmbedding):
             raise ValueError("preimage='fixed_point' needs kernel='rbf': use preimage='ridge'")
         if self.kernel == "precomputed":
             kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
-            squares = SimilaritySquares(kernel.diagonal())
+            squares = SimilaritySquares.of(kernel)
             gram = Gram(squares.between_fitted(kernel), Squares(squared=True))
             return Built(gram, squares, PointSpace(kernel), dtype, {"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
@@ -149,7 +149,7 @@ class KernelPCA(GramEmbedding):
         gamma = self.gamma or 1.0 / max(2.0 * float(points.var(axis=0).sum()), 1e-300)
         similarities = Similarities(points, self.kernel, self._kernel_params(gamma))
         kernel = similarities(points)
-        squares = SimilaritySquares(kernel.diagonal())
+        squares = SimilaritySquares.of(kernel)
         gram = Gram(squares.between_fitted(kernel), Squares(squared=True))
         distances = FeatureDistances(similarities, squares)
         return Built(gram, distances, PointSpace(points), rows.dtype, {"gamma_": gamma})
