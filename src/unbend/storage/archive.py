@@ -31,7 +31,7 @@ def member(number: int) -> str:
 
 def write(path: Path, document: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
     """Write a file beside `path` and rename it."""
-    text = json.dumps(document, indent=1, allow_nan=False).encode()
+    text = json.dumps(document, allow_nan=False).encode()
     with replacing(path) as partial, zipfile.ZipFile(partial, "w") as archive:
         archive.writestr(_info(DOCUMENT), text)
         for number, array in enumerate(arrays):

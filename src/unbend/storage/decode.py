@@ -82,7 +82,7 @@ class Decoder:
         for attribute in (*state, *left_out):
             # Nothing of the class may be hidden by what the file calls an attribute.
             if attribute in parameters or hasattr(method, attribute):
-                raise Damaged(f"{name} has no attribute {attribute!r} to set")
+                raise Damaged(f"it sets a part of {name} that is not fitted")
         vars(estimator).update(state)
         if len(left_out):
             estimator._left_out = tuple(left_out)

@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 
 from unbend.report import Report
-from unbend.storage.classes import is_value
+from unbend.storage.classes import is_estimator, is_value
 from unbend.storage.damage import Damaged
+
+# More than any machine has, and few enough to start.
+THREADS = 1024
 
 
 def _table(array: Any, rows: int, columns: int | None = None) -> bool:
@@ -36,7 +39,7 @@ def _diffused(v: Any) -> bool:
 # For each class what must hold; classes that hold no arrays, or arrays of any size, are not here.
 RULES: dict[str, Any] = {
     "PointSpace": lambda v: (
-        v.points.ndim == 2 and v.workers > 0 and bool(np.all(np.isfinite(v.points)))
+        v.points.ndim == 2 and 0 < v.workers <= THREADS and bool(np.all(np.isfinite(v.points)))
     ),
     "DistanceSpace": lambda v: _table(v.distances, len(v.distances), len(v.distances)),
     "GraphSpace": lambda v: v.edges.shape[0] == v.edges.shape[1],
@@ -45,7 +48,9 @@ RULES: dict[str, Any] = {
     "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "Nystrom": lambda v: v.mean_squares.ndim == 1 and _table(v.weights, len(v.mean_squares)),
-    "Gram": lambda v: _table(v.distances, len(v.distances), len(v.distances)) and v.threads > 0,
+    "Gram": lambda v: (
+        _table(v.distances, len(v.distances), len(v.distances)) and 0 < v.threads <= THREADS
+    ),
     "GeodesicNystrom": lambda v: (
         _table(v.geodesics, v.space.n, len(v.gram.distances))
         and _table(v.weights, len(v.gram.distances))
@@ -84,9 +89,15 @@ def check(value: Any) -> None:
 
 
 def _estimator(v: Any) -> bool:
-    embedding, columns = v.embedding_, v.n_features_in_
-    names = getattr(v, "feature_names_in_", None)
-    fitting = names is None or len(names) == columns
-    parts = hasattr(v, "_extension") or hasattr(v, "_eigenmaps") or bool(v._left_out)
-    table = isinstance(embedding, np.ndarray) and embedding.ndim == 2
-    return fitting and parts and table and isinstance(v.report_, Report)
+    parts = vars(v)
+    table = isinstance(v.embedding_, np.ndarray) and v.embedding_.ndim == 2
+    named = "feature_names_in_" not in parts or v.feature_names_in_.shape == (v.n_features_in_,)
+    places = _works(parts.get("_extension")) or is_estimator(parts.get("_eigenmaps"))
+    back = parts.get("_preimage") is None or _works(v._preimage)
+    found = all(is_value(parts[name]) for name in ("_found", "_space") if name in parts)
+    report = isinstance(v.report_, Report) and isinstance(v.n_features_in_, int)
+    return table and named and (places or bool(v._left_out)) and back and found and report
+
+
+def _works(value: Any) -> bool:
+    return is_value(value) and callable(value)
