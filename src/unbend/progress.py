@@ -77,7 +77,7 @@ class Status:
     left: float | None
 
     def __str__(self) -> str:
-        left = "" if self.left is None else f", {spoken(self.left)} left"
+        left = "" if not self.left else f", {spoken(self.left)} left"
         return f"{self.stage} {self.share:.0%}{left}"
 
 
