@@ -81,12 +81,14 @@ def test_renamed_columns_of_a_frame_are_refused_in_one_sentence(method: type) ->
 
 @EVERY
 def test_a_clone_has_the_parameters_and_gives_the_same_bits(method: type) -> None:
-    original = method(n_components=1).fit(curve())
+    # Three coordinates of a surface: some methods warn that one is too many.
+    original, _ = quietly(lambda: method(n_components=3).fit(curve()))
     copy = clone(original)
     assert copy.get_params() == original.get_params()
     with pytest.raises(NotFittedError):
         copy.transform(curve())
-    assert np.array_equal(copy.fit_transform(curve()), original.embedding_)
+    again, _ = quietly(lambda: copy.fit_transform(curve()))
+    assert np.array_equal(again, original.embedding_)
 
 
 @EVERY
