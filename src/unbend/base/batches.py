@@ -71,7 +71,7 @@ def triangular_factor(batches: Iterable[FloatArray], mean: FloatArray) -> FloatA
     As the factor of all rows at once, it keeps the small singular values that the scatter itself,
     with their squares, would lose. Memory: one batch and R.
     """
-    factor = np.zeros((0, len(mean)))
+    factor: FloatArray = np.zeros((0, len(mean)))
     for rows in batches:
-        factor = np.linalg.qr(np.vstack([factor, rows - mean]), mode="r")
+        factor = np.asarray(np.linalg.qr(np.vstack([factor, rows - mean]), mode="r"))
     return factor

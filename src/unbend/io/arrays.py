@@ -4,13 +4,27 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
 from unbend.io.files import File
-from unbend.io.table import Array, Roles, Table, table_of_columns, table_of_matrix
+from unbend.io.numerals import Array
+from unbend.io.table import Roles, Table, table_of_columns, table_of_matrix
 
+# What NumPy raises over headers that make no sense.
+DAMAGE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    OSError,
+    OverflowError,
+    MemoryError,
+    SyntaxError,
+    TokenError,
+)
 # Under this name `write` keeps the names of the columns in NPZ files.
 COLUMNS = "columns"
 
@@ -64,7 +78,8 @@ def columns_source(columns: Mapping[str, Array], where: str) -> MatrixSource:
 
 def matrix_source(array: Any, where: str) -> MatrixSource:
     """Take rows of numbers, a single column, or a structured array with its fields."""
-    matrix = np.asarray(array)
+    # A mapped file stays one, to be read as far as it is asked for.
+    matrix = array if isinstance(array, np.memmap) else np.asarray(array)
     if matrix.dtype.names is not None and matrix.ndim == 1:
         fields = {name: matrix[name] for name in matrix.dtype.names}
         return columns_source(fields, where)
@@ -95,7 +110,7 @@ def load_npy(file: File) -> Array:
             return mapped
         with file.open() as stream:
             return np.lib.format.read_array(stream, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except DAMAGE as error:
         raise ValueError(_refusal(file.name, error, "NPY")) from error
 
 
@@ -106,6 +121,8 @@ def _refusal(name: str, error: BaseException, title: str) -> str:
             f"{name} holds pickled objects, which are never read, since loading them can run any "
             "program: save an array of numbers"
         )
+    if isinstance(error, MemoryError):
+        return f"{name} claims more entries than memory can hold: it is damaged, or too large"
     return f"{name} is a damaged or cut off {title} file: fetch or write it again"
 
 
@@ -116,7 +133,7 @@ def load_npz(file: File) -> dict[str, Array]:
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             arrays = {name[:-4]: _member(archive, name) for name in names}
             workbook = "[Content_Types].xml" in archive.namelist()
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+    except (*DAMAGE, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(_refusal(file.name, error, "NPZ")) from error
     except (NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{file.name} cannot be unpacked ({error}): write it again") from error

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from unbend.io.numerals import Array
 from unbend.io.optional import needed
-from unbend.io.table import Array, Roles, Table, table_of_columns
+from unbend.io.table import Roles, Table, table_of_columns
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def columns_of(frame: Any, roles: Roles, where: str) -> dict[str, Array]:
     narwhals = needed("narwhals", "reading dataframes")
     names = {str(name): name for name in frame.columns}
     wanted = roles.wanted(tuple(names), where)
-    return {name: _array(frame[names[name]], narwhals) for name in wanted}
+    return {name: _array(frame.get_column(names[name]), narwhals) for name in wanted}
 
 
 def _array(column: Any, narwhals: Any) -> Array:
@@ -71,9 +72,7 @@ def _array(column: Any, narwhals: Any) -> Array:
     if kind.is_temporal() and not absent:
         return np.asarray(column.to_numpy())
     held = np.empty(len(items), dtype=object)
-    held[:] = [None if _is_nan(item) else item for item in items]
+    held[:] = items
+    # Each library has an object of its own for a missing value.
+    held[column.is_null().to_numpy()] = None
     return held
-
-
-def _is_nan(item: object) -> bool:
-    return isinstance(item, float) and item != item

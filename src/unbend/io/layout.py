@@ -78,10 +78,7 @@ def layout_of(file: File) -> Layout:
         names = tuple(f"x{place}" for place in range(len(first)))
         header_lines, below = 0, [first, *below]
     else:
-        names = tuple(name.strip() for name in first)
-        # R writes names of rows without a name for their column.
-        if below and all(len(record) == len(names) + 1 for record in below):
-            names = ("", *names)
+        names = _header_names(first, below)
     kinds = [_kind(column, comma) for column in zip(*_even(below, len(names)), strict=True)]
     kinds = kinds or ["number"] * len(names)
     return Layout(
@@ -92,6 +89,18 @@ def layout_of(file: File) -> Layout:
         tuple(kind != "text" for kind in kinds),
         "decimal comma" in kinds,
     )
+
+
+def _header_names(first: list[str], below: list[list[str]]) -> tuple[str, ...]:
+    """Names of the columns; only the first may have none, as the index that pandas writes."""
+    names = [name.strip() or (f"x{place}" if place else "") for place, name in enumerate(first)]
+    if below and all(len(record) == len(names) + 1 for record in below):
+        if all(not record[-1] for record in below):
+            # Every line but the header ends with a separator.
+            return (*names, f"x{len(names)}")
+        # R writes the names of rows without a name for their column.
+        return ("", *names)
+    return tuple(names)
 
 
 def _sample(file: File) -> tuple[str, str]:

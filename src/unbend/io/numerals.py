@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unbend.io.table import Array
+Array = NDArray[Any]
 
 # Fields that say that there is no value, as R, pandas, Excel, Weka and databases write them.
 MISSING = (
@@ -42,11 +44,11 @@ def numbers(texts: Sequence[str], comma: bool) -> Array | None:
         found = (_careful(texts, reading) for reading in readings)
         return next((column for column in found if column is not None), None)
     # Python reads 1_000 as a number, no table means it.
-    return None if any("_" in text for text in texts) else parsed
+    return None if "_" in "".join(texts) else parsed
 
 
 def _careful(texts: Sequence[str], reading: Callable[[str], float]) -> Array | None:
-    if any("_" in text for text in texts):
+    if "_" in "".join(texts):
         return None
     try:
         return np.array(

@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-
-Array = NDArray[Any]
+from unbend.io.numerals import MISSING, Array, is_number
 
 # What pandas calls an index when it writes one to CSV or Parquet: never a coordinate.
 INDEX_NAMES = ("", "__index_level_0__")
@@ -185,8 +183,9 @@ def _kind(column: Array) -> str:
         return "dates or times"
     if column.dtype.kind == "c":
         return "complex numbers"
-    words = (item for item in column.flat if isinstance(item, str) and item)
-    if (example := next(words, None)) is not None:
+    words = [str(item) for item in column.flat if isinstance(item, str) and item not in MISSING]
+    example = next((word for word in words if not is_number(word, comma=False)), None)
+    if example is not None:
         shown = example if len(example) <= 40 else example[:37] + "..."
         return f"text such as {shown!r}"
     held = next((item for item in column.flat if item is not None), None)

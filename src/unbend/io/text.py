@@ -10,9 +10,9 @@ import numpy as np
 
 from unbend.io.files import File
 from unbend.io.layout import Layout, Records, not_utf8
-from unbend.io.numerals import MISSING, inferred, numbers
+from unbend.io.numerals import MISSING, Array, inferred, numbers
 from unbend.io.optional import available, needed
-from unbend.io.table import Array, Roles, Table, table_of_columns
+from unbend.io.table import Roles, Table, table_of_columns
 
 # Lines that become arrays at a time where the whole file is read without pyarrow.
 LINES = 50_000

@@ -12,8 +12,9 @@ import numpy as np
 
 from unbend.files import replacing
 from unbend.io.arrays import COLUMNS
+from unbend.io.numerals import Array
 from unbend.io.optional import needed
-from unbend.io.table import Array, Table
+from unbend.io.table import Table
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 ARROW = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Arrow"}
