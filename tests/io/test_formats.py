@@ -70,9 +70,9 @@ def test_columns_of_parquet_keep_their_roles(tmp_path):
     assert table.columns == ("n", "flag", "money")
     assert table.values.tolist() == [[1, 1, 1]]
     assert (table.label.tolist(), table.ids.tolist()) == (["a"], [7])
-    with pytest.raises(ValueError, match="column 'day' .* holds dates or times, not numbers"):
+    with pytest.raises(ValueError, match=r"column 'day' .* holds dates or times, not numbers"):
         unbend.io.read(path, label="kind")
-    with pytest.raises(ValueError, match="column 'kind' .* text such as 'a'"):
+    with pytest.raises(ValueError, match=r"column 'kind' .* text such as 'a'"):
         unbend.io.read(path, label="day")
     assert unbend.io.read(path, label="day", ignore=["kind"], missing="mean").values[1, 0] == 2
 
@@ -85,14 +85,13 @@ def test_arrays_beside_the_matrix_are_columns_of_npz(tmp_path):
     assert np.array_equal(table.values[:, :4], MATRIX)
     assert np.array_equal(table.values[:, 4], np.arange(500))
     assert table.label[:2].tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="column 'kind' .* text such as 'a'"):
+    with pytest.raises(ValueError, match=r"column 'kind' .* text such as 'a'"):
         unbend.io.read(path)
 
 
 def test_fields_of_a_structured_array_are_columns():
-    records = np.array(
-        [(1, 2.5, "u"), (3, 4.5, "v")], dtype=[("a", "i4"), ("b", "f8"), ("c", "U1")]
-    )
+    fields = [("a", "i4"), ("b", "f8"), ("c", "U1")]
+    records = np.array([(1, 2.5, "u"), (3, 4.5, "v")], dtype=fields)
     table = unbend.io.read(io.BytesIO(npy(records)), id="c")
     assert (table.columns, table.values.tolist()) == (("a", "b"), [[1, 2.5], [3, 4.5]])
     assert table.ids.tolist() == ["u", "v"]

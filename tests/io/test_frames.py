@@ -62,7 +62,7 @@ def test_columns_that_are_not_numbers_are_refused_by_name(frame):
 
 
 def test_missing_values_are_refused_by_row_and_column(frame):
-    with pytest.raises(ValueError, match="2 values are missing .* row 1 and column 'gap'"):
+    with pytest.raises(ValueError, match=r"2 values are missing .* row 1 and column 'gap'"):
         unbend.io.read(frame(COLUMNS), label="kind", id="code")
 
 
@@ -76,6 +76,8 @@ def test_names_of_columns_become_text_and_must_differ():
     assert unbend.io.read(pd.DataFrame(np.eye(2))).columns == ("0", "1")
     with pytest.raises(ValueError, match="more than one column named 'a'"):
         unbend.io.read(pd.DataFrame(np.eye(2), columns=["a", "a"]))
+    with pytest.raises(ValueError, match="more than one column named 'a'"):
+        unbend.io.read(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]))
 
 
 def test_categories_are_labels_not_numbers():

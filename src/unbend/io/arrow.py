@@ -10,8 +10,6 @@ from unbend.io.frames import columns_of
 from unbend.io.optional import needed
 from unbend.io.table import Roles, Table, table_of_columns
 
-# Pages of a column are read through a buffer, so that a group of rows is never held packed.
-BUFFER_BYTES = 1 << 20
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "arrow stream": "Arrow"}
 
 
@@ -71,9 +69,7 @@ class ArrowSource:
     def _bytes(self, arrow: Any) -> Iterator[Any]:
         """Open the bytes: a memory map of a file that is not compressed as a whole."""
         if self.file.path is not None and not self.file.packed:
-            mapped = self.format != "parquet"
-            path = str(self.file.path)
-            with arrow.memory_map(path) if mapped else arrow.OSFile(path) as content:
+            with arrow.memory_map(str(self.file.path)) as content:
                 yield content
         else:
             with self.file.open() as stream:
@@ -81,7 +77,8 @@ class ArrowSource:
 
     def _parquet(self, content: Any) -> tuple[Any, Any]:
         reader = needed("pyarrow.parquet", self._purpose)
-        opened = reader.ParquetFile(content, buffer_size=BUFFER_BYTES, pre_buffer=False)
+        # Else a whole group of rows, which may be the whole file, would be held packed.
+        opened = reader.ParquetFile(content, pre_buffer=False)
 
         def batches(names: list[str], rows: int | None) -> Iterator[Any]:
             if rows is None:

@@ -1,5 +1,6 @@
 """Dataframes of any kind, through narwhals."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -38,11 +39,13 @@ class FrameSource:
 def frame_source(source: Any) -> FrameSource | None:
     """Take a dataframe of pandas, Polars, PyArrow or another library that narwhals knows."""
     narwhals = needed("narwhals", "reading dataframes")
-    names = [str(name) for name in getattr(source, "columns", ())]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the dataframe has more than one column named {twice!r}: rename them")
-    frame = narwhals.from_native(source, pass_through=True)
+    try:
+        frame = narwhals.from_native(source, pass_through=True)
+    except narwhals.exceptions.DuplicateError as error:
+        names = getattr(source, "column_names", None) or source.columns
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        message = f"the dataframe has more than one column named {str(twice)!r}: rename them"
+        raise ValueError(message) from error
     if isinstance(frame, narwhals.LazyFrame):
         frame = frame.collect()
     return FrameSource(frame, "the dataframe") if isinstance(frame, narwhals.DataFrame) else None

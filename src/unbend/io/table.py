@@ -52,6 +52,16 @@ class Table:
     id_name: str | None
     rows: IntArray
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns of values."""
+        return self.values.shape[0], self.values.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self.values.dtype
+
     def __len__(self) -> int:
         return len(self.values)
 

@@ -16,7 +16,8 @@ from unbend.io.table import Roles, Table, table_of_columns
 
 # Lines that become arrays at a time where the whole file is read without pyarrow.
 LINES = 50_000
-BLOCK_BYTES = 1 << 22
+# Bytes that pyarrow takes at a time: of a stream few, since it reads 32 blocks ahead.
+BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 18
 
 Columns = dict[str, Array]
 
@@ -69,7 +70,7 @@ class TextSource:
     def _by_arrow(self, roles: Roles, whole: bool) -> Iterator[Columns]:
         reader = needed("pyarrow.csv", "reading CSV by pyarrow")
         wanted = roles.wanted(self.names, self.where)
-        options = self._arrow_options(reader, roles, wanted)
+        options = self._arrow_options(reader, roles, wanted, whole)
         with self.file.open() as stream:
             if whole:
                 batches = [reader.read_csv(stream, *options)]
@@ -82,7 +83,9 @@ class TextSource:
                         for name in wanted
                     }
 
-    def _arrow_options(self, reader: Any, roles: Roles, wanted: tuple[str, ...]) -> list[Any]:
+    def _arrow_options(
+        self, reader: Any, roles: Roles, wanted: tuple[str, ...], whole: bool
+    ) -> list[Any]:
         arrow = needed("pyarrow", "reading CSV by pyarrow")
         numeric = dict(zip(self.names, self.layout.numeric, strict=True))
         types = {
@@ -93,7 +96,8 @@ class TextSource:
             reader.ReadOptions(
                 column_names=self.names,
                 skip_rows=self.layout.header_lines,
-                block_size=max(BLOCK_BYTES, 64 * len(self.names)),
+                block_size=max(BLOCK_BYTES if whole else STREAM_BYTES, 64 * len(self.names)),
+                use_threads=whole,
             ),
             reader.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=True),
             reader.ConvertOptions(
