@@ -105,7 +105,7 @@ def test_sparse_files_arrays_and_frames_are_read(tmp_path):
 
 
 def changed(row, column, value):
-    wrong = DISTANCES.copy()
+    wrong = DISTANCES.astype(object)
     wrong[row, column] = value
     return lines(wrong)
 

@@ -102,8 +102,8 @@ def test_what_cannot_be_written_is_refused_before_anything_is(tmp_path):
         unbend.io.write(tmp_path / "t.csv", np.zeros(3))
     with pytest.raises(FileNotFoundError, match="its folder does not exist"):
         unbend.io.write(tmp_path / "no" / "t.csv", COORDINATES)
+    (tmp_path / "t.npy").mkdir()
     with pytest.raises(IsADirectoryError, match="it is a folder"):
-        (tmp_path / "t.npy").mkdir()
         unbend.io.write(tmp_path / "t.npy", COORDINATES)
     assert [path.name for path in tmp_path.iterdir()] == ["t.npy"]
 

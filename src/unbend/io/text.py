@@ -17,7 +17,7 @@ from unbend.io.table import Roles, Table, table_of_columns
 # Lines that become arrays at a time where the whole file is read without pyarrow.
 LINES = 50_000
 # Bytes that pyarrow takes at a time: of a stream few, since it reads 32 blocks ahead.
-BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 18
+BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 17
 
 Columns = dict[str, Array]
 
