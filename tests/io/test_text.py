@@ -92,6 +92,10 @@ def test_labels_and_ids_keep_what_they_hold(engine):
     np.testing.assert_array_equal(real, [3.5, np.nan])
     some = unbend.io.read(io.BytesIO(b"v,k\n1,NA\n2,\n3,x\n"), label="k").label
     assert some.tolist() == ["NA", None, "x"]
+    essay = "word " * 1000 + "end"
+    text_ = unbend.io.read(io.BytesIO(f"v,k\n1,a\n2,{essay}\n".encode()), label="k").label
+    assert text_.tolist() == ["a", essay]
+    assert text_.nbytes < 100
     long = unbend.io.read(io.BytesIO(b"v,k\n1,12345678901234567890\n"), id="k").ids
     assert long.tolist() == ["12345678901234567890"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.io.numerals import Array
+from unbend.io.numerals import Array, text_array
 from unbend.io.optional import needed
 from unbend.io.table import Roles, Table, table_of_columns
 
@@ -71,7 +71,7 @@ def _array(column: Any, narwhals: Any) -> Array:
         return np.full(len(column), np.nan)
     items = column.to_list()
     if all(isinstance(item, str) for item in items):
-        return np.array(items, dtype=np.str_)
+        return text_array(items)
     if kind.is_temporal() and not absent:
         return np.asarray(column.to_numpy())
     held = np.empty(len(items), dtype=object)

@@ -65,6 +65,16 @@ def fields(lines: Iterable[str], delimiter: str) -> Records:
 def layout_of(file: File) -> Layout:
     """Find the layout of a file of text from its beginning."""
     encoding, sample = _sample(file)
+    try:
+        return _layout(file, encoding, sample)
+    except csv.Error as error:
+        raise ValueError(
+            f"{file.name} cannot be split into fields ({error}): it is not a table of text, or a "
+            "quotation mark is not closed"
+        ) from error
+
+
+def _layout(file: File, encoding: str, sample: str) -> Layout:
     lines = list(islice(io.StringIO(sample, newline=""), SAMPLE_LINES))
     tabs = file.suffix in (".tsv", ".tab")
     delimiter = "\t" if tabs and "\t" in sample else _delimiter(lines)

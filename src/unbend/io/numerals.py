@@ -26,6 +26,8 @@ MISSING = (
     "None",
     "?",
 )
+# Characters beyond which NumPy's text, all entries as long as the longest, takes too much memory.
+LONG = 100
 _ABSENT = frozenset(MISSING)
 # Whole numbers as they are usually written, and digits that begin with an idle zero.
 WHOLE, CODE = re.compile(r"-?(0|[1-9][0-9]*)"), re.compile(r"0[0-9]+")
@@ -89,7 +91,7 @@ def inferred(texts: Sequence[str], comma: bool) -> Array:
         try:
             return np.array(list(map(int, stripped)), dtype=np.int64)
         except OverflowError:
-            return np.array(stripped, dtype=np.str_)
+            return text_array(stripped)
     # 007 is a name: as a number it would lose its zeros.
     names = any(text in _TRUTH or CODE.fullmatch(text) for text in stripped)
     parsed = None if names else numbers(stripped, comma)
@@ -97,4 +99,10 @@ def inferred(texts: Sequence[str], comma: bool) -> Array:
         return parsed
     if "" in stripped:
         return np.array([text or None for text in stripped], dtype=object)
-    return np.array(stripped, dtype=np.str_)
+    return text_array(stripped)
+
+
+def text_array(texts: Sequence[str]) -> Array:
+    """Array of text; of Python's own strings if a long one would make all entries long."""
+    long = max(map(len, texts), default=0) > LONG
+    return np.array(texts, dtype=object if long else np.str_)
