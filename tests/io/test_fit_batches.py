@@ -131,3 +131,12 @@ def test_batches_that_change_between_passes_are_noticed():
 def test_solvers_that_need_all_rows_are_refused(solver):
     with pytest.raises(ValueError, match=f"svd_solver='{solver}' needs all rows at once"):
         unbend.PCA(svd_solver=solver).fit_batches([ROWS])
+
+
+@pytest.mark.parametrize("method", [unbend.PCA, unbend.RandomProjection])
+@pytest.mark.parametrize("training", [True, False])
+def test_a_model_fitted_to_batches_is_saved_and_loaded(method, training, tmp_path):
+    model = method(n_components=2).fit_batches(np.split(ROWS, 4))
+    model.save(tmp_path / "m.unbend", training=training)
+    loaded = unbend.load(tmp_path / "m.unbend")
+    assert np.array_equal(loaded.transform(ROWS), model.transform(ROWS))
