@@ -12,7 +12,8 @@ from pathlib import Path
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a path beside `path` to write to; it takes its place when the block succeeds.
 
-    A block that fails or is interrupted leaves `path` as it was, and nothing beside it.
+    A block that fails or is interrupted leaves `path` as it was, and nothing beside it. What is
+    not a file, as a pipe or a device, cannot be replaced and is given as it is.
 
     Examples
     --------
@@ -29,6 +30,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileNotFoundError(f"{path} cannot be written: its folder does not exist")
     if target.is_dir():
         raise IsADirectoryError(f"{path} cannot be written: it is a folder")
+    if target.exists() and not target.is_file():
+        yield target
+        return
     partial = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}{target.suffix}")
     try:
         yield partial

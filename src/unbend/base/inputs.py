@@ -23,11 +23,8 @@ STREAM = 0x756E62656E64
 
 def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False) -> Any:
     """Check rows of finite numbers, dense or sparse; float32 stays float32."""
-    if is_sparse(X) and not sparse:
-        raise TypeError(
-            f"{type(estimator).__name__} does not take sparse rows: pass X.toarray(), or reduce X "
-            "first with PCA(svd_solver='arpack') (distances need metric='precomputed')"
-        )
+    if not sparse:
+        refuse_sparse(estimator, X)
     rows = validate_data(
         estimator,
         X,
@@ -36,12 +33,22 @@ def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bo
         accept_sparse=("csr", "csc") if sparse else False,
         ensure_min_samples=2 if reset else 1,
     )
-    _check_scale(rows.data if is_sparse(rows) else rows, fitting=reset)
+    values = rows.data if is_sparse(rows) else rows
+    check_scale(float(np.abs(values).max(initial=0.0)), fitting=reset)
     return rows
 
 
-def _check_scale(values: FloatArray, fitting: bool) -> None:
-    largest = float(np.abs(values).max(initial=0.0))
+def refuse_sparse(estimator: BaseEstimator, X: Any) -> None:
+    """Refuse sparse rows."""
+    if is_sparse(X):
+        raise TypeError(
+            f"{type(estimator).__name__} does not take sparse rows: pass X.toarray(), or reduce X "
+            "first with PCA(svd_solver='arpack') (distances need metric='precomputed')"
+        )
+
+
+def check_scale(largest: float, fitting: bool) -> None:
+    """Refuse numbers whose largest magnitude has no square in double precision."""
     # A new row may well lie near the origin; all rows together may not.
     if largest > (LARGEST if fitting else FAR) or (fitting and 0 < largest < TINIEST):
         raise ValueError(
@@ -66,9 +73,9 @@ def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, n
             f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
         )
     if is_sparse(distances):
-        _check_both_ways(csr_array(distances))
+        check_both_ways(csr_array(distances))
         return GraphSpace(csr_array(distances, dtype=np.float64, copy=True)), distances.dtype
-    _check_distances(distances)
+    check_distances(distances)
     return DistanceSpace(np.array(distances, dtype=np.float64)), distances.dtype
 
 
@@ -87,13 +94,17 @@ def square_similarities(
 
 def _distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     distances = rows_of_numbers(estimator, X, reset=reset, sparse=True)
-    values = distances.data if is_sparse(distances) else distances
+    check_not_negative(distances.data if is_sparse(distances) else distances)
+    return distances
+
+
+def check_not_negative(values: FloatArray) -> None:
+    """Refuse distances below zero."""
     if values.size and values.min() < 0:
         raise ValueError(
             f"distances must not be negative and the smallest is {values.min():g}: "
             "if these are similarities, convert them to distances first"
         )
-    return distances
 
 
 def _check_symmetric(matrix: FloatArray, what: str) -> float:
@@ -108,7 +119,8 @@ def _check_symmetric(matrix: FloatArray, what: str) -> float:
     return slack
 
 
-def _check_both_ways(graph: csr_array) -> None:
+def check_both_ways(graph: csr_array) -> None:
+    """Refuse edges that have another length in the other direction."""
     back = csr_array(graph.T)
     both = graph.astype(bool).multiply(back.astype(bool))
     difference = abs(graph - back).multiply(both)
@@ -119,7 +131,8 @@ def _check_both_ways(graph: csr_array) -> None:
         )
 
 
-def _check_distances(distances: FloatArray) -> None:
+def check_distances(distances: FloatArray) -> None:
+    """Refuse a square matrix that is not symmetric or has a diagonal that is not zero."""
     slack = _check_symmetric(distances, "distance matrix")
     if float(np.abs(distances.diagonal()).max(initial=0.0)) > slack:
         raise ValueError(

@@ -1,19 +1,23 @@
 """Principal component analysis."""
 
+from collections.abc import Iterable
 from typing import Any, final
 
 import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.base.batches import open_batches, triangular_factor
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator, rows_of_numbers
 from unbend.base.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param
 from unbend.eigen import signed
 from unbend.extend import Linear, LinearInverse
 from unbend.lowrank import PrincipalAxes, dual_axes, em_axes, sensible_axes
-from unbend.report import note, stage
+from unbend.report import Report, note, stage
 
+# Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
+DIRECT = ("auto", "full", "covariance_eigh")
 SCIKIT = ("auto", "full", "covariance_eigh", "arpack", "randomized")
 
 
@@ -31,7 +35,7 @@ class PCA(Embedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates.
+        Coordinates; no rows after `fit_batches`.
     components_ : array (n_components, n_features)
         Principal axes, orthonormal rows.
     mean_ : array (n_features,)
@@ -97,27 +101,87 @@ class PCA(Embedding):
                 found = self._axes(rows, mean) if total > 0 else self._no_axes(rows.shape[1])
                 note(iterations=found.iterations)
             with stage("coordinates"):
-                axes = signed(found.axes.T).T
-                extension = Linear(mean, axes)
+                extension = Linear(mean, signed(found.axes.T).T)
                 embedding = extension(rows)
-        variance = np.square(found.singular) / (rows.shape[0] - 1)
-        left = min(rows.shape) - self.n_components
+        self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
+        return self
+
+    def fit_batches(self, batches: Iterable[Any]) -> "PCA":
+        """Fit to rows that come some at a time, in memory for one batch and an n_features² array.
+
+        The batches are gone through twice: for the mean, and for a triangular factor of the centred
+        rows, whose singular vectors are theirs. The result is that of `fit` on all rows, up to
+        rounding, but `embedding_` has no rows: use `transform` on each batch.
+
+        Parameters
+        ----------
+        batches : iterable of arrays (m, n_features)
+            Can be gone through again, as a list or `unbend.io.batches`; sizes may differ.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import unbend
+        >>> parts = [np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[6.0, 8.0]])]
+        >>> model = unbend.PCA(n_components=1).fit_batches(parts)
+        >>> [model.transform(part).ravel().tolist() for part in parts]
+        [[-5.0, 0.0], [5.0]]
+        """
+        with self._fitting() as report:
+            if self.svd_solver not in DIRECT:
+                raise ValueError(
+                    f"svd_solver={self.svd_solver!r} needs all rows at once: fit_batches takes "
+                    f"{', '.join(repr(solver) for solver in DIRECT)}, which are one to it"
+                )
+            with stage("mean"):
+                rows = open_batches(self, batches)
+                shape = (rows.n, len(rows.mean))
+                self._check_size(shape)
+            with stage("spectrum"):
+                note(rows=shape[0], columns=shape[1], solver="triangular factor")
+                factor = triangular_factor(rows, rows.mean)
+                total = float(np.square(factor).sum() / (rows.n - 1))
+                found = self._axes_of_factor(factor) if total > 0 else self._no_axes(shape[1])
+                extension = Linear(rows.mean, signed(found.axes.T).T)
+        nothing = np.empty((0, self.n_components), dtype=rows.dtype)
+        self._keep_axes(report, found, extension, total, shape, nothing)
+        return self
+
+    def _axes_of_factor(self, factor: FloatArray) -> PrincipalAxes:
+        _, singular, axes = np.linalg.svd(factor, full_matrices=False)
+        return PrincipalAxes(axes[: self.n_components], singular[: self.n_components])
+
+    def _keep_axes(
+        self,
+        report: Report,
+        found: PrincipalAxes,
+        extension: Linear,
+        total: float,
+        shape: tuple[int, ...],
+        embedding: FloatArray,
+    ) -> None:
+        mean, axes, dtype = extension.mean, extension.axes, embedding.dtype
+        variance = np.square(found.singular) / (shape[0] - 1)
+        left = min(shape) - self.n_components
         noise = max(0.0, total - float(variance.sum())) / max(left, 1)
         self._keep(
             report,
             embedding,
-            rows.dtype,
+            dtype,
             extension,
             LinearInverse(mean, axes),
-            components_=axes.astype(rows.dtype),
-            mean_=mean.astype(rows.dtype),
+            components_=axes.astype(dtype),
+            mean_=mean.astype(dtype),
             explained_variance_=variance,
             explained_variance_ratio_=variance / (total if total > 0 else 1.0),
             singular_values_=found.singular,
             noise_variance_=noise if found.noise is None else found.noise,
             n_iter_=found.iterations,
         )
-        return self
 
     def _check_size(self, shape: tuple[int, ...]) -> None:
         if self.n_components > min(shape):

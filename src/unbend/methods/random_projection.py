@@ -1,10 +1,12 @@
 """Random projection."""
 
+from collections.abc import Iterable
 from typing import Any, final
 
 import numpy as np
 
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
+from unbend.base.batches import Batches, open_batches, triangular_factor
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator, rows_of_numbers
 from unbend.base.params import (
@@ -17,12 +19,15 @@ from unbend.base.params import (
     declared,
     param,
 )
+from unbend.eigen import signed
 from unbend.extend import Linear, LinearInverse
 from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
-from unbend.report import note, stage
+from unbend.report import Report, note, stage
 
 # Pairs of rows on which the distortion is measured.
 PAIRS = 20_000
+# Rows of pairs that are held at a time when rows come in batches.
+GATHERED_BYTES = 1 << 28
 
 
 @final
@@ -38,7 +43,7 @@ class RandomProjection(Embedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates.
+        Coordinates; no rows after `fit_batches`.
     components_ : array (n_components, n_features)
         The matrix, R / √k, dense.
     distortion_ : dict
@@ -103,8 +108,7 @@ class RandomProjection(Embedding):
         self
         """
         with self._fitting() as report:
-            if self.eps >= 1:
-                raise ValueError(f"eps={self.eps!r} is not allowed: it must be below 1")
+            self._check_eps()
             rng = generator(self.random_state)
             rows = rows_of_numbers(self, X, reset=True, sparse=True)
             bound = johnson_lindenstrauss(rows.shape[0], self.eps, self.beta)
@@ -113,25 +117,75 @@ class RandomProjection(Embedding):
                 axes = self._matrix(k, rows.shape[1], rng)
                 embedding = np.asarray(rows.astype(np.float64) @ axes.T)
                 if self.svd:
-                    turn = _principal_turn(embedding)
+                    turn = _principal_turn(embedding - embedding.mean(axis=0))
                     axes = turn @ axes
                     embedding = embedding @ turn.T
             with stage("distortion"):
-                distortion = _distortion(rows, embedding, self.eps, rng)
+                pairs = rng.integers(rows.shape[0], size=(2, PAIRS))
+                distortion = _distortion(*_squares(rows, embedding, pairs), self.eps)
                 note(bound=bound, **distortion)
-        origin = np.zeros(rows.shape[1])
-        inverse = np.linalg.pinv(axes).T
+        self._keep_axes(report, embedding.astype(rows.dtype), axes, distortion, bound)
+        return self
+
+    def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":
+        """Draw a projection for rows that come some at a time; memory is for one batch.
+
+        The result is that of `fit` on all rows, up to rounding, but `embedding_` has no rows: use
+        `transform` on each batch. The batches are gone through twice, once more with `svd`, and
+        more often if the pairs for `distortion_` need more than a quarter of a gigabyte.
+
+        Parameters
+        ----------
+        batches : iterable of arrays (m, n_features)
+            Can be gone through again, as a list or `unbend.io.batches`; sizes may differ.
+
+        Returns
+        -------
+        self
+        """
+        with self._fitting() as report:
+            self._check_eps()
+            rng = generator(self.random_state)
+            with stage("mean"):
+                rows = open_batches(self, batches)
+                bound = johnson_lindenstrauss(rows.n, self.eps, self.beta)
+                k = self._dimension(bound, len(rows.mean))
+            with stage("coordinates"):
+                axes = self._matrix(k, len(rows.mean), rng)
+                if self.svd:
+                    images = (some @ axes.T for some in rows)
+                    axes = _principal_turn(triangular_factor(images, axes @ rows.mean)) @ axes
+            with stage("distortion"):
+                pairs = rng.integers(rows.n, size=(2, PAIRS))
+                distortion = _distortion(*_gathered_squares(rows, axes, pairs), self.eps)
+                note(bound=bound, **distortion)
+        nothing = np.empty((0, k), dtype=rows.dtype)
+        self._keep_axes(report, nothing, axes, distortion, bound)
+        return self
+
+    def _check_eps(self) -> None:
+        if self.eps >= 1:
+            raise ValueError(f"eps={self.eps!r} is not allowed: it must be below 1")
+
+    def _keep_axes(
+        self,
+        report: Report,
+        embedding: FloatArray,
+        axes: FloatArray,
+        distortion: dict[str, float],
+        bound: int,
+    ) -> None:
+        origin = np.zeros(axes.shape[1])
         self._keep(
             report,
             embedding,
-            rows.dtype,
+            embedding.dtype,
             Linear(origin, axes),
-            LinearInverse(origin, inverse),
-            components_=axes.astype(rows.dtype),
+            LinearInverse(origin, np.linalg.pinv(axes).T),
+            components_=axes.astype(embedding.dtype),
             distortion_=distortion,
             bound_=bound,
         )
-        return self
 
     def _dimension(self, bound: int, columns: int) -> int:
         if self.n_components != "auto":
@@ -164,24 +218,46 @@ class RandomProjection(Embedding):
         return tags
 
 
-def _principal_turn(embedding: FloatArray) -> FloatArray:
-    centred = embedding - embedding.mean(axis=0)
-    return np.asarray(np.linalg.svd(centred, full_matrices=False)[2])
+def _principal_turn(centred: FloatArray) -> FloatArray:
+    """Principal axes, with signs that do not depend on how they were found."""
+    return signed(np.linalg.svd(centred, full_matrices=False)[2].T).T
 
 
-def _distortion(
-    rows: Any, embedding: FloatArray, eps: float, rng: np.random.Generator
-) -> dict[str, float]:
-    """Ratios of squared distances after and before, on pairs that differ."""
+def _squares(rows: Any, embedding: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Squared distances of pairs of rows before and after."""
     rows, embedding = rows.astype(np.float64), embedding.astype(np.float64)
-    first, second = rng.integers(len(embedding), size=(2, PAIRS))
+    first, second = pairs
     before = np.empty(PAIRS)
-    for start in range(0, PAIRS, 1000):
-        some = slice(start, start + 1000)
+    for some in row_chunks(PAIRS, 1, 1000):
         difference = rows[first[some]] - rows[second[some]]
         squares = difference.multiply(difference) if is_sparse(difference) else difference**2
         before[some] = np.asarray(squares.sum(axis=1)).ravel()
-    after = np.square(embedding[first] - embedding[second]).sum(axis=1)
+    return before, np.square(embedding[first] - embedding[second]).sum(axis=1)
+
+
+def _gathered_squares(
+    batches: Batches, axes: FloatArray, pairs: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Do the same for rows that come in batches, for as many pairs at a time as memory allows."""
+    before, after = np.empty(PAIRS), np.empty(PAIRS)
+    columns = axes.shape[1]
+    for some in row_chunks(PAIRS, 32 * columns, GATHERED_BYTES):
+        wanted, places = np.unique(pairs[:, some], return_inverse=True)
+        held = np.empty((len(wanted), columns))
+        start = 0
+        for rows in batches:
+            low, high = np.searchsorted(wanted, [start, start + len(rows)])
+            held[low:high] = rows[wanted[low:high] - start]
+            start += len(rows)
+        first, second = places.reshape(2, -1)
+        difference = held[first] - held[second]
+        before[some] = np.square(difference).sum(axis=1)
+        after[some] = np.square(difference @ axes.T).sum(axis=1)
+    return before, after
+
+
+def _distortion(before: FloatArray, after: FloatArray, eps: float) -> dict[str, float]:
+    """Ratios of squared distances after and before, on pairs that differ."""
     apart = before > 0
     ratios = after[apart] / before[apart] if apart.any() else np.ones(1)
     return {

@@ -1,0 +1,184 @@
+"""Arrays: in memory, or in NPY and NPZ files, which are never unpickled."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from tokenize import TokenError
+from typing import Any
+
+import numpy as np
+
+from unbend.io.files import File
+from unbend.io.numerals import Array
+from unbend.io.table import Roles, Table, table_of_columns, table_of_matrix
+
+# What NumPy raises over headers that make no sense.
+DAMAGE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    OSError,
+    OverflowError,
+    MemoryError,
+    SyntaxError,
+    TokenError,
+)
+# Under this name `write` keeps the names of the columns in NPZ files.
+COLUMNS = "columns"
+
+
+@dataclass(frozen=True)
+class MatrixSource:
+    """A matrix, with arrays kept aside by name."""
+
+    matrix: Array
+    matrix_names: tuple[str, ...]
+    aside: Mapping[str, Array]
+    where: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, and of the arrays beside them."""
+        return (*self.matrix_names, *self.aside)
+
+    def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
+        """Give tables of so many rows, or one of all."""
+        n = len(self.matrix)
+        if not n:
+            raise ValueError(f"{self.where} has no rows")
+        beside = set(roles.wanted(self.names, self.where)) & set(self.aside)
+        step = rows or n
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            matrix = _in_memory(self.matrix[part])
+            if beside:
+                columns = dict(zip(self.matrix_names, matrix.T, strict=True))
+                columns |= {name: _in_memory(array[part]) for name, array in self.aside.items()}
+                yield table_of_columns(columns, roles, start, self.where)
+            else:
+                yield table_of_matrix(matrix, self.matrix_names, roles, start, self.where)
+
+
+def _in_memory(array: Array) -> Array:
+    """Copy what is mapped: a table must not change when its file does."""
+    return np.array(array) if isinstance(array, np.memmap) else array
+
+
+def columns_source(columns: Mapping[str, Array], where: str) -> MatrixSource:
+    """Take arrays of one dimension, which are the columns."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) != 1:
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ValueError(f"the columns of {where} must have one length: they have {listed}")
+    n = next(iter(lengths.values()))
+    return MatrixSource(np.empty((n, 0)), (), columns, where)
+
+
+def matrix_source(array: Any, where: str) -> MatrixSource:
+    """Take rows of numbers, a single column, or a structured array with its fields."""
+    # A mapped file stays one, to be read as far as it is asked for.
+    matrix = array if isinstance(array, np.memmap) else np.asarray(array)
+    if matrix.dtype.names is not None and matrix.ndim == 1:
+        fields = {name: matrix[name] for name in matrix.dtype.names}
+        return columns_source(fields, where)
+    if matrix.ndim == 1:
+        matrix = matrix[:, None]
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{where} has {matrix.ndim} dimensions and a table has two: reshape it to one row for "
+            "each point"
+        )
+    return MatrixSource(matrix, _places(matrix), {}, where)
+
+
+def _places(matrix: Array) -> tuple[str, ...]:
+    return tuple(f"x{place}" for place in range(matrix.shape[1]))
+
+
+def npy_source(file: File) -> MatrixSource:
+    """Open an NPY file, mapped into memory where it can be."""
+    return matrix_source(load_npy(file), file.name)
+
+
+def load_npy(file: File) -> Array:
+    """Open an NPY file, mapped into memory where it can be, and never unpickled."""
+    try:
+        if file.path is not None and not file.packed:
+            mapped: Array = np.load(file.path, mmap_mode="r", allow_pickle=False)
+            return mapped
+        with file.open() as stream:
+            return np.lib.format.read_array(stream, allow_pickle=False)
+    except DAMAGE as error:
+        raise ValueError(_refusal(file.name, error, "NPY")) from error
+
+
+def _refusal(name: str, error: BaseException, title: str) -> str:
+    # NumPy's words for an array of Python objects, mapped or not.
+    if "object" in str(error).lower():
+        return (
+            f"{name} holds pickled objects, which are never read, since loading them can run any "
+            "program: save an array of numbers"
+        )
+    if isinstance(error, MemoryError):
+        return f"{name} claims more entries than memory can hold: it is damaged, or too large"
+    return f"{name} is a damaged or cut off {title} file: fetch or write it again"
+
+
+def load_npz(file: File) -> dict[str, Array]:
+    """Read the arrays of an NPZ file, none of them unpickled."""
+    try:
+        with file.open() as stream, zipfile.ZipFile(stream) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".npy")]
+            arrays = {name[:-4]: _member(archive, name) for name in names}
+            workbook = "[Content_Types].xml" in archive.namelist()
+    except (*DAMAGE, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(_refusal(file.name, error, "NPZ")) from error
+    except (NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"{file.name} cannot be unpacked ({error}): write it again") from error
+    if not arrays:
+        kind = "an Excel workbook" if workbook else "a zip archive without arrays"
+        raise ValueError(f"{file.name} is {kind}, which is not read: save the table as CSV")
+    return arrays
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Array:
+    with archive.open(name) as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def npz_source(file: File) -> MatrixSource:
+    """Take the one matrix of an NPZ file; arrays of one dimension beside it are columns."""
+    arrays = load_npz(file)
+    if is_sparse_archive(arrays):
+        raise ValueError(
+            f"{file.name} holds a sparse matrix, which is not a table: read it with "
+            "read_distances if it holds distances"
+        )
+    matrices = [name for name, array in arrays.items() if array.ndim != 1]
+    if len(matrices) > 1:
+        raise ValueError(
+            f"{file.name} holds several matrices ({', '.join(matrices)}): save the one that is the "
+            "table by itself"
+        )
+    if not matrices:
+        return columns_source(arrays, file.name)
+    matrix = arrays.pop(matrices[0])
+    if matrix.ndim != 2:
+        return matrix_source(matrix, file.name)
+    names = _places(matrix)
+    if len(arrays.get(COLUMNS, ())) == len(names) and arrays[COLUMNS].dtype.kind == "U":
+        names = tuple(arrays.pop(COLUMNS).tolist())
+    for name, array in arrays.items():
+        if len(array) != len(matrix):
+            raise ValueError(
+                f"array {name!r} of {file.name} has {len(array)} entries and the table has "
+                f"{len(matrix)} rows: save them apart"
+            )
+    return MatrixSource(matrix, names, arrays, file.name)
+
+
+def is_sparse_archive(arrays: Mapping[str, Array]) -> bool:
+    """Whether SciPy wrote the arrays, as the parts of a sparse matrix."""
+    return {"format", "shape", "data"} <= set(arrays)

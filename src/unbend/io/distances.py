@@ -1,0 +1,198 @@
+"""Distances between points: a square table, or one line for each pair."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, load_npz
+
+from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
+from unbend.io.arrays import is_sparse_archive
+from unbend.io.arrays import load_npz as load_arrays
+from unbend.io.files import file_of, format_of
+from unbend.io.missing import settled
+from unbend.io.reading import Source, file_source, is_file, open_source
+from unbend.io.table import Roles, Table
+
+
+def read_distances(source: Any) -> FloatArray | csr_array:
+    r"""Read distances between points from a file, a dataframe or an array.
+
+    Parameters
+    ----------
+    source : path, binary file object, dataframe, array, or sparse array
+        As for `read`, with or without a header. A square table of all distances, where a first
+        column may name the rows; or three columns, the numbers of two points and their distance.
+        Points are counted from 0, or from 1 where no 0 occurs; a pair may be given once or both
+        ways. An NPZ file of SciPy's holds the distances of some pairs.
+
+    Returns
+    -------
+    array (n, n)
+        All distances; or, where some pairs are missing, a sparse array of those that there are.
+        Both are symmetric, for estimators with ``metric="precomputed"``.
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> unbend.io.read_distances(io.BytesIO(b"i,j,distance\n0,1,3\n0,2,4\n1,2,5\n"))
+    array([[0., 3., 4.],
+           [3., 0., 5.],
+           [4., 5., 0.]])
+    >>> unbend.io.read_distances(io.BytesIO(b"0,1,3\n1,2,5\n")).nnz
+    4
+    """
+    where = "the matrix"
+    if is_file(source):
+        file = file_of(source)
+        where = file.name
+        if format_of(file) == "npz" and is_sparse_archive(load_arrays(file)):
+            with file.open() as stream:
+                source = csr_array(load_npz(stream))
+        else:
+            return _from_source(file_source(file))
+    if is_sparse(source):
+        return _graph(csr_array(source), where)
+    return _from_source(open_source(source))
+
+
+def _from_source(opened: Source) -> FloatArray | csr_array:
+    table = _table(opened)
+    if table.values.shape[1] == 3 and not _is_square(table.values):
+        return _from_pairs(table.values, opened.where)
+    return _square(table, opened)
+
+
+def _table(opened: Source) -> Table:
+    """Read the numbers; a first column of text names the rows."""
+    names = opened.names
+    index = Roles(None, None, ()).among(names, opened.where)
+    try:
+        (table,) = opened.tables(index, None)
+    except ValueError:
+        if len(names) < 3 or index.id is not None:
+            raise
+        try:
+            (table,) = opened.tables(Roles(None, names[0], ()), None)
+        except ValueError:
+            pass
+        else:
+            return settled(table, "refuse", opened.where)
+        raise
+    return settled(table, "refuse", opened.where)
+
+
+def _is_square(values: FloatArray) -> bool:
+    """Whether three columns are all distances between three points."""
+    if values.shape != (3, 3):
+        return False
+    return bool((values == values.T).all() and not values.diagonal().any())
+
+
+def _square(table: Table, opened: Source) -> FloatArray:
+    distances = table.values
+    n, width = distances.shape
+    if n == width + 1 and (distances[0] == np.arange(width)).all():
+        # A header of numbers looks like data.
+        distances = distances[1:]
+    elif width == n + 1:
+        # So does a column of numbers that name the rows.
+        distances = distances[:, 1:]
+    elif table.ids is not None and width == n:
+        _check_names(table, opened.where)
+    if distances.shape[0] != distances.shape[1]:
+        raise ValueError(
+            f"{opened.where} has {n} rows and {width} columns: distances are a square table, or "
+            "three columns (two points and their distance)"
+        )
+    _check_finite(distances, opened.where)
+    from unbend.base.inputs import check_distances, check_not_negative
+
+    check_not_negative(distances)
+    check_distances(distances)
+    return np.ascontiguousarray(distances)
+
+
+def _check_names(table: Table, where: str) -> None:
+    """Refuse rows and columns in different orders, where both have the same names."""
+    rows = [str(name) for name in np.asarray(table.ids).tolist()]
+    if set(rows) == set(table.columns) and tuple(rows) != table.columns:
+        raise ValueError(
+            f"the rows and columns of {where} have the same names in different orders: put them in "
+            "one order"
+        )
+
+
+def _check_finite(distances: FloatArray, where: str) -> None:
+    rows, columns = np.nonzero(~np.isfinite(distances))
+    if len(rows):
+        raise ValueError(
+            f"the distance in row {rows[0] + 1} and column {columns[0] + 1} of {where} is not "
+            "finite: give pairs that were measured, in three columns"
+        )
+
+
+def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
+    points = triples[:, :2]
+    whole = np.isfinite(points) & (points == np.floor(points)) & (points >= 0) & (points < 2**31)
+    if not whole.all():
+        row = int(np.argmax(~whole.all(axis=1)))
+        raise ValueError(
+            f"row {row + 1} of {where} does not begin with the numbers of two points: three "
+            "columns are two whole numbers and a distance"
+        )
+    first, second = (points - (1 if points.min() == 1 else 0)).astype(np.int64).T
+    lengths = np.asarray(triples[:, 2], dtype=np.float64)
+    if not np.isfinite(lengths).all():
+        row = int(np.argmax(~np.isfinite(lengths)))
+        raise ValueError(f"the distance in row {row + 1} of {where} is not finite: leave it out")
+    n = int(max(first.max(), second.max())) + 1
+    apart = first != second
+    if lengths[~apart].any():
+        raise ValueError(
+            f"row {_first(~apart & (lengths != 0)) + 1} of {where} has a point at a distance other "
+            "than zero from itself"
+        )
+    if n < 2:
+        raise ValueError(f"{where} has no pair of different points")
+    return _symmetric(first[apart], second[apart], lengths[apart], n, where)
+
+
+def _first(told: BoolArray) -> int:
+    return int(np.argmax(told))
+
+
+def _symmetric(
+    first: IntArray, second: IntArray, lengths: FloatArray, n: int, where: str
+) -> FloatArray | csr_array:
+    """Put every pair in once and both ways; dense if there is a distance for each."""
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    keys, start, place = np.unique(low * n + high, return_index=True, return_inverse=True)
+    agree = lengths == lengths[start][place]
+    if not agree.all():
+        row = _first(~agree)
+        raise ValueError(
+            f"{where} has two distances between the points {first[row]} and {second[row]}, counted "
+            "from 0: keep one"
+        )
+    low, high, lengths = keys // n, keys % n, lengths[start]
+    entries = (np.r_[lengths, lengths], (np.r_[low, high], np.r_[high, low]))
+    graph = csr_array(entries, shape=(n, n))
+    if len(keys) == n * (n - 1) // 2:
+        return np.asarray(_graph(graph, where).toarray())
+    return _graph(graph, where)
+
+
+def _graph(graph: csr_array, where: str) -> csr_array:
+    if graph.shape[0] != graph.shape[1]:
+        raise ValueError(
+            f"{where} is {graph.shape[0]} x {graph.shape[1]} and distances are a square matrix"
+        )
+    if not np.isfinite(graph.data).all():
+        raise ValueError(f"{where} holds a distance that is not finite: leave it out")
+    # The checks come with scikit-learn, which reading tables does without.
+    from unbend.base.inputs import check_both_ways, check_not_negative
+
+    check_not_negative(graph.data)
+    check_both_ways(graph)
+    return graph

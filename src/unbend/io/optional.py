@@ -1,0 +1,22 @@
+"""Packages that are needed for some files only."""
+
+from importlib import import_module
+from typing import Any
+
+
+def needed(module: str, purpose: str) -> Any:
+    """Import an optional module, or say in one sentence what it is for and how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"{purpose} needs {package}: pip install 'unbend[io]'") from error
+
+
+def available(module: str) -> bool:
+    """Whether an optional module can be imported."""
+    try:
+        import_module(module)
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,204 @@
+"""Tables out of files, dataframes and arrays."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from unbend.arrays import FloatArray, is_sparse
+from unbend.io.arrays import columns_source, matrix_source, npy_source, npz_source
+from unbend.io.arrow import ArrowSource
+from unbend.io.files import File, file_of, format_of
+from unbend.io.frames import frame_source
+from unbend.io.layout import layout_of
+from unbend.io.missing import check_policy, column_means, settled, settled_batch
+from unbend.io.table import Roles, Table
+from unbend.io.text import TextSource
+
+
+class Source(Protocol):
+    """Where a table comes from."""
+
+    @property
+    def where(self) -> str:
+        """Name for messages."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+
+    def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
+        """Give tables of so many rows, or one of all, with NaN where a value is missing."""
+
+
+def read(
+    source: Any,
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    ignore: Iterable[str] = (),
+    missing: str = "refuse",
+) -> Table:
+    r"""Read a table of numbers from a file, a dataframe or an array.
+
+    Parameters
+    ----------
+    source : path, binary file object, dataframe, dict of columns, or array
+        CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ; the format is told by the content, then by
+        the extension. Text may be compressed by gzip, bzip2 or xz. Columns without names are
+        called x0, x1, …
+    label, id : str, optional
+        Columns to keep aside; they may hold anything. A column without a name, as pandas writes
+        its index, is taken as `id` where none is given.
+    ignore : iterable of str, optional
+        Columns to leave out if they are there.
+    missing : {'refuse', 'drop', 'mean', 'median'}, default='refuse'
+        What to do about missing values: refuse the table and say where, drop their rows, or put
+        the mean or the median of the column in their place.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> table = unbend.io.read(io.BytesIO(b"width,height,kind\n1,2.5,a\n3,,b\n"), label="kind",
+    ...                        missing="drop")
+    >>> table.columns, table.values.tolist(), table.label.tolist(), table.rows.tolist()
+    (('width', 'height'), [[1.0, 2.5]], ['a'], [0])
+    """
+    opened, roles = _opened(source, label, id, ignore, missing)
+    (table,) = opened.tables(roles, None)
+    return settled(table, missing, opened.where)
+
+
+def batches(
+    source: Any,
+    *,
+    rows: int = 100_000,
+    label: str | None = None,
+    id: str | None = None,
+    ignore: Iterable[str] = (),
+    missing: str = "refuse",
+) -> "Batches":
+    """Read a table some rows at a time: Parquet, Arrow, text or NPY larger than memory.
+
+    Parameters
+    ----------
+    source : path, binary file object, dataframe, dict of columns, or array
+        As for `read`. What is in memory, and NPZ, is cut into batches; the other files are never
+        held whole.
+    rows : int, default=100_000
+        Rows of a batch; the last has fewer, and 'drop' may leave fewer in any.
+    label, id, ignore
+        As for `read`. The label of a text file has in each batch the type of its entries there.
+    missing : {'refuse', 'drop', 'mean'}, default='refuse'
+        As for `read`. The mean, of all rows, takes one more reading; the median is not there.
+
+    Returns
+    -------
+    Batches
+        Gives one `Table` after the other, and may be gone through any number of times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> X = np.random.default_rng(0).standard_normal((1000, 5))
+    >>> parts = unbend.io.batches(X, rows=300)
+    >>> [len(part) for part in parts]
+    [300, 300, 300, 100]
+    >>> model = unbend.PCA(n_components=2).fit_batches(parts)
+    >>> bool(np.allclose(model.transform(X), unbend.PCA(n_components=2).fit_transform(X)))
+    True
+    """
+    if missing == "median":
+        raise ValueError(
+            "missing='median' needs all rows at once: use 'drop' or 'mean' with batches, or read "
+            "the whole table"
+        )
+    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
+        raise ValueError(f"rows={rows!r} is not allowed: it must be an integer of at least 1")
+    opened, roles = _opened(source, label, id, ignore, missing)
+    return Batches(opened, roles, int(rows), missing)
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """Tables of some rows at a time; what `batches` returns."""
+
+    source: Source
+    roles: Roles
+    rows: int
+    missing: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of numbers."""
+        return self.roles.values(self.source.names, self.source.where)
+
+    def __iter__(self) -> Iterator[Table]:
+        means = self._means() if self.missing == "mean" else None
+        some = False
+        for table in self.source.tables(self.roles, self.rows):
+            batch = settled_batch(table, self.missing, means, self.source.where)
+            if len(batch):
+                some = True
+                yield batch
+        if not some:
+            raise ValueError(
+                f"every row of {self.source.where} has a missing value: none would be left"
+            )
+
+    def _means(self) -> FloatArray:
+        return column_means(self.source.tables(self.roles, self.rows), self.source.where)
+
+
+def _opened(
+    source: Any, label: str | None, id: str | None, ignore: Iterable[str], missing: str
+) -> tuple[Source, Roles]:
+    check_policy(missing)
+    if isinstance(ignore, str):
+        raise TypeError(f"ignore={ignore!r} is a string: pass a list of names")
+    opened = open_source(source)
+    return opened, Roles(label, id, tuple(ignore)).among(opened.names, opened.where)
+
+
+def open_source(source: Any) -> Source:
+    """Find out what a source is, and what its columns are called."""
+    if is_file(source):
+        return file_source(file_of(source))
+    if is_sparse(source):
+        raise TypeError("a sparse matrix is not a table: pass source.toarray(), or fit to it")
+    if isinstance(source, Mapping):
+        columns = {str(name): np.asarray(column) for name, column in source.items()}
+        return columns_source(columns, "the table")
+    frame = None if isinstance(source, np.ndarray | list | tuple) else frame_source(source)
+    if frame is not None:
+        return frame
+    if isinstance(source, np.ndarray | list | tuple | Table) or hasattr(source, "__array__"):
+        return matrix_source(source, "the array")
+    raise TypeError(
+        f"a table cannot be read from {type(source).__name__}: pass a path, a binary file object, "
+        "a dataframe or an array"
+    )
+
+
+def is_file(source: Any) -> bool:
+    """Whether a source is a path or a file object."""
+    return isinstance(source, str) or hasattr(source, "__fspath__") or hasattr(source, "read")
+
+
+def file_source(file: File) -> Source:
+    """Open a file by its format."""
+    kind = format_of(file)
+    if kind == "text":
+        return TextSource(file, layout_of(file))
+    if kind == "npy":
+        return npy_source(file)
+    if kind == "npz":
+        return npz_source(file)
+    return ArrowSource(file, kind)

@@ -1,0 +1,202 @@
+"""A table of numbers, with the columns that are not coordinates kept aside."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.io.numerals import MISSING, Array, is_number
+
+# What pandas calls an index when it writes one to CSV or Parquet: never a coordinate.
+INDEX_NAMES = ("", "__index_level_0__")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of numbers with the names of their columns; label and ids are kept aside.
+
+    NumPy and the estimators take a table for its values.
+
+    Attributes
+    ----------
+    values : array (n, d)
+        The numbers: double precision, or single where the source holds single precision only.
+    columns : tuple of str
+        Names of the d columns.
+    label, ids : array (n,) or None
+        The columns kept aside: numbers, text or anything else.
+    label_name, id_name : str or None
+        Their names.
+    rows : array (n,)
+        Place of each row in the source, counted from zero: rows may have been left out.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> table = unbend.io.read({"height": [1.7, 1.8], "age": [30, 40], "name": ["Ada", "Bo"]},
+    ...                        id="name")
+    >>> table.columns, table.values.tolist(), table.ids.tolist()
+    (('height', 'age'), [[1.7, 30.0], [1.8, 40.0]], ['Ada', 'Bo'])
+    >>> len(table)
+    2
+    """
+
+    values: FloatArray
+    columns: tuple[str, ...]
+    label: Array | None
+    label_name: str | None
+    ids: Array | None
+    id_name: str | None
+    rows: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns of values."""
+        return self.values.shape[0], self.values.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self.values.dtype
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def take(self, keep: BoolArray) -> "Table":
+        """Restrict to some rows.
+
+        Parameters
+        ----------
+        keep : array (n,) of bool
+            Rows to keep.
+
+        Returns
+        -------
+        Table
+        """
+        return replace(
+            self,
+            values=self.values[keep],
+            label=None if self.label is None else self.label[keep],
+            ids=None if self.ids is None else self.ids[keep],
+            rows=self.rows[keep],
+        )
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are kept aside and which are left out."""
+
+    label: str | None
+    id: str | None
+    ignore: tuple[str, ...]
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """Names of the columns kept aside."""
+        return tuple(name for name in (self.label, self.id) if name is not None)
+
+    def among(self, names: Sequence[str], where: str) -> "Roles":
+        """Check the names of a source; an index without a name serves as id if none is given."""
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            raise ValueError(f"{where} has more than one column named {twice!r}: rename them")
+        for name in self.aside:
+            if name not in names:
+                raise ValueError(
+                    f"{where} has no column {name!r}: its columns are {_listed(names)}"
+                )
+        if self.label is not None and self.label == self.id:
+            raise ValueError(f"column {self.label!r} cannot be both label and id: name another")
+        index = [name for name in names if name in INDEX_NAMES and name not in self.aside]
+        own = index[0] if index and self.id is None else self.id
+        return replace(self, id=own, ignore=(*self.ignore, *index))
+
+    def values(self, names: Sequence[str], where: str) -> tuple[str, ...]:
+        """Names of the columns that hold the coordinates."""
+        out = {*self.aside, *self.ignore}
+        kept = tuple(name for name in names if name not in out)
+        if not kept:
+            raise ValueError(f"{where} has no column of numbers left besides label and id")
+        return kept
+
+    def wanted(self, names: Sequence[str], where: str) -> tuple[str, ...]:
+        """Names of all the columns that must be read."""
+        kept = {*self.values(names, where), *self.aside}
+        return tuple(name for name in names if name in kept)
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def table_of_columns(columns: Mapping[str, Array], roles: Roles, start: int, where: str) -> Table:
+    """Table of one-dimensional arrays by name, with NaN for what is missing."""
+    names = roles.values(tuple(columns), where)
+    numbers = [_numbers(columns[name], name, where) for name in names]
+    single = all(column.dtype in (np.float16, np.float32) for column in numbers)
+    n = len(numbers[0])
+    values = np.empty((n, len(names)), dtype=np.float32 if single else np.float64)
+    for place, column in enumerate(numbers):
+        values[:, place] = column
+    return _assembled(values, names, columns, roles, start)
+
+
+def table_of_matrix(
+    matrix: Array, names: tuple[str, ...], roles: Roles, start: int, where: str
+) -> Table:
+    """Table of the columns of a matrix, without a copy where nothing has to change."""
+    kept = roles.values(names, where)
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{where} holds {_kind(matrix)}, not numbers")
+    aside = {name: matrix[:, names.index(name)] for name in roles.aside}
+    place = {name: number for number, name in enumerate(names)}
+    chosen = matrix if len(kept) == len(names) else matrix[:, [place[name] for name in kept]]
+    single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
+    values: FloatArray = np.asarray(chosen, dtype=np.float32 if single else np.float64)
+    return _assembled(values, kept, aside, roles, start)
+
+
+def _assembled(
+    values: FloatArray, names: tuple[str, ...], aside: Mapping[str, Array], roles: Roles, start: int
+) -> Table:
+    return Table(
+        values=values,
+        columns=names,
+        label=None if roles.label is None else aside[roles.label],
+        label_name=roles.label,
+        ids=None if roles.id is None else aside[roles.id],
+        id_name=None if roles.id is None else roles.id,
+        rows=np.arange(start, start + len(values)),
+    )
+
+
+def _numbers(column: Array, name: str, where: str) -> Array:
+    if column.dtype.kind in "biuf":
+        return column
+    raise ValueError(
+        f"column {name!r} of {where} holds {_kind(column)}, not numbers: pass it as label or id, "
+        "or leave it out"
+    )
+
+
+def _kind(column: Array) -> str:
+    """Say what a column holds, with an example where that helps."""
+    if column.dtype.kind in "mM":
+        return "dates or times"
+    if column.dtype.kind == "c":
+        return "complex numbers"
+    words = [str(item) for item in column.flat if isinstance(item, str) and item not in MISSING]
+    example = next((word for word in words if not is_number(word, comma=False)), None)
+    if example is not None:
+        shown = example if len(example) <= 40 else example[:37] + "..."
+        return f"text such as {shown!r}"
+    held = next((item for item in column.flat if item is not None), None)
+    return "nothing at all" if held is None else f"values of type {type(held).__name__}"
