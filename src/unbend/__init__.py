@@ -17,7 +17,7 @@ from unbend.registry import CLUSTERINGS, METHODS
 
 __version__ = "0.1.0"
 
-_MODULES = {"datasets", "eigen", "graphs", "io", "lowrank", "neighbors", "quality"}
+_MODULES = {"datasets", "eigen", "graphs", "io", "lowrank", "neighbors", "plot", "quality"}
 _NAMES = {
     **{entry.class_name: f"unbend.methods.{entry.name}" for entry in (*METHODS, *CLUSTERINGS)},
     "Report": "unbend.report",

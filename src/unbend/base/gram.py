@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.base.embedding import Embedding
@@ -93,12 +94,19 @@ class GramEmbedding(Embedding):
             extension,
             preimage,
             eigenvalues_=spectrum.values,
+            _next_eigenvalue=spectrum.next_value,
             energy_loss_=2.0 * n * (gram.trace - float(kept.sum())),
             negative_share_=share,
             _space=built.space,
             **built.attributes,
         )
         return self
+
+    @property
+    def next_eigenvalue_(self) -> float:
+        """The first eigenvalue left out, as near as the solver came; NaN where there is none."""
+        check_is_fitted(self)
+        return float(self._next_eigenvalue)
 
     def _check_size(self, n: int) -> None:
         if self.n_components > n - 1:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.connection import CONNECT, connect
@@ -161,7 +163,7 @@ class NeighborhoodEmbedding(Embedding):
                     found.space, connected.parts, [part for part, _ in fitted], self.isometric
                 )
                 preimage = _preimage(found, embedding)
-        largest, values = fitted[0]
+        largest, found_values = fitted[0]
         self._keep(
             report,
             embedding[found.copy],
@@ -170,9 +172,28 @@ class NeighborhoodEmbedding(Embedding):
             preimage,
             component_=connected.component[found.copy],
             _found=found,
-            **{"eigenvalues_": values, **largest.attributes},
+            **{**found_values, **largest.attributes},
         )
         return self
+
+    @property
+    def next_eigenvalue_(self) -> float:
+        """The first eigenvalue left out, as near as the solver came; NaN where there is none."""
+        check_is_fitted(self)
+        return float(self._next_eigenvalue)
+
+    @property
+    def graph_(self) -> csr_array:
+        """Neighbours as found (n_samples, n_samples), entries are lengths.
+
+        Of rows that are equal, which are embedded once, the first has the edges.
+        """
+        check_is_fitted(self)
+        first: IntArray = self._found.first
+        edges = coo_array(self._found.neighbors.graph())
+        rows, columns = edges.coords
+        n = len(self._found.copy)
+        return csr_array((edges.data, (first[rows], first[columns])), shape=(n, n))
 
     def _search(self, graph: Any) -> Search:
         method = f"{type(self).__name__} with n_components={self.n_components}"
@@ -198,8 +219,8 @@ class NeighborhoodEmbedding(Embedding):
             return None
         return class_numbers(y, len(found.copy))[found.first]
 
-    def _embed(self, part: Part) -> tuple[Fitted, FloatArray]:
-        """Embed one connected part."""
+    def _embed(self, part: Part) -> tuple[Fitted, dict[str, Any]]:
+        """Embed one connected part; also the eigenvalues, as fitted attributes."""
         if part.space.n < self._least_rows():
             return _by_distances(part, self.n_components, self.isometric)
         alone = int(np.sum(part.neighbors.counts == 0))
@@ -221,7 +242,11 @@ class NeighborhoodEmbedding(Embedding):
             _check_nullity(problem, spectrum)
             if problem.nullity:
                 _check_repeated(spectrum.vectors)
-            return finish(spectrum), spectrum.values
+            return finish(spectrum), _eigenvalues(spectrum.values, spectrum.next_value)
+
+
+def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
+    return {"eigenvalues_": values, "_next_eigenvalue": next_value}
 
 
 def _check_nullity(problem: SpectralProblem, spectrum: Spectrum) -> None:
@@ -265,7 +290,7 @@ def _check_repeated(vectors: FloatArray) -> None:
         )
 
 
-def _by_distances(part: Part, d: int, isometric: bool) -> tuple[Fitted, FloatArray]:
+def _by_distances(part: Part, d: int, isometric: bool) -> tuple[Fitted, dict[str, Any]]:
     """Classical MDS of the geodesics of a part too small for the method."""
     space = part.space
     values, coordinates = np.zeros(d), np.zeros((space.n, d))
@@ -276,7 +301,8 @@ def _by_distances(part: Part, d: int, isometric: bool) -> tuple[Fitted, FloatArr
         size = 1.0 if isometric else max(float(np.linalg.norm(found, axis=0).max()), 1e-300)
         coordinates[:, : found.shape[1]] = found / size
         values[: found.shape[1]] = spectrum.values
-    return Fitted(coordinates, Barycentric(space, Rule(space.n), coordinates)), values
+    fitted = Fitted(coordinates, Barycentric(space, Rule(space.n), coordinates))
+    return fitted, _eigenvalues(values, np.nan)
 
 
 def _preimage(found: Found, embedding: FloatArray) -> Placement | None:

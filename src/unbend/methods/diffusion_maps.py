@@ -125,7 +125,11 @@ class DiffusionMaps(NeighborhoodEmbedding):
             one_more = Rule(rule.k + 1, rule.radius)
             extension = Diffused(space, one_more, affinity, density, scaled, values)
             fitted = {"bandwidth_": affinity.t, "_vectors": vectors, "_degree": degree}
-            return Fitted(scaled, extension, {**fitted, "eigenvalues_": values})
+            spectrum_of_walk = {
+                "eigenvalues_": values,
+                "_next_eigenvalue": 1.0 - spectrum.next_value,
+            }
+            return Fitted(scaled, extension, {**fitted, **spectrum_of_walk})
 
         # The bottom of the Laplacian, not the top of the walk: where eigenvalues crowd below one,
         # only an inverse tells them apart.

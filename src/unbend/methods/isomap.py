@@ -14,6 +14,7 @@ from unbend.extend import Fitted, GeodesicNystrom
 from unbend.gram import Gram, negative_share
 from unbend.graphs import geodesics, undirected
 from unbend.problem import SpectralProblem, Spectrum
+from unbend.quality import residual_variance
 from unbend.report import note, warn
 
 # Dimensions of the residual-variance curve, and rows it is measured on at most.
@@ -140,12 +141,6 @@ class Isomap(NeighborhoodEmbedding):
         n = len(gram.distances)
         count = min(max(CURVE, self.n_components), n - 2)
         spectrum = solve(gram.problem(), count, self.eigen_solver, generator(self.random_state))
-        rows = np.unique(np.linspace(0, n - 1, CURVE_ROWS).astype(int))
-        pairs = np.triu_indices(len(rows), 1)
-        truth = gram.distances[np.ix_(rows, rows)][pairs]
-        squares = np.zeros(len(truth))
-        curve = []
-        for column in gram.coordinates(spectrum)[rows].T:
-            squares += np.square(column[pairs[0]] - column[pairs[1]])
-            curve.append(1.0 - np.corrcoef(truth, np.sqrt(squares))[0, 1] ** 2)
-        return np.array(curve)
+        return residual_variance(
+            gram.distances, gram.coordinates(spectrum), metric="precomputed", max_rows=CURVE_ROWS
+        )

@@ -4,6 +4,7 @@ import warnings
 from typing import Any, final
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
@@ -120,6 +121,12 @@ class SpectralClustering(ClusterMixin, Model):
         self._turn, self._centres = self._round(self.embedding_)
         self.labels_ = self._nearest(self.embedding_)
         return self
+
+    @property
+    def graph_(self) -> csr_array:
+        """Neighbours as found (n_samples, n_samples), entries are lengths."""
+        check_is_fitted(self)
+        return self._eigenmaps.graph_
 
     def predict(self, X: Any) -> IntArray:
         """Give new rows to the clusters found.

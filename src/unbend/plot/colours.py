@@ -1,0 +1,266 @@
+"""Colours of rows: by label, by value or by a chart, told apart by colour-blind readers too."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.datasets import Surface
+from unbend.plot.inputs import one_a_row
+
+# Okabe and Ito's palette, the hardest to see on white last, and two of Tol's that are far from
+# all of these, for colour-blind readers too.
+PALETTE = (
+    "#0072B2",  # blue
+    "#D55E00",  # vermilion
+    "#009E73",  # bluish green
+    "#CC79A7",  # reddish purple
+    "#E69F00",  # orange
+    "#56B4E9",  # sky blue
+    "#000000",  # black
+    "#F0E442",  # yellow
+    "#332288",  # indigo
+    "#882255",  # wine
+)
+GREY = "#B0B0B0"
+# Every eight classes another shape: colour alone does not tell more apart. The names are those of
+# matplotlib and of plotly.
+EIGHT = 8
+MARKERS = (("o", "circle"), ("^", "triangle-up"), ("s", "square"), ("D", "diamond"), ("X", "x"))
+MOST_CLASSES = EIGHT * len(MARKERS)
+# Whole numbers with at most this many different values are labels.
+MOST_NUMBERS = 20
+MISSING = "missing"
+LONGEST_NAME = 24
+
+# Corners of the colour map of charts. Blue against yellow and dark against light: the two
+# differences that most colour-blind readers see.
+CORNERS = np.array([[[0.00, 0.18, 0.45], [0.48, 0.80, 1.00]], [[0.62, 0.22, 0.00], [1.00, 0.84, 0.40]]])
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows drawn alike: an entry of the legend."""
+
+    name: str
+    colour: str
+    markers: tuple[str, str]
+    rows: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """All rows in one colour."""
+
+    n: int
+
+    @property
+    def shown(self) -> list[str] | None:
+        """What hovering over a row tells of its colour."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Classes: `codes` number `names`, and −1 is missing."""
+
+    codes: IntArray
+    names: tuple[str, ...]
+    title: str = ""
+
+    @property
+    def shown(self) -> list[str]:
+        """The label of each row."""
+        return [*np.array([*self.names, MISSING], dtype=object)[self.codes]]
+
+    def groups(self) -> list[Group]:
+        """Entries of the legend; the smallest classes share one where there are too many."""
+        sizes = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+        kept = np.arange(len(self.names))
+        if len(kept) > MOST_CLASSES:
+            kept = np.sort(np.argsort(-sizes, kind="stable")[: MOST_CLASSES - 1])
+        place = np.full(len(self.names) + 1, len(kept))
+        place[kept] = np.arange(len(kept))
+        # The code of missing ones, −1, reads the last place.
+        place[-1] = len(kept) + 1
+        places = place[self.codes]
+        order = np.argsort(places, kind="stable")
+        bounds = np.searchsorted(places[order], np.arange(len(kept) + 3))
+        names = [self.names[number] for number in kept]
+        names += [f"{len(self.names) - len(kept)} other classes", MISSING]
+        made = [
+            Group(_short(name), *_look(number, len(kept)), order[bounds[number] : bounds[number + 1]])
+            for number, name in enumerate(names)
+        ]
+        return [group for group in made if len(group.rows)]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Numbers, not finite where missing."""
+
+    values: FloatArray
+    title: str = ""
+
+    @property
+    def known(self) -> BoolArray:
+        """Rows that have a value."""
+        return np.isfinite(self.values)
+
+    @property
+    def shown(self) -> list[str]:
+        """The value of each row."""
+        return [f"{value:.4g}" if np.isfinite(value) else MISSING for value in self.values]
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Two coordinates, which become two directions of colour."""
+
+    chart: FloatArray
+    titles: tuple[str, str] = ("chart 1", "chart 2")
+
+    @property
+    def shown(self) -> list[str]:
+        """Both coordinates of each row."""
+        return [f"({first:.4g}, {second:.4g})" for first, second in self.chart]
+
+    @property
+    def colours(self) -> FloatArray:
+        """Red, green and blue of each row, from 0 to 1; grey where a coordinate is missing."""
+        known = np.isfinite(self.chart).all(axis=1)
+        colours = np.full((len(self.chart), 3), int(GREY[1:3], 16) / 255)
+        if known.any():
+            least, most = self.chart[known].min(axis=0), self.chart[known].max(axis=0)
+            extent = np.where(most > least, most - least, 1.0)
+            colours[known] = bivariate((self.chart[known] - least) / extent)
+        return colours
+
+
+Colouring = Plain | Labels | Values | Chart
+
+
+def bivariate(shares: FloatArray) -> FloatArray:
+    """Red, green and blue of points of the unit square, between the colours of its corners.
+
+    Examples
+    --------
+    >>> bool(np.all(bivariate(np.array([[0.0, 1.0]])) == CORNERS[0, 1]))
+    True
+    """
+    u, v = shares[:, :1], shares[:, 1:]
+    below = (1 - u) * CORNERS[0, 0] + u * CORNERS[1, 0]
+    above = (1 - u) * CORNERS[0, 1] + u * CORNERS[1, 1]
+    return np.asarray((1 - v) * below + v * above)
+
+
+def colouring(color: Any, n: int) -> Colouring:
+    """Tell labels, values and charts apart.
+
+    Examples
+    --------
+    >>> type(colouring(["a", "b", "a"], 3)).__name__, type(colouring([0.1, 0.2, 0.4], 3)).__name__
+    ('Labels', 'Values')
+    >>> type(colouring([[0, 1], [1, 2], [5, 7]], 3)).__name__
+    'Chart'
+    """
+    if color is None:
+        return Plain(n)
+    if isinstance(color, Surface):
+        color = color.chart if color.labels is None else color.labels
+    values, title = one_a_row("color", color, n), str(getattr(color, "name", None) or "")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim == 2:
+        return _chart(values, getattr(color, "columns", None))
+    if values.ndim > 2:
+        raise ValueError(f"color must have one or two columns, but its shape is {values.shape}")
+    if values.dtype.kind in "mM":
+        raise TypeError("color holds dates or times: give numbers, or strings as labels")
+    if values.dtype.kind == "O":
+        values = _unboxed(values)
+    if values.dtype.kind in "iuf" and not _few_whole_numbers(values):
+        return Values(values.astype(np.float64), title)
+    if values.dtype.kind == "c":
+        raise TypeError("color holds complex numbers: give real ones, or two columns as a chart")
+    return _labels(values, title)
+
+
+def _chart(values: np.ndarray[Any, Any], columns: Any) -> Chart:
+    if values.shape[1] != 2 or values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"color has {values.shape[1]} columns of {values.dtype}: give one column of labels or "
+            "values, or two of numbers as a chart"
+        )
+    if columns is None:
+        return Chart(values.astype(np.float64))
+    first, second = map(str, columns)
+    return Chart(values.astype(np.float64), (first, second))
+
+
+def _unboxed(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Numbers stored as objects, None among them, become numbers; anything else stays."""
+    if any(isinstance(value, str | bool | np.bool_) for value in values):
+        return values
+    try:
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    except (TypeError, ValueError):
+        return values
+
+
+def _few_whole_numbers(values: np.ndarray[Any, Any]) -> bool:
+    known = values[np.isfinite(values)]
+    if not len(known) or np.any(known != np.round(known)):
+        return False
+    # Sorting a million values to count them would take longer than to see that they are many.
+    if len(np.unique(known[:1000])) > MOST_NUMBERS:
+        return False
+    return len(np.unique(known)) <= min(MOST_NUMBERS, len(values) // 2)
+
+
+def _labels(values: np.ndarray[Any, Any], title: str) -> Labels:
+    known = np.array([_is_known(value) for value in values.tolist()])
+    if values.dtype.kind == "f":
+        values = np.where(known, values, 0).astype(np.int64)
+    codes = np.full(len(values), -1, dtype=np.intp)
+    if values.dtype.kind == "O":
+        values = values.astype(str)
+    different, codes[known] = np.unique(values[known], return_inverse=True)
+    names = [str(value) for value in different.tolist()]
+    order = sorted(range(len(names)), key=lambda number: _natural(names[number]))
+    place = np.empty(len(names) + 1, dtype=np.intp)
+    place[order], place[-1] = np.arange(len(names)), -1
+    return Labels(place[codes], tuple(names[number] for number in order), title)
+
+
+def _is_known(value: object) -> bool:
+    try:
+        return value is not None and bool(value == value)
+    except TypeError:
+        # pandas' NA is neither equal to itself nor not.
+        return False
+
+
+def _natural(name: str) -> tuple[int, float, list[tuple[int, str]]]:
+    """Numbers by size, then words, in which digits count as numbers: 'day 2' before 'day 10'."""
+    pieces = [
+        (int(piece) if piece.isdecimal() else -1, piece) for piece in re.split(r"(\d+)", name)
+    ]
+    try:
+        number = float(name)
+    except ValueError:
+        number = np.nan
+    return (0, number, pieces) if np.isfinite(number) else (1, 0.0, pieces)
+
+
+def _look(number: int, classes: int) -> tuple[str, tuple[str, str]]:
+    if number >= classes:
+        return GREY, MARKERS[0]
+    return PALETTE[number % len(PALETTE)], MARKERS[number // EIGHT]
+
+
+def _short(name: str) -> str:
+    words = " ".join(name.split()) or "(empty)"
+    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"

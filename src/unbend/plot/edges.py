@@ -1,0 +1,72 @@
+"""The neighbourhood graph under the points."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from unbend.arrays import FloatArray, IntArray, is_sparse
+
+# More lines than this take long to draw and show nothing: an even share of them is taken.
+MOST_EDGES = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Pairs of rows (m, 2), each once, out of `total`."""
+
+    pairs: IntArray
+    total: int
+
+    @property
+    def remark(self) -> str:
+        """Say what was left out, if anything."""
+        return "" if len(self.pairs) == self.total else f"{len(self.pairs)} of {self.total} edges"
+
+    def segments(self, positions: FloatArray) -> FloatArray:
+        """Ends of the edges (m, 2, dimension)."""
+        return positions[self.pairs]
+
+
+def edges(graph: Any, n: int) -> Edges:
+    """Read the edges of a sparse matrix, a graph or neighbours value, or a fitted estimator.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> edges(csr_array([[0, 1, 0], [1, 0, 0], [2, 0, 0]]), 3).pairs.tolist()
+    [[0, 1], [0, 2]]
+    """
+    matrix = _matrix(graph)
+    if matrix.shape != (n, n):
+        raise ValueError(
+            f"the graph has {matrix.shape[0]} vertices and the embedding {n} rows: they must be "
+            "the same rows"
+        )
+    # Stored zeros are edges too, so the coordinates are read and not the values.
+    rows, columns = (part.astype(np.int64) for part in coo_array(matrix).coords)
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    codes = np.unique((low * n + high)[low != high])
+    total = len(codes)
+    if total > MOST_EDGES:
+        codes = codes[np.linspace(0, total - 1, MOST_EDGES).astype(np.int64)]
+    return Edges(np.column_stack((codes // n, codes % n)), total)
+
+
+def _matrix(graph: Any) -> Any:
+    if is_sparse(graph):
+        return graph
+    if callable(getattr(graph, "fit", None)):
+        if not hasattr(graph, "graph_"):
+            raise ValueError(
+                f"{type(graph).__name__} holds no graph: give a fitted neighbourhood method or a "
+                "sparse matrix"
+            )
+        return graph.graph_
+    if callable(getattr(graph, "graph", None)):
+        return graph.graph()
+    lengths = getattr(graph, "lengths", None)
+    if is_sparse(lengths):
+        return lengths
+    raise TypeError("graph must be a sparse matrix or a fitted neighbourhood method")

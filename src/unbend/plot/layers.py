@@ -1,0 +1,121 @@
+"""Points and edges on axes, in the plane and in space."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.collections import LineCollection
+
+from unbend.arrays import FloatArray
+from unbend.plot.colours import GREY, PALETTE, Chart, Colouring, Labels, Plain, Values
+from unbend.plot.edges import Edges
+from unbend.plot.style import (
+    SMALL,
+    VECTOR_MARKS,
+    drawing_order,
+    point_alpha,
+    point_size,
+    value_colours,
+)
+
+
+def draw_points(
+    axes: Any, positions: FloatArray, colouring: Colouring, *, size: float | None = None
+) -> Any:
+    """Draw points in their colours; return those coloured by value, if any.
+
+    Parameters
+    ----------
+    axes : Axes or Axes3D
+        Where to draw.
+    positions : array (n, 2) or (n, 3)
+        The points.
+    colouring : Colouring
+        Their colours.
+    size : float, optional
+        Area of a point; by default it suits their number.
+
+    Returns
+    -------
+    Collection or None
+        What a colour bar can be made of.
+    """
+    n = len(positions)
+    look: dict[str, Any] = {
+        "s": point_size(n) if size is None else size,
+        "alpha": point_alpha(n),
+        "linewidths": 0,
+        "rasterized": n > VECTOR_MARKS,
+        "zorder": 2,
+    }
+    if positions.shape[1] == 3:
+        look["depthshade"] = False
+    order = drawing_order(n)
+    points = positions[order]
+    if isinstance(colouring, Values):
+        return _draw_values(axes, points, colouring.values[order], colouring.known[order], look)
+    if isinstance(colouring, Labels):
+        _draw_labels(axes, positions, colouring, look)
+    elif isinstance(colouring, Chart):
+        axes.scatter(*points.T, c=colouring.colours[order], **look)
+    elif isinstance(colouring, Plain):
+        axes.scatter(*points.T, color=PALETTE[0], **look)
+    return None
+
+
+def _draw_values(axes: Any, points: FloatArray, values: Any, known: Any, look: Any) -> Any:
+    if not known.all():
+        axes.scatter(*points[~known].T, color=GREY, **{**look, "zorder": 1.9})
+    if not known.any():
+        return None
+    return axes.scatter(*points[known].T, c=values[known], cmap=value_colours(), **look)
+
+
+def _draw_labels(axes: Any, positions: FloatArray, labels: Labels, look: dict[str, Any]) -> None:
+    """Draw classes of one shape together, mixed, so that none lies on top; grey ones below."""
+    n = len(positions)
+    colours, markers = np.empty(n, dtype="<U7"), np.empty(n, dtype="<U1")
+    for group in labels.groups():
+        colours[group.rows], markers[group.rows] = group.colour, group.markers[0]
+    order = drawing_order(n)
+    grey = colours == GREY
+    for marker in dict.fromkeys(markers.tolist()):
+        for below in (True, False):
+            rows = order[(markers == marker)[order] & (grey[order] == below)]
+            if len(rows):
+                style = {**look, "zorder": 1.9 if below else 2, "marker": marker}
+                axes.scatter(*positions[rows].T, c=_rgb(colours[rows]), **style)
+
+
+def _rgb(colours: Any) -> FloatArray:
+    """Red, green and blue; each of few different colours is read once."""
+    different, place = np.unique(colours, return_inverse=True)
+    parts = [[int(name[at : at + 2], 16) / 255 for at in (1, 3, 5)] for name in different.tolist()]
+    return np.asarray(np.array(parts)[place])
+
+
+def draw_edges(axes: Any, positions: FloatArray, edges: Edges) -> None:
+    """Draw a graph below the points."""
+    segments, m = edges.segments(positions), max(1, len(edges.pairs))
+    look: dict[str, Any] = {
+        "colors": "0.55",
+        "linewidths": float(np.clip(40 / np.sqrt(m), 0.2, 0.8)),
+        "alpha": float(np.clip(60 / np.sqrt(m), 0.15, 0.7)),
+        "rasterized": m > VECTOR_MARKS,
+        "zorder": 1,
+    }
+    if positions.shape[1] == 3:
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+        axes.add_collection3d(Line3DCollection(segments, **look))
+        axes.text2D(0, 0, edges.remark, transform=axes.transAxes, fontsize=SMALL)
+    else:
+        axes.add_collection(LineCollection(segments, **look))
+        axes.annotate(
+            edges.remark,
+            (1, 0),
+            (-2, 2),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="right",
+            fontsize=SMALL,
+        )

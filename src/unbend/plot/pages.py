@@ -1,0 +1,246 @@
+"""Interactive figures, which `save` makes pages of that open without a network."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.plot.colours import (
+    GREY,
+    MARKERS,
+    PALETTE,
+    Chart,
+    Colouring,
+    Labels,
+    Plain,
+    Values,
+    colouring,
+)
+from unbend.plot.edges import Edges, edges
+from unbend.plot.inputs import Drawable, drawable, one_a_row
+from unbend.plot.lanes import beside_the_line
+
+MOST_COLUMNS = 6
+# Beyond this many, points in the plane are drawn by the graphics card, as those in space always.
+STILL_VECTOR = 1000
+
+
+def interactive(
+    embedding: Any,
+    color: Any = None,
+    *,
+    names: Any = None,
+    title: str | None = None,
+    method: Any = None,
+    graph: Any = None,
+) -> go.Figure:
+    """Draw an embedding to zoom, turn and point at.
+
+    Parameters
+    ----------
+    embedding : array (n, p), dataframe, Table, Surface or fitted estimator
+        The coordinates, of one to six columns as for `scatter`.
+    color : array (n,) or (n, 2), str, Surface, optional
+        Labels, values or a chart, as for `scatter`; a click on the legend hides a class.
+    names : array (n,), optional
+        Names of rows, shown under the pointer; by default the ids of a `Table`, or row numbers.
+    title : str, optional
+        Title.
+    method : str, estimator or class, optional
+        What made the embedding, as for `scatter`.
+    graph : sparse array (n, n) or fitted estimator, optional
+        Edges to draw under the points, for up to three columns.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Not shown; `unbend.plot.save` writes it as a page that needs no network.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(500, random_state=0)
+    >>> figure = unbend.plot.interactive(roll, roll.chart[:, 0])
+    >>> figure.data[0].type
+    'scatter3d'
+    """
+    drawn = drawable(embedding, color, method)
+    wanted = drawn.color if color is None or isinstance(color, str) else color
+    colours = colouring(wanted, drawn.n)
+    given = drawn.names if names is None else names
+    shown = np.arange(drawn.n) if given is None else one_a_row("names", given, drawn.n)
+    hover = _hover(shown, given is not None, colours)
+    width = drawn.coordinates.shape[1]
+    if width > MOST_COLUMNS:
+        raise ValueError(
+            f"the embedding has {width} columns and {MOST_COLUMNS} can be drawn: choose some, as "
+            "in embedding[:, :3]"
+        )
+    if width > 3:
+        if graph is not None:
+            raise ValueError("a graph is drawn for up to 3 columns: choose some, or leave it out")
+        return _pairs(drawn, colours, hover, title)
+    lines = None if graph is None else edges(graph, drawn.n)
+    return _single(drawn, colours, hover, lines, title)
+
+
+def _hover(names: Any, named: bool, colours: Colouring) -> np.ndarray[Any, Any]:
+    """Lines shown under the pointer: the name, and what the colour stands for."""
+    lines = [escape(str(name)) if named else f"row {name}" for name in names.tolist()]
+    if colours.shown is not None:
+        lines = [
+            f"{line}<br>{escape(of_row)}" for line, of_row in zip(lines, colours.shown, strict=True)
+        ]
+    return np.array(lines, dtype=object)
+
+
+def _single(
+    drawn: Drawable,
+    colours: Colouring,
+    hover: np.ndarray[Any, Any],
+    lines: Edges | None,
+    title: str | None,
+) -> go.Figure:
+    positions, lanes = drawn.coordinates, []
+    if positions.shape[1] == 1:
+        positions, lanes = beside_the_line(positions, colours)
+    figure = go.Figure()
+    if lines is not None:
+        figure.add_trace(_line_trace(positions, lines))
+    kind = _kind(positions)
+    for rows, look in _traces(colours, drawn.n, solid=positions.shape[1] == 3):
+        figure.add_trace(
+            kind(
+                **_columns(positions[rows]),
+                mode="markers",
+                text=hover[rows],
+                hovertemplate=_template(drawn),
+                **look,
+            )
+        )
+    _lay_out(figure, drawn, colours, title)
+    if positions.shape[1] == 3:
+        figure.update_scenes(
+            aspectmode="data" if drawn.equal else "cube",
+            **{f"{axis}axis_title_text": escape(name) for axis, name in zip("xyz", drawn.columns, strict=True)},
+        )
+        return figure
+    figure.update_xaxes(title_text=escape(drawn.columns[0]))
+    if len(drawn.columns) == 2:
+        anchor = "x" if drawn.equal else None
+        figure.update_yaxes(title_text=escape(drawn.columns[1]), scaleanchor=anchor)
+    elif not isinstance(colours, Values):
+        names = [escape(lane) for lane in lanes]
+        figure.update_yaxes(tickvals=list(range(len(lanes))), ticktext=names)
+    return figure
+
+
+def _pairs(
+    drawn: Drawable, colours: Colouring, hover: np.ndarray[Any, Any], title: str | None
+) -> go.Figure:
+    figure = go.Figure()
+    for rows, look in _traces(colours, drawn.n, solid=False):
+        dimensions = [
+            {"label": escape(name), "values": column}
+            for name, column in zip(drawn.columns, drawn.coordinates[rows].T, strict=True)
+        ]
+        figure.add_trace(
+            go.Splom(
+                dimensions=dimensions,
+                text=hover[rows],
+                showupperhalf=False,
+                diagonal_visible=False,
+                **look,
+            )
+        )
+    _lay_out(figure, drawn, colours, title)
+    return figure
+
+
+def _kind(positions: FloatArray) -> Any:
+    if positions.shape[1] == 3:
+        return go.Scatter3d
+    return go.Scattergl if len(positions) > STILL_VECTOR else go.Scatter
+
+
+def _columns(positions: FloatArray) -> dict[str, FloatArray]:
+    # Seven digits are more than a screen shows, and half the bytes.
+    return {
+        axis: column.astype(np.float32) for axis, column in zip("xyz", positions.T, strict=False)
+    }
+
+
+def _template(drawn: Drawable) -> str:
+    shown = [
+        f"{escape(name)}: %{{{axis}:.4g}}" for axis, name in zip("xyz", drawn.columns, strict=False)
+    ]
+    return "<br>".join(("%{text}", *shown)) + "<extra></extra>"
+
+
+def _traces(
+    colours: Colouring, n: int, *, solid: bool
+) -> Iterator[tuple[IntArray, dict[str, Any]]]:
+    """Rows drawn by one trace, and how it looks."""
+    marker: dict[str, Any] = {
+        "size": float(np.clip(60 / n**0.25, 2, 10) / (1.5 if solid else 1.0)),
+        "opacity": float(np.clip(0.9 * (2000 / n) ** 0.15, 0.4, 0.9)),
+        "line": {"width": 0},
+    }
+    everyone = np.arange(n)
+    if isinstance(colours, Labels):
+        for group in colours.groups():
+            symbol = {"color": group.colour, "symbol": group.markers[1]}
+            yield group.rows, {"name": escape(group.name), "marker": {**marker, **symbol}}
+    elif isinstance(colours, Values):
+        known = colours.known
+        if not known.all():
+            yield everyone[~known], {"name": "missing", "marker": {**marker, "color": GREY}}
+        if known.any():
+            bar = {"title": {"text": escape(colours.title)}, "outlinewidth": 0}
+            scale = {"color": colours.values[known], "colorscale": "Viridis", "colorbar": bar}
+            look = {**marker, **scale, "showscale": True}
+            yield everyone[known], {"name": "", "showlegend": False, "marker": look}
+    elif isinstance(colours, Chart):
+        look = {**marker, "color": _hexadecimal(colours.colours)}
+        yield everyone, {"name": "", "showlegend": False, "marker": look}
+    elif isinstance(colours, Plain):
+        look = {**marker, "color": PALETTE[0], "symbol": MARKERS[0][1]}
+        yield everyone, {"name": "", "showlegend": False, "marker": look}
+
+
+def _hexadecimal(colours: FloatArray) -> list[str]:
+    parts = np.rint(255 * colours).astype(np.int64)
+    codes = (parts[:, 0] << 16) + (parts[:, 1] << 8) + parts[:, 2]
+    return [f"#{code:06x}" for code in codes.tolist()]
+
+
+def _line_trace(positions: FloatArray, lines: Edges) -> Any:
+    """All edges as one line that is broken between them."""
+    segments = lines.segments(positions)
+    broken = np.full((len(segments), 3, positions.shape[1]), np.nan)
+    broken[:, :2] = segments
+    return _kind(broken.reshape(-1, positions.shape[1]))(
+        **_columns(broken.reshape(-1, positions.shape[1])),
+        mode="lines",
+        line={"color": "rgba(140,140,140,0.5)", "width": 1},
+        hoverinfo="skip",
+        name="edges" + (f" ({lines.remark})" if lines.remark else ""),
+        showlegend=True,
+    )
+
+
+def _lay_out(figure: go.Figure, drawn: Drawable, colours: Colouring, title: str | None) -> None:
+    legend = {"itemsizing": "constant"}
+    if isinstance(colours, Labels) and colours.title:
+        legend["title"] = {"text": escape(colours.title)}  # type: ignore[assignment]
+    figure.update_layout(
+        template="plotly_white",
+        title={"text": escape(title or "")},
+        legend=legend,
+        margin={"l": 60, "r": 30, "t": 60 if title else 30, "b": 50},
+        hovermode="closest",
+        dragmode="orbit" if drawn.coordinates.shape[1] == 3 else "pan",
+    )

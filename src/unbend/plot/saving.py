@@ -1,0 +1,82 @@
+"""Figures as files: whole or not at all, and the same bytes for the same figure."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from unbend.files import replacing
+
+# No date, so that the same figure gives the same file.
+METADATA: dict[str, dict[str, Any]] = {
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+KINDS = (*METADATA, ".html")
+# Names within a file are made from this in place of chance.
+SALT = "unbend"
+
+
+def save(figure: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a figure to a file, in the format that its name ends in.
+
+    Parameters
+    ----------
+    figure : Figure of matplotlib or of plotly
+        What to write; interactive ones become pages that need no network.
+    path : path-like
+        Ends in .png, .svg or .pdf, or .html for interactive figures. The file appears when it is
+        complete.
+
+    Returns
+    -------
+    Path
+        Where the figure was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import unbend
+    >>> figure = unbend.plot.scatter(unbend.datasets.s_curve(200, random_state=0))
+    >>> unbend.plot.save(figure, Path(tempfile.mkdtemp()) / "curve.png").stat().st_size > 1000
+    True
+    """
+    target = Path(path)
+    kind, interactive = target.suffix.lower(), callable(getattr(figure, "to_html", None))
+    if kind not in KINDS:
+        found = repr(kind) if kind else "nothing"
+        raise ValueError(
+            f"{target.name} ends in {found}: use {', '.join(METADATA)}, or .html for interactive "
+            "figures"
+        )
+    if not interactive and not callable(getattr(figure, "savefig", None)):
+        raise TypeError(f"a figure is needed, but it is of type {type(figure).__name__}")
+    if interactive != (kind == ".html"):
+        raise ValueError(
+            "an interactive figure is saved as .html: for this format draw it with scatter"
+            if interactive
+            else "a still figure is saved as .png, .svg or .pdf: for .html draw it with interactive"
+        )
+    with replacing(target) as partial:
+        if interactive:
+            partial.write_text(_page(figure), encoding="utf-8")
+        else:
+            _write_still(figure, partial, kind)
+    return target
+
+
+def _page(figure: Any) -> str:
+    page: str = figure.to_html(
+        include_plotlyjs=True,
+        include_mathjax=False,
+        div_id=SALT,
+        config={"displaylogo": False, "responsive": True},
+    )
+    return page
+
+
+def _write_still(figure: Any, path: Path, kind: str) -> None:
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": SALT}):
+        figure.savefig(path, format=kind[1:], dpi=figure.dpi, metadata=METADATA[kind])

@@ -1,0 +1,189 @@
+"""Scatter plots of embeddings in one, two, three and a few more dimensions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from unbend.arrays import FloatArray
+from unbend.plot.colours import Colouring, Labels, Values, colouring
+from unbend.plot.edges import Edges, edges
+from unbend.plot.inputs import Drawable, drawable, one_a_row
+from unbend.plot.keys import add_key
+from unbend.plot.lanes import beside_the_line
+from unbend.plot.layers import draw_edges, draw_points
+from unbend.plot.names import write_names
+from unbend.plot.style import (
+    HEIGHT,
+    TITLE,
+    WIDTH,
+    entitle,
+    height_for,
+    new_picture,
+    plain,
+    point_size,
+    soften,
+    style_plane,
+    style_space,
+)
+
+# Pairs of more columns than this leave no room for the points.
+MOST_COLUMNS = 6
+
+
+def scatter(
+    embedding: Any,
+    color: Any = None,
+    *,
+    names: Any = None,
+    title: str | None = None,
+    method: Any = None,
+    graph: Any = None,
+    ax: Any = None,
+) -> Figure:
+    """Draw an embedding.
+
+    One column is drawn along a line, with a lane for each class; two in the plane; three in
+    space; four to six as the planes of all pairs.
+
+    Parameters
+    ----------
+    embedding : array (n, p), dataframe, Table, Surface or fitted estimator
+        The coordinates.
+    color : array (n,) or (n, 2), str, Surface, optional
+        Labels (strings, truth values, or whole numbers of at most 20 kinds), values (other
+        numbers) or a chart (two columns), one row each; or the name of a column of the dataframe.
+        By default the label of a `Table` or the chart of a `Surface`. Rows without a label or
+        value are grey.
+    names : array (n,), optional
+        Names of rows, written beside as many points as have room; by default the ids of a
+        `Table`, if it has them.
+    title : str, optional
+        Title.
+    method : str, estimator or class, optional
+        What made the embedding: names the axes, and isometric methods get one scale on all of
+        them. Known already where `embedding` is an estimator.
+    graph : sparse array (n, n) or fitted estimator, optional
+        Edges to draw under the points.
+    ax : Axes, optional
+        Axes to draw on, three-dimensional ones for three columns; by default a new figure.
+
+    Returns
+    -------
+    Figure
+        Not shown; a notebook shows it as the result of a cell.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(500, random_state=0)
+    >>> model = unbend.Isomap(n_neighbors=8).fit(roll.points)
+    >>> figure = unbend.plot.scatter(model, roll.chart[:, 0], graph=model, title="Swiss roll")
+    >>> figure.axes[0].get_aspect()
+    1.0
+    """
+    drawn = drawable(embedding, color, method)
+    wanted = drawn.color if color is None or isinstance(color, str) else color
+    colours = colouring(wanted, drawn.n)
+    lines = None if graph is None else edges(graph, drawn.n)
+    written = _names(drawn, names)
+    if drawn.coordinates.shape[1] > 3:
+        return _pairs(drawn, colours, lines, title, ax)
+    return _single(drawn, colours, lines, written, title, ax)
+
+
+def _names(drawn: Drawable, names: Any) -> list[str]:
+    given = drawn.names if names is None else names
+    return [] if given is None else [str(name) for name in one_a_row("names", given, drawn.n)]
+
+
+def _single(
+    drawn: Drawable,
+    colours: Colouring,
+    lines: Edges | None,
+    names: list[str],
+    title: str | None,
+    ax: Any,
+) -> Figure:
+    width = drawn.coordinates.shape[1]
+    axes = _axes(drawn) if ax is None else _suitable(ax, width)
+    positions, lanes = drawn.coordinates, []
+    if width == 1:
+        positions, lanes = beside_the_line(drawn.coordinates, colours)
+    if lines is not None:
+        draw_edges(axes, positions, lines)
+    marks = draw_points(axes, positions, colours)
+    style_axes(axes, drawn, positions)
+    if width == 1:
+        _style_line(axes, colours, lanes)
+    else:
+        add_key([axes], colours, marks, outside=ax is None)
+    entitle(axes, title)
+    if names:
+        write_names(axes, positions, names)
+    figure: Figure = axes.get_figure()
+    return figure
+
+
+def style_axes(axes: Any, drawn: Drawable, positions: FloatArray) -> None:
+    """Give axes the names of the columns and the scale that suits the method."""
+    if positions.shape[1] == 3:
+        style_space(axes, positions, drawn.columns, drawn.equal)
+    else:
+        style_plane(axes, drawn.columns, drawn.equal and len(drawn.columns) > 1)
+
+
+def _axes(drawn: Drawable) -> Any:
+    width = drawn.coordinates.shape[1]
+    flat = width == 2 and drawn.equal
+    figure = new_picture(WIDTH, height_for(drawn.coordinates) if flat else HEIGHT)
+    return figure.add_subplot(projection="3d" if width == 3 else None)
+
+
+def _suitable(ax: Any, width: int) -> Any:
+    if not callable(getattr(ax, "scatter", None)) or not hasattr(ax, "get_figure"):
+        raise TypeError("ax must be axes of matplotlib")
+    if (width == 3) != (getattr(ax, "name", "") == "3d"):
+        needed = "three-dimensional axes (projection='3d')" if width == 3 else "plane axes"
+        raise ValueError(f"{width} columns need {needed}: give such axes, or leave ax out")
+    return ax
+
+
+def _style_line(axes: Any, colours: Colouring, lanes: Sequence[str]) -> None:
+    if isinstance(colours, Values) and colours.known.all():
+        axes.set_ylabel(plain(colours.title) or "value")
+        return
+    axes.set_yticks(range(len(lanes)), [plain(lane) for lane in lanes])
+    axes.set_ylim(-0.6, max(len(lanes), 1) - 0.4)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    if isinstance(colours, Labels):
+        axes.set_ylabel(plain(colours.title))
+
+
+def _pairs(
+    drawn: Drawable, colours: Colouring, lines: Edges | None, title: str | None, ax: Any
+) -> Figure:
+    width = drawn.coordinates.shape[1]
+    if width > MOST_COLUMNS or ax is not None:
+        limit = "one pair of axes shows 3" if ax is not None else f"{MOST_COLUMNS} can be drawn"
+        raise ValueError(
+            f"the embedding has {width} columns and {limit}: choose some, as in embedding[:, :3]"
+        )
+    figure = new_picture(2.0 * (width - 1) + 1.6, 2.0 * (width - 1))
+    grid, marks = figure.add_gridspec(width - 1, width - 1), None
+    for row in range(1, width):
+        for column in range(row):
+            axes = figure.add_subplot(grid[row - 1, column])
+            positions = drawn.coordinates[:, [column, row]]
+            if lines is not None:
+                draw_edges(axes, positions, lines)
+            marks = draw_points(axes, positions, colours, size=point_size(drawn.n) / 2)
+            style_plane(axes, (drawn.columns[column], drawn.columns[row]), drawn.equal)
+            soften(axes)
+            axes.xaxis.label.set_visible(row == width - 1)
+            axes.yaxis.label.set_visible(column == 0)
+    add_key(list(figure.axes), colours, marks)
+    if title:
+        figure.suptitle(plain(title), fontsize=TITLE, x=0.01, ha="left")
+    return figure

@@ -1,0 +1,193 @@
+"""Contact sheets: many embeddings of the same rows in one picture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from unbend.arrays import FloatArray
+from unbend.plot.colours import Colouring, Plain, colouring
+from unbend.plot.inputs import drawable
+from unbend.plot.keys import add_key_beside, key_width
+from unbend.plot.lanes import beside_the_line
+from unbend.plot.layers import draw_points
+from unbend.plot.style import DPI, SMALL, TITLE, Picture, plain, point_size
+from unbend.registry import METHODS
+
+PANEL = 2.5  # inches
+MARGIN = 0.1
+# Panels are smaller than figures, and so are their points.
+SMALLER = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One panel: coordinates in their colours, or the sentence that says why there are none."""
+
+    title: str
+    coordinates: FloatArray | None
+    colours: Colouring
+    equal: bool = False
+    failure: str = ""
+    bold: bool = False
+    view: tuple[float, float] | None = None
+
+
+def contact_sheet(
+    embeddings: Mapping[str, Any],
+    color: Any = None,
+    *,
+    columns: int | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw many embeddings of the same rows, each in a small panel, all in the same colours.
+
+    Parameters
+    ----------
+    embeddings : mapping of str to array (n, p) or fitted estimator
+        Titles and embeddings of one, two or three columns, of more the first three. A title that
+        is the name of an isometric method gives the panel one scale.
+    color : array (n,) or (n, 2), optional
+        Labels, values or a chart, as for `scatter`.
+    columns : int, optional
+        Panels beside each other; by default about as many as rows of them.
+    title : str, optional
+        Title of the sheet.
+
+    Returns
+    -------
+    Figure
+        Not shown.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> fits = {m.__name__: m().fit(roll.points) for m in (unbend.PCA, unbend.Isomap)}
+    >>> figure = unbend.plot.contact_sheet(fits, roll.chart[:, 0])
+    >>> [axes.get_title() for axes in figure.axes][:2]
+    ['PCA', 'Isomap']
+    """
+    if not isinstance(embeddings, Mapping) or not embeddings:
+        raise ValueError("a contact sheet needs a mapping of titles to embeddings, not empty")
+    cells = [_cell(str(name), given, color) for name, given in embeddings.items()]
+    across = int(np.ceil(np.sqrt(len(cells)))) if columns is None else columns
+    if across < 1:
+        raise ValueError(f"columns must be at least 1, but it is {columns}")
+    across = min(across, len(cells))
+    rows = [cells[start : start + across] for start in range(0, len(cells), across)]
+    colours = cells[0].colours
+    return draw_cells(rows, title=title, key=None if isinstance(colours, Plain) else colours)
+
+
+def draw_cells(
+    rows: Sequence[Sequence[Cell]],
+    *,
+    title: str | None = None,
+    headings: Sequence[str] = (),
+    key: Colouring | None = None,
+) -> Picture:
+    """Draw panels in rows.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of Cell
+        The panels.
+    title : str, optional
+        A line above all.
+    headings : sequence of str
+        Names of the columns, above the first row.
+    key : Colouring, optional
+        Colours to explain beside the panels.
+
+    Returns
+    -------
+    Picture
+        A figure whose panels are 2.5 inches wide.
+    """
+    columns = max(map(len, rows))
+    header = 0.3 + 0.3 * bool(title) + 0.3 * bool(headings)
+    beside = 0.0 if key is None else key_width(key)
+    width, height = PANEL * columns + beside, PANEL * len(rows) + header
+    figure = Picture(figsize=(width, height), dpi=DPI, facecolor="white")
+    grid = figure.add_gridspec(
+        len(rows),
+        columns,
+        left=MARGIN / width,
+        right=1 - (MARGIN + beside) / width,
+        bottom=MARGIN / height,
+        top=1 - header / height,
+        wspace=0.06,
+        hspace=0.16,
+    )
+    marks = None
+    for line, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            solid = cell.coordinates is not None and cell.coordinates.shape[1] == 3
+            axes = figure.add_subplot(grid[line, column], projection="3d" if solid else None)
+            marks = draw_cell(axes, cell) or marks
+            if line == 0 and headings:
+                _head(axes, headings[column])
+    if title:
+        top = 1 - 0.2 / height
+        figure.text(0.5, top, plain(title), ha="center", va="center", fontsize=TITLE + 1)
+    if key is not None:
+        side = (PANEL * columns + MARGIN) / width
+        add_key_beside(figure, key, marks, (side, 1 - header / height))
+    return figure
+
+
+def draw_cell(axes: Any, cell: Cell) -> Any:
+    """Draw one panel; return the points coloured by value, if any."""
+    weight = "bold" if cell.bold else "normal"
+    axes.set_title(plain(cell.title), fontsize=TITLE if cell.bold else SMALL, weight=weight, pad=3)
+    if cell.coordinates is not None and cell.coordinates.shape[1] == 3:
+        return _draw_space(axes, cell, cell.coordinates)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_color("0.8")
+    if cell.coordinates is None:
+        text = plain(fill(cell.failure, 34, max_lines=12, placeholder=" …"))
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=8)
+        return None
+    positions = cell.coordinates
+    if positions.shape[1] == 1:
+        positions, _ = beside_the_line(positions, cell.colours)
+    elif cell.equal:
+        axes.set_aspect("equal", adjustable="datalim")
+    return draw_points(axes, positions, cell.colours, size=SMALLER * point_size(len(positions)))
+
+
+def _draw_space(axes: Any, cell: Cell, points: FloatArray) -> Any:
+    marks = draw_points(axes, points, cell.colours, size=SMALLER * point_size(len(points)))
+    extent = np.ptp(points, axis=0)
+    sides = np.maximum(extent, 1e-3 * extent.max()) if cell.equal and extent.any() else np.ones(3)
+    axes.set_box_aspect(sides, zoom=1.25)
+    if cell.view is not None:
+        axes.view_init(*cell.view)
+    axes.set_axis_off()
+    return marks
+
+
+def _cell(name: str, given: Any, color: Any) -> Cell:
+    known = name if name in {entry.class_name for entry in METHODS} else None
+    drawn = drawable(given, color, known)
+    wanted = drawn.color if color is None else color
+    return Cell(name, drawn.coordinates[:, :3], colouring(wanted, drawn.n), drawn.equal)
+
+
+def _head(axes: Axes, text: str) -> None:
+    axes.annotate(
+        text,
+        (0.5, 1),
+        (0, 22),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha="center",
+        fontsize=TITLE,
+        fontweight="bold",
+    )

@@ -1,0 +1,117 @@
+"""How much of the distances and of a spectrum the first coordinates hold."""
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist, squareform
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.quality._checks import checked_count, checked_points
+
+Metric: TypeAlias = Literal["euclidean", "precomputed"]
+
+
+def residual_variance(
+    X: ArrayLike, embedding: ArrayLike, *, metric: Metric = "euclidean", max_rows: int = 2000
+) -> FloatArray:
+    r"""Share of the variance of distances that 1, 2, … coordinates leave unexplained.
+
+    .. math:: 1 - R^2(D, D_j)
+
+    with R the correlation, over all pairs of rows, of the distances D in the data with the
+    distances :math:`D_j` in the first j coordinates. The curve falls until the coordinates are as
+    many as the data has dimensions.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D) or (n, n)
+        The data, or with ``metric="precomputed"`` its distances, geodesic ones for example.
+    embedding : array_like of shape (n, d)
+        Its coordinates, in the same order.
+    metric : {"euclidean", "precomputed"}
+        Whether X holds points or distances.
+    max_rows : int
+        Above this number of rows, that many are used, evenly spaced.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Between 0 and 1 for each number of coordinates; 1 where all distances are equal.
+
+    References
+    ----------
+    J. B. Tenenbaum, V. de Silva and J. C. Langford, "A global geometric framework for nonlinear
+    dimensionality reduction", Science 290 (2000).
+
+    Examples
+    --------
+    >>> flat = np.random.default_rng(0).uniform(size=(300, 2)) * [3, 1]
+    >>> residual_variance(flat, np.column_stack((flat, np.zeros(300)))).round(2) + 0.0
+    array([0.04, 0.  , 0.  ])
+    """
+    coordinates = checked_points("embedding", embedding)
+    n, most = len(coordinates), checked_count("max_rows", max_rows)
+    if n < 3:
+        raise ValueError(f"distances are compared over pairs of at least 3 rows, but there are {n}.")
+    rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
+    truth = _distances(X, n, rows, metric)
+    squares = np.zeros(len(truth))
+    curve = []
+    for column in coordinates[rows].T:
+        squares += pdist(column[:, None], "sqeuclidean")
+        curve.append(1.0 - _squared_correlation(truth, np.sqrt(squares)))
+    return np.array(curve)
+
+
+def widest_gap(eigenvalues: ArrayLike) -> int:
+    """Number of eigenvalues before the largest ratio of one to the next.
+
+    The values must fall or rise throughout, as estimators give them. What is not positive counts
+    as the rounding error of the largest.
+
+    Parameters
+    ----------
+    eigenvalues : array_like of shape (m,)
+        At least two, from the end of the spectrum inwards.
+
+    Returns
+    -------
+    int
+        From 1 to m − 1.
+
+    Examples
+    --------
+    >>> widest_gap([9.0, 7.0, 0.1, 0.09])
+    2
+    >>> widest_gap([1e-9, 2e-9, 0.01, 0.05])
+    2
+    """
+    values = checked_points("eigenvalues", np.atleast_2d(np.asarray(eigenvalues))).ravel()
+    if len(values) < 2:
+        raise ValueError("a gap needs at least two eigenvalues, but there is one.")
+    rounding = max(np.finfo(np.float64).eps * float(np.abs(values).max()), 1e-300)
+    steps = np.abs(np.diff(np.log(np.maximum(values, rounding))))
+    return int(np.argmax(steps)) + 1
+
+
+def _distances(X: ArrayLike, n: int, rows: IntArray, metric: Metric) -> FloatArray:
+    """Distances of the chosen rows, one a pair; only those rows of a large matrix are read."""
+    if metric not in ("euclidean", "precomputed"):
+        raise ValueError(f"metric must be 'euclidean' or 'precomputed', but it is {metric!r}.")
+    given = np.asarray(X)
+    if given.ndim != 2 or len(given) != n:
+        raise ValueError(
+            f"X must be a matrix with the {n} rows of the embedding, but its shape is {given.shape}."
+        )
+    if metric == "euclidean":
+        return np.asarray(pdist(checked_points("X", given[rows])))
+    if given.shape != (n, n):
+        raise ValueError(f"X must hold {n} x {n} distances, but its shape is {given.shape}.")
+    return np.asarray(squareform(checked_points("X", given[np.ix_(rows, rows)]), checks=False))
+
+
+def _squared_correlation(first: FloatArray, second: FloatArray) -> float:
+    first, second = first - first.mean(), second - second.mean()
+    sizes = float(first @ first) * float(second @ second)
+    return float(first @ second) ** 2 / sizes if sizes > 0 else 0.0
