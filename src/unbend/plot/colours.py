@@ -37,7 +37,9 @@ LONGEST_NAME = 24
 
 # Corners of the colour map of charts. Blue against yellow and dark against light: the two
 # differences that most colour-blind readers see.
-CORNERS = np.array([[[0.00, 0.18, 0.45], [0.48, 0.80, 1.00]], [[0.62, 0.22, 0.00], [1.00, 0.84, 0.40]]])
+CORNERS = np.array(
+    [[[0.00, 0.18, 0.45], [0.48, 0.80, 1.00]], [[0.62, 0.22, 0.00], [1.00, 0.84, 0.40]]]
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class Labels:
         names = [self.names[number] for number in kept]
         names += [f"{len(self.names) - len(kept)} other classes", MISSING]
         made = [
-            Group(_short(name), *_look(number, len(kept)), order[bounds[number] : bounds[number + 1]])
+            Group(
+                _short(name), *_look(number, len(kept)), order[bounds[number] : bounds[number + 1]]
+            )
             for number, name in enumerate(names)
         ]
         return [group for group in made if len(group.rows)]

@@ -125,9 +125,14 @@ def residual_variance(
     curves = {str(name): _curve(given, X, metric) for name, given in entries.items()}
     axes = _axes(ax)
     for number, (name, curve) in enumerate(curves.items()):
-        look = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number // 8 % 5][0]}
-        axes.plot(np.arange(1, len(curve) + 1), curve, lw=1, ms=5, label=plain(name) or None, **look)
-    only = embedding if len(curves) == 1 and not isinstance(embedding, Mapping) else None
+        look: dict[str, Any] = {
+            "color": PALETTE[number % len(PALETTE)],
+            "marker": MARKERS[number // 8 % 5][0],
+        }
+        axes.plot(
+            np.arange(1, len(curve) + 1), curve, lw=1, ms=5, label=plain(name) or None, **look
+        )
+    only: Any = None if isinstance(embedding, Mapping) else embedding
     longest = max(map(len, curves.values()))
     if d is not None or hasattr(only, "n_components"):
         _mark(axes, _checked_d(only.n_components if d is None else d, longest))
@@ -197,7 +202,7 @@ def _axes(ax: Any) -> Axes:
 
 
 def _ratio(values: FloatArray, count: int) -> str:
-    """The ratio of the eigenvalues before and after a gap, where there is one."""
+    """Tell the ratio of the eigenvalues around a gap, where there is one."""
     pair = np.sort(values[count - 1 : count + 1])
     return f" (× {pair[1] / pair[0]:.3g})" if len(pair) == 2 and pair[0] > 0 else ""
 

@@ -25,7 +25,7 @@ class Edges:
         return "" if len(self.pairs) == self.total else f"{len(self.pairs)} of {self.total} edges"
 
     def segments(self, positions: FloatArray) -> FloatArray:
-        """Ends of the edges (m, 2, dimension)."""
+        """Give the ends of the edges (m, 2, dimension)."""
         return positions[self.pairs]
 
 

@@ -11,6 +11,10 @@ from unbend.datasets import Surface
 from unbend.registry import METHODS
 
 
+# Axes of a surface.
+SPACE = ("x", "y", "z")
+
+
 @dataclass(frozen=True, eq=False)
 class Drawable:
     """Coordinates and what is known of them; `color` and `names` stand in for those not given."""
@@ -50,8 +54,7 @@ def drawable(given: Any, color: Any = None, method: Any = None) -> Drawable:
     ('PCA 1', 'PCA 2')
     """
     if isinstance(given, Surface):
-        columns = ("x", "y", "z")
-        return Drawable(_checked(given.points, columns), columns, True, given)
+        return Drawable(_checked(given.points, SPACE), SPACE, True, given)
     if _is_estimator(given):
         return drawable(_embedding(given), color, given if method is None else method)
     found = _table(given, color)
@@ -160,8 +163,7 @@ def _checked(given: Any, columns: tuple[str, ...]) -> FloatArray:
         values = values[:, None]
     if values.ndim != 2 or values.size == 0:
         raise ValueError(
-            "an embedding has rows and columns, both not empty, but its shape is "
-            f"{np.shape(given)}"
+            f"an embedding has rows and columns, both not empty, but its shape is {np.shape(given)}"
         )
     if len(values) < 2:
         raise ValueError("a picture needs at least two rows, and the embedding has one")

@@ -11,8 +11,8 @@ from matplotlib.ticker import MaxNLocator
 from unbend.plot.colours import Chart, Colouring, Labels, Values, bivariate
 from unbend.plot.style import FAINT, INK, LABEL, ROUND, SMALL, plain
 
-# Entries of the legend under each other.
-COLUMN = 20
+# Entries of a legend under each other in a figure of usual height, and inches that one takes.
+COLUMN, ENTRY = 20, 0.2
 
 
 def add_key(axes: list[Axes], colouring: Colouring, marks: Any, *, outside: bool = True) -> None:
@@ -38,13 +38,13 @@ def add_key(axes: list[Axes], colouring: Colouring, marks: Any, *, outside: bool
         _add_square(axes, colouring)
 
 
-def key_width(colouring: Colouring) -> float:
-    """Inches that the key of a contact sheet takes beside its panels."""
+def key_width(colouring: Colouring, height: float) -> float:
+    """Inches that the key of a contact sheet takes beside panels of a given height."""
     if not isinstance(colouring, Labels):
         return 1.1
     groups = colouring.groups()
     longest = max(len(name) for name in (colouring.title, *(group.name for group in groups)))
-    return 0.2 + _columns(len(groups)) * (0.35 + 0.085 * longest)
+    return 0.2 + _columns(len(groups), _under(height)) * (0.35 + 0.085 * longest)
 
 
 def add_key_beside(
@@ -54,7 +54,8 @@ def add_key_beside(
     x, y = corner
     width, height = figure.get_size_inches()
     if isinstance(colouring, Labels):
-        figure.legend(*_entries(colouring), loc="upper left", bbox_to_anchor=corner, **_look(colouring))
+        look = _look(colouring, _under(y * height))
+        figure.legend(*_entries(colouring), loc="upper left", bbox_to_anchor=corner, **look)
     elif isinstance(colouring, Values) and marks is not None:
         tall = min(3.0 / height, y - 0.1 / height)
         box = figure.add_axes((x + 0.1 / width, y - tall, 0.12 / width, tall))
@@ -67,8 +68,13 @@ def add_key_beside(
         _fill_square(box, colouring)
 
 
-def _columns(entries: int) -> int:
-    return -(-entries // COLUMN)
+def _under(height: float) -> int:
+    """Entries that have room under each other, with a title."""
+    return max(1, int(height / ENTRY) - 1)
+
+
+def _columns(entries: int, under: int) -> int:
+    return -(-entries // under)
 
 
 def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
@@ -80,9 +86,9 @@ def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
     return handles, [plain(group.name) for group in groups]
 
 
-def _look(labels: Labels) -> dict[str, Any]:
+def _look(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
     return {
-        "ncols": _columns(len(labels.groups())),
+        "ncols": _columns(len(labels.groups()), under),
         "fontsize": SMALL,
         "title": plain(labels.title) or None,
         "title_fontsize": LABEL,
@@ -118,7 +124,9 @@ def _add_bar(axes: list[Axes], values: Values, marks: Any) -> None:
 
 
 def _add_square(axes: list[Axes], chart: Chart) -> None:
-    square, _ = make_axes(axes, location="right", fraction=0.15, shrink=0.3, aspect=1, anchor=(0, 1))
+    square, _ = make_axes(
+        axes, location="right", fraction=0.15, shrink=0.3, aspect=1, anchor=(0, 1)
+    )
     _fill_square(square, chart)
 
 

@@ -109,7 +109,7 @@ def draw_edges(axes: Any, positions: FloatArray, edges: Edges) -> None:
         axes.add_collection3d(Line3DCollection(segments, **look))
         axes.text2D(0, 0, edges.remark, transform=axes.transAxes, fontsize=SMALL)
     else:
-        axes.add_collection(LineCollection(segments, **look))
+        axes.add_collection(LineCollection(list(segments), **look))
         axes.annotate(
             edges.remark,
             (1, 0),

@@ -26,6 +26,8 @@ from unbend.plot.lanes import beside_the_line
 MOST_COLUMNS = 6
 # Beyond this many, points in the plane are drawn by the graphics card, as those in space always.
 STILL_VECTOR = 1000
+# Beyond this many rows a line of text for each would make the page several times as large.
+MOST_LINES = 100_000
 
 
 def interactive(
@@ -71,8 +73,8 @@ def interactive(
     wanted = drawn.color if color is None or isinstance(color, str) else color
     colours = colouring(wanted, drawn.n)
     given = drawn.names if names is None else names
-    shown = np.arange(drawn.n) if given is None else one_a_row("names", given, drawn.n)
-    hover = _hover(shown, given is not None, colours)
+    shown = None if given is None else one_a_row("names", given, drawn.n)
+    hover = _hover(shown, colours, drawn.n)
     width = drawn.coordinates.shape[1]
     if width > MOST_COLUMNS:
         raise ValueError(
@@ -87,13 +89,17 @@ def interactive(
     return _single(drawn, colours, hover, lines, title)
 
 
-def _hover(names: Any, named: bool, colours: Colouring) -> np.ndarray[Any, Any]:
-    """Lines shown under the pointer: the name, and what the colour stands for."""
-    lines = [escape(str(name)) if named else f"row {name}" for name in names.tolist()]
+def _hover(names: Any, colours: Colouring, n: int) -> np.ndarray[Any, Any]:
+    """Lines shown under the pointer: the name, and what the colour stands for.
+
+    Many rows without names show their numbers, which take no room in the page.
+    """
+    if names is None and n > MOST_LINES:
+        return np.arange(n, dtype=np.int32)
+    lines = [f"row {row}" for row in range(n)] if names is None else names.tolist()
+    lines = [escape(str(line)) for line in lines]
     if colours.shown is not None:
-        lines = [
-            f"{line}<br>{escape(of_row)}" for line, of_row in zip(lines, colours.shown, strict=True)
-        ]
+        lines = [f"{line}<br>{escape(of)}" for line, of in zip(lines, colours.shown, strict=True)]
     return np.array(lines, dtype=object)
 
 
@@ -104,7 +110,8 @@ def _single(
     lines: Edges | None,
     title: str | None,
 ) -> go.Figure:
-    positions, lanes = drawn.coordinates, []
+    positions = drawn.coordinates
+    lanes: list[str] = []
     if positions.shape[1] == 1:
         positions, lanes = beside_the_line(positions, colours)
     figure = go.Figure()
@@ -116,16 +123,17 @@ def _single(
             kind(
                 **_columns(positions[rows]),
                 mode="markers",
-                text=hover[rows],
-                hovertemplate=_template(drawn),
+                customdata=hover[rows],
+                hovertemplate=_template(drawn, hover),
                 **look,
             )
         )
     _lay_out(figure, drawn, colours, title)
     if positions.shape[1] == 3:
+        titles = zip("xyz", map(escape, drawn.columns), strict=True)
         figure.update_scenes(
             aspectmode="data" if drawn.equal else "cube",
-            **{f"{axis}axis_title_text": escape(name) for axis, name in zip("xyz", drawn.columns, strict=True)},
+            **{f"{axis}axis_title_text": title for axis, title in titles},
         )
         return figure
     figure.update_xaxes(title_text=escape(drawn.columns[0]))
@@ -150,7 +158,8 @@ def _pairs(
         figure.add_trace(
             go.Splom(
                 dimensions=dimensions,
-                text=hover[rows],
+                customdata=hover[rows],
+                hovertemplate="%{customdata}<extra></extra>",
                 showupperhalf=False,
                 diagonal_visible=False,
                 **look,
@@ -173,11 +182,12 @@ def _columns(positions: FloatArray) -> dict[str, FloatArray]:
     }
 
 
-def _template(drawn: Drawable) -> str:
+def _template(drawn: Drawable, hover: np.ndarray[Any, Any]) -> str:
+    first = "%{customdata}" if hover.dtype == object else "row %{customdata}"
     shown = [
         f"{escape(name)}: %{{{axis}:.4g}}" for axis, name in zip("xyz", drawn.columns, strict=False)
     ]
-    return "<br>".join(("%{text}", *shown)) + "<extra></extra>"
+    return "<br>".join((first, *shown)) + "<extra></extra>"
 
 
 def _traces(

@@ -29,6 +29,8 @@ from unbend.plot.style import (
 
 # Pairs of more columns than this leave no room for the points.
 MOST_COLUMNS = 6
+# Inches of a lane that leave room for its name.
+LANE = 0.2
 
 
 def scatter(
@@ -106,10 +108,11 @@ def _single(
     ax: Any,
 ) -> Figure:
     width = drawn.coordinates.shape[1]
-    axes = _axes(drawn) if ax is None else _suitable(ax, width)
-    positions, lanes = drawn.coordinates, []
+    positions = drawn.coordinates
+    lanes: list[str] = []
     if width == 1:
         positions, lanes = beside_the_line(drawn.coordinates, colours)
+    axes = _axes(drawn, len(lanes)) if ax is None else _suitable(ax, width)
     if lines is not None:
         draw_edges(axes, positions, lines)
     marks = draw_points(axes, positions, colours)
@@ -133,10 +136,11 @@ def style_axes(axes: Any, drawn: Drawable, positions: FloatArray) -> None:
         style_plane(axes, drawn.columns, drawn.equal and len(drawn.columns) > 1)
 
 
-def _axes(drawn: Drawable) -> Any:
+def _axes(drawn: Drawable, lanes: int) -> Any:
     width = drawn.coordinates.shape[1]
     flat = width == 2 and drawn.equal
-    figure = new_picture(WIDTH, height_for(drawn.coordinates) if flat else HEIGHT)
+    height = height_for(drawn.coordinates) if flat else max(HEIGHT, 1 + LANE * lanes)
+    figure = new_picture(WIDTH, height)
     return figure.add_subplot(projection="3d" if width == 3 else None)
 
 

@@ -111,7 +111,7 @@ def draw_cells(
     """
     columns = max(map(len, rows))
     header = 0.3 + 0.3 * bool(title) + 0.3 * bool(headings)
-    beside = 0.0 if key is None else key_width(key)
+    beside = 0.0 if key is None else key_width(key, PANEL * len(rows))
     width, height = PANEL * columns + beside, PANEL * len(rows) + header
     figure = Picture(figsize=(width, height), dpi=DPI, facecolor="white")
     grid = figure.add_gridspec(

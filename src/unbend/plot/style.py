@@ -17,7 +17,8 @@ WIDTH, HEIGHT, DPI = 6.4, 4.8, 120
 # Beyond this many, marks in vector formats are stored as a picture.
 VECTOR_MARKS = 5000
 TITLE, LABEL, SMALL = 11, 10, 9
-TITLE_LETTERS = 60
+# Inches that a letter of a title takes, and letters that have room on one line of any figure.
+LETTER, SURE_LETTERS = 0.09, 20
 INK, FAINT = "0.2", "0.75"
 # Steps between ticks: these times powers of ten.
 ROUND = [1, 2, 2.5, 5, 10]
@@ -77,9 +78,15 @@ def plain(text: str) -> str:
 
 
 def entitle(axes: Axes, title: str | None) -> None:
-    """Write a title, over several lines if it is long."""
-    if title:
-        axes.set_title(plain(fill(title, TITLE_LETTERS)), fontsize=TITLE, loc="left")
+    """Write a title over axes that are finished, on as many lines as their width asks for."""
+    if not title:
+        return
+    letters = len(title)
+    if letters > SURE_LETTERS:
+        figure: Any = axes.get_figure()
+        figure.draw_without_rendering()
+        letters = int(axes.get_window_extent().width / figure.dpi / LETTER)
+    axes.set_title(plain(fill(title, max(letters, SURE_LETTERS))), fontsize=TITLE, loc="left")
 
 
 def style_plane(axes: Axes, columns: tuple[str, ...], equal: bool) -> None:
@@ -112,7 +119,7 @@ def style_space(axes: Any, points: FloatArray, columns: tuple[str, ...], equal: 
             (axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, 1.05 * shape, strict=True
         ):
             set_limits(centre - side / 2, centre + side / 2)
-    axes.set_box_aspect(shape, zoom=1.0)
+    axes.set_box_aspect(shape, zoom=0.88)
     for axis, name, share in zip(
         (axes.xaxis, axes.yaxis, axes.zaxis), columns, shape / shape.max(), strict=True
     ):

@@ -53,7 +53,9 @@ def residual_variance(
     coordinates = checked_points("embedding", embedding)
     n, most = len(coordinates), checked_count("max_rows", max_rows)
     if n < 3:
-        raise ValueError(f"distances are compared over pairs of at least 3 rows, but there are {n}.")
+        raise ValueError(
+            f"distances are compared over pairs of at least 3 rows, but there are {n}."
+        )
     rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
     truth = _distances(X, n, rows, metric)
     squares = np.zeros(len(truth))
@@ -65,7 +67,7 @@ def residual_variance(
 
 
 def widest_gap(eigenvalues: ArrayLike) -> int:
-    """Number of eigenvalues before the largest ratio of one to the next.
+    """Count the eigenvalues before the largest ratio of one to the next.
 
     The values must fall or rise throughout, as estimators give them. What is not positive counts
     as the rounding error of the largest.
@@ -102,7 +104,7 @@ def _distances(X: ArrayLike, n: int, rows: IntArray, metric: Metric) -> FloatArr
     given = np.asarray(X)
     if given.ndim != 2 or len(given) != n:
         raise ValueError(
-            f"X must be a matrix with the {n} rows of the embedding, but its shape is {given.shape}."
+            f"X must be a matrix with the {n} rows of the embedding, but it is {given.shape}."
         )
     if metric == "euclidean":
         return np.asarray(pdist(checked_points("X", given[rows])))

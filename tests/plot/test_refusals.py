@@ -1,0 +1,104 @@
+"""What cannot be drawn is refused in one sentence that says what to do."""
+
+import sys
+
+import numpy as np
+import pandas
+import pytest
+from matplotlib.figure import Figure
+from scipy.sparse import csr_array
+
+import unbend
+
+PLANE = np.random.default_rng(0).normal(size=(20, 2))
+
+
+@pytest.mark.parametrize("draw", ["scatter", "interactive"])
+@pytest.mark.parametrize(
+    ("embedding", "options", "error", "sentence"),
+    [
+        (np.where(np.arange(40).reshape(20, 2) == 7, np.nan, 1.0), {}, ValueError, "nan in row 3"),
+        (np.where(np.arange(40).reshape(20, 2) == 7, np.inf, 1.0), {}, ValueError, "inf in row 3"),
+        (PLANE[:1], {}, ValueError, "at least two rows"),
+        (np.empty((0, 2)), {}, ValueError, "not empty"),
+        (np.empty((5, 0)), {}, ValueError, "not empty"),
+        (np.ones((3, 3, 3)), {}, ValueError, "rows and columns"),
+        (np.ones((20, 7)), {}, ValueError, "7 columns and 6 can be drawn"),
+        ([["a", "b"], ["c", "d"]], {}, TypeError, "real numbers"),
+        (PLANE + 1j, {}, TypeError, "real numbers"),
+        (pandas.DataFrame({"u": [1, 2], "w": ["x", "y"]}), {}, TypeError, "column 'w' does not"),
+        (pandas.DataFrame({"u": [1, 2]}), {"color": "v"}, ValueError, "no column 'v'"),
+        (PLANE, {"color": ["a", "b"]}, ValueError, "color has 2 entries and the embedding has 20"),
+        (PLANE, {"color": np.ones(19)}, ValueError, "color has 19 entries"),
+        (PLANE, {"color": 3}, ValueError, "color has one value"),
+        (PLANE, {"color": "red"}, ValueError, "color='red' would name a column"),
+        (PLANE, {"color": np.ones((20, 3))}, ValueError, "color has 3 columns"),
+        (PLANE, {"color": pandas.date_range("2020", periods=20)}, TypeError, "dates"),
+        (PLANE, {"names": ["a"]}, ValueError, "names has 1 entries"),
+        (PLANE, {"method": "tsne"}, ValueError, "'tsne' is not known: use one of pca"),
+        (PLANE, {"graph": csr_array((3, 3))}, ValueError, "3 vertices and the embedding 20 rows"),
+        (PLANE, {"graph": np.ones((20, 20))}, TypeError, "sparse matrix or a fitted"),
+        (PLANE, {"graph": unbend.PCA()}, ValueError, "PCA holds no graph"),
+        (unbend.Isomap(), {}, ValueError, "Isomap holds no embedding: fit it"),
+        (unbend.Isomap, {}, TypeError, "Isomap is a class"),
+    ],
+)
+def test_one_sentence_says_what_is_wrong(draw, embedding, options, error, sentence):
+    with pytest.raises(error, match=sentence):
+        getattr(unbend.plot, draw)(embedding, **options)
+
+
+def test_axes_must_suit_the_number_of_columns():
+    figure = Figure()
+    with pytest.raises(ValueError, match="projection='3d'"):
+        unbend.plot.scatter(np.ones((5, 3)), ax=figure.add_subplot())
+    with pytest.raises(ValueError, match="plane axes"):
+        unbend.plot.scatter(PLANE, ax=figure.add_subplot(projection="3d"))
+    with pytest.raises(ValueError, match="4 columns and one pair of axes shows 3"):
+        unbend.plot.scatter(np.ones((5, 4)), ax=figure.add_subplot())
+    with pytest.raises(TypeError, match="axes of matplotlib"):
+        unbend.plot.scatter(PLANE, ax="left")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: unbend.plot.spectrum(unbend.RandomProjection()), ValueError, "no eigenvalues"),
+        (lambda: unbend.plot.spectrum([[1.0]]), ValueError, "list of numbers"),
+        (lambda: unbend.plot.spectrum([1.0, np.nan]), ValueError, "NaN"),
+        (lambda: unbend.plot.spectrum([1.0, 2.0], d=3), ValueError, "from 1 to 2"),
+        (lambda: unbend.plot.residual_variance(PLANE), ValueError, "give X"),
+        (lambda: unbend.plot.residual_variance({}), ValueError, "at least one"),
+        (lambda: unbend.plot.residual_variance(PLANE, PLANE[:5]), ValueError, "20 rows"),
+        (lambda: unbend.plot.contact_sheet({}), ValueError, "mapping of titles"),
+        (lambda: unbend.plot.contact_sheet({"a": PLANE}, columns=0), ValueError, "at least 1"),
+        (lambda: unbend.plot.contact_sheet({"a": PLANE}, "red"), ValueError, "'red'"),
+    ],
+)
+def test_curves_and_sheets_refuse_what_they_cannot_show(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call()
+
+
+def test_points_that_all_coincide_can_be_drawn():
+    for width in (1, 2, 3, 4):
+        for color in (None, np.zeros(9), np.zeros((9, 2))):
+            figure = unbend.plot.scatter(np.ones((9, width)), color, method="pca")
+            figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("missing", "name"), [("matplotlib", "scatter"), ("plotly", "interactive")]
+)
+def test_without_its_package_a_function_says_what_to_install(monkeypatch, missing, name):
+    for module in list(sys.modules):
+        if module.split(".")[0] == missing or module.startswith("unbend.plot."):
+            monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=rf"{name} needs {missing}: pip install 'unbend\[plot\]'"):
+        getattr(unbend.plot, name)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'histogram'"):
+        unbend.plot.histogram  # noqa: B018
