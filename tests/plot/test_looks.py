@@ -1,5 +1,7 @@
 """Pictures that can be read: no text over another or cut off, points that suit their number."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,13 @@ def test_a_notebook_is_given_a_png():
     figure = unbend.plot.scatter(ROLL)
     assert figure._repr_png_().startswith(b"\x89PNG")
     assert figure.canvas.manager is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [2, 3])
+def test_a_million_points_are_rendered_in_seconds(width):
+    points = RNG.normal(size=(1_000_000, width))
+    for color in (None, points[:, 0], points[:, :2], RNG.integers(0, 10, 1_000_000)):
+        start = time.process_time()
+        unbend.plot.scatter(points, color)._repr_png_()
+        assert time.process_time() - start < 30

@@ -10,7 +10,6 @@ from unbend.arrays import FloatArray
 from unbend.datasets import Surface
 from unbend.registry import METHODS
 
-
 # Axes of a surface.
 SPACE = ("x", "y", "z")
 

@@ -30,8 +30,8 @@ def beside_the_line(coordinate: FloatArray, colours: Colouring) -> tuple[FloatAr
     --------
     >>> from unbend.plot.colours import colouring
     >>> positions, lanes = beside_the_line(np.array([[5.0], [6.0]]), colouring(["b", "a"], 2))
-    >>> positions[:, 0].tolist(), positions[:, 1].round().tolist(), lanes
-    ([5.0, 6.0], [0.0, 1.0], ['b', 'a'])
+    >>> positions[:, 0].tolist(), positions[:, 1].round().astype(int).tolist(), lanes
+    ([5.0, 6.0], [0, 1], ['b', 'a'])
     """
     n = len(coordinate)
     if isinstance(colours, Values) and colours.known.all():

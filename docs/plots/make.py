@@ -1,0 +1,50 @@
+"""Render every kind of picture once, small, for the page on plots.
+
+Run as ``python docs/plots/make.py`` in the root of the repository.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from sklearn.datasets import load_digits
+
+import unbend
+
+FOLDER = Path(__file__).parent
+DPI = 75
+
+
+def figures():
+    """Yield the name and the figure of every picture."""
+    roll = unbend.datasets.swiss_roll(800, random_state=0)
+    isomap = unbend.Isomap(n_neighbors=8).fit(roll.points)
+    digits = load_digits()
+    some = digits.data[:800], digits.target[:800]
+    of_digits = unbend.Isomap(n_components=4, n_neighbors=8).fit(some[0])
+    draw = unbend.plot
+    yield "label", draw.scatter(of_digits.embedding_[:, :2], some[1], method="isomap")
+    yield "value", draw.scatter(isomap, roll.chart[:, 0], graph=isomap, title="Values and edges")
+    yield "chart", draw.scatter(isomap, roll, title="A chart of two columns")
+    yield "space", draw.scatter(of_digits.embedding_[:, :3], some[1], method="isomap")
+    yield "line", draw.scatter(of_digits.embedding_[:, :1], some[1], method="isomap")
+    yield "pairs", draw.scatter(of_digits, some[1])
+    rows = np.arange(0, 800, 20)
+    names = [f"row {row}" for row in rows]
+    yield "names", draw.scatter(isomap.embedding_[rows], names=names, method="isomap")
+    longer = unbend.Isomap(n_components=8, n_neighbors=8).fit(roll.points)
+    yield "spectrum", draw.spectrum(longer, d=2)
+    geodesics = {"metric": "precomputed", "d": 2, "title": "Against geodesic distances"}
+    both = {"PCA": unbend.PCA(n_components=3).fit(roll.points), "Isomap": longer}
+    yield "residual_variance", draw.residual_variance(both, longer.geodesics_, **geodesics)
+    methods = (unbend.PCA, unbend.Isomap, unbend.LLE, unbend.LTSA, unbend.LaplacianEigenmaps)
+    sheet = {"in space": roll} | {m.__name__: m().fit(roll.points) for m in methods}
+    yield "contact_sheet", draw.contact_sheet(sheet, roll.chart[:, 0], title="Swiss roll")
+
+
+if __name__ == "__main__":
+    for name, figure in figures():
+        figure.set_dpi(DPI)
+        path = unbend.plot.save(figure, FOLDER / f"{name}.png")
+        # A palette in place of full colour: a third of the size.
+        Image.open(path).convert("RGB").quantize(96).save(path, optimize=True)
