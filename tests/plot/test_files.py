@@ -120,6 +120,13 @@ def test_classes_are_traces_with_the_palette_and_hover_tells_the_label():
     assert figure.data[1].customdata.tolist() == [f"row {row}<br>b" for row in range(1, 20, 2)]
 
 
+@pytest.mark.parametrize("width", [2, 3])
+def test_every_class_has_a_look_of_its_own_in_pages_too(width):
+    labels = [f"c{number}" for number in range(40)] * 2
+    figure = unbend.plot.interactive(RNG.normal(size=(80, width)), labels)
+    assert len({(trace.marker.color, trace.marker.symbol) for trace in figure.data}) == 40
+
+
 def test_scale_graph_and_graphics_card():
     points = unbend.datasets.s_curve(1200, random_state=0).points
     model = unbend.Isomap(n_neighbors=6).fit(points)

@@ -26,9 +26,9 @@ PALETTE = (
 )
 GREY = "#B0B0B0"
 # Every eight classes another shape: colour alone does not tell more apart. The names are those of
-# matplotlib and of plotly.
+# matplotlib and of plotly, which has no others in space.
 EIGHT = 8
-MARKERS = (("o", "circle"), ("^", "triangle-up"), ("s", "square"), ("D", "diamond"), ("X", "x"))
+MARKERS = (("o", "circle"), ("D", "diamond"), ("s", "square"), ("X", "x"), ("P", "cross"))
 MOST_CLASSES = EIGHT * len(MARKERS)
 # Whole numbers with at most this many different values are labels.
 MOST_NUMBERS = 20

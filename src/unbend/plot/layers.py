@@ -17,6 +17,9 @@ from unbend.plot.style import (
     value_colours,
 )
 
+# Turns in which classes of different shapes are drawn.
+TURNS = 8
+
 
 def draw_points(
     axes: Any, positions: FloatArray, colouring: Colouring, *, size: float | None = None
@@ -76,14 +79,17 @@ def _draw_labels(axes: Any, positions: FloatArray, labels: Labels, look: dict[st
     colours, markers = np.empty(n, dtype="<U7"), np.empty(n, dtype="<U1")
     for group in labels.groups():
         colours[group.rows], markers[group.rows] = group.colour, group.markers[0]
-    order = drawing_order(n)
     grey = colours == GREY
-    for marker in dict.fromkeys(markers.tolist()):
-        for below in (True, False):
-            rows = order[(markers == marker)[order] & (grey[order] == below)]
-            if len(rows):
-                style = {**look, "zorder": 1.9 if below else 2, "marker": marker}
-                axes.scatter(*positions[rows].T, c=_rgb(colours[rows]), **style)
+    shapes = dict.fromkeys(markers.tolist())
+    # A collection has one shape: several are drawn in turns, a share of each at a time.
+    turns = np.array_split(drawing_order(n), 1 if len(shapes) == 1 else TURNS)
+    for order in turns:
+        for marker in shapes:
+            for below in (True, False):
+                rows = order[(markers[order] == marker) & (grey[order] == below)]
+                if len(rows):
+                    style = {**look, "zorder": 1.9 if below else 2, "marker": marker}
+                    axes.scatter(*positions[rows].T, c=_rgb(colours[rows]), **style)
 
 
 def _rgb(colours: Any) -> FloatArray:

@@ -118,7 +118,7 @@ def _single(
     if lines is not None:
         figure.add_trace(_line_trace(positions, lines))
     kind = _kind(positions)
-    for rows, look in _traces(colours, drawn.n, solid=positions.shape[1] == 3):
+    for rows, look in _traces(colours, drawn.n, small=positions.shape[1] == 3):
         figure.add_trace(
             kind(
                 **_columns(positions[rows]),
@@ -133,6 +133,7 @@ def _single(
         titles = zip("xyz", map(escape, drawn.columns), strict=True)
         figure.update_scenes(
             aspectmode="data" if drawn.equal else "cube",
+            camera_eye={"x": 1.5, "y": 1.5, "z": 1.0},
             **{f"{axis}axis_title_text": title for axis, title in titles},
         )
         return figure
@@ -150,7 +151,7 @@ def _pairs(
     drawn: Drawable, colours: Colouring, hover: np.ndarray[Any, Any], title: str | None
 ) -> go.Figure:
     figure = go.Figure()
-    for rows, look in _traces(colours, drawn.n, solid=False):
+    for rows, look in _traces(colours, drawn.n, small=True):
         dimensions = [
             {"label": escape(name), "values": column}
             for name, column in zip(drawn.columns, drawn.coordinates[rows].T, strict=True)
@@ -191,11 +192,11 @@ def _template(drawn: Drawable, hover: np.ndarray[Any, Any]) -> str:
 
 
 def _traces(
-    colours: Colouring, n: int, *, solid: bool
+    colours: Colouring, n: int, *, small: bool
 ) -> Iterator[tuple[IntArray, dict[str, Any]]]:
     """Rows drawn by one trace, and how it looks."""
     marker: dict[str, Any] = {
-        "size": float(np.clip(60 / n**0.25, 2, 10) / (1.5 if solid else 1.0)),
+        "size": float(np.clip(36 / n**0.25, 2, 10) / (1.5 if small else 1.0)),
         "opacity": float(np.clip(0.9 * (2000 / n) ** 0.15, 0.4, 0.9)),
         "line": {"width": 0},
     }
@@ -243,9 +244,12 @@ def _line_trace(positions: FloatArray, lines: Edges) -> Any:
 
 
 def _lay_out(figure: go.Figure, drawn: Drawable, colours: Colouring, title: str | None) -> None:
-    legend = {"itemsizing": "constant"}
-    if isinstance(colours, Labels) and colours.title:
-        legend["title"] = {"text": escape(colours.title)}  # type: ignore[assignment]
+    legend: dict[str, Any] = {"itemsizing": "constant"}
+    if isinstance(colours, Labels):
+        legend["title"] = {"text": escape(colours.title)}
+    else:
+        # The place beside the axes is that of a colour bar.
+        legend |= {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
     figure.update_layout(
         template="plotly_white",
         title={"text": escape(title or "")},

@@ -70,6 +70,7 @@ def _page(figure: Any) -> str:
         include_plotlyjs=True,
         include_mathjax=False,
         div_id=SALT,
+        default_height="95vh",
         config={"displaylogo": False, "responsive": True},
     )
     return page
