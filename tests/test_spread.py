@@ -87,6 +87,13 @@ def test_the_next_eigenvalue_is_the_first_that_a_longer_fit_finds(name):
     assert np.isclose(short.next_eigenvalue_, long.eigenvalues_[2], rtol=1e-6, atol=1e-12)
 
 
+def test_a_spectrum_without_its_next_value_is_drawn_as_well(tmp_path):
+    model = unbend.Isomap().fit(unbend.datasets.swiss_roll(100, random_state=0).points)
+    model.save(tmp_path / "small.unbend", training=False)
+    figure = unbend.plot.spectrum(unbend.load(tmp_path / "small.unbend"))
+    assert figure.axes[0].lines[0].get_ydata().tolist() == model.eigenvalues_.tolist()
+
+
 def test_the_graph_of_a_fit_has_the_rows_of_the_data_and_the_lengths_of_its_edges():
     X = unbend.datasets.swiss_roll(200, random_state=0).points
     X[50] = X[7]

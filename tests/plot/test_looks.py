@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import pandas
 import pytest
 
 import unbend
@@ -60,6 +61,13 @@ def test_names_are_written_beside_their_points_as_far_as_there_is_room():
     assert written == {"a": (0.0, 0.0), "b": (1.0, 1.0), "c": (2.0, 0.5)}
     crowd = unbend.plot.scatter(RNG.normal(size=(3000, 2)), names=np.arange(3000))
     assert len(crowd.axes[0].texts) < 300
+
+
+@pytest.mark.parametrize(("n", "written"), [(10, True), (100, False)])
+def test_the_ids_of_a_small_table_are_written_without_asking(n, written):
+    frame = {"u": np.arange(n) * 1.0, "v": np.arange(n) ** 0.5, "id": [f"n{i}" for i in range(n)]}
+    table = unbend.io.read(pandas.DataFrame(frame), id="id")
+    assert bool(unbend.plot.scatter(table).axes[0].texts) == written
 
 
 def test_a_dollar_sign_and_an_underscore_are_letters():

@@ -39,6 +39,7 @@ PLANE = np.random.default_rng(0).normal(size=(20, 2))
         (PLANE, {"graph": csr_array((3, 3))}, ValueError, "3 vertices and the embedding 20 rows"),
         (PLANE, {"graph": np.ones((20, 20))}, TypeError, "sparse matrix or a fitted"),
         (PLANE, {"graph": unbend.PCA()}, ValueError, "PCA holds no graph"),
+        (PLANE, {"graph": unbend.Isomap()}, ValueError, "Isomap instance is not fitted yet"),
         (unbend.Isomap(), {}, ValueError, "Isomap holds no embedding: fit it"),
         (unbend.Isomap, {}, TypeError, "Isomap is a class"),
     ],

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -161,18 +160,10 @@ def test_edges_join_the_points_of_the_graph_once_and_lie_below():
 def test_surfaces_tables_and_frames_bring_what_they_know():
     roll = unbend.datasets.swiss_roll(60, random_state=0)
     assert same_points(marks(unbend.plot.scatter(roll).axes[0]).points, roll.points)
-    table = SimpleNamespace(
-        values=PLANE,
-        columns=("u", "v"),
-        label=np.array(["a", "b"] * 30),
-        label_name="kind",
-        ids=None,
-        id_name=None,
-    )
-    figure = unbend.plot.scatter(table)
+    frame = pandas.DataFrame({"u": PLANE[:, 0], "kind": ["a", "b"] * 30, "v": PLANE[:, 1]})
+    figure = unbend.plot.scatter(unbend.io.read(frame, label="kind"))
     assert figure.axes[0].get_ylabel() == "v"
     assert figure.legends[0].get_title().get_text() == "kind"
-    frame = pandas.DataFrame({"u": PLANE[:, 0], "kind": ["a", "b"] * 30, "v": PLANE[:, 1]})
     figure = unbend.plot.scatter(frame, "kind")
     assert same_points(marks(figure.axes[0]).points, PLANE)
     assert legend_names(figure) == ["a", "b"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 
@@ -58,11 +59,12 @@ def _matrix(graph: Any) -> Any:
     if is_sparse(graph):
         return graph
     if callable(getattr(graph, "fit", None)):
-        if not hasattr(graph, "graph_"):
+        if not hasattr(type(graph), "graph_"):
             raise ValueError(
                 f"{type(graph).__name__} holds no graph: give a fitted neighbourhood method or a "
                 "sparse matrix"
             )
+        check_is_fitted(graph)
         return graph.graph_
     if callable(getattr(graph, "graph", None)):
         return graph.graph()

@@ -88,8 +88,8 @@ def _embedding(estimator: Any) -> Any:
         raise TypeError(f"{method_name(estimator)} is a class: fit an instance of it and draw that")
     if not hasattr(estimator, "embedding_"):
         raise ValueError(
-            f"this {method_name(estimator)} holds no embedding: fit it, or draw what its "
-            "fit_transform returned"
+            f"this {method_name(estimator)} holds no embedding: fit it, or draw the "
+            "coordinates that it returned"
         )
     return estimator.embedding_
 

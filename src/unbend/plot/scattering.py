@@ -29,6 +29,8 @@ from unbend.plot.style import (
 
 # Pairs of more columns than this leave no room for the points.
 MOST_COLUMNS = 6
+# Rows whose ids are written without being asked for.
+FEW_ROWS = 60
 # Inches of a lane that leave room for its name.
 LANE = 0.2
 
@@ -59,7 +61,7 @@ def scatter(
         value are grey.
     names : array (n,), optional
         Names of rows, written beside as many points as have room; by default the ids of a
-        `Table`, if it has them.
+        `Table` of up to 60 rows.
     title : str, optional
         Title.
     method : str, estimator or class, optional
@@ -95,7 +97,9 @@ def scatter(
 
 
 def _names(drawn: Drawable, names: Any) -> list[str]:
-    given = drawn.names if names is None else names
+    given = names
+    if names is None and drawn.n <= FEW_ROWS:
+        given = drawn.names
     return [] if given is None else [str(name) for name in one_a_row("names", given, drawn.n)]
 
 
