@@ -63,8 +63,7 @@ def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, n
         rows = rows_of_numbers(estimator, X, reset=True)
         # A copy: what the caller does to X later must not move the fitted rows.
         points = np.array(rows, dtype=np.float64, order="C")
-        metric = Metric(estimator.metric, estimator.metric_params or {})
-        metric.check(points)
+        metric = Metric(estimator.metric, estimator.metric_params or {}).fitted(points)
         return PointSpace(points, metric, workers), rows.dtype
     distances = _distances(estimator, X, reset=True)
     n, columns = distances.shape

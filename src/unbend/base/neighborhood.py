@@ -33,7 +33,7 @@ from unbend.eigen import SOLVERS, solve
 from unbend.extend import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
-from unbend.neighbors import METRICS, Neighbors, PointSpace, Space
+from unbend.neighbors import METRICS, Neighbors, PointSpace, Space, described
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.quality import repeated_directions
 from unbend.report import note, stage, warn
@@ -92,7 +92,7 @@ class NeighborhoodEmbedding(Embedding):
         "taken as it is, and absent means not measured.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help="Further arguments of the metric, such as p of 'minkowski'."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
     )
     connect: str = param(
         "bridge",

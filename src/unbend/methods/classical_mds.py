@@ -11,7 +11,7 @@ from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, par
 from unbend.extend import Barycentric, Extension, LinearInverse, Placement, Rule
 from unbend.gram import Gram, SimilaritySquares, Squares
 from unbend.memory import reserve
-from unbend.neighbors import METRICS, GraphSpace, PointSpace
+from unbend.neighbors import METRICS, GraphSpace, PointSpace, described
 
 
 @final
@@ -61,7 +61,7 @@ class ClassicalMDS(GramEmbedding):
         "similarities of covariance type.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help="Further arguments of the metric, such as p of 'minkowski'."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
     )
     repair: str | None = param(
         None,

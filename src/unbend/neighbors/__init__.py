@@ -1,9 +1,19 @@
 """Who is near whom: spaces that answer neighbour queries, and the neighbourhoods they give."""
 
-from unbend.neighbors.metrics import METRICS, Metric
+from unbend.neighbors.distances import METRICS, described
+from unbend.neighbors.metrics import Metric
 from unbend.neighbors.points import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
 from unbend.neighbors.space import Space
 from unbend.neighbors.value import Neighbors
 
-__all__ = ["METRICS", "DistanceSpace", "GraphSpace", "Metric", "Neighbors", "PointSpace", "Space"]
+__all__ = [
+    "METRICS",
+    "DistanceSpace",
+    "GraphSpace",
+    "Metric",
+    "Neighbors",
+    "PointSpace",
+    "Space",
+    "described",
+]

@@ -13,6 +13,7 @@ from unbend._kernels.signatures import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.memory import reserve
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
+from unbend.neighbors.norms import Plain
 from unbend.neighbors.products import Cloud
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
 from unbend.neighbors.value import Neighbors
@@ -30,7 +31,7 @@ TREE_NORMS = (1.0, 2.0, np.inf)
 
 @dataclass(frozen=True, eq=False)
 class PointSpace(Space):
-    """Rows of numbers with a metric.
+    """Rows of numbers with a metric; every search works on the features that the metric sees.
 
     Examples
     --------
@@ -53,39 +54,64 @@ class PointSpace(Space):
         """Leave out the trees, which are built again when they are asked for."""
         return {name: self.__dict__[name] for name in ("points", "metric", "workers")}
 
+    @cached_property
+    def features(self) -> FloatArray:
+        """The points as the metric sees them."""
+        return self.metric.features(self.points)
+
     @property
     def _low(self) -> bool:
-        return self.metric.norm is not None and self.points.shape[1] <= TREE_COLUMNS
+        return self.metric.norm.p is not None and self.features.shape[1] <= TREE_COLUMNS
 
     @cached_property
     def _tree(self) -> Tree:
-        norm = self.metric.norm or 2.0
-        build = kernels.KdTree if norm in TREE_NORMS else reference.KdTree
-        return build(np.ascontiguousarray(self.points, dtype=np.float64), norm, self.workers)
+        p = self.metric.norm.p or 2.0
+        build = kernels.KdTree if p in TREE_NORMS else reference.KdTree
+        return build(np.ascontiguousarray(self.features, dtype=np.float64), p, self.workers)
 
     @cached_property
     def _pairs(self) -> KDTree:
         # Balanced trees split at medians, which degenerates when many points coincide.
-        return KDTree(self.points, balanced_tree=False, compact_nodes=False)
+        return KDTree(self.features, balanced_tree=False, compact_nodes=False)
 
     @cached_property
     def _cloud(self) -> Cloud:
-        return Cloud.of(self.points)
+        return Cloud.of(self.features)
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
         if self._low:
-            return Neighbors.rectangular(*self._nearest_by_tree(k))
-        if self.metric.norm == 2:
-            return Neighbors.rectangular(*self._cloud.neighbors(k, self.workers))
-        return without_self(*self._nearest_by_blocks(self.points, k + 1))
+            found = self._nearest_by_tree(k)
+        elif self.metric.norm.p == 2:
+            found = self._cloud.neighbors(k, self.workers)
+        else:
+            return without_self(*self._nearest_by_blocks(self.features, k + 1))
+        return Neighbors.rectangular(*self._read(self.features, *found))
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k points nearest to each new point."""
-        if not self._low:
-            if self.metric.norm == 2:
-                return self._cloud.nearest_of(new, k, self.workers)
-            return self._nearest_by_blocks(new, k)
+        new = self.metric.features(new)
+        if self._low:
+            return self._read(new, *self._nearest_of_by_tree(new, k))
+        if self.metric.norm.p == 2:
+            return self._read(new, *self._cloud.nearest_of(new, k, self.workers))
+        return self._nearest_by_blocks(new, k)
+
+    def _read(
+        self, features: FloatArray, indices: IntArray, lengths: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Distances of neighbours that were found by a norm of their features."""
+        norm = self.metric.norm
+        distances = norm.read(lengths)
+        rough = np.nonzero(lengths > norm.reliable)
+        if len(rough[0]):
+            distances[rough] = norm.along(features[rough[0]], self.features[indices[rough]])
+            order = np.lexsort((indices, distances), axis=1)
+            indices = np.take_along_axis(indices, order, axis=1)
+            distances = np.take_along_axis(distances, order, axis=1)
+        return indices, distances
+
+    def _nearest_of_by_tree(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         new = np.ascontiguousarray(new, dtype=np.float64)
         indices, distances = np.empty((len(new), k), dtype=np.int32), np.empty((len(new), k))
         for first, last in _paced(len(new), AT_ONCE):
@@ -106,26 +132,28 @@ class PointSpace(Space):
         found = []
         chunks = row_chunks(len(new), 16 * self.n)
         for number, rows in enumerate(chunks):
-            found.append(smallest(self.metric.between(new[rows], self.points), k, self.workers))
+            between = self.metric.norm.between(new[rows], self.features)
+            found.append(smallest(between, k, self.workers))
             step(number + 1, len(chunks))
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
     def within(self, radius: float) -> Neighbors:
         """Find all other points within `radius` of every point."""
         if self._low:
-            norm = self.metric.norm or 2.0
+            norm = self.metric.norm
+            p = norm.p or 2.0
             # A little farther, so that rounding loses no pair at exactly the radius.
-            reach = radius * (1 + 1e-12)
-            edges = int(self._pairs.count_neighbors(self._pairs, reach, norm))
+            reach = norm.unread(radius) * (1 + 1e-12)
+            edges = int(self._pairs.count_neighbors(self._pairs, reach, p))
             reserve(64 * edges, f"{edges} edges within the radius", "use a smaller radius")
-            pairs = self._pairs.query_pairs(reach, norm, output_type="ndarray")
+            pairs = self._pairs.query_pairs(reach, p, output_type="ndarray")
             lengths = self.lengths(pairs[:, 0], pairs[:, 1])
             pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
             ends = np.concatenate((pairs, pairs[:, ::-1]))
             return Neighbors.from_edges(self.n, ends[:, 0], ends[:, 1], np.tile(lengths, 2))
         rows, columns, distances = [], [], []
         for chunk in row_chunks(self.n, 16 * self.n):
-            between = self.metric.between(self.points[chunk], self.points)
+            between = self.metric.norm.between(self.features[chunk], self.features)
             row, column = np.nonzero(between <= radius)
             rows.append(row + chunk.start)
             columns.append(column)
@@ -137,27 +165,26 @@ class PointSpace(Space):
 
     def distances_of(self, new: FloatArray) -> FloatArray:
         """Distances of the new points to all points."""
-        return self.metric.between(new, self.points)
+        return self.metric.norm.between(self.metric.features(new), self.features)
 
     def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Distances of pairs of points."""
-        if self.metric.norm is None:
-            pairs = zip(self.points[rows, None], self.points[columns, None], strict=True)
-            return np.array([self.metric.between(a, b)[0, 0] for a, b in pairs])
-        difference = self.points[rows].astype(np.float64) - self.points[columns]
-        return np.asarray(np.linalg.norm(difference, ord=self.metric.norm, axis=1))
+        first, second = self.features[rows], self.features[columns]
+        return self.metric.norm.along(first.astype(np.float64, copy=False), second)
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the points in each block, up to a rigid motion."""
-        return self._local(self.points[blocks].astype(np.float64))
+        return self._local(self.features[blocks].astype(np.float64, copy=False))
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Do the same with the new point first."""
-        return self._local(np.concatenate((new[:, None], self.points[blocks]), axis=1))
+        new = self.metric.features(new)
+        return self._local(np.concatenate((new[:, None], self.features[blocks]), axis=1))
 
     def _local(self, block: FloatArray) -> FloatArray:
-        if self.metric.norm != 2:
-            return principal(centred_gram(np.stack([self.metric.between(b, b) for b in block])))
+        norm = self.metric.norm
+        if not (isinstance(norm, Plain) and norm.p == 2):
+            return principal(centred_gram(np.stack([norm.between(b, b) for b in block])))
         # From the first point: points that coincide differ by exactly zero.
         block = block - block[:, :1]
         if block.shape[2] <= block.shape[1]:
@@ -167,7 +194,12 @@ class PointSpace(Space):
 
     def take(self, rows: IntArray) -> "PointSpace":
         """Restrict to some points."""
-        return PointSpace(self.points[rows], self.metric, self.workers)
+        part = PointSpace(self.points[rows], self.metric, self.workers)
+        # Mapped once: the place where the cached property keeps them.
+        part.__dict__["features"] = (
+            part.points if self.features is self.points else self.features[rows]
+        )
+        return part
 
     def rows(self, rows: IntArray) -> FloatArray:
         """Fitted points as new points."""
@@ -178,8 +210,8 @@ class PointSpace(Space):
         return new
 
     def distinct(self) -> tuple[IntArray, IntArray]:
-        """First occurrence of each distinct point, and which of them each point equals."""
-        _, first, inverse = np.unique(self.points, axis=0, return_index=True, return_inverse=True)
+        """First occurrence of each point that the metric tells apart, and which each equals."""
+        _, first, inverse = np.unique(self.features, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))

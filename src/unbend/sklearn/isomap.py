@@ -86,4 +86,4 @@ class Isomap(ScikitIsomap):
         if self.metric == "precomputed":
             return DistanceSpace(rows)
         name = self.nbrs_.effective_metric_
-        return PointSpace(rows, Metric(name, self.nbrs_.effective_metric_params_))
+        return PointSpace(rows, Metric(name, self.nbrs_.effective_metric_params_).fitted(rows))
