@@ -56,8 +56,8 @@ def low_frequencies(points: FloatArray, params: Mapping[str, Any]) -> dict[str, 
     if not whole or len(keep) != len(there) or any(k > c for k, c in zip(keep, there, strict=True)):
         counts = " x ".join(map(str, there))
         raise ValueError(
-            f"keep={params['keep']!r} must say how many of the {counts} frequencies of a row are "
-            "kept: an integer of at least 1, or one for each axis of shape"
+            f"keep={params['keep']!r} is not allowed: it must be a number of frequencies, or one "
+            f"for each axis of shape, from 1 to {counts}"
         )
     return {"shape": shape, "keep": tuple(int(k) for k in keep)}
 
