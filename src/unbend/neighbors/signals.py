@@ -57,7 +57,7 @@ def low_frequencies(points: FloatArray, params: Mapping[str, Any]) -> dict[str, 
         counts = " x ".join(map(str, there))
         raise ValueError(
             f"keep={params['keep']!r} is not allowed: it must be a number of frequencies, or one "
-            f"for each axis of shape, from 1 to {counts}"
+            f"for each side of shape, from 1 to {counts}"
         )
     return {"shape": shape, "keep": tuple(int(k) for k in keep)}
 
