@@ -49,7 +49,8 @@ def low_frequencies(points: FloatArray, params: Mapping[str, Any]) -> dict[str, 
     there = tuple(size // 2 + 1 for size in shape)
     keep = params.get("keep")
     if keep is None:
-        keep = tuple((count + 1) // 2 for count in there)
+        # Of very short rows no fewer than two, where there are two: one is only the mean.
+        keep = tuple(min(count, max(2, (count + 1) // 2)) for count in there)
     elif _positive(keep):
         keep = tuple(min(int(keep), count) for count in there) if keep <= max(there) else (keep,)
     whole = isinstance(keep, tuple | list) and all(map(_positive, keep))
