@@ -5,29 +5,34 @@ from pathlib import Path
 
 import pytest
 
+from unbend.neighbors import METRICS
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-def run(name, monkeypatch, capsys, picture):
+def printed(name, monkeypatch, capsys, picture):
+    """Run an example, and return the numbers that it prints for each distance, in order."""
     monkeypatch.setattr("sys.argv", [name, str(picture)])
-    found = runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     assert picture.stat().st_size > 10_000
-    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
-    return found, {line[0]: [float(n) for n in line[1:]] for line in printed if len(line) in (2, 3)}
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    found = {}
+    for first, *numbers in lines:
+        if first in METRICS:
+            found.setdefault(first, []).extend(map(float, numbers))
+    return found
 
 
 def test_pictures_by_the_right_distance(monkeypatch, capsys, tmp_path):
-    found, _ = run("distances_images.py", monkeypatch, capsys, tmp_path / "images.png")
-    letters = {metric: error for metric, (error, _) in found["letters"]().items()}
-    assert letters["fourier_phase_difference"] < 0.002 < 0.1 < letters["euclidean"]
-    digits = {metric: right for metric, (right, _) in found["digits"]().items()}
-    assert digits["correlation"] > digits["derivative"] > 1.5 * digits["euclidean"]
+    found = printed("distances_images.py", monkeypatch, capsys, tmp_path / "images.png")
+    assert found["fourier_phase_difference"][0] < 0.002 < 0.1 < found["euclidean"][0]
+    assert found["correlation"][0] > found["derivative"][0] > 1.5 * found["euclidean"][1]
 
 
 def test_signals_by_the_right_distance(monkeypatch, capsys, tmp_path):
     pytest.importorskip("pywt")
-    _, printed = run("distances_signals.py", monkeypatch, capsys, tmp_path / "signals.png")
-    recorded, drifting = printed["correlation"]
+    found = printed("distances_signals.py", monkeypatch, capsys, tmp_path / "signals.png")
+    recorded, drifting = found["correlation"]
     assert recorded == drifting < 0.01
-    assert printed["fourier_phase"][1] < 0.02 < 0.08 < printed["euclidean"][1]
+    assert found["fourier_phase"][1] < 0.02 < 0.08 < found["euclidean"][1]
