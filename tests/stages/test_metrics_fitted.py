@@ -102,8 +102,9 @@ def test_rows_that_the_distance_does_not_tell_apart_get_the_same_coordinates():
     np.testing.assert_array_equal(model.embedding_[:80], model.embedding_[80:160])
     np.testing.assert_array_equal(model.embedding_[:80], model.embedding_[160:])
     offset = np.concatenate((rows, rows + 3))
-    model = fitted(unbend.LTSA, "derivative", None, offset)
-    np.testing.assert_array_equal(model.embedding_[:80], model.embedding_[80:])
+    for params in (None, PICTURES):
+        model = fitted(unbend.LTSA, "derivative", params, offset)
+        np.testing.assert_array_equal(model.embedding_[:80], model.embedding_[80:])
 
 
 D = np.diag

@@ -101,8 +101,20 @@ def phase_differences(rows: FloatArray, constants: Mapping[str, Any]) -> FloatAr
 
 
 def derivatives(rows: FloatArray, constants: Mapping[str, Any]) -> FloatArray:
-    """Differences of neighbouring numbers along each axis."""
-    return _along_axes(rows.reshape(-1, *constants["shape"]))
+    """Differences of neighbouring numbers along each axis, or what has the same norm.
+
+    Pictures have nearly twice as many differences as pixels. A cosine transform (type II) makes the
+    sum of their squares diagonal, Σ_k Σ_a 4 sin²(πk_a / 2m_a) |C(k)|², with one feature a pixel.
+    """
+    shape = constants["shape"]
+    if len(shape) == 1:
+        return np.diff(rows, axis=1)
+    axes = tuple(range(1, len(shape) + 1))
+    # From the first pixel: a constant added to a picture of whole numbers changes no bit.
+    spectrum = fft.dctn((rows - rows[:, :1]).reshape(-1, *shape), axes=axes, norm="ortho")
+    steps = [2.0 * np.sin(np.pi * np.arange(size) / (2 * size)) for size in shape]
+    squares = sum(np.square(step) for step in np.ix_(*steps))
+    return np.asarray((spectrum * np.sqrt(squares)).reshape(len(rows), -1)[:, 1:])
 
 
 def _along_axes(values: FloatArray) -> FloatArray:
