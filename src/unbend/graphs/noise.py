@@ -1,0 +1,128 @@
+"""Local spectra: how far neighbourhoods leave their best d-planes, and when noise rules them.
+
+Local methods look for functions that are affine in every neighbourhood. Noise of variance σ²
+across the tangent plane tilts the plane that a neighbourhood of s points sees, and a function of
+unit slope then misses being affine by Σσ⁴/τ², with τ² its variance along one tangent direction; a
+function with second derivative one misses it by sτ⁴/4. Over the whole sample the first acts as a
+Laplacian with weight α, the second as the energy of a bent plate with weight β. Of data with
+variances V₁ ≥ … ≥ V_d the last coordinate costs α/V_d, and the first wave along the longest
+direction, a function of the first coordinate, 3.29 α/V₁ + 3.48 β/V₁²: once the wave is cheaper, it
+takes the place of the coordinate, as it does in Laplacian eigenmaps.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.graphs.geodesics import geodesics
+from unbend.graphs.graph import Graph
+from unbend.neighbors.space import Space, centred_gram
+from unbend.neighbors.value import Neighbors
+
+# Free vibrations of a string and of a beam of length ℓ, ℓ² = 12 V: (2π)²/12 and 4.73⁴/12².
+STRING, BEAM = 3.29, 3.476
+# Eigenvalues below this share of the largest are rounding: the neighbourhood has no such direction.
+FLAT = 1e-12
+# Neighbourhoods looked at when many sizes are compared, and sources of the geodesics that tell how
+# long and how wide the data are.
+SAMPLE, LANDMARKS = 256, 64
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSpectra:
+    """Variances of each neighbourhood along its principal directions, largest first (n, r)."""
+
+    variances: FloatArray
+    sizes: IntArray
+
+    def dimension(self) -> IntArray:
+        """Count the directions that each neighbourhood spans."""
+        largest = self.variances[:, :1]
+        spanned: IntArray = np.sum((self.variances > FLAT * largest) & (largest > 0), axis=1)
+        return spanned
+
+    def outside(self, d: int) -> FloatArray:
+        """Share of the variance outside the best d-plane, zero where there is no variance."""
+        total, beyond = self.variances.sum(axis=1), self.variances[:, d:].sum(axis=1)
+        return np.asarray(np.divide(beyond, total, out=np.zeros_like(total), where=total > 0))
+
+    def energies(self, d: int) -> tuple[float, float]:
+        """Mean α and β: what a unit slope and a unit second derivative cost a neighbourhood."""
+        tangent = self.variances[:, :d].mean(axis=1)
+        noise = np.square(self.variances[:, d:]).sum(axis=1)
+        cost = np.divide(noise, tangent, out=np.zeros_like(noise), where=tangent > 0)
+        return float(cost.mean()), float(np.mean(self.sizes * np.square(tangent) / 4))
+
+
+def local_spectra(space: Space, neighbors: Neighbors, unit: float = 1.0) -> LocalSpectra:
+    """Spectra of all neighbourhoods, the point itself included.
+
+    Lengths are divided by `unit` first, so that no square leaves the range of numbers.
+    """
+    at_once = max(1, (1 << 22) // (int(neighbors.counts.max(initial=0)) + 1) ** 2)
+    found = [
+        (points, _block_spectra(space, np.column_stack((points, others)), unit))
+        for points, others in neighbors.blocks(at_once)
+    ]
+    variances = np.zeros((neighbors.n, max(spectra.shape[1] for _, spectra in found)))
+    for points, spectra in found:
+        variances[points, : spectra.shape[1]] = spectra
+    return LocalSpectra(variances, neighbors.counts + 1)
+
+
+def _block_spectra(space: Space, blocks: IntArray, unit: float) -> FloatArray:
+    """Variances along the principal directions of each block of points (m, r), descending."""
+    local = space.coordinates(blocks) / unit
+    local = local - local.mean(axis=1, keepdims=True)
+    # The smaller of both products has all the values that are not zero.
+    wide = local.shape[2] > local.shape[1]
+    products = local @ local.mT if wide else local.mT @ local
+    values = np.linalg.eigvalsh(products)[:, ::-1] / blocks.shape[1]
+    return np.asarray(np.maximum(values, 0.0))
+
+
+def extents(graph: Graph, d: int, unit: float = 1.0) -> FloatArray:
+    """Variances of the d longest directions of the largest component, by geodesics."""
+    inside = np.flatnonzero(graph.components == 0)
+    marks = inside[_spread(len(inside), LANDMARKS)]
+    between = geodesics(graph.lengths, marks)[:, marks] / unit
+    values = np.linalg.eigvalsh(centred_gram(between[None])[0])[::-1] / len(marks)
+    variances = np.zeros(d)
+    variances[: len(values)] = np.maximum(values[:d], 0.0)
+    return variances
+
+
+def hiding(alpha: FloatArray, beta: FloatArray, variances: FloatArray) -> FloatArray:
+    """Cost of the last coordinate over that of the first wave: noise hides it where above one."""
+    if variances[-1] <= 0:
+        return np.zeros_like(alpha)
+    longest = variances[0]
+    wave = STRING * alpha / longest + BEAM * beta / longest**2
+    costs = alpha / variances[-1]
+    return np.asarray(np.divide(costs, wave, out=np.zeros_like(alpha), where=wave > 0))
+
+
+def energies_by_size(
+    space: Space, sizes: IntArray, d: int, unit: float
+) -> tuple[FloatArray, FloatArray]:
+    """α and β of neighbourhoods of each number of neighbours, by a sample of the rows."""
+    rows = _spread(space.n, SAMPLE)
+    nearest, _ = space.nearest_of(space.rows(rows), int(sizes.max()) + 1)
+    energies = []
+    for size in sizes:
+        parts = [
+            _block_spectra(space, nearest[chunk, : size + 1], unit)
+            for chunk in row_chunks(len(rows), 32 * (int(size) + 1) ** 2)
+        ]
+        variances = np.concatenate(parts)
+        counts = np.full(len(rows), size + 1)
+        energies.append(LocalSpectra(variances, counts).energies(d))
+    alpha, beta = np.array(energies).T
+    return alpha, beta
+
+
+def _spread(n: int, most: int) -> IntArray:
+    """Draw at most `most` of n rows by a fixed seed: their order may mean something."""
+    drawn: IntArray = np.random.default_rng(0).permutation(n)[:most]
+    return np.sort(drawn)
