@@ -54,7 +54,7 @@ def spectrum(weights: csr_array, count: int | None = None) -> FloatArray:
 def _harmonic(weights: csr_array, count: int) -> tuple[int, FloatArray]:
     """Find the number of components and the least eigenvalues of L f = λ D f beyond their zeros."""
     degree = volumes(weights)
-    joined = csr_array(weights)
+    joined = weights.copy()
     joined.eliminate_zeros()
     zeros = int(components(joined).max()) + 1
     alone = degree == 0
