@@ -8,21 +8,22 @@ from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs.graph import components, undirected
-from unbend.graphs.noise import (
-    LocalSpectra,
-    energies_by_size,
-    extents,
-    hiding,
-    local_spectra,
+from unbend.graphs.neighborhood_sizes import (
+    Known,
+    radii,
+    sizes_to_try,
+    smallest_sound,
+    sound_from,
 )
+from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding, local_spectra
 from unbend.neighbors.points import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
 from unbend.neighbors.value import Neighbors
 
-# A number of neighbours is suggested where the last coordinate costs at most this share of what
-# would hide it, so that a constant somewhat wrong does no harm.
-SAFE = 0.5
+# A number of neighbours is suggested where the last coordinate costs at most half of what would
+# hide it, so that a constant somewhat wrong does no harm; where that many would jump, 0.8 of it.
+SAFE = (0.5, 0.8)
 # Sizes of neighbourhoods are tried up to this multiple of the one asked about.
 REACH = 16
 
@@ -46,13 +47,13 @@ class Consistency:
     radius : array (n,)
         Distance to the farthest neighbour.
     hidden : float
-        Above one, noise rules: a wave along the longest direction costs local methods less than
-        the last coordinate, and takes its place.
+        What the last coordinate costs local methods, over the cost of a wave along the longest
+        direction. Above one noise rules: the wave takes the place of the coordinate.
     tried, hidden_by_size : array (sizes,)
         Numbers of neighbours that were tried, and `hidden` for each.
     suggested : int, or None
-        The smallest number of neighbours that passes all three, the last with half to spare, if
-        one of those tried does.
+        The smallest number of neighbours that passes all three with room to spare, if one of
+        those tried does.
     """
 
     d: int
@@ -80,9 +81,14 @@ class Consistency:
         return np.flatnonzero(self.dimension < self.d)
 
     @property
+    def ruled_by_noise(self) -> bool:
+        """Whether noise hides the last coordinate from local methods."""
+        return self.hidden > 1
+
+    @property
     def passes(self) -> bool:
         """Whether nothing is wrong."""
-        return self.connected and not len(self.thin) and self.hidden <= 1
+        return self.connected and not len(self.thin) and not self.ruled_by_noise
 
     def problems(self) -> list[str]:
         """Say in words what is wrong; nothing if nothing is."""
@@ -97,7 +103,7 @@ class Consistency:
                 f"{len(self.thin)} neighbourhoods span fewer than {self.d} directions (the first "
                 f"is that of point {self.thin[0]})"
             )
-        if self.hidden > 1:
+        if self.ruled_by_noise:
             found.append(
                 f"noise rules the neighbourhoods: coordinate {self.d} costs local methods "
                 f"{self.hidden:.1f} times what a function of the first does, which hides it"
@@ -111,7 +117,7 @@ class Consistency:
         if not len(self.tried):
             return "points or distances would tell the local dimension, the noise and a better k"
         most = int(self.tried[-1])
-        if not self.connected and self.hidden <= 1 and not len(self.thin):
+        if not self.connected and not (self.ruled_by_noise or len(self.thin)):
             return f"no n_neighbors up to {most} connects it: join or embed the components"
         return f"no n_neighbors up to {most} passes: use fewer rows, or another n_components"
 
@@ -156,8 +162,8 @@ def consistency(
     Examples
     --------
     >>> import unbend
-    >>> roll = unbend.datasets.swiss_roll(2000, noise=0.4, random_state=0)
-    >>> report = consistency(roll.points, d=2, n_neighbors=8)
+    >>> roll = unbend.datasets.swiss_roll(3000, noise=0.2, random_state=0)
+    >>> report = consistency(roll.points, d=2, n_neighbors=10)
     >>> report.connected, report.passes
     (True, False)
     >>> print(report.problems()[0][:32])
@@ -208,30 +214,25 @@ def _of_graph(neighbors: Neighbors, d: int) -> Consistency:
     none: IntArray = np.zeros(0, dtype=np.intp)
     k = int(np.median(neighbors.counts))
     sizes = np.bincount(component)
-    radius = _radii(neighbors)
+    radius = radii(neighbors)
     return Consistency(d, k, component, sizes, None, None, radius, 0.0, none, none + 0.0, None)
-
-
-def _radii(neighbors: Neighbors) -> FloatArray:
-    radius = np.zeros(neighbors.n)
-    some = neighbors.counts > 0
-    radius[some] = neighbors.distances[neighbors.offsets[1:][some] - 1]
-    return radius
 
 
 def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consistency:
     graph = undirected(neighbors)
-    radius = _radii(neighbors)
+    radius = radii(neighbors)
     unit = float(np.median(radius[radius > 0])) if np.any(radius > 0) else 1.0
     spectra = local_spectra(space, neighbors, unit)
     variances = extents(graph, d, unit)
     k = max(1, int(np.median(neighbors.counts)))
-    tried = _sizes(d, REACH * k, space.n)
+    tried = sizes_to_try(d, REACH * k, space.n)
     alpha, beta = energies_by_size(space, tried, d, unit)
     hidden_by_size = hiding(alpha, beta, variances)
-    whole = graph.components.max() == 0 and np.all(spectra.dimension() >= d)
-    # Known already of neighbourhoods at least as large as all of these, if they are the nearest.
-    sound = int(neighbors.counts.max()) if whole and np.ptp(neighbors.counts) == 0 else space.n
+    known = Known(k, sound_from(graph, spectra, d), float(variances[0]), unit)
+    within = (tried[hidden_by_size <= share] for share in SAFE)
+    suggested = next(
+        (size for sizes in within if (size := smallest_sound(space, d, sizes, known))), None
+    )
     return Consistency(
         d=d,
         n_neighbors=k,
@@ -243,53 +244,10 @@ def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consi
         hidden=_hidden(spectra, variances, d),
         tried=tried,
         hidden_by_size=hidden_by_size,
-        suggested=_smallest(space, d, tried[hidden_by_size <= SAFE], sound),
+        suggested=suggested,
     )
 
 
 def _hidden(spectra: LocalSpectra, variances: FloatArray, d: int) -> float:
     alpha, beta = spectra.energies(d)
     return float(hiding(np.array([alpha]), np.array([beta]), variances)[0])
-
-
-def _sizes(d: int, most: int, n: int) -> IntArray:
-    """Every number of neighbours from d + 1 up to 32, then in steps of an eighth."""
-    least, most = min(d + 1, n - 1), min(max(most, d + 1), n - 1)
-    sizes = [least]
-    while sizes[-1] < most:
-        sizes.append(min(most, sizes[-1] + max(1, sizes[-1] // 8 if sizes[-1] >= 32 else 1)))
-    return np.array(sizes, dtype=np.intp)
-
-
-def _smallest(space: Space, d: int, sizes: IntArray, sound: int) -> int | None:
-    """Smallest of the sizes whose graph is connected and spans d directions everywhere.
-
-    Larger neighbourhoods contain smaller ones, so both hold from some size on; they are known to
-    hold from `sound` on.
-    """
-    low, high = 0, len(sizes) - 1
-    if not len(sizes):
-        return None
-    # Doubling first: the search for the most neighbours is the dearest.
-    reach = 0
-    while not _sound(space, d, int(sizes[reach]), sound):
-        if reach == high:
-            return None
-        low, reach = reach + 1, min(2 * reach + 1, high)
-    high = reach
-    while low < high:
-        middle = (low + high) // 2
-        holds = _sound(space, d, int(sizes[middle]), sound)
-        low, high = (low, middle) if holds else (middle + 1, high)
-    return int(sizes[high])
-
-
-def _sound(space: Space, d: int, k: int, sound: int) -> bool:
-    if k >= sound:
-        return True
-    neighbors = space.nearest(k)
-    if components(neighbors.graph()).max() > 0:
-        return False
-    radius = _radii(neighbors)
-    spectra = local_spectra(space, neighbors, float(np.median(radius)) or 1.0)
-    return bool(np.all(spectra.dimension() >= d))
