@@ -22,7 +22,7 @@ from tests.oracles.embeddings import subspace_angle
 from tests.oracles.neighbors import pairwise
 
 pytestmark = [STRICT, pytest.mark.timeout(60)]
-POLICY = pytest.mark.parametrize("policy", ["bridge", "largest", "components"])
+POLICY = pytest.mark.parametrize("policy", ["bridge", "enlarge", "largest", "components"])
 
 
 def blobs(*sizes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -92,6 +92,10 @@ def test_every_policy_gives_every_row_finite_coordinates_and_its_component(
     if policy == "bridge":
         assert f"up to {gap(points, labels):.4g} long" in told[0]
         assert fitted.report_.stage("graph").facts["bridges"] == count - 1
+    if policy == "enlarge":
+        facts = fitted.report_.stage("graph").facts
+        assert f"added {facts['added_edges']} edges" in told[0]
+        assert facts["enlarged"] == len(points) - largest
 
 
 @SCENE
@@ -174,7 +178,7 @@ def test_given_distances_fall_apart_and_are_joined_as_points_are(
     assert_same(given.embedding_, given.transform(distances), 1e-8)
 
 
-@pytest.mark.parametrize("policy", ["bridge", "largest", "components", "error"])
+@pytest.mark.parametrize("policy", ["bridge", "enlarge", "largest", "components", "error"])
 @EVERY_NEIGHBORHOOD
 def test_blobs_and_an_isolated_point_are_embedded_or_refused(method: type, policy: str) -> None:
     points, labels = blobs(60, 50, 40)
@@ -190,7 +194,7 @@ def test_blobs_and_an_isolated_point_are_embedded_or_refused(method: type, polic
         assert np.all(np.isfinite(fitted.transform(points + 0.1)))
 
 
-@pytest.mark.parametrize("policy", ["bridge", "largest", "components", "error"])
+@pytest.mark.parametrize("policy", ["bridge", "enlarge", "largest", "components", "error"])
 @EVERY_NEIGHBORHOOD
 def test_a_given_graph_that_falls_apart_is_embedded_in_parts_or_refused(
     method: type, policy: str

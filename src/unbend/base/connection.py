@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import IntArray
-from unbend.graphs import bridge, components
+from unbend.graphs import bridge, components, enlarge
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import note, warn
 
-CONNECT = ("bridge", "largest", "components", "error")
+CONNECT = ("bridge", "enlarge", "largest", "components", "error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,8 @@ class Connected:
 def connect(space: Space, neighbors: Neighbors, policy: str, local_blocks: bool) -> Connected:
     """Apply a policy to the components of the graph.
 
-    For methods made of local blocks both ends of a bridge get the other's neighbourhood.
+    For methods made of local blocks both ends of a bridge, or of an edge by which a larger
+    neighbourhood reaches another component, get the other's neighbourhood.
     """
     component = components(neighbors.graph())
     count = int(component.max()) + 1
@@ -37,7 +38,8 @@ def connect(space: Space, neighbors: Neighbors, policy: str, local_blocks: bool)
     apart = f"the neighbourhood graph has {count} components (the largest holds {sizes[0]} rows)"
     if policy == "error":
         raise ValueError(
-            f"{apart}: use more neighbours, or connect='bridge', 'largest' or 'components'"
+            f"{apart}: use more neighbours, or connect='bridge', 'enlarge', 'largest' or "
+            "'components'"
         )
     if policy == "largest":
         if isinstance(space, GraphSpace):
@@ -58,16 +60,39 @@ def connect(space: Space, neighbors: Neighbors, policy: str, local_blocks: bool)
             f"{apart} and a given graph has no distances to bridge them with: use "
             "connect='components', or give points or a dense distance matrix"
         )
+    join = _enlarged if policy == "enlarge" else _bridged
+    return Connected(join(space, neighbors, component, apart, local_blocks), component, [everyone])
+
+
+def _bridged(
+    space: Space, neighbors: Neighbors, component: IntArray, apart: str, local_blocks: bool
+) -> Neighbors:
     bridges = bridge(space, component)
-    longest = float(bridges.lengths.max())
-    note(bridges=len(bridges.lengths), longest_bridge=longest)
-    bridged = "1 bridge was" if count == 2 else f"{count - 1} bridges were"
+    count, longest = len(bridges.lengths), float(bridges.lengths.max())
+    note(bridges=count, longest_bridge=longest)
+    bridged = "1 bridge was" if count == 1 else f"{count} bridges were"
     warn(
         f"{apart}: {bridged} added, up to {longest:.4g} long (the longest "
         f"edge was {neighbors.distances.max(initial=0.0):.4g}); with more neighbours, or "
         "connect='components', none would be needed"
     )
-    joined = (
-        bridges.as_neighborhoods(neighbors, space) if local_blocks else bridges.as_edges(neighbors)
+    if local_blocks:
+        return bridges.as_neighborhoods(neighbors, space)
+    return bridges.as_edges(neighbors)
+
+
+def _enlarged(
+    space: Space, neighbors: Neighbors, component: IntArray, apart: str, local_blocks: bool
+) -> Neighbors:
+    enlarged = enlarge(space, neighbors)
+    rows = int(np.sum(enlarged.counts > neighbors.counts))
+    most, longest = int(enlarged.counts.max()), float(enlarged.links.lengths.max())
+    note(enlarged=rows, most_neighbors=most, added_edges=enlarged.added, longest_link=longest)
+    warn(
+        f"{apart}: {rows} rows got more neighbours, up to {most}, which added {enlarged.added} "
+        f"edges; those between components are up to {longest:.4g} long (the longest edge was "
+        f"{neighbors.distances.max(initial=0.0):.4g})"
     )
-    return Connected(joined, component, [everyone])
+    if local_blocks:
+        return enlarged.links.as_neighborhoods(enlarged.neighbors, space)
+    return enlarged.neighbors

@@ -97,8 +97,9 @@ class NeighborhoodEmbedding(Embedding):
     connect: str = param(
         "bridge",
         Choice(*CONNECT),
-        help="What to do when the graph falls apart: join the components by the shortest edges, "
-        "fit the largest and place the other rows, embed each on its own side by side, or raise.",
+        help="What to do when the graph falls apart: join the components by the shortest edges, or "
+        "by more neighbours for the rows of all but the largest; fit the largest and place the "
+        "other rows; embed each on its own side by side; or raise.",
     )
     eigen_solver: Any = param(
         "auto", Choice(*SOLVERS), SOLVER, help="How the spectrum is found; the report tells."

@@ -1,23 +1,75 @@
-"""Data graphs: edges with lengths, connection, geodesics, weights and Laplacians."""
+"""Data graphs: edges with lengths, connection, geodesics, weights, Laplacians and their spectra."""
 
+from unbend.graphs.combine import combine
 from unbend.graphs.connect import Bridges, bridge
+from unbend.graphs.consistency import Consistency, consistency
+from unbend.graphs.enlarge import Enlarged, enlarge
 from unbend.graphs.geodesics import Paths, geodesics
 from unbend.graphs.graph import Graph, components, symmetrize, undirected
+from unbend.graphs.interchange import (
+    LabelledGraph,
+    from_igraph,
+    from_networkx,
+    labelled,
+    to_igraph,
+    to_networkx,
+)
 from unbend.graphs.laplacian import degrees, laplacian
+from unbend.graphs.paths import Path, floyd_warshall, shortest_paths
+from unbend.graphs.quantities import (
+    boundary_volume,
+    contract,
+    degree_counts,
+    rayleigh_quotient,
+    volume,
+    volumes,
+)
+from unbend.graphs.spectrum import (
+    EigenvalueBounds,
+    diameter,
+    eigenvalue_bounds,
+    graph_eigenvalue,
+    spectrum,
+)
 from unbend.graphs.weights import adjacency, heat_kernel, weigh
 
 __all__ = [
     "Bridges",
+    "Consistency",
+    "EigenvalueBounds",
+    "Enlarged",
     "Graph",
+    "LabelledGraph",
+    "Path",
     "Paths",
     "adjacency",
+    "boundary_volume",
     "bridge",
+    "combine",
     "components",
+    "consistency",
+    "contract",
+    "degree_counts",
     "degrees",
+    "diameter",
+    "eigenvalue_bounds",
+    "enlarge",
+    "floyd_warshall",
+    "from_igraph",
+    "from_networkx",
     "geodesics",
+    "graph_eigenvalue",
     "heat_kernel",
+    "labelled",
     "laplacian",
+    "rayleigh_quotient",
+    "shortest_paths",
+    "spectrum",
     "symmetrize",
+    "to_igraph",
+    "to_networkx",
     "undirected",
+    "volume",
+    "volumes",
     "weigh",
 ]

@@ -1,4 +1,7 @@
-"""Joining the components of a graph by the shortest edges between them (book section 4.1.5)."""
+"""Joining the components of a graph by the shortest edges between them (book section 4.1.5).
+
+The book enlarges all neighbourhoods instead: see `unbend.graphs.enlarge`.
+"""
 
 from dataclasses import dataclass
 

@@ -45,7 +45,7 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
            [1. , 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
-    offsets, columns, forth, back = _both_ways(neighbors.graph(), absent=np.inf)
+    offsets, columns, forth, back = both_ways(neighbors.graph(), absent=np.inf)
     if how == "max":
         lengths = np.minimum(forth, back)
     elif how == "min":
@@ -60,7 +60,7 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
 
 def symmetrize(weights: csr_array, how: How = "max") -> csr_array:
     """Symmetric weights max(W, W'), min(W, W') or (W + W')/2, where absent means zero."""
-    offsets, columns, forth, back = _both_ways(weights, absent=0.0)
+    offsets, columns, forth, back = both_ways(weights, absent=0.0)
     if how == "mean":
         merged = (forth + back) / 2
     else:
@@ -85,9 +85,7 @@ def components(graph: csr_array) -> IntArray:
     return rank[labels]
 
 
-def _both_ways(
-    graph: csr_array, absent: float
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+def both_ways(graph: csr_array, absent: float) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Every pair that is an edge in some direction: offsets, columns, values forth and back."""
     return kernels.both_ways(
         graph.indptr.astype(np.int64, copy=False),

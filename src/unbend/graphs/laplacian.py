@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
+from unbend.graphs.graph import How, symmetrize
 
 
 def degrees(weights: csr_array) -> FloatArray:
@@ -14,9 +15,22 @@ def degrees(weights: csr_array) -> FloatArray:
 
 
 def laplacian(
-    weights: csr_array, kind: Literal["plain", "symmetric", "random_walk"] = "plain"
+    weights: csr_array,
+    kind: Literal["plain", "symmetric", "random_walk"] = "plain",
+    *,
+    symmetrization: How | None = None,
 ) -> csr_array:
     """Laplacian of symmetric weights: D − W, I − D^-½WD^-½, or I − D⁻¹W.
+
+    Parameters
+    ----------
+    weights : csr_array
+        Weights of the edges, not negative.
+    kind : {"plain", "symmetric", "random_walk"}
+        Which of the three.
+    symmetrization : {"max", "min", "mean"}, optional
+        A directed graph has the Laplacian of max(W, W'), min(W, W') or (W + W')/2, whichever is
+        named here; None where the weights are symmetric already.
 
     Examples
     --------
@@ -26,6 +40,8 @@ def laplacian(
     array([[ 2., -2.],
            [-2.,  2.]])
     """
+    if symmetrization is not None:
+        weights = symmetrize(weights, symmetrization)
     degree = degrees(weights)
     if kind == "plain":
         n = len(degree)

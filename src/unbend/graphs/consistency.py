@@ -1,0 +1,253 @@
+"""Whether a data graph can be trusted: connection, local dimension, local noise (book 4.1.4)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.graphs.graph import components, undirected
+from unbend.graphs.neighborhood_sizes import (
+    Known,
+    radii,
+    sizes_to_try,
+    smallest_sound,
+    sound_from,
+)
+from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding, local_spectra
+from unbend.neighbors.points import PointSpace
+from unbend.neighbors.precomputed import GraphSpace
+from unbend.neighbors.space import Space
+from unbend.neighbors.value import Neighbors
+
+# A number of neighbours is suggested where the last coordinate costs at most half of what would
+# hide it, so that a constant somewhat wrong does no harm; where that many would jump, 0.8 of it.
+SAFE = (0.5, 0.8)
+# Sizes of neighbourhoods are tried up to this multiple of the one asked about.
+REACH = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Consistency:
+    """What the neighbourhoods of a data graph can show of d dimensions.
+
+    Attributes
+    ----------
+    d : int
+        The dimensions wanted.
+    n_neighbors : int
+        Neighbours of a point, in the median.
+    component, sizes : array (n,), array (components,)
+        Component of each point, largest first, and how many points each has.
+    dimension : array (n,), or None
+        Number of directions that each neighbourhood spans.
+    outside : array (n,), or None
+        Share of each neighbourhood's variance outside its best d-plane.
+    radius : array (n,)
+        Distance to the farthest neighbour.
+    hidden : float
+        What the last coordinate costs local methods, over the cost of a wave along the longest
+        direction. Above one noise rules: the wave takes the place of the coordinate.
+    tried, hidden_by_size : array (sizes,)
+        Numbers of neighbours that were tried, and `hidden` for each.
+    suggested : int, or None
+        The smallest number of neighbours that passes all three with room to spare, if one of
+        those tried does.
+    """
+
+    d: int
+    n_neighbors: int
+    component: IntArray
+    sizes: IntArray
+    dimension: IntArray | None
+    outside: FloatArray | None
+    radius: FloatArray
+    hidden: float
+    tried: IntArray
+    hidden_by_size: FloatArray
+    suggested: int | None
+
+    @property
+    def connected(self) -> bool:
+        """Whether the graph has one component."""
+        return len(self.sizes) == 1
+
+    @property
+    def thin(self) -> IntArray:
+        """Points whose neighbourhoods span fewer than d directions."""
+        if self.dimension is None:
+            return np.zeros(0, dtype=np.intp)
+        return np.flatnonzero(self.dimension < self.d)
+
+    @property
+    def ruled_by_noise(self) -> bool:
+        """Whether noise hides the last coordinate from local methods."""
+        return self.hidden > 1
+
+    @property
+    def passes(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.connected and not len(self.thin) and not self.ruled_by_noise
+
+    def problems(self) -> list[str]:
+        """Say in words what is wrong; nothing if nothing is."""
+        found = []
+        if not self.connected:
+            found.append(
+                f"the graph has {len(self.sizes)} components (the largest holds {self.sizes[0]} "
+                f"of {len(self.component)} points)"
+            )
+        if len(self.thin):
+            found.append(
+                f"{len(self.thin)} neighbourhoods span fewer than {self.d} directions (the first "
+                f"is that of point {self.thin[0]})"
+            )
+        if self.ruled_by_noise:
+            found.append(
+                f"noise rules the neighbourhoods: coordinate {self.d} costs local methods "
+                f"{self.hidden:.1f} times what a function of the first does, which hides it"
+            )
+        return found
+
+    def advice(self) -> str:
+        """Say which number of neighbours passes."""
+        if self.suggested is not None:
+            return f"the smallest n_neighbors that passes with room to spare is {self.suggested}"
+        if not len(self.tried):
+            return "points or distances would tell the local dimension, the noise and a better k"
+        most = int(self.tried[-1])
+        if not self.connected and not (self.ruled_by_noise or len(self.thin)):
+            return f"no n_neighbors up to {most} connects it: join or embed the components"
+        return f"no n_neighbors up to {most} passes: use fewer rows, or another n_components"
+
+    def __str__(self) -> str:
+        lines = [f"consistency of {len(self.component)} points with d = {self.d}"]
+        lines.append(f"  neighbours      {self.n_neighbors}, radius {np.median(self.radius):.4g}")
+        lines.append(f"  components      {len(self.sizes)}")
+        if self.dimension is not None and self.outside is not None:
+            least, most = int(self.dimension.min()), int(self.dimension.max())
+            lines.append(f"  local dimension {least} to {most}")
+            share = np.median(self.outside)
+            lines.append(f"  outside d-plane {share:.3g} of the variance, hidden {self.hidden:.2g}")
+        lines += [f"  wrong: {problem}" for problem in self.problems()]
+        return "\n".join([*lines, f"  {self.advice()}"])
+
+
+def consistency(
+    X: ArrayLike | Space | Neighbors, d: int, n_neighbors: int | Neighbors = 10
+) -> Consistency:
+    """Check a data graph before its embedding is trusted (book section 4.1.4).
+
+    Three things must hold: the graph is connected; every neighbourhood spans d directions; and
+    noise does not rule the neighbourhoods. The last is judged by the variances of the
+    neighbourhoods inside and outside their best d-planes and by the extents of the data: where
+    `hidden` is above one, local methods such as LTSA lose a coordinate, whatever their solver.
+
+    Parameters
+    ----------
+    X : array (n, D), Space or Neighbors
+        Points, a space of points or distances, or a graph alone, of which only the connection can
+        be told. Points that coincide count once.
+    d : int
+        Dimensions wanted.
+    n_neighbors : int or Neighbors
+        Neighbours of each point, or the graph itself.
+
+    Returns
+    -------
+    Consistency
+        Printable; its arrays are what a plot needs.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(3000, noise=0.2, random_state=0)
+    >>> report = consistency(roll.points, d=2, n_neighbors=10)
+    >>> report.connected, report.passes
+    (True, False)
+    >>> print(report.problems()[0][:32])
+    noise rules the neighbourhoods:
+    >>> report.suggested > 16
+    True
+    """
+    if not isinstance(d, int | np.integer) or d < 1:
+        raise ValueError(f"d must be a positive whole number, not {d!r}")
+    if isinstance(X, Neighbors | GraphSpace):
+        return _of_graph(X if isinstance(X, Neighbors) else X.all_neighbors(), int(d))
+    space = X if isinstance(X, Space) else _points(X)
+    copy: IntArray = np.arange(space.n)
+    if isinstance(n_neighbors, Neighbors):
+        neighbors = n_neighbors
+        if neighbors.n != space.n:
+            raise ValueError(f"the graph has {neighbors.n} points and X has {space.n}")
+    else:
+        space, neighbors, copy = _distinct(space, n_neighbors)
+    return _judged(space, neighbors, int(d), copy)
+
+
+def _points(X: Any) -> PointSpace:
+    points = np.array(X, dtype=np.float64, order="C")
+    if points.ndim != 2 or len(points) < 3 or not np.all(np.isfinite(points)):
+        raise ValueError("X must be an array (n, D) of finite numbers with at least three rows")
+    return PointSpace(points)
+
+
+def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
+    """Neighbours among distinct points, and which of them each point equals."""
+    if not 1 <= k < space.n:
+        raise ValueError(f"n_neighbors must lie between 1 and {space.n - 1}, and it is {k}")
+    neighbors = space.nearest(k)
+    if np.any(neighbors.distances == 0):
+        first, copy = space.distinct()
+        if len(first) < space.n:
+            if len(first) < 3:
+                raise ValueError(f"X has only {len(first)} distinct points: give it three or more")
+            space = space.take(first)
+            return space, space.nearest(min(k, space.n - 1)), copy
+    return space, neighbors, np.arange(space.n)
+
+
+def _of_graph(neighbors: Neighbors, d: int) -> Consistency:
+    """Only the connection: a bare graph does not tell where its points lie."""
+    component = components(neighbors.graph())
+    none: IntArray = np.zeros(0, dtype=np.intp)
+    k = int(np.median(neighbors.counts))
+    sizes = np.bincount(component)
+    radius = radii(neighbors)
+    return Consistency(d, k, component, sizes, None, None, radius, 0.0, none, none + 0.0, None)
+
+
+def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consistency:
+    graph = undirected(neighbors)
+    radius = radii(neighbors)
+    unit = float(np.median(radius[radius > 0])) if np.any(radius > 0) else 1.0
+    spectra = local_spectra(space, neighbors, unit)
+    variances = extents(graph, d, unit)
+    k = max(1, int(np.median(neighbors.counts)))
+    tried = sizes_to_try(d, REACH * k, space.n)
+    alpha, beta = energies_by_size(space, tried, d, unit)
+    hidden_by_size = hiding(alpha, beta, variances)
+    known = Known(k, sound_from(graph, spectra, d), float(variances[0]), unit)
+    within = (tried[hidden_by_size <= share] for share in SAFE)
+    suggested = next(
+        (size for sizes in within if (size := smallest_sound(space, d, sizes, known))), None
+    )
+    return Consistency(
+        d=d,
+        n_neighbors=k,
+        component=graph.components[copy],
+        sizes=np.bincount(graph.components[copy]),
+        dimension=spectra.dimension()[copy],
+        outside=spectra.outside(d)[copy],
+        radius=radius[copy],
+        hidden=_hidden(spectra, variances, d),
+        tried=tried,
+        hidden_by_size=hidden_by_size,
+        suggested=suggested,
+    )
+
+
+def _hidden(spectra: LocalSpectra, variances: FloatArray, d: int) -> float:
+    alpha, beta = spectra.energies(d)
+    return float(hiding(np.array([alpha]), np.array([beta]), variances)[0])
