@@ -1,7 +1,6 @@
 """Help teaches with examples, completion knows the names, and both answer at once."""
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 from tests.cli.program import PROGRAM, sentence, unbend
 from unbend.base.params import parameters
 from unbend.cli.app import COMMANDS, application
-from unbend.cli.parameters import GENERAL, method_entry, option_name
+from unbend.cli.parameters import GENERAL, method_entry, option_name, options_of
 from unbend.registry import METHODS
 
 NAMES = ["embed", "transform", "quality", "plot", "surface", "methods", "demo", "info"]
@@ -95,7 +94,7 @@ def test_a_method_is_shown_with_every_parameter_it_declares():
 def test_the_options_of_every_method_go_with_the_general_ones(entry):
     """No option may have two meanings; typer would silently take the last."""
     taken = set(GENERAL.values())
-    for parameter in application.__globals__["options_of"](entry):
+    for parameter in options_of(entry):
         assert option_name(parameter.name) not in taken
         taken.add(option_name(parameter.name))
     application(entry)
@@ -112,19 +111,18 @@ def test_an_unknown_method_is_answered_by_the_nearest_name():
     assert "choose one of pca" in sentence(unbend("methods", "zzzz", code=2))
 
 
-def complete(words):
-    environment = {
-        "_UNBEND_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-    }
-    done = subprocess.run(
-        PROGRAM, capture_output=True, text=True, env={**os.environ, **environment}
-    )
-    return done.stdout.split()
+@pytest.fixture
+def complete(monkeypatch):
+    def completed(words):
+        monkeypatch.setenv("_UNBEND_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+        return unbend().stdout.decode().split()
+
+    return completed
 
 
-def test_the_shell_completes_commands_methods_and_their_parameters():
+def test_the_shell_completes_commands_methods_and_their_parameters(complete):
     assert complete("unbend qu") == ["quality"]
     assert complete("unbend methods la") == ["landmark_isomap", "laplacian_eigenmaps"]
     assert complete("unbend embed t.csv --method hess") == ["hessian_lle"]

@@ -5,10 +5,12 @@ made of the parameters that it declares. NumPy and scikit-learn are imported onl
 needs them, so that ``--help`` answers at once.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+INTERRUPTED = 130
 WITHOUT_EXTRA = (
     "The command line needs typer and rich, which are not installed: run pip install 'unbend[cli]'."
 )
@@ -39,6 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     try:
         from unbend.cli.app import run
+
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:
-        return 130
-    return run(sys.argv[1:] if arguments is None else list(arguments))
+        code = INTERRUPTED
+    if code == INTERRUPTED and arguments is None:
+        # Python would end by the signal itself if it came while text was being executed, as
+        # dataclasses do, though we have answered it.
+        sys.stderr.flush()
+        os._exit(code)
+    return code

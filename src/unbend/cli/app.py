@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unbend import __version__
+import unbend
 from unbend.cli import demo, embed, info, methods, plot, quality, surface, transform
 from unbend.cli.errors import ClosedPipe, Misuse, answer
 from unbend.cli.interrupts import prompt_interrupts
@@ -73,7 +73,7 @@ def application(chosen: Entry | None = None) -> typer.Typer:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        emit(f"unbend {__version__}")
+        emit(f"unbend {unbend.__version__}")
         raise typer.Exit
 
 

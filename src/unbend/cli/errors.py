@@ -4,7 +4,9 @@ import os
 import sys
 import traceback
 
-FAILED, MISUSED, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
+from unbend.cli import INTERRUPTED
+
+FAILED, MISUSED, CLOSED_PIPE = 1, 2, 141
 
 # What the library raises for its users, with one sentence each; anything else is a bug of ours.
 EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError)

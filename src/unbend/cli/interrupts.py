@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from unbend.cli.errors import INTERRUPTED
+from unbend.cli import INTERRUPTED
 
 # Kernels look for Ctrl-C many times a second; LAPACK never does.
 GRACE_SECONDS = 0.6
