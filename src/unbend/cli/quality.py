@@ -20,28 +20,30 @@ EXPLAINED = {
 }
 
 
+EmbeddingFile = Annotated[
+    str, typer.Argument(metavar="EMBEDDING", help=f"Its coordinates: {READABLE}.")
+]
+Truth = Annotated[
+    list[str] | None,
+    typer.Option("--truth", metavar="COLUMNS", help="Columns of TABLE with the true coordinates."),
+]
+Size = Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Size of the neighbourhoods.")]
+Sample = Annotated[
+    int | None,
+    typer.Option("--sample", metavar="ROWS", min=1, help="Compare so many rows only."),
+]
+
+
 def quality(
     table: TableFile,
-    embedding: Annotated[
-        str, typer.Argument(metavar="EMBEDDING", help=f"Its coordinates: {READABLE}.")
-    ],
+    embedding: EmbeddingFile,
     label: Label = None,
     id: Id = None,
     ignore: Ignore = None,
-    truth: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--truth", metavar="COLUMNS", help="Columns of TABLE with the true coordinates."
-        ),
-    ] = None,
+    truth: Truth = None,
     missing: Missing = "refuse",
-    neighbors: Annotated[
-        int, typer.Option("--neighbors", "-k", min=1, help="Size of the neighbourhoods.")
-    ] = 5,
-    sample: Annotated[
-        int | None,
-        typer.Option("--sample", metavar="ROWS", min=1, help="Compare so many rows only."),
-    ] = None,
+    neighbors: Size = 5,
+    sample: Sample = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
