@@ -83,7 +83,7 @@ NoTraining = Annotated[
     ),
 ]
 Float32 = Annotated[
-    bool, typer.Option("--float32", help="Keep the model in single precision: half the size.")
+    bool, typer.Option("--float32", help="Keep the model in single precision: a smaller file.")
 ]
 Picture = Annotated[
     str | None,
