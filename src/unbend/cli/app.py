@@ -1,0 +1,128 @@
+"""The commands, put together."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import unbend
+from unbend.cli import demo, embed, info, methods, plot, quality, surface, transform
+from unbend.cli.errors import ClosedPipe, Misuse, answer
+from unbend.cli.interrupts import prompt_interrupts
+from unbend.cli.output import emit
+from unbend.cli.parameters import DEFAULT_METHOD, method_entry, no_such_option, options_of
+from unbend.registry import Entry
+
+COMMANDS = (
+    embed.COMMAND,
+    transform.COMMAND,
+    quality.COMMAND,
+    plot.COMMAND,
+    surface.COMMAND,
+    methods.COMMAND,
+    demo.COMMAND,
+    info.COMMAND,
+)
+
+FIRST_STEPS = """The first ten minutes:
+
+  unbend surface swiss_roll -n 1000 -o roll.csv
+
+  unbend embed roll.csv -l chart_1 --ignore chart_2 -o flat.csv --plot flat.png
+
+  unbend quality roll.csv flat.csv --truth chart_1,chart_2
+
+Exit codes: 0 done, 1 failed, 2 misused, 130 interrupted by Ctrl-C."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code; nothing is raised."""
+    chosen = None
+    try:
+        with prompt_interrupts():
+            chosen = chosen_method(arguments)
+            words = list(arguments) or ["--help"]
+            code = application(chosen)(words, prog_name="unbend", standalone_mode=False)
+            sys.stdout.flush()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    except BrokenPipeError:
+        return answer(ClosedPipe())
+    except BaseException as error:
+        return answer(_as_misuse(error, chosen))
+    return code if isinstance(code, int) else 0
+
+
+def application(chosen: Entry | None = None) -> typer.Typer:
+    """Return the commands, `embed` with the options of the chosen method."""
+    app = typer.Typer(
+        help="High-dimensional data as a few coordinates that keep its geometry.",
+        epilog=FIRST_STEPS,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(general)
+    for command in COMMANDS:
+        extra = options_of(chosen) if chosen and command is embed.COMMAND else []
+        command.add_to(app, extra)
+    return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        emit(f"unbend {unbend.__version__}")
+        raise typer.Exit
+
+
+def general(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def chosen_method(arguments: Sequence[str]) -> Entry | None:
+    """Find the method whose options the command line may use.
+
+    Its class is loaded only if it is named, or needed: help and shell completion without a method
+    answer at once.
+    """
+    completing = "_UNBEND_COMPLETE" in os.environ
+    words = _words_to_complete() if completing else list(arguments)
+    if next((word for word in words if not word.startswith("-")), None) != "embed":
+        return None
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, separator, value = word.partition("=")
+        if name in ("--method", "-m") and (separator or following):
+            return (
+                _method_to_complete(following) if completing else method_entry(value or following)
+            )
+    helping = "--help" in words or "-h" in words
+    return None if helping or completing else method_entry(DEFAULT_METHOD)
+
+
+def _method_to_complete(name: str) -> Entry | None:
+    try:
+        return method_entry(name)
+    except Misuse:
+        return None
+
+
+def _words_to_complete() -> list[str]:
+    typed = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    return typed.split()[1:]
+
+
+def _as_misuse(error: BaseException, chosen: Entry | None) -> BaseException:
+    """Give the errors of typer's parser our form; their classes differ from version to version."""
+    option = getattr(error, "option_name", None)
+    if chosen is not None and option is not None and hasattr(error, "possibilities"):
+        return Misuse(no_such_option(chosen, option))
+    if hasattr(error, "format_message"):
+        return Misuse(f"{error.format_message().rstrip('.')}; --help shows how")
+    return error

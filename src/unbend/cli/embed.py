@@ -1,0 +1,143 @@
+"""``unbend embed``: a table in, coordinates, a model and a picture out."""
+
+import time
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from unbend.cli.command import Command
+from unbend.cli.errors import Misuse
+from unbend.cli.fitting import Wanted, Work
+from unbend.cli.options import (
+    Batches,
+    Components,
+    Distances,
+    Float32,
+    Id,
+    Ignore,
+    Jobs,
+    Json,
+    KeptModel,
+    Label,
+    Memory,
+    Method,
+    MethodSeed,
+    Missing,
+    NoTraining,
+    Output,
+    Picture,
+    TableFile,
+    bytes_of,
+    listed,
+)
+from unbend.cli.output import emit_json, next_step, say
+from unbend.cli.parameters import DEFAULT_METHOD, method_entry, values_of
+from unbend.cli.progress import watched
+from unbend.cli.tables import PIPE, Columns
+from unbend.registry import Entry
+
+
+def embed(
+    table: TableFile,
+    method: Method = DEFAULT_METHOD,
+    components: Components = None,
+    label: Label = None,
+    id: Id = None,
+    ignore: Ignore = None,
+    missing: Missing = "refuse",
+    distances: Distances = False,
+    output: Output = None,
+    model: KeptModel = None,
+    plot: Picture = None,
+    json: Json = False,
+    seed: MethodSeed = None,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    batches: Batches = None,
+    no_training: NoTraining = False,
+    float32: Float32 = False,
+    **typed: str | None,
+) -> None:
+    """Turn the rows of a table into a few coordinates.
+
+    Every parameter of the method is an option, such as --n-neighbors 12 for isomap: unbend methods
+    isomap lists them. Coordinates go to -o FILE; without it they go to stdout, unless --model,
+    --plot or --json says where the result goes. Files appear whole or not at all.
+    """
+    entry = method_entry(method)
+    general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
+    estimator = made(entry, {**general, **typed}, distances)
+    precision = "float32" if float32 else None
+    wanted = Wanted(output, model, plot, json, not no_training, precision)
+    work = Work(estimator, table, Columns(label, id, listed(ignore), missing), wanted)
+    began = time.perf_counter()
+    with limited(memory), watched():
+        coordinates = work.whole() if batches is None else work.in_batches(batches)
+    seconds = time.perf_counter() - began
+    rows, count = coordinates.shape
+    say(f"{rows} rows, {count} coordinates by {entry.name} in {seconds:.1f} s")
+    if json:
+        emit_json(report(work, entry, coordinates, seconds))
+    _suggest(table, wanted, label)
+
+
+def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
+    """Make the estimator that the options describe."""
+    from unbend.base.params import parameters
+
+    declared = {parameter.name: parameter for parameter in parameters(entry.load())}
+    values = values_of(entry, typed)
+    if "n_jobs" in declared:
+        values.setdefault("n_jobs", -1)
+    if distances:
+        if "metric" not in declared:
+            raise Misuse(f"{entry.name} does not take distances: use isomap or classical_mds")
+        values["metric"] = "precomputed"
+    return entry.load()(**values)
+
+
+def limited(memory: str | None) -> AbstractContextManager[None]:
+    """Refuse, in the block, work that needs more memory than was said."""
+    if memory is None:
+        return nullcontext()
+    from unbend.memory import memory_limit
+
+    return memory_limit(bytes_of(memory))
+
+
+def report(work: Work, entry: Entry, coordinates: Any, seconds: float) -> dict[str, Any]:
+    """Return what was done, for JSON."""
+    wanted = work.wanted
+    return {
+        "method": entry.name,
+        "parameters": work.estimator.get_params(),
+        "table": work.source,
+        "rows": coordinates.shape[0],
+        "components": coordinates.shape[1],
+        "seconds": round(seconds, 3),
+        "output": wanted.output,
+        "model": wanted.model,
+        "plot": wanted.plot,
+        "report": work.estimator.report_.to_dict(),
+    }
+
+
+def _suggest(table: str, wanted: Wanted, label: str | None) -> None:
+    aside = f" --label {label}" if label else ""
+    if wanted.model is not None:
+        next_step(f"unbend transform {wanted.model} NEW_TABLE -o NEW.csv")
+    elif wanted.output not in (None, PIPE):
+        next_step(f"unbend quality {table} {wanted.output}{aside}")
+    elif wanted.coordinates == PIPE:
+        next_step(f"unbend embed {table}{aside} -o OUT.csv --model FILE.unbend --plot FILE.png")
+
+
+COMMAND = Command(
+    embed,
+    (
+        "unbend embed iris.csv --label species -o flat.csv --plot flat.png",
+        "unbend embed iris.csv --method ltsa --n-neighbors 12 --model iris.unbend",
+        "unbend embed big.parquet --method pca --batches 100000 -o flat.parquet",
+        "unbend embed cities.csv --distances --method classical_mds",
+        "unbend surface s_curve | unbend embed - --method lle --ignore chart_1,chart_2",
+    ),
+)

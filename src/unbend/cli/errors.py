@@ -1,0 +1,60 @@
+"""Errors become one sentence on stderr and an exit code."""
+
+import os
+import sys
+import traceback
+
+from unbend.cli import INTERRUPTED
+
+FAILED, MISUSED, CLOSED_PIPE = 1, 2, 141
+
+# What the library raises for its users, with one sentence each; anything else is a bug of ours.
+EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError)
+
+
+class Misuse(Exception):
+    """The command was called in a way that cannot work, whatever the data."""
+
+
+class ClosedPipe(Exception):
+    """The reader of our output left; an `OSError` would be answered by typer itself."""
+
+
+def answer(error: BaseException, *, debug: bool = False) -> int:
+    """Say what went wrong, and return the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        print("Interrupted: nothing was written.", file=sys.stderr)
+        return INTERRUPTED
+    if isinstance(error, ClosedPipe):
+        _discard_stdout()
+        return CLOSED_PIPE
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, Misuse):
+        return _say(str(error), MISUSED)
+    if isinstance(error, EXPECTED):
+        return _say(_sentence(error), FAILED)
+    return _say(
+        f"unbend failed in a way it should not ({type(error).__name__}: {_sentence(error)}): "
+        "please report this, with what the same command says with --debug",
+        FAILED,
+    )
+
+
+def _say(sentence: str, code: int) -> int:
+    print(f"Error: {sentence}", file=sys.stderr)
+    return code
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{os.fspath(error.filename)}: {error.strerror}"
+    if isinstance(error, MemoryError) and not str(error):
+        return "there is not enough memory: take fewer rows, or a method that keeps less"
+    return " ".join(str(error).split())
+
+
+def _discard_stdout() -> None:
+    """Keep Python from complaining that it cannot flush to a reader that has left."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

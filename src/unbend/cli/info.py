@@ -1,0 +1,56 @@
+"""``unbend info``: what is installed, or what a model is."""
+
+from typing import Annotated, Any
+
+import typer
+
+from unbend.cli.command import Command
+from unbend.cli.options import Json
+from unbend.cli.output import emit, emit_json, next_step
+
+
+def info(
+    model: Annotated[
+        str | None, typer.Argument(metavar="[FILE.unbend]", help="A model to describe.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show versions, kernels and threads; or what a model is, and what it was fitted to."""
+    facts = _installed() if model is None else _described(model)
+    if json:
+        emit_json(facts)
+    else:
+        width = max(len(name) for name in facts) + 2
+        emit("\n".join(f"{name:<{width}}{_shown(value)}" for name, value in facts.items()))
+    next_step("unbend methods" if model is None else f"unbend transform {model} TABLE -o OUT.csv")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={item}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def _installed() -> dict[str, Any]:
+    import os
+
+    from unbend.versions import versions
+
+    return {**versions(), "threads": len(os.sched_getaffinity(0))}
+
+
+def _described(path: str) -> dict[str, Any]:
+    import unbend
+
+    estimator = unbend.load(path)
+    return {
+        "method": type(estimator).__name__,
+        "parameters": estimator.get_params(),
+        **estimator.about_,
+        "report": str(estimator.report_),
+    }
+
+
+COMMAND = Command(info, ("unbend info", "unbend info roll.unbend", "unbend info --json"))

@@ -1,0 +1,70 @@
+"""Ctrl-C ends the program within a second and leaves no partial output."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from unbend.cli import INTERRUPTED
+
+# Kernels look for Ctrl-C many times a second; LAPACK never does.
+GRACE_SECONDS = 0.6
+SHOW_CURSOR = "\x1b[?25h"
+
+_unfinished: set[str] = set()
+
+
+@contextmanager
+def unfinished(path: str) -> Iterator[str]:
+    """Have a file removed should the program end inside the block."""
+    _unfinished.add(path)
+    try:
+        yield path
+    finally:
+        _unfinished.discard(path)
+
+
+@contextmanager
+def prompt_interrupts() -> Iterator[None]:
+    """End the program if it has not ended by itself soon after Ctrl-C.
+
+    Python hears of Ctrl-C only between its own instructions. A thread that the signal wakes
+    without Python waits a moment for the usual end, then removes what is unfinished and exits.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    woken, waking = socket.socketpair()
+    waking.setblocking(False)
+    ended = threading.Event()
+    threading.Thread(target=_watch, args=(woken, ended), daemon=True).start()
+    before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        ended.set()
+        signal.set_wakeup_fd(before)
+        waking.close()
+
+
+def _watch(woken: socket.socket, ended: threading.Event) -> None:
+    with woken:
+        while received := woken.recv(1):
+            if received[0] == signal.SIGINT and not ended.wait(GRACE_SECONDS):
+                _end()
+
+
+def _end() -> None:
+    for path in map(Path, list(_unfinished)):
+        # A writer may itself write beside and rename.
+        for partial in (path, *path.parent.glob(f".{path.stem}.*")):
+            with suppress(OSError):
+                partial.unlink()
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), SHOW_CURSOR.encode())
+    os.write(sys.stderr.fileno(), b"Interrupted: nothing was written.\n")
+    os._exit(INTERRUPTED)

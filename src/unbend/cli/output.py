@@ -1,0 +1,65 @@
+"""Results go to stdout or a file, messages to stderr."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+_quiet: ContextVar[bool] = ContextVar("unbend_quiet", default=False)
+
+
+@contextmanager
+def speaking(quiet: bool) -> Iterator[None]:
+    """Set whether the commands in the block keep their messages to themselves."""
+    token = _quiet.set(quiet)
+    try:
+        with _warnings_in_one_line():
+            yield
+    finally:
+        _quiet.reset(token)
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    import warnings
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        print(f"Warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def at_terminal() -> bool:
+    """Whether somebody is there to watch progress and read hints."""
+    return sys.stderr.isatty() and not _quiet.get()
+
+
+def say(message: str) -> None:
+    """Tell what was done."""
+    if not _quiet.get():
+        print(message, file=sys.stderr)
+
+
+def next_step(command: str) -> None:
+    """Suggest the command that people run next."""
+    if at_terminal():
+        print(f"Next: {command}", file=sys.stderr)
+
+
+def emit(text: str) -> None:
+    """Write a result to stdout."""
+    print(text)
+
+
+def emit_json(facts: object) -> None:
+    """Write a result to stdout as JSON."""
+    emit(json.dumps(facts, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy's numbers and arrays into Python's, anything else into its text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -1,0 +1,182 @@
+"""The declared parameters of a method as options of a command."""
+
+import difflib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unbend.cli.errors import Misuse
+from unbend.registry import METHODS, Entry
+
+if TYPE_CHECKING:
+    from unbend.base.params import Parameter
+
+DEFAULT_METHOD = "isomap"
+
+# Parameters of many methods, under the names that a command line has for them.
+GENERAL = {"n_components": "--components", "random_state": "--seed", "n_jobs": "--jobs"}
+
+
+def method_entry(name: str) -> Entry:
+    """Find a method by its name or its class, however its words are joined."""
+    wanted = _letters(name)
+    for entry in METHODS:
+        if wanted in (_letters(entry.name), _letters(entry.class_name)):
+            return entry
+    names = [entry.name for entry in METHODS]
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(names)}"
+    raise Misuse(f"there is no method {name!r}: {hint}")
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+def method_names(incomplete: str = "") -> list[tuple[str, str]]:
+    """Names that begin so, with what they stand for, for shell completion."""
+    return [(entry.name, entry.title) for entry in METHODS if entry.name.startswith(incomplete)]
+
+
+def option_name(parameter: str) -> str:
+    """Return the option under which a parameter is given."""
+    return GENERAL.get(parameter, f"--{parameter.replace('_', '-')}")
+
+
+def options_of(entry: Entry) -> list[inspect.Parameter]:
+    """Return the parameters that only some methods have, as typer takes them."""
+    from unbend.base.params import parameters
+
+    return [
+        _option(parameter, panel=f"Parameters of {entry.name}")
+        for parameter in parameters(entry.load())
+        if parameter.name not in GENERAL
+    ]
+
+
+def _option(parameter: "Parameter", panel: str) -> inspect.Parameter:
+    words = choices(parameter)
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    declared = typer.Option(
+        option_name(parameter.name),
+        metavar="VALUE",
+        help=_escaped(f"{parameter.help} {described(parameter)}"),
+        autocompletion=complete,
+        rich_help_panel=panel,
+        show_default=False,
+    )
+    return keyword(parameter.name, Annotated[str | None, declared], None)
+
+
+def keyword(name: str, annotation: Any, default: object) -> inspect.Parameter:
+    """Make a keyword of a signature."""
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+    )
+
+
+def _escaped(text: str) -> str:
+    """Keep rich from reading brackets as markup."""
+    return text.replace("[", r"\[")
+
+
+def described(parameter: "Parameter") -> str:
+    """Return the values allowed and the default, in words."""
+    return f"({allowed(parameter)}; default {_shown(parameter.default)})"
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def allowed(parameter: "Parameter") -> str:
+    """Return the values that can be typed, in words."""
+    from unbend.base import params
+
+    # Functions, arrays, generators and solvers cannot be typed.
+    of_python = (params.FUNCTION, params.COUNTS, params.SOLVER, params.RANDOM)
+    typed = {params.NOTHING: "none", params.FLAG: "true or false", params.MAPPING: "JSON {…}"}
+    kinds = [kind for kind in parameter.kinds if kind not in of_python]
+    return " or ".join(
+        typed[kind] if isinstance(kind, params.Matching) and kind in typed else str(kind)
+        for kind in kinds
+    )
+
+
+def choices(parameter: "Parameter") -> tuple[str, ...]:
+    """Return the words that a parameter takes."""
+    from unbend.base.params import Choice
+
+    return tuple(
+        word for kind in parameter.kinds if isinstance(kind, Choice) for word in kind.words
+    )
+
+
+def values_of(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, object]:
+    """Read what was typed for a method's parameters; refuse what it does not declare."""
+    from unbend.base.params import parameters
+
+    declared = {parameter.name: parameter for parameter in parameters(entry.load())}
+    given = {name: text for name, text in typed.items() if text is not None}
+    for name in given:
+        if name not in declared:
+            raise Misuse(no_such_option(entry, option_name(name)))
+    return {name: value_of(declared[name], text) for name, text in given.items()}
+
+
+def no_such_option(entry: Entry, option: str) -> str:
+    """Say that a method does not have an option, and which it has."""
+    from unbend.base.params import parameters
+
+    names = [option_name(parameter.name) for parameter in parameters(entry.load())]
+    return f"{entry.name} has no {option}: it has {', '.join(names)}"
+
+
+def value_of(parameter: "Parameter", text: str) -> object:
+    """Read a value from what was typed: the first reading that the parameter allows."""
+    for reading in _readings(text):
+        if any(kind.typed(reading) and kind.holds(reading) for kind in parameter.kinds):
+            return reading
+    raise Misuse(
+        f"{option_name(parameter.name)} {text} is not allowed: it must be {allowed(parameter)}"
+    )
+
+
+def _readings(text: str) -> Iterable[object]:
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        yield words[text.lower()]
+    for reading in (int, float, json.loads):
+        try:
+            yield reading(text)
+        except ValueError:
+            continue
+    yield text
+
+
+def with_options(
+    function: Callable[..., None], extra: Sequence[inspect.Parameter]
+) -> Callable[..., None]:
+    """Return the function with more keywords in the signature that typer reads."""
+
+    @wraps(function)
+    def called(**given: Any) -> None:
+        function(**given)
+
+    signature = inspect.signature(function)
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    together = [*own, *extra]
+    called.__signature__ = signature.replace(parameters=together)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in together}
+    return called

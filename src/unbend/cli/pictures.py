@@ -1,0 +1,37 @@
+"""Pictures of coordinates."""
+
+from typing import Any
+
+from unbend.registry import METHODS
+
+PAGES = (".html", ".htm")
+
+
+def figure_of(
+    drawn: Any,
+    color: Any = None,
+    *,
+    method: Any = None,
+    title: str | None = None,
+    suffix: str,
+) -> Any:
+    """Return a page that can be turned and zoomed for .html, else a picture."""
+    from unbend import plot
+
+    drawing = plot.interactive if suffix.lower() in PAGES else plot.scatter
+    return drawing(drawn, color, title=title, method=method or _maker(drawn))
+
+
+def save(figure: Any, target: str) -> None:
+    """Write a figure as a stage of the work."""
+    from unbend import plot
+    from unbend.report import stage
+
+    with stage("drawing"):
+        plot.save(figure, target)
+
+
+def _maker(drawn: Any) -> str | None:
+    """Tell the method by the names of its coordinates: isomap_1, isomap_2 and so on."""
+    first = next(iter(getattr(drawn, "columns", ())), "")
+    return next((entry.name for entry in METHODS if first == f"{entry.name}_1"), None)
