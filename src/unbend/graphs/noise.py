@@ -22,9 +22,9 @@ from unbend.neighbors.value import Neighbors
 
 # A sheet of length ℓ has ℓ² = 12 V. The coordinate costs what the first mode of a string does,
 # π²/12, the wave what its second does, (2π)²/12. Bending costs it 4.73⁴/12² = 3.5 as a free beam
-# where all neighbourhoods are round discs. Measured it is 7.3: on rolls of 3000 and 10 000 points
-# with noise from 0.05 to 0.3, LTSA then lost a coordinate (R² below 0.1) in all of 32 cases above
-# 1.05, and kept both (above 0.96) in all of 23 below one.
+# where all neighbourhoods are round discs. Fitted to where LTSA loses the width of noisy rolls of
+# 3000 and 10 000 points it is 7.3; on other rolls, of 5000 and 20 000 points, LTSA then kept both
+# coordinates in all of 11 cases below 0.95 and lost one in all of 21 above 1.1.
 COORDINATE, STRING, BEAM = 0.82, 3.29, 7.3
 # Eigenvalues below this share of the largest are rounding: the neighbourhood has no such direction.
 FLAT = 1e-12

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from unbend.plot.saving import save
     from unbend.plot.scattering import scatter
     from unbend.plot.sheet import contact_sheet
+    from unbend.plot.trust import consistency
 
 # No module may be named like a function: importing it would hide the function.
 _NAMES = {
+    "consistency": "trust",
     "contact_sheet": "sheet",
     "interactive": "pages",
     "residual_variance": "curves",
@@ -29,6 +31,7 @@ _NAMES = {
     "spectrum": "curves",
 }
 __all__ = [
+    "consistency",
     "contact_sheet",
     "interactive",
     "residual_variance",
