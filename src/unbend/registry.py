@@ -37,3 +37,9 @@ METHODS = (
 
 # Methods that give clusters, not coordinates.
 CLUSTERINGS = (Entry("spectral_clustering", "SpectralClustering", "Spectral clustering"),)
+
+# Methods whose X is several matrices of the same objects.
+SEVERAL = (
+    Entry("replicated_mds", "ReplicatedMDS", "Replicated multidimensional scaling"),
+    Entry("weighted_mds", "WeightedMDS", "Weighted multidimensional scaling"),
+)

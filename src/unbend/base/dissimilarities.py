@@ -10,8 +10,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.base.inputs import FAR, check_both_ways, check_distances, open_space, rows_of_numbers
-from unbend.base.inputs import square_similarities
+from unbend.base.inputs import (
+    FAR,
+    check_both_ways,
+    check_distances,
+    open_space,
+    rows_of_numbers,
+    square_similarities,
+)
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace
 from unbend.report import note
@@ -40,15 +46,15 @@ def as_given(rows: FloatArray) -> FloatArray:
 
 def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: int) -> Given:
     """Check what the user passed and make pairs of it."""
-    points = None
+    points: PointSpace | None = None
+    square: FloatArray = np.empty((0, 0))
     if estimator.metric == "precomputed":
         square, dtype = square_distances(estimator, X)
     elif estimator.metric == "kernel":
         square, dtype = _from_similarities(estimator, X)
     else:
         space, dtype = open_space(estimator, X, threads)
-        assert isinstance(space, PointSpace)
-        points, square = space, None
+        points = space if isinstance(space, PointSpace) else None
     n = len(square) if points is None else points.n
     checked = _weights(weights, mask, n)
     reserve(
@@ -56,7 +62,7 @@ def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: i
         f"the dissimilarities of {n} objects",
         "use MetricMDS(solver='sgd') on points, which never holds them, or PCA",
     )
-    pairs = Pairs.of_points(points) if square is None else Pairs.of_square(square)
+    pairs = Pairs.of_square(square) if points is None else Pairs.of_points(points)
     if checked is not None:
         both = Pairs.of_square(checked).dissimilarities
         both = both if pairs.weights is None else both * pairs.weights
@@ -119,7 +125,7 @@ def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         raise ValueError(
             "the sparse matrix stores NaN or infinity: leave distances that are not known out"
         )
-    if np.abs(values).max(initial=0.0, where=~np.isnan(values)) > FAR:
+    if float(np.abs(values).max(initial=0.0, where=~np.isnan(values))) > FAR:
         raise ValueError("distances beyond 1e150 have no squares in double precision: rescale X")
     if np.any(values < 0) and not (reset and estimator.repair == "clean"):
         raise ValueError(

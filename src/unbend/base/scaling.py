@@ -1,7 +1,7 @@
 """What metric and non-metric scaling share: input, start, solver, results."""
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import pdist
@@ -12,9 +12,20 @@ from unbend.base.dissimilarities import Given, gather, new_distances
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator, open_space, threads
 from unbend.base.params import (
-    FUNCTION, MAPPING, NOTHING, RANDOM, Choice, Integer, Matching, Real, Threads, declared, param,
+    FUNCTION,
+    MAPPING,
+    NOTHING,
+    RANDOM,
+    Choice,
+    Integer,
+    Matching,
+    Real,
+    Threads,
+    declared,
+    param,
 )
-from unbend.extend import Barycentric, Extension, Placement, Rule
+from unbend.base.scaled import Baseline, Shepard, given_start, way_back
+from unbend.extend import Extension
 from unbend.neighbors import METRICS, DistanceSpace, PointSpace
 from unbend.report import Report, note, stage, step, warn
 from unbend.stress import (
@@ -33,22 +44,6 @@ from unbend.stress.place import same
 # Up to here the classical start is taken; it holds all distances in double precision.
 CLASSICAL_OBJECTS = 2000
 GIVEN = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (n, n_components)")
-
-
-class Shepard(NamedTuple):
-    """Shepard diagram, one entry a known pair: what was given, what it became, what was found."""
-
-    dissimilarities: FloatArray
-    disparities: FloatArray
-    distances: FloatArray
-
-
-class Baseline(NamedTuple):
-    """Stress of the fit and of fits to the same dissimilarities dealt to random pairs."""
-
-    stress: float
-    random: FloatArray
-    share: float
 
 
 @declared
@@ -154,7 +149,7 @@ class Scaling(Embedding):
             embedding, extension, attributes = self._finished(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
             spread = objective.spread(solution.coordinates)
-            preimage = _way_back(given.points, embedding)
+            preimage = way_back(given.points, embedding)
         self._keep(
             report,
             embedding,
@@ -167,9 +162,7 @@ class Scaling(Embedding):
             **attributes,
         )
 
-    def _fit_matched(
-        self, report: Report, X: Any, plain: bool, rng: np.random.Generator
-    ) -> None:
+    def _fit_matched(self, report: Report, X: Any, plain: bool, rng: np.random.Generator) -> None:
         """Fit by stochastic gradient: nothing of size n² is held, and the stress is estimated."""
         if not plain or self.metric == "kernel":
             raise ValueError("solver='sgd' takes neither weights, mask nor similarities: use lbfgs")
@@ -181,7 +174,7 @@ class Scaling(Embedding):
             self._check_size(space.n)
             note(rows=space.n)
         with stage("start"):
-            begun = [_given_start(self.init, space.n, d)] if not isinstance(self.init, str) else []
+            begun = [given_start(self.init, space.n, d)] if not isinstance(self.init, str) else []
             start = begun[0] if begun else starts.pivot(starts.pivots_among(space, rng), d)
         with stage("stress"):
             found = matched_pairs(space.lengths, start, self.max_iter, rng)
@@ -193,7 +186,7 @@ class Scaling(Embedding):
             points = space if isinstance(space, PointSpace) else None
             given = Given(Pairs(space.n, np.empty(0)), points, dtype)
             extension = self._placed(embedding, given, "raw", same)
-            preimage = _way_back(given.points, embedding)
+            preimage = way_back(given.points, embedding)
         self._keep(
             report,
             embedding,
@@ -211,7 +204,7 @@ class Scaling(Embedding):
     ) -> list[FloatArray]:
         d = self.n_components
         if not isinstance(self.init, str):
-            return [_given_start(self.init, pairs.n, d) / scale]
+            return [given_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
             return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
         small = pairs.n <= CLASSICAL_OBJECTS
@@ -261,7 +254,7 @@ class Scaling(Embedding):
 
     @abstractmethod
     def _disparities(self, distances: FloatArray) -> FloatArray:
-        """What the distances of the embedding are compared with."""
+        """Return what the distances of the embedding are compared with."""
 
     def permutation_baseline(self, n_permutations: int = 10) -> Baseline:
         """Compare the stress with that of random data: the dissimilarities, dealt anew.
@@ -304,21 +297,3 @@ class Scaling(Embedding):
 
     def _placed(self, embedding: FloatArray, given: Given, loss: str, curve: Any) -> Extension:
         return OwnStress(embedding.copy(), given.distances, loss, curve)
-
-
-def _given_start(init: Any, n: int, d: int) -> FloatArray:
-    start = np.asarray(init, dtype=np.float64)
-    if start.shape != (n, d) or not np.isfinite(start).all():
-        raise ValueError(
-            f"init must hold {n} x {d} finite coordinates, as X and n_components have: its shape "
-            f"is {start.shape}"
-        )
-    return start
-
-
-def _way_back(points: PointSpace | None, embedding: FloatArray) -> Extension | None:
-    if points is None:
-        return None
-    coordinates = PointSpace(embedding)
-    back = Barycentric(coordinates, Rule(2 * (embedding.shape[1] + 1)), points.points)
-    return Placement.whole(coordinates, points.points, back)

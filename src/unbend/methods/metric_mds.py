@@ -108,4 +108,5 @@ class MetricMDS(Scaling):
         return turned * stretch, Stretched(place, stretch), attributes
 
     def _disparities(self, distances: FloatArray) -> FloatArray:
-        return self._given.pairs.dissimilarities
+        given: Given = self._given
+        return given.pairs.dissimilarities

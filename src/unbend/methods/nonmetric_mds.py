@@ -13,7 +13,14 @@ from unbend.base.scaling import Scaling
 from unbend.extend import Extension
 from unbend.report import warn
 from unbend.stress import (
-    FittedStress, Interval, Monotone, Objective, Pairs, Ratio, Solution, Transformation,
+    FittedStress,
+    Interval,
+    Monotone,
+    Objective,
+    Pairs,
+    Ratio,
+    Solution,
+    Transformation,
     principal_axes,
 )
 

@@ -199,9 +199,7 @@ def _stress(
     gradient = np.empty(coordinates.shape)
     weights = pairs.dissimilarities[:0] if pairs.weights is None else pairs.weights
     places = np.ascontiguousarray(coordinates, dtype=np.float64)
-    value = kernels.stress(
-        pairs.dissimilarities, weights, loss, places, threads, gradient, spread
-    )
+    value = kernels.stress(pairs.dissimilarities, weights, loss, places, threads, gradient, spread)
     return value, gradient
 
 

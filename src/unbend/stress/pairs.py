@@ -1,6 +1,6 @@
 """Dissimilarities of pairs of objects, each pair once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,7 +104,7 @@ def precision(n: int) -> type[np.float32] | type[np.float64]:
 
 def above_diagonal(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
     """Gather the entries above the diagonal from blocks of rows, each from its first row on."""
-    values = np.empty(n * (n - 1) // 2, dtype=dtype)
+    values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
     place = 0
     for rows in row_chunks(n, 24 * n, 1 << 24):
         block = rows_of(rows)
@@ -127,3 +127,26 @@ def _by_products(points: FloatArray) -> Callable[[slice], FloatArray]:
         return np.asarray(np.sqrt(np.maximum(block, 0.0, out=block), out=block))
 
     return rows_of
+
+
+def mean_pairs(several: Sequence[Pairs]) -> Pairs:
+    """Mean dissimilarity of each pair over matrices that are first brought to one size."""
+    weights = [
+        np.ones(len(pairs.dissimilarities)) if pairs.weights is None else pairs.weights
+        for pairs in several
+    ]
+    sizes = [
+        float(np.sqrt(pairs.sum(pairs.dissimilarities**2) / max(weight.sum(), 1e-300)))
+        for pairs, weight in zip(several, weights, strict=True)
+    ]
+    total = np.sum(weights, axis=0)
+    sums = np.sum(
+        [
+            weight * pairs.dissimilarities / max(size, 1e-300)
+            for pairs, weight, size in zip(several, weights, sizes, strict=True)
+        ],
+        axis=0,
+    )
+    values = np.divide(sums, total, out=np.zeros(len(sums)), where=total > 0) * np.mean(sizes)
+    whole = all(pairs.weights is None for pairs in several)
+    return Pairs(several[0].n, values, None if whole else total)

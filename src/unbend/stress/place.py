@@ -1,15 +1,16 @@
 """Placing new objects: each minimises its own stress to the fitted ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.report import step
 
 # Newton steps, and halvings of each, that an object may take.
 ITERATIONS, HALVINGS = 60, 30
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +43,18 @@ class OwnStress:
         placed = self.coordinates[nearest].astype(np.float64)
         if apart.any():
             placed[apart] = self._minimised(dissimilarities[apart])
-        return placed
+        return np.asarray(placed)
 
     def _minimised(self, dissimilarities: FloatArray) -> FloatArray:
         targets = self.curve(dissimilarities)
         known = ~np.isnan(targets)
         targets = np.where(known, targets, 0.0)
-        # Rows far away are brought to the scale of the fitted ones' squares by hand.
-        scale = max(float(np.abs(self.coordinates).max()), float(targets.max()), 1e-300)
-        rows = _Rows(self.coordinates / scale, targets / scale, known.astype(np.float64), self.loss)
-        return rows.minimise(rows.start()) * scale
+        # Each row has a scale of its own, so that powers of what is far away stay in range.
+        size = max(float(np.abs(self.coordinates).max()), 1e-300)
+        scale = np.maximum(targets.max(axis=1, keepdims=True), size)
+        weights = known.astype(np.float64)
+        rows = _Rows(self.coordinates, scale, targets / scale, weights, self.loss)
+        return np.asarray(rows.minimise(rows.start()) * scale)
 
 
 def same(dissimilarities: FloatArray) -> FloatArray:
@@ -68,38 +71,61 @@ class Stretched:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new rows."""
-        return self.factor * self.extension(new)
+        return np.asarray(self.factor * self.extension(new))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOfCurves:
+    """Place rows (k, m, n) by the mean of what each matrix's curve makes of its distances."""
+
+    curves: Sequence[Callable[[FloatArray], FloatArray]]
+    own: OwnStress
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        targets = np.stack([curve(rows) for curve, rows in zip(self.curves, new, strict=True)])
+        known = ~np.isnan(targets)
+        mean = np.where(known, targets, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        # Where every matrix says that two objects are one, they are.
+        one = known.any(axis=0) & np.all((new == 0) | np.isnan(new), axis=0)
+        mean = np.where(one, 0.0, mean)
+        return self.own(np.where(known.any(axis=0), mean, np.nan))
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Stresses of several new objects, each on its own: targets and weights are (m, n)."""
+    """Stresses of several new objects, each on its own: targets and weights are (m, n).
+
+    Everything but the fitted coordinates is in units of each row's scale (m, 1).
+    """
 
     fitted: FloatArray
+    scale: FloatArray
     targets: FloatArray
     weights: FloatArray
     loss: str
 
-    def take(self, rows: FloatArray) -> "_Rows":
-        return _Rows(self.fitted, self.targets[rows], self.weights[rows], self.loss)
+    def take(self, rows: IntArray) -> "_Rows":
+        """Restrict to some objects."""
+        parts = (self.scale[rows], self.targets[rows], self.weights[rows])
+        return _Rows(self.fitted, *parts, self.loss)
 
     def start(self) -> FloatArray:
         """Take the better of two: by squared distances, which is linear, and by the nearest."""
-        mean = np.average(self.targets**2, axis=1, weights=self.weights)
         centre = self.fitted.mean(axis=0)
         centred = self.fitted - centre
-        lengths = np.einsum("ij,ij->i", centred, centred)
-        right = np.where(
-            self.weights > 0, lengths - self.targets**2 - lengths.mean() + mean[:, None], 0.0
-        )
-        linear = centre + 0.5 * right @ np.linalg.pinv(centred).T
-        near = np.argsort(np.where(self.weights > 0, self.targets, np.inf), axis=1)[:, :3]
-        mixed = self.fitted[near].mean(axis=1)
+        lengths = np.einsum("ij,ij->i", centred, centred) / self.scale**2
+        known, count = self.weights > 0, self.weights.sum(axis=1, keepdims=True)
+        right = np.where(known, lengths - self.targets**2, 0.0)
+        right = np.where(known, right - right.sum(axis=1, keepdims=True) / count, 0.0)
+        linear = centre / self.scale + 0.5 * right @ np.linalg.pinv(centred).T * self.scale
+        near = np.argsort(np.where(known, self.targets, np.inf), axis=1)[:, :3]
+        mixed = self.fitted[near].mean(axis=1) / self.scale
         better = self.values(linear) <= self.values(mixed)
-        return np.where(better[:, None], linear, mixed)
+        return np.asarray(np.where(better[:, None], linear, mixed))
 
     def _parts(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        away = y[:, None] - self.fitted
+        away = y[:, None] - self.fitted / self.scale[:, None]
         return away, np.sqrt(np.einsum("ijk,ijk->ij", away, away))
 
     def _weights(self) -> FloatArray:
@@ -116,7 +142,7 @@ class _Rows:
         return np.asarray((self._weights() * (distance - self.targets) ** 2).sum(axis=1))
 
     def newton(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Steps that go down even where the stress is not convex, and the slopes along them."""
+        """Find steps that go down even where the stress is not convex, and the slopes along."""
         away, distance = self._parts(y)
         d = y.shape[1]
         if self.loss == "sstress":
@@ -157,7 +183,8 @@ class _Rows:
         value, length = self.values(y), np.ones(len(y))
         for _ in range(HALVINGS):
             after = self.values(y + length[:, None] * move)
-            worse = (after > value + 1e-4 * length * slope) & (length > 0)
+            # Near the minimum rounding hides what a step gains: it may still be taken.
+            worse = after > value * (1 + ROUNDING) + 1e-4 * length * slope
             if not worse.any():
                 break
             length = np.where(worse, length / 2, length)

@@ -31,9 +31,7 @@ def gradient_size(objective: Objective, coordinates: FloatArray, gradient: Float
     return size / (2.0 * objective.size) if objective.size > 0 else 0.0
 
 
-def quasi_newton(
-    objective: Objective, start: FloatArray, tol: float, max_iter: int
-) -> Solution:
+def quasi_newton(objective: Objective, start: FloatArray, tol: float, max_iter: int) -> Solution:
     """L-BFGS (Nocedal, 1980) with a line search for sufficient decrease.
 
     The first step is the size of Guttman's. It ends where the gradient is below `tol`, or where
@@ -94,7 +92,8 @@ def _search(
 ) -> tuple[FloatArray, float, FloatArray] | None:
     """Shorten the step until the stress falls enough; None if it never does."""
     slope = float(np.vdot(gradient, direction))
-    length = 1.0
+    # No step is longer than the configuration: stress-1 has no scale to hold it back.
+    length = min(1.0, float(np.linalg.norm(x)) / max(float(np.linalg.norm(direction)), 1e-300))
     for _ in range(HALVINGS if slope < 0 else 0):
         moved = x + length * direction
         new_value, new_gradient = objective(moved)

@@ -62,7 +62,7 @@ def pivots_of(pairs: Pairs, rng: np.random.Generator) -> FloatArray:
 
 
 def random(pairs: Pairs, d: int, rng: np.random.Generator) -> FloatArray:
-    """Normal coordinates with distances of about the right size."""
+    """Draw normal coordinates with distances of about the right size."""
     known = pairs.sum(np.ones(len(pairs.dissimilarities)))
     square = pairs.sum(pairs.dissimilarities.astype(np.float64) ** 2) / max(known, 1.0)
     return rng.normal(scale=np.sqrt(square / (2 * d)), size=(pairs.n, d))

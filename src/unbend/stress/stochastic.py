@@ -37,12 +37,10 @@ def matched_pairs(
         x[rows] -= share[:, None] * away
         x[columns] += share[:, None] * away
         step(number, matchings)
-    return x - x.mean(axis=0)
+    return np.asarray(x - x.mean(axis=0))
 
 
-def sampled_stress(
-    lengths: Lengths, coordinates: FloatArray, rng: np.random.Generator
-) -> float:
+def sampled_stress(lengths: Lengths, coordinates: FloatArray, rng: np.random.Generator) -> float:
     """Estimate the raw stress over all pairs from some of them."""
     n = len(coordinates)
     rows = rng.integers(n, size=SAMPLE)

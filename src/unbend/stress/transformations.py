@@ -40,6 +40,35 @@ class Transformation(Protocol):
         """Return the function that the disparities are of the dissimilarities."""
 
 
+@final
+@dataclass(frozen=True)
+class Line:
+    """d̂ = a + b δ, not below zero."""
+
+    intercept: float
+    slope: float
+
+    def __call__(self, dissimilarities: FloatArray) -> FloatArray:
+        """Read the line."""
+        return np.asarray(np.maximum(self.intercept + self.slope * dissimilarities, 0.0))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Disparities of ascending dissimilarities: linear in between, and in proportion beyond."""
+
+    given: FloatArray
+    fitted: FloatArray
+
+    def __call__(self, dissimilarities: FloatArray) -> FloatArray:
+        """Read the curve."""
+        last = self.given[-1]
+        beyond = self.fitted[-1] * dissimilarities / (last if last > 0 else 1.0)
+        within = np.interp(dissimilarities, self.given, self.fitted)
+        return np.where(dissimilarities > last, beyond, within)
+
+
 @dataclass(frozen=True, eq=False)
 class OfPairs:
     """What the transformations of one matrix share."""
@@ -74,8 +103,7 @@ class Ratio(OfPairs):
 
     def curve(self, distances: FloatArray) -> Curve:
         """Return the line."""
-        slope = self.slope(distances)
-        return lambda dissimilarities: slope * dissimilarities
+        return Line(0.0, self.slope(distances))
 
 
 @final
@@ -99,9 +127,8 @@ class Interval(OfPairs):
         return mean - slope * centre, slope
 
     def curve(self, distances: FloatArray) -> Curve:
-        """Return the line, not below zero."""
-        intercept, slope = self.line(distances)
-        return lambda dissimilarities: np.maximum(intercept + slope * dissimilarities, 0.0)
+        """Return the line."""
+        return Line(*self.line(distances))
 
 
 @final
@@ -173,13 +200,7 @@ class Monotone(OfPairs):
         known = slice(None) if self.weights is None else self.weights > 0
         given, group = np.unique(self.pairs.dissimilarities[known], return_inverse=True)
         fitted = np.bincount(group, self(distances).targets[known]) / np.bincount(group)
-        last = fitted[-1] / given[-1] if given[-1] > 0 else 1.0
-
-        def read(dissimilarities: FloatArray) -> FloatArray:
-            within = np.interp(dissimilarities, given, fitted)
-            return np.where(dissimilarities > given[-1], last * dissimilarities, within)
-
-        return read
+        return Steps(given.astype(np.float64), fitted)
 
 
 @final
@@ -188,27 +209,34 @@ class Replicated:
     """Several matrices of the same objects, each with a transformation of its own.
 
     Σ_k w_k (d − d̂_k)² = w (d − d̂)² + what does not depend on d, with w = Σ w_k and d̂ the mean of
-    the d̂_k by their weights: one target serves all matrices.
+    the d̂_k by their weights: one target serves all matrices. Sums over k are divided by their
+    number.
     """
 
     parts: Sequence[Transformation]
 
     @cached_property
-    def weights(self) -> FloatArray:
-        """Sum of the weights of all matrices."""
-        return np.sum([np.ones(1) if p.weights is None else p.weights for p in self.parts], axis=0)
+    def weights(self) -> FloatArray | None:
+        """Mean of the weights of all matrices."""
+        given = [part.weights for part in self.parts]
+        if all(weights is None for weights in given):
+            return None
+        length = max(len(weights) for weights in given if weights is not None)
+        total = sum(np.ones(length) if weights is None else weights for weights in given)
+        return np.asarray(total / len(given))
 
     def __call__(self, distances: FloatArray) -> Disparities:
-        """Regress distances on each matrix."""
+        """Regress distances on each matrix; what is left is the mean over the matrices."""
         found = [part(distances) for part in self.parts]
         weighed = sum(
             one.targets if part.weights is None else part.weights * one.targets
             for part, one in zip(self.parts, found, strict=True)
         )
-        targets = np.divide(
-            weighed, self.weights, out=np.zeros(len(distances)), where=self.weights > 0
-        )
-        return Disparities(targets, sum(one.residual for one in found))
+        mean = np.asarray(weighed) / len(found)
+        if self.weights is not None:
+            known = self.weights > 0
+            mean = np.divide(mean, self.weights, out=np.zeros(len(distances)), where=known)
+        return Disparities(mean, sum(one.residual for one in found) / len(found))
 
     def curve(self, distances: FloatArray) -> Curve:
         """Refuse: each matrix has a curve of its own."""

@@ -1,0 +1,45 @@
+"""What scaling methods take and give besides coordinates."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.extend import Barycentric, Extension, Placement, Rule
+from unbend.neighbors import PointSpace
+
+
+class Shepard(NamedTuple):
+    """Shepard diagram, one entry a known pair: what was given, what it became, what was found."""
+
+    dissimilarities: FloatArray
+    disparities: FloatArray
+    distances: FloatArray
+
+
+class Baseline(NamedTuple):
+    """Stress of the fit and of fits to the same dissimilarities dealt to random pairs."""
+
+    stress: float
+    random: FloatArray
+    share: float
+
+
+def given_start(init: Any, n: int, d: int) -> FloatArray:
+    """Check coordinates to start from."""
+    start = np.asarray(init, dtype=np.float64)
+    if start.shape != (n, d) or not np.isfinite(start).all():
+        raise ValueError(
+            f"init must hold {n} x {d} finite coordinates, as X and n_components have: its shape "
+            f"is {start.shape}"
+        )
+    return start
+
+
+def way_back(points: PointSpace | None, embedding: FloatArray) -> Extension | None:
+    """Lead from coordinates back to rows, if there are rows."""
+    if points is None:
+        return None
+    coordinates = PointSpace(embedding)
+    back = Barycentric(coordinates, Rule(2 * (embedding.shape[1] + 1)), points.points)
+    return Placement.whole(coordinates, points.points, back)
