@@ -60,7 +60,7 @@ def scale_individually(
             break
     x = _balanced(left, right)
     weights = _weights(unit, x, x)
-    order = np.argsort(-weights.sum(axis=0), kind="stable")
+    order = np.argsort(-(norms @ weights), kind="stable")
     x, weights = signed(x[:, order]), weights[:, order]
     accounted = 1.0 - _losses(unit, x, x, weights)
     return Individual(x, weights * norms[:, None], accounted, np.array(history), converged)

@@ -20,6 +20,8 @@ from unbend.stress.transformations import Transformation
 
 LOSSES = ("raw", "sstress", "sammon")
 NOTHING = np.empty(0)
+# Up to here the matrix of the weights is factorised to precondition quasi-Newton steps.
+FACTORED_OBJECTS = 2000
 
 
 class Objective(Protocol):
@@ -38,6 +40,9 @@ class Objective(Protocol):
 
     def majorised(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
         """Value at a configuration, and its Guttman transform, which is never worse."""
+
+    def precondition(self, vectors: FloatArray) -> FloatArray:
+        """Multiply by about the inverse Hessian, up to a factor: that of the weights."""
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
         """Share of each object in the value: half of each of its pairs."""
@@ -103,9 +108,13 @@ class MetricStress:
         value, gradient = self(coordinates)
         return value, coordinates - self._inverse(gradient) / 2.0
 
+    def precondition(self, vectors: FloatArray) -> FloatArray:
+        """Multiply by V⁺ where that takes no longer than the stress itself."""
+        return vectors if self.pairs.n > FACTORED_OBJECTS else self._inverse(vectors)
+
     @cached_property
     def _inverse(self) -> Callable[[FloatArray], FloatArray]:
-        if self.loss == "raw":
+        if self.loss != "sammon":
             return inverse_weights(self.pairs)
         given = self.pairs.dissimilarities
         weights = np.divide(
@@ -176,6 +185,10 @@ class FittedStress:
         # With disparities of the distances' size a minimum is a fixed point.
         _, gradient = _stress(self._pairs(targets / (1 - value)), 0, coordinates, self.threads)
         return value, coordinates - self._inverse(gradient) / 2.0
+
+    def precondition(self, vectors: FloatArray) -> FloatArray:
+        """Multiply by V⁺ where that takes no longer than the stress itself."""
+        return vectors if self.n > FACTORED_OBJECTS else self._inverse(vectors)
 
     @cached_property
     def _inverse(self) -> Callable[[FloatArray], FloatArray]:

@@ -71,13 +71,16 @@ def _direction(
     """Minus the inverse Hessian times the gradient, by the two-loop recursion."""
     direction = -gradient
     if not known:
-        return direction * (np.vdot(x, x) / (2.0 * objective.size))
+        preconditioned = objective.precondition(direction)
+        size = float(np.linalg.norm(direction) / np.linalg.norm(preconditioned))
+        return preconditioned * (size * float(np.vdot(x, x)) / (2.0 * objective.size))
     shares = []
     for change, turn, product in reversed(known):
         shares.append(float(np.vdot(change, direction)) / product)
         direction = direction - shares[-1] * turn
     _, turn, product = known[-1]
-    direction = direction * (product / float(np.vdot(turn, turn)))
+    direction = objective.precondition(direction)
+    direction = direction * (product / float(np.vdot(turn, objective.precondition(turn))))
     for (change, turn, product), share in zip(known, reversed(shares), strict=True):
         direction = direction + (share - float(np.vdot(turn, direction)) / product) * change
     return np.asarray(direction)

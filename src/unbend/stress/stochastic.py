@@ -13,7 +13,7 @@ from unbend.report import step
 
 Lengths = Callable[[IntArray, IntArray], FloatArray]
 # Share of a pair's error that is mended at first and at last.
-FIRST, LAST = 0.5, 2e-3
+FIRST, LAST = 0.2, 2e-3
 # Pairs from which the stress is estimated.
 SAMPLE = 200_000
 
