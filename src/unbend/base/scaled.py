@@ -7,6 +7,7 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.extend import Barycentric, Extension, Placement, Rule
 from unbend.neighbors import PointSpace
+from unbend.stress.pairs import DOUBLE_OBJECTS
 
 
 class Shepard(NamedTuple):
@@ -23,6 +24,13 @@ class Baseline(NamedTuple):
     stress: float
     random: FloatArray
     share: float
+
+
+def tolerance(tol: float | str, n: int) -> float:
+    """Relative length of the gradient at which iteration ends."""
+    if isinstance(tol, str):
+        return 1e-9 if n <= DOUBLE_OBJECTS else 1e-4
+    return tol
 
 
 def given_start(init: Any, n: int, d: int) -> FloatArray:

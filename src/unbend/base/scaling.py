@@ -24,7 +24,7 @@ from unbend.base.params import (
     declared,
     param,
 )
-from unbend.base.scaled import Baseline, Shepard, given_start, way_back
+from unbend.base.scaled import Baseline, Shepard, given_start, tolerance, way_back
 from unbend.extend import Extension
 from unbend.neighbors import METRICS, DistanceSpace, PointSpace
 from unbend.report import Report, note, stage, step, warn
@@ -76,11 +76,13 @@ class Scaling(Embedding):
     )
     n_init: int = param(4, Integer(1), help="Number of random starts.")
     max_iter: int = param(1000, Integer(1), help="Most iterations of the solver.")
-    tol: float = param(
-        1e-9,
+    tol: Any = param(
+        "auto",
         Real(0.0, closed=True),
-        help="Length of the gradient, relative, at which iteration ends; rounding may end it "
-        "earlier (1e-7 beyond 1000 objects, whose pairs are single precision).",
+        Choice("auto"),
+        help="Length of the gradient, relative, at which iteration ends. 'auto' is 1e-9, and 1e-4 "
+        "beyond 1000 objects, whose pairs are single precision: stress is then within about 1e-5 "
+        "of its minimum.",
     )
     random_state: Any = param(
         None, Integer(0), RANDOM, NOTHING, help="Seed of random starts; None is a fixed one."
@@ -185,7 +187,7 @@ class Scaling(Embedding):
             embedding = starts.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
             given = Given(Pairs(space.n, np.empty(0)), points, dtype)
-            extension = self._placed(embedding, given, "raw", same)
+            extension = OwnStress(embedding.copy(), given.distances, "raw", same)
             preimage = way_back(given.points, embedding)
         self._keep(
             report,
@@ -217,7 +219,8 @@ class Scaling(Embedding):
 
     def _solved(self, objective: Objective, begun: list[FloatArray]) -> Solution:
         solver = majorise if self._solver() == "smacof" else quasi_newton
-        found = [solver(objective, start, self.tol, self.max_iter) for start in begun]
+        tol = tolerance(self.tol, len(begun[0]))
+        found = [solver(objective, start, tol, self.max_iter) for start in begun]
         return min(found, key=lambda solution: solution.value)
 
     @abstractmethod
@@ -294,6 +297,3 @@ class Scaling(Embedding):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.metric == "precomputed"
         return tags
-
-    def _placed(self, embedding: FloatArray, given: Given, loss: str, curve: Any) -> Extension:
-        return OwnStress(embedding.copy(), given.distances, loss, curve)

@@ -22,7 +22,7 @@ class SeveralScaling(Embedding):
     metric_params: dict[str, Any] | None = shared(Scaling, "metric_params")
     repair: str | None = shared(Scaling, "repair")
     max_iter: int = shared(Scaling, "max_iter")
-    tol: float = shared(Scaling, "tol")
+    tol: Any = shared(Scaling, "tol")
     random_state: Any = shared(Scaling, "random_state")
     n_jobs: int | None = shared(Scaling, "n_jobs")
 

@@ -10,7 +10,7 @@ from unbend.base.inputs import threads
 from unbend.base.params import Choice, declared, param
 from unbend.base.scaling import Scaling
 from unbend.extend import Extension
-from unbend.stress import MetricStress, Objective, Pairs, Solution, principal_axes
+from unbend.stress import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
 from unbend.stress.place import Stretched, same
 
 
@@ -92,7 +92,8 @@ class MetricMDS(Scaling):
         fit = raw.fit_of(solution.coordinates)
         stretch = fit.stretch if self.loss == "stress1" else 1.0
         turned = principal_axes(solution.coordinates) * scale
-        place = self._placed(turned, given, "raw" if self.loss == "stress1" else self.loss, same)
+        loss = "raw" if self.loss == "stress1" else self.loss
+        place = OwnStress(turned.copy(), given.distances, loss, same)
         size = self._objective(pairs).size or 1.0
         history = {
             "raw": solution.history * scale**2,

@@ -17,6 +17,7 @@ from unbend.stress import (
     Interval,
     Monotone,
     Objective,
+    OwnStress,
     Pairs,
     Ratio,
     Solution,
@@ -113,7 +114,8 @@ class NonmetricMDS(Scaling):
         distances *= stretch * scale
         self._warn_if_degenerate(transformation(distances).targets, distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
-        place = self._placed(turned, given, "raw", transformation.curve(distances))
+        curve = transformation.curve(distances)
+        place = OwnStress(turned.copy(), given.distances, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}
 

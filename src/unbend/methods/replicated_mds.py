@@ -9,7 +9,7 @@ from unbend.arrays import FloatArray
 from unbend.base.dissimilarities import Given, as_given
 from unbend.base.inputs import generator, threads
 from unbend.base.params import Choice, declared, param, shared
-from unbend.base.scaled import Shepard
+from unbend.base.scaled import Shepard, tolerance
 from unbend.base.several import SeveralScaling
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
 from unbend.report import Report, note, stage, warn
@@ -81,7 +81,7 @@ class ReplicatedMDS(SeveralScaling):
             start = starts.classical(mean, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
             solver = majorise if self.solver == "smacof" else quasi_newton
-            solution = solver(objective, start, self.tol, self.max_iter)
+            solution = solver(objective, start, tolerance(self.tol, mean.n), self.max_iter)
             note(iterations=len(solution.history) - 1, converged=solution.converged)
             if not solution.converged:
                 warn(f"stress was still falling after max_iter={self.max_iter}: raise it")

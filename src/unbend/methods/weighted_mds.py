@@ -96,7 +96,8 @@ class WeightedMDS(SeveralScaling):
                 warn("one matrix does not fix the axes: WeightedMDS needs two or more to do so")
         with stage("stress"):
             rng = generator(self.random_state)
-            found = scale_individually(products, self.n_components, self.tol, self.max_iter, rng)
+            tol = 1e-9 if self.tol == "auto" else self.tol
+            found = scale_individually(products, self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
                 warn(f"the loss was still falling after max_iter={self.max_iter}: raise it")

@@ -71,12 +71,11 @@ class MDS(ScikitMDS):
         )
         pairs, scale = Pairs.of_square(self.dissimilarity_matrix_).scaled()
         begun = self._begun(pairs, scale, init)
-        objective: MetricStress | FittedStress = MetricStress(pairs, "raw", threads(self.n_jobs))
+        monotone = Monotone(_without_zeros(pairs), equal_ties=True)
+        workers = threads(self.n_jobs)
+        objective: MetricStress | FittedStress = MetricStress(pairs, "raw", workers)
         if not metric_mds:
-            given = pairs.dissimilarities
-            weights = (given > 0).astype(given.dtype) if np.any(given == 0) else None
-            monotone = Monotone(Pairs(pairs.n, given, weights), equal_ties=True)
-            objective = FittedStress(pairs.n, monotone, threads(self.n_jobs))
+            objective = FittedStress(pairs.n, monotone, workers)
         found = [quasi_newton(objective, start, self.eps, self.max_iter) for start in begun]
         best = min(found, key=lambda solution: solution.value)
         self.n_iter_ = max(len(best.history) - 1, 1)
@@ -138,3 +137,10 @@ class MDS(ScikitMDS):
         self.embedding_ = best.coordinates * (factor / size)
         raw = best.value * len(targets)
         self.stress_ = float(np.sqrt(best.value)) if normalized else raw
+
+
+def _without_zeros(pairs: Pairs) -> Pairs:
+    """Take zeros for missing values."""
+    given = pairs.dissimilarities
+    weights = (given > 0).astype(given.dtype) if np.any(given == 0) else None
+    return Pairs(pairs.n, given, weights)
