@@ -64,7 +64,7 @@ class StressSum {
     }
 
   private:
-    static constexpr std::int64_t strips = 16, block = 16, chunk = 256;
+    static constexpr std::int64_t strips = 16, block = 32, chunk = 512;
 
     struct Workspace {
         explicit Workspace(std::int64_t width) : moved(width * chunk) {}
@@ -78,9 +78,10 @@ class StressSum {
         return pairs_.n - static_cast<std::int64_t>(std::ceil(std::sqrt(left) * pairs_.n));
     }
 
-    // Pairs of some rows with all later ones; `sums` begin at the row `origin`.
+    // Pairs of some rows with all later ones; each column of `sums` begins at the row `origin`.
     UNBEND_INLINE double rows(std::int64_t first, std::int64_t last, std::int64_t origin,
                               std::int64_t width, Workspace &workspace, double *sums) const {
+        const std::int64_t rest = pairs_.n - origin;
         double total = 0;
         for (std::int64_t start = first + 1; start < pairs_.n; start += chunk) {
             const std::int64_t end = std::min(start + chunk, pairs_.n);
@@ -89,22 +90,27 @@ class StressSum {
                 const std::int64_t from = std::max(start, i + 1);
                 if (from < end)
                     total += part(i, from, end - from, from - start, width, workspace,
-                                  sums + (i - origin) * width);
+                                  sums + (i - origin), rest);
             }
-            for (std::int64_t k = 0; k < width; ++k)
-                for (std::int64_t j = start; j < end; ++j)
-                    sums[(j - origin) * width + k] += workspace.moved[k * chunk + j - start];
+            for (std::int64_t k = 0; k < width; ++k) {
+                const Real *moved = workspace.moved.data() + k * chunk;
+                double *sum = sums + k * rest + (start - origin);
+#pragma omp simd
+                for (std::int64_t j = 0; j < end - start; ++j) sum[j] += moved[j];
+            }
         }
         return total;
     }
 
-    // Pairs of row i with `size` columns; `moved` counts from the start of the chunk.
+    // Pairs of row i with `size` columns; `moved` counts from the start of the chunk, and the
+    // columns of the row's own sums are `rest` apart.
     UNBEND_INLINE double part(std::int64_t i, std::int64_t column, std::int64_t size,
                               std::int64_t at, std::int64_t width, Workspace &workspace,
-                              double *own) const {
+                              double *own, std::int64_t rest) const {
         if (d_ == 2 && width == 2)
-            return pairs_.weight == nullptr ? planar<false>(i, column, size, at, workspace, own)
-                                            : planar<true>(i, column, size, at, workspace, own);
+            return pairs_.weight == nullptr
+                       ? planar<false>(i, column, size, at, workspace, own, rest)
+                       : planar<true>(i, column, size, at, workspace, own, rest);
         Real *square = workspace.square;
         for (std::int64_t k = 0; k < d_; ++k) {
             const Real *place = places_.data() + k * pairs_.n;
@@ -123,11 +129,11 @@ class StressSum {
         const std::int64_t first = pairs_.row(i) + column - i - 1;
         const double total = pairs_.weight == nullptr ? pulls<false>(first, size, workspace)
                                                       : pulls<true>(first, size, workspace);
-        for (std::int64_t k = 0; k < d_; ++k) own[k] += move(i, k, column, size, at, workspace);
+        for (std::int64_t k = 0; k < d_; ++k) own[k * rest] += move(i, k, column, size, at, workspace);
         if (width > d_) {
             Real *spread = workspace.moved.data() + d_ * chunk + at;
             for (std::int64_t j = 0; j < size; ++j) spread[j] += workspace.share[j];
-            own[d_] += total;
+            own[d_ * rest] += total;
         }
         return total;
     }
@@ -156,7 +162,8 @@ class StressSum {
     // Planes, all at once: everything about a pair stays in registers.
     template <bool weighted>
     UNBEND_INLINE double planar(std::int64_t i, std::int64_t column, std::int64_t size,
-                                std::int64_t at, Workspace &workspace, double *own) const {
+                                std::int64_t at, Workspace &workspace, double *own,
+                                std::int64_t rest) const {
         const std::int64_t first = pairs_.row(i) + column - i - 1;
         const Real *dissimilarity = pairs_.dissimilarity + first;
         const Real *weight = weighted ? pairs_.weight + first : nullptr;
@@ -176,7 +183,7 @@ class StressSum {
             moved_y[j] -= one.pull * away_y;
         }
         own[0] += static_cast<double>(own_x);
-        own[1] += static_cast<double>(own_y);
+        own[rest] += static_cast<double>(own_y);
         return static_cast<double>(total);
     }
 
@@ -220,10 +227,14 @@ class StressSum {
         for (std::int64_t strip = 0; strip < strips; ++strip) {
             total += totals[strip];
             const std::int64_t first = border(strip);
-            const double *sum = sums[strip].data();
-            for (std::int64_t i = first; i < pairs_.n; ++i, sum += width) {
-                for (std::int64_t k = 0; k < d_; ++k) gradient[i * d_ + k] += 2 * sum[k];
-                if (spread) spread[i] += sum[d_];
+            const std::int64_t rest = pairs_.n - first;
+            for (std::int64_t k = 0; k < width; ++k) {
+                const double *sum = sums[strip].data() + k * rest;
+                for (std::int64_t i = first; i < pairs_.n; ++i)
+                    if (k < d_)
+                        gradient[i * d_ + k] += 2 * sum[i - first];
+                    else
+                        spread[i] += sum[i - first];
             }
         }
         return total;

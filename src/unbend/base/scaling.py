@@ -72,7 +72,8 @@ class Scaling(Embedding):
         Choice("auto", "classical", "pivot", "random"),
         GIVEN,
         help="Start: classical scaling; pivot MDS of 100 objects; random ones, the best of which "
-        "is kept; or coordinates. 'auto': classical, and pivot beyond 2000 objects.",
+        "is kept; or coordinates. 'auto': classical, and pivot beyond 2000 objects that are not "
+        "points with Euclidean distances.",
     )
     n_init: int = param(4, Integer(1), help="Number of random starts.")
     max_iter: int = param(1000, Integer(1), help="Most iterations of the solver.")
@@ -209,12 +210,12 @@ class Scaling(Embedding):
             return [given_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
             return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
-        small = pairs.n <= CLASSICAL_OBJECTS
-        if self.init == "pivot" or (self.init == "auto" and not small and pairs.weights is None):
-            return [starts.pivot(starts.pivots_of(pairs, rng), d)]
-        points = given.points
-        if points is not None and points.metric.norm == 2 and pairs.weights is None:
+        points, whole = given.points, pairs.weights is None
+        if points is not None and points.metric.norm == 2 and whole and self.init != "pivot":
             return [starts.linear(points.points / scale, d)]
+        large = self.init == "auto" and pairs.n > CLASSICAL_OBJECTS and whole
+        if self.init == "pivot" or large:
+            return [starts.pivot(starts.pivots_of(pairs, rng), d)]
         return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
 
     def _solved(self, objective: Objective, begun: list[FloatArray]) -> Solution:
