@@ -1,6 +1,5 @@
 """The gate of scaling methods: points, distances or similarities become pairs with weights."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,16 +31,6 @@ class Given:
     pairs: Pairs
     points: PointSpace | None
     dtype: np.dtype[Any]
-
-    @property
-    def distances(self) -> Callable[[FloatArray], FloatArray]:
-        """Distances of new rows to the objects: of points, or the rows themselves."""
-        return as_given if self.points is None else self.points.distances_of
-
-
-def as_given(rows: FloatArray) -> FloatArray:
-    """Return rows that are distances already."""
-    return rows
 
 
 def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: int) -> Given:
@@ -197,9 +186,9 @@ def _weights(weights: Any, mask: Any, n: int) -> FloatArray | None:
     return checked
 
 
-def new_distances(estimator: BaseEstimator, X: Any, given: Given) -> FloatArray:
+def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:
     """Check new rows: points, or distances to the fitted objects."""
-    if given.points is not None:
+    if points is not None:
         rows = rows_of_numbers(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
     if is_sparse(X):

@@ -39,7 +39,6 @@ from unbend.stress import (
     sampled_stress,
     starts,
 )
-from unbend.stress.place import same
 
 # Up to here the classical start is taken; it holds all distances in double precision.
 CLASSICAL_OBJECTS = 2000
@@ -161,7 +160,8 @@ class Scaling(Embedding):
             preimage,
             n_iter_=len(solution.history) - 1,
             stress_per_object_=spread / max(spread.sum(), 1e-300),
-            _given=given,
+            _dissimilarities=given.pairs,
+            _points=given.points,
             **attributes,
         )
 
@@ -187,9 +187,8 @@ class Scaling(Embedding):
         with stage("coordinates"):
             embedding = starts.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
-            given = Given(Pairs(space.n, np.empty(0)), points, dtype)
-            extension = OwnStress(embedding.copy(), given.distances, "raw", same)
-            preimage = way_back(given.points, embedding)
+            extension = OwnStress(embedding.copy(), points, "raw")
+            preimage = way_back(points, embedding)
         self._keep(
             report,
             embedding,
@@ -199,7 +198,8 @@ class Scaling(Embedding):
             n_iter_=self.max_iter,
             stress_=history[-1],
             history_=np.array(history),
-            _given=given,
+            _dissimilarities=Pairs(space.n, np.empty(0)),
+            _points=points,
         )
 
     def _starts(
@@ -211,7 +211,7 @@ class Scaling(Embedding):
         if self.init == "random":
             return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
         points, whole = given.points, pairs.weights is None
-        if points is not None and points.metric.norm == 2 and whole and self.init != "pivot":
+        if points is not None and points.metric.norm.p == 2 and whole and self.init != "pivot":
             return [starts.linear(points.points / scale, d)]
         large = self.init == "auto" and pairs.n > CLASSICAL_OBJECTS and whole
         if self.init == "pivot" or large:
@@ -251,7 +251,7 @@ class Scaling(Embedding):
 
     def _pairs(self) -> Pairs:
         check_is_fitted(self)
-        pairs: Pairs = self._given.pairs
+        pairs: Pairs = self._dissimilarities
         if not len(pairs.dissimilarities):
             raise ValueError("solver='sgd' keeps no pairs to show: use solver='lbfgs'")
         return pairs
@@ -285,14 +285,14 @@ class Scaling(Embedding):
             again = type(self)(**self.get_params(deep=False))
             if not isinstance(self.init, str):
                 again.init = "random"
-            given = Given(dealt, None, self._given.dtype)
+            given = Given(dealt, None, self.embedding_.dtype)
             again._fit(Report(""), given, *dealt.scaled(), rng)
             random[number] = again.stress_
         share = (1 + np.sum(random <= self.stress_)) / (1 + n_permutations)
         return Baseline(self.stress_, random, float(share))
 
     def _new_rows(self, X: Any) -> FloatArray:
-        return new_distances(self, X, self._given)
+        return new_distances(self, X, self._points)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

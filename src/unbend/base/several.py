@@ -11,6 +11,7 @@ from unbend.base.embedding import Embedding
 from unbend.base.inputs import threads
 from unbend.base.params import declared, shared
 from unbend.base.scaling import Scaling
+from unbend.neighbors import PointSpace
 from unbend.report import Report, note, stage
 
 
@@ -83,12 +84,16 @@ class SeveralScaling(Embedding):
                 f"there are {len(matrices)}"
             )
         rows = [
-            one.distances(new_distances(self, matrix, one))
+            _measured(one.points, new_distances(self, matrix, one.points))
             for matrix, one in zip(matrices, self._given, strict=True)
         ]
         if len({row.shape for row in rows}) > 1:
             raise ValueError("new rows must be as many in every matrix")
         return np.stack(rows)
+
+
+def _measured(points: PointSpace | None, rows: FloatArray) -> FloatArray:
+    return rows if points is None else points.distances_of(rows)
 
 
 def matrices_of(X: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from unbend.base.params import Choice, declared, param
 from unbend.base.scaling import Scaling
 from unbend.extend import Extension
 from unbend.stress import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
-from unbend.stress.place import Stretched, same
+from unbend.stress.place import Stretched
 
 
 @final
@@ -93,7 +93,7 @@ class MetricMDS(Scaling):
         stretch = fit.stretch if self.loss == "stress1" else 1.0
         turned = principal_axes(solution.coordinates) * scale
         loss = "raw" if self.loss == "stress1" else self.loss
-        place = OwnStress(turned.copy(), given.distances, loss, same)
+        place = OwnStress(turned.copy(), given.points, loss)
         size = self._objective(pairs).size or 1.0
         history = {
             "raw": solution.history * scale**2,
@@ -109,5 +109,4 @@ class MetricMDS(Scaling):
         return turned * stretch, Stretched(place, stretch), attributes
 
     def _disparities(self, distances: FloatArray) -> FloatArray:
-        given: Given = self._given
-        return given.pairs.dissimilarities
+        return self._pairs().dissimilarities

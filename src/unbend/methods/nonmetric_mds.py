@@ -115,7 +115,7 @@ class NonmetricMDS(Scaling):
         self._warn_if_degenerate(transformation(distances).targets, distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
         curve = transformation.curve(distances)
-        place = OwnStress(turned.copy(), given.distances, "raw", curve)
+        place = OwnStress(turned.copy(), given.points, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}
 
@@ -128,4 +128,4 @@ class NonmetricMDS(Scaling):
             )
 
     def _disparities(self, distances: FloatArray) -> FloatArray:
-        return self._transformation(self._given.pairs)(distances).targets
+        return self._transformation(self._pairs())(distances).targets

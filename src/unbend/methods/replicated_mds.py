@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray
-from unbend.base.dissimilarities import Given, as_given
+from unbend.base.dissimilarities import Given
 from unbend.base.inputs import generator, threads
 from unbend.base.params import Choice, declared, param, shared
 from unbend.base.scaled import Shepard, tolerance
@@ -24,7 +24,7 @@ from unbend.stress import (
     starts,
 )
 from unbend.stress.pairs import mean_pairs
-from unbend.stress.place import MeanOfCurves, same
+from unbend.stress.place import MeanOfCurves
 
 
 @final
@@ -93,7 +93,7 @@ class ReplicatedMDS(SeveralScaling):
             embedding = principal_axes(x) * stretch
             distances *= stretch
             curves = [part.curve(distances) for part in parts]
-            own = OwnStress(embedding.copy(), as_given, "raw", same)
+            own = OwnStress(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
         self._keep(
             report,

@@ -97,7 +97,7 @@ class MetricStress:
         along = float(np.vdot(coordinates, gradient)) / 2.0
         product = self.size - value + along
         square = product + along
-        if product <= 0 or square <= 0:
+        if self.size == 0 or product <= 0 or square <= 0:
             return Fit(0.0 if self.size == 0 else 1.0, 1.0)
         cosine = product / np.sqrt(self.size * square)
         return Fit(float(np.sqrt(max(1.0 - cosine**2, 0.0))), self.size / product)

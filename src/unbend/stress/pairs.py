@@ -49,7 +49,7 @@ class Pairs:
     def of_points(cls, space: PointSpace) -> "Pairs":
         """Measure all pairs of some points."""
         dtype, points = precision(space.n), space.points
-        if space.metric.norm == 2 and dtype == np.float32:
+        if space.metric.norm.p == 2 and dtype == np.float32:
             return cls(space.n, above_diagonal(space.n, dtype, _by_products(points)))
 
         def rows_of(rows: slice) -> FloatArray:

@@ -1,12 +1,14 @@
 """Placing new objects: each minimises its own stress to the fitted ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.neighbors import PointSpace
 from unbend.report import step
+from unbend.stress.transformations import Line, Steps
 
 # Newton steps, and halvings of each, that an object may take.
 ITERATIONS, HALVINGS = 60, 30
@@ -17,22 +19,24 @@ ROUNDING = 1e-13
 class OwnStress:
     """New rows to coordinates: the nearest minimum of each row's stress to the fitted objects.
 
-    `distances` makes dissimilarities (m, n) of new rows, NaN where not known; `curve` makes
-    distances of the fitted coordinates' scale of them. A row at distance zero of a fitted object
-    joins it.
+    New rows are points of the `space` or, where there is none, dissimilarities (m, n), NaN where
+    not known. The `curve`, if any, makes distances of the coordinates' scale of them. A row at
+    distance zero of a fitted object joins it.
     """
 
     coordinates: FloatArray
-    distances: Callable[[FloatArray], FloatArray]
+    space: PointSpace | None
     loss: str
-    curve: Callable[[FloatArray], FloatArray]
+    curve: Line | Steps | None = None
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new rows."""
         n, d = self.coordinates.shape
         placed = np.empty((len(new), d))
         for rows in row_chunks(len(new), 8 * n * (2 * d + 6)):
-            placed[rows] = self._place(self.distances(new[rows]))
+            placed[rows] = self._place(
+                new[rows] if self.space is None else self.space.distances_of(new[rows])
+            )
             step(rows.stop, len(new))
         return placed
 
@@ -46,7 +50,7 @@ class OwnStress:
         return np.asarray(placed)
 
     def _minimised(self, dissimilarities: FloatArray) -> FloatArray:
-        targets = self.curve(dissimilarities)
+        targets = dissimilarities if self.curve is None else self.curve(dissimilarities)
         known = ~np.isnan(targets)
         targets = np.where(known, targets, 0.0)
         # Each row has a scale of its own, so that powers of what is far away stay in range.
@@ -57,16 +61,11 @@ class OwnStress:
         return np.asarray(rows.minimise(rows.start()) * scale)
 
 
-def same(dissimilarities: FloatArray) -> FloatArray:
-    """Return dissimilarities that are distances as they are."""
-    return dissimilarities
-
-
 @dataclass(frozen=True, eq=False)
 class Stretched:
     """Another extension, times a factor."""
 
-    extension: Callable[[FloatArray], FloatArray]
+    extension: OwnStress
     factor: float
 
     def __call__(self, new: FloatArray) -> FloatArray:
@@ -78,7 +77,7 @@ class Stretched:
 class MeanOfCurves:
     """Place rows (k, m, n) by the mean of what each matrix's curve makes of its distances."""
 
-    curves: Sequence[Callable[[FloatArray], FloatArray]]
+    curves: Sequence[Line | Steps]
     own: OwnStress
 
     def __call__(self, new: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ disparities, in weighted least squares. Admissible sets are cones, so that what 
 Σ w (d − d̂)², has the gradient it would have with d̂ held fixed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, final
@@ -15,29 +15,6 @@ from scipy.optimize import isotonic_regression
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.stress.pairs import Pairs
-
-Curve = Callable[[FloatArray], FloatArray]
-
-
-class Disparities(NamedTuple):
-    """Targets of the distances, one a pair, and the least sum of squares left."""
-
-    targets: FloatArray
-    residual: float
-
-
-class Transformation(Protocol):
-    """Best admissible disparities for given distances."""
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """Weight of each pair in the residual; None: all one."""
-
-    def __call__(self, distances: FloatArray) -> Disparities:
-        """Regress distances on dissimilarities."""
-
-    def curve(self, distances: FloatArray) -> Curve:
-        """Return the function that the disparities are of the dissimilarities."""
 
 
 @final
@@ -67,6 +44,30 @@ class Steps:
         beyond = self.fitted[-1] * dissimilarities / (last if last > 0 else 1.0)
         within = np.interp(dissimilarities, self.given, self.fitted)
         return np.where(dissimilarities > last, beyond, within)
+
+
+Curve = Line | Steps
+
+
+class Disparities(NamedTuple):
+    """Targets of the distances, one a pair, and the least sum of squares left."""
+
+    targets: FloatArray
+    residual: float
+
+
+class Transformation(Protocol):
+    """Best admissible disparities for given distances."""
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Weight of each pair in the residual; None: all one."""
+
+    def __call__(self, distances: FloatArray) -> Disparities:
+        """Regress distances on dissimilarities."""
+
+    def curve(self, distances: FloatArray) -> Curve:
+        """Return the function that the disparities are of the dissimilarities."""
 
 
 @dataclass(frozen=True, eq=False)
