@@ -208,6 +208,15 @@ def test_single_precision_beyond_a_thousand_objects_finds_the_same_stress():
     assert np.array_equal(fitted.embedding_, threads.embedding_)
 
 
+@pytest.mark.parametrize("metric", ["cosine", "manhattan", "correlation"])
+def test_single_precision_takes_every_metric_at_its_word(metric):
+    points = np.random.default_rng(6).uniform(0.1, 1.0, size=(1100, 4))
+    fitted = MetricMDS(metric=metric, max_iter=2000).fit(points)
+    given = pdist(points, "cityblock" if metric == "manhattan" else metric)
+    exact = defined("raw", pdist(fitted.embedding_), given)
+    assert fitted.stress_ == pytest.approx(exact, rel=1e-4)
+
+
 def test_stochastic_gradient_comes_near_the_minimum_and_holds_no_pairs():
     points = np.random.default_rng(5).normal(size=(800, 5))
     best, drawn = MetricMDS().fit(points), MetricMDS(solver="sgd", max_iter=3000).fit(points)

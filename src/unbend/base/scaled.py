@@ -33,6 +33,14 @@ def tolerance(tol: float | str, n: int) -> float:
     return tol
 
 
+def check_size(d: int, n: int) -> None:
+    """Refuse more coordinates than n objects can have."""
+    if d > n - 1:
+        raise ValueError(
+            f"n_components={d} and {n} rows span at most {n - 1} dimensions: lower n_components"
+        )
+
+
 def given_start(init: Any, n: int, d: int) -> FloatArray:
     """Check coordinates to start from."""
     start = np.asarray(init, dtype=np.float64)

@@ -24,7 +24,7 @@ from unbend.base.params import (
     declared,
     param,
 )
-from unbend.base.scaled import Baseline, Shepard, given_start, tolerance, way_back
+from unbend.base.scaled import Baseline, Shepard, check_size, given_start, tolerance, way_back
 from unbend.extend import Extension
 from unbend.neighbors import METRICS, DistanceSpace, PointSpace
 from unbend.report import Report, note, stage, step, warn
@@ -39,8 +39,9 @@ from unbend.stress import (
     sampled_stress,
     starts,
 )
+from unbend.stress.pairs import euclidean_features
 
-# Up to here the classical start is taken; it holds all distances in double precision.
+# Up to here the classical start is taken, which holds all distances in double precision.
 CLASSICAL_OBJECTS = 2000
 GIVEN = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (n, n_components)")
 
@@ -126,7 +127,7 @@ class Scaling(Embedding):
                 return self
             with stage("dissimilarities"):
                 given = gather(self, X, weights, mask, threads(self.n_jobs))
-                self._check_size(given.pairs.n)
+                check_size(self.n_components, given.pairs.n)
                 pairs, scale = given.pairs.scaled()
             self._fit(report, given, pairs, scale, rng)
         return self
@@ -174,7 +175,7 @@ class Scaling(Embedding):
             space, dtype = open_space(self, X, threads(self.n_jobs))
             if not isinstance(space, PointSpace | DistanceSpace):
                 raise TypeError("solver='sgd' needs points or all distances: use lbfgs")
-            self._check_size(space.n)
+            check_size(self.n_components, space.n)
             note(rows=space.n)
         with stage("start"):
             begun = [given_start(self.init, space.n, d)] if not isinstance(self.init, str) else []
@@ -210,11 +211,11 @@ class Scaling(Embedding):
             return [given_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
             return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
-        points, whole = given.points, pairs.weights is None
-        if points is not None and points.metric.norm.p == 2 and whole and self.init != "pivot":
-            return [starts.linear(points.points / scale, d)]
-        large = self.init == "auto" and pairs.n > CLASSICAL_OBJECTS and whole
-        if self.init == "pivot" or large:
+        whole = pairs.weights is None
+        features = None if given.points is None else euclidean_features(given.points)
+        if features is not None and whole and self.init != "pivot":
+            return [starts.linear(features / scale, d)]
+        if self.init == "pivot" or (self.init == "auto" and whole and pairs.n > CLASSICAL_OBJECTS):
             return [starts.pivot(starts.pivots_of(pairs, rng), d)]
         return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
 
@@ -227,13 +228,6 @@ class Scaling(Embedding):
     @abstractmethod
     def _solver(self) -> str:
         """Name of the solver."""
-
-    def _check_size(self, n: int) -> None:
-        if self.n_components > n - 1:
-            raise ValueError(
-                f"n_components={self.n_components} and {n} rows span at most {n - 1} dimensions: "
-                "lower n_components"
-            )
 
     def shepard(self) -> Shepard:
         """Return dissimilarities, disparities and distances of all known pairs.

@@ -10,6 +10,7 @@ from unbend.base.dissimilarities import Given, gather, new_distances
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import threads
 from unbend.base.params import declared, shared
+from unbend.base.scaled import check_size
 from unbend.base.scaling import Scaling
 from unbend.neighbors import PointSpace
 from unbend.report import Report, note, stage
@@ -69,11 +70,7 @@ class SeveralScaling(Embedding):
                 f"all matrices must tell of the same objects and they have {sizes} rows: give NaN "
                 "for what a matrix does not tell"
             )
-        if self.n_components > sizes[0] - 1:
-            raise ValueError(
-                f"n_components={self.n_components} and {sizes[0]} rows span at most "
-                f"{sizes[0] - 1} dimensions: lower n_components"
-            )
+        check_size(self.n_components, sizes[0])
         return given
 
     def _new_rows(self, X: Any) -> FloatArray:

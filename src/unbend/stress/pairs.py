@@ -7,6 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import PointSpace
+from unbend.neighbors.norms import Plain
 from unbend.report import step
 
 # Beyond this many objects pairs are single precision: half the memory, twice the speed.
@@ -48,12 +49,12 @@ class Pairs:
     @classmethod
     def of_points(cls, space: PointSpace) -> "Pairs":
         """Measure all pairs of some points."""
-        dtype, points = precision(space.n), space.points
-        if space.metric.norm.p == 2 and dtype == np.float32:
-            return cls(space.n, above_diagonal(space.n, dtype, _by_products(points)))
+        dtype, features = precision(space.n), space.features
+        if dtype == np.float32 and euclidean_features(space) is not None:
+            return cls(space.n, above_diagonal(space.n, dtype, _by_products(features)))
 
         def rows_of(rows: slice) -> FloatArray:
-            return space.metric.between(points[rows], points[rows.start :])
+            return space.metric.norm.between(features[rows], features[rows.start :])
 
         return cls(space.n, above_diagonal(space.n, dtype, rows_of))
 
@@ -95,6 +96,12 @@ class Pairs:
         if self.weights is None:
             return float(np.sum(values, dtype=np.float64))
         return float(np.einsum("i,i->", values, self.weights, dtype=np.float64))
+
+
+def euclidean_features(space: PointSpace) -> FloatArray | None:
+    """Rows whose Euclidean distances are those of the space, if there are such."""
+    norm = space.metric.norm
+    return space.features if isinstance(norm, Plain) and norm.p == 2 else None
 
 
 def precision(n: int) -> type[np.float32] | type[np.float64]:
