@@ -23,6 +23,7 @@ METHODS = (
     Entry("kernel_pca", "KernelPCA", "Kernel principal component analysis"),
     Entry("random_projection", "RandomProjection", "Random projection"),
     Entry("classical_mds", "ClassicalMDS", "Classical multidimensional scaling"),
+    Entry("landmark_mds", "LandmarkMDS", "Landmark multidimensional scaling"),
     Entry("metric_mds", "MetricMDS", "Metric multidimensional scaling"),
     Entry("nonmetric_mds", "NonmetricMDS", "Non-metric multidimensional scaling"),
     Entry("isomap", "Isomap", "Isometric feature mapping"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.extend import Barycentric, Extension, Placement, Rule
-from unbend.neighbors import PointSpace
+from unbend.neighbors import PointSpace, Space
 from unbend.stress.pairs import DOUBLE_OBJECTS
 
 
@@ -52,10 +52,10 @@ def given_start(init: Any, n: int, d: int) -> FloatArray:
     return start
 
 
-def way_back(points: PointSpace | None, embedding: FloatArray) -> Extension | None:
+def way_back(space: Space | None, embedding: FloatArray) -> Extension | None:
     """Lead from coordinates back to rows, if there are rows."""
-    if points is None:
+    if not isinstance(space, PointSpace):
         return None
     coordinates = PointSpace(embedding)
-    back = Barycentric(coordinates, Rule(2 * (embedding.shape[1] + 1)), points.points)
-    return Placement.whole(coordinates, points.points, back)
+    back = Barycentric(coordinates, Rule(2 * (embedding.shape[1] + 1)), space.points)
+    return Placement.whole(coordinates, space.points, back)
