@@ -98,6 +98,14 @@ def test_landmarks_far_apart_are_distinct_rows_as_long_as_there_are_any():
     assert len(np.unique(unbend.LandmarkMDS(n_landmarks=50).fit(points).landmarks_)) == 50
 
 
+@VARIANT
+def test_equal_rows_get_equal_coordinates(variant):
+    source = np.random.default_rng(0).permutation(np.repeat(np.arange(150), 6))
+    found = unbend.LandmarkMDS(variant=variant).fit(swiss_roll(150, random_state=0).points[source])
+    _, first = np.unique(source, return_index=True)
+    np.testing.assert_allclose(found.embedding_, found.embedding_[first][source], atol=1e-10)
+
+
 def test_mistakes_get_a_sentence():
     points = square(50, random_state=0).points
     with pytest.raises(ValueError, match="2 landmarks are too few for n_components=2"):

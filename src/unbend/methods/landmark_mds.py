@@ -175,4 +175,5 @@ class LandmarkMDS(Embedding):
         return gram.nystrom_weights(solve(gram.problem(), self.n_components, "dense", rng))
 
     def _new_rows(self, X: Any) -> FloatArray:
-        return self._space.narrow(new_rows(self, X, self._space), self.landmarks_)
+        space: Space = self._space
+        return space.narrow(new_rows(self, X, space), self.landmarks_)
