@@ -20,6 +20,7 @@ from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.local import affine_bases, align, quadratic_bases
 from unbend.neighbors import PointSpace
+from unbend.stress import MetricStress, Pairs
 
 Stage = Callable[[int], Any]
 ROUNDS = 3
@@ -67,6 +68,15 @@ def new_paths(quick: bool) -> Stage:
     return lambda threads: kernels.place_by_paths(
         paths, near, far, 0.0, weights, threads, _unheard, placed
     )
+
+
+def stress(quick: bool) -> Stage:
+    """Stress of a configuration in the plane, and its gradient."""
+    n = 2000 if quick else 8000
+    rng = np.random.default_rng(0)
+    pairs = Pairs(n, rng.random(n * (n - 1) // 2, dtype=np.float32))
+    configuration = rng.normal(size=(n, 2))
+    return lambda threads: MetricStress(pairs, threads=threads)(configuration)
 
 
 def _unheard(done: int, total: int) -> None:
@@ -120,6 +130,7 @@ STAGES: list[tuple[str, Callable[[bool], Stage]]] = [
     ("geodesics, scattered sources", scattered_geodesics),
     ("products with squared distances", squared_products),
     ("places by geodesics", new_paths),
+    ("stress and gradient", stress),
     ("local bases", local_bases),
     ("alignment", alignment),
     ("Cholesky factorisation", factorisation),

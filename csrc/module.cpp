@@ -8,4 +8,5 @@ NB_MODULE(_native, module) {
     bind_local(module);
     bind_neighbors(module);
     bind_paths(module);
+    bind_stress(module);
 }

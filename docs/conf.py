@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from unbend import __version__
-from unbend.registry import CLUSTERINGS, METHODS
+from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 
 project = "unbend"
 author = "the unbend developers"
@@ -29,7 +29,9 @@ METHOD_PAGE = """## {title}
 """
 CLUSTERING_PAGE = METHOD_PAGE.replace("inverse_transform", "fit_predict")
 CLUSTERING_PAGE = CLUSTERING_PAGE.replace("transform", "predict")
-pages = [METHOD_PAGE.format(title=entry.title, name=entry.class_name) for entry in METHODS]
+pages = [
+    METHOD_PAGE.format(title=entry.title, name=entry.class_name) for entry in (*METHODS, *SEVERAL)
+]
 pages += [CLUSTERING_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLUSTERINGS]
 generated = Path(__file__).parent / "generated"
 generated.mkdir(exist_ok=True)

@@ -2,12 +2,14 @@
 
 import sklearn.cluster
 import sklearn.manifold
+import sklearn.manifold._mds
 
 import unbend.sklearn
 
 # The other names of `unbend.sklearn` are scikit-learn's own objects.
 SWAPPED = {
-    sklearn.manifold: ("Isomap", "LocallyLinearEmbedding", "SpectralEmbedding"),
+    sklearn.manifold: ("MDS", "Isomap", "LocallyLinearEmbedding", "SpectralEmbedding"),
+    sklearn.manifold._mds: ("MDS",),  # its tests take the class from there
     sklearn.cluster: ("SpectralClustering",),
 }
 for module, names in SWAPPED.items():

@@ -26,6 +26,7 @@ LAYERS = [
         "extend",
         "preimage",
         "rounding",
+        "stress",
     },
     {"quality"},
     {"base", "methods", "registry", "storage"},

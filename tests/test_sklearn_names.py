@@ -30,6 +30,7 @@ MODULES = (
 FILES = (
     "sklearn.manifold.tests.test_isomap",
     "sklearn.manifold.tests.test_locally_linear",
+    "sklearn.manifold.tests.test_mds",
     "sklearn.manifold.tests.test_spectral_embedding",
     "sklearn.cluster.tests.test_spectral",
 )
@@ -65,6 +66,16 @@ def test_hessian_lle_is_that_of_donoho_and_grimes_and_not_ltsa():
     true = unbend.HessianLLE(n_neighbors=12).fit(roll)
     assert procrustes(true.embedding_, hessian.embedding_, kind="affine") < 1e-8
     assert procrustes(ltsa.embedding_, hessian.embedding_, kind="affine") > 1e-6
+
+
+@pytest.mark.parametrize("metric_mds", [True, False])
+def test_mds_has_no_more_stress_than_its_peer(metric_mds):
+    points = sklearn.datasets.load_iris().data
+    options = {"metric_mds": metric_mds, "init": "classical_mds", "normalized_stress": True}
+    ours = unbend.sklearn.MDS(**options).fit(points)
+    theirs = sklearn.manifold.MDS(**options).fit(points)
+    assert {key for key in vars(theirs) if key.endswith("_")} <= set(vars(ours))
+    assert ours.stress_ <= theirs.stress_
 
 
 def test_spectral_clustering_finds_what_its_peer_finds():

@@ -13,13 +13,26 @@ True
 from importlib import import_module
 from typing import Any
 
-from unbend.registry import CLUSTERINGS, METHODS
+from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 
 __version__ = "0.1.0"
 
-_MODULES = {"datasets", "eigen", "graphs", "io", "lowrank", "neighbors", "plot", "quality"}
+_MODULES = {
+    "datasets",
+    "eigen",
+    "graphs",
+    "io",
+    "lowrank",
+    "neighbors",
+    "plot",
+    "quality",
+    "stress",
+}
 _NAMES = {
-    **{entry.class_name: f"unbend.methods.{entry.name}" for entry in (*METHODS, *CLUSTERINGS)},
+    **{
+        entry.class_name: f"unbend.methods.{entry.name}"
+        for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)
+    },
     "Report": "unbend.report",
     "load": "unbend.storage",
     "monitoring": "unbend.progress",

@@ -23,6 +23,9 @@ METHODS = (
     Entry("kernel_pca", "KernelPCA", "Kernel principal component analysis"),
     Entry("random_projection", "RandomProjection", "Random projection"),
     Entry("classical_mds", "ClassicalMDS", "Classical multidimensional scaling"),
+    Entry("landmark_mds", "LandmarkMDS", "Landmark multidimensional scaling"),
+    Entry("metric_mds", "MetricMDS", "Metric multidimensional scaling"),
+    Entry("nonmetric_mds", "NonmetricMDS", "Non-metric multidimensional scaling"),
     Entry("isomap", "Isomap", "Isometric feature mapping"),
     Entry("landmark_isomap", "LandmarkIsomap", "Landmark Isomap"),
     Entry("lle", "LLE", "Locally linear embedding"),
@@ -35,3 +38,9 @@ METHODS = (
 
 # Methods that give clusters, not coordinates.
 CLUSTERINGS = (Entry("spectral_clustering", "SpectralClustering", "Spectral clustering"),)
+
+# Methods whose X is several matrices of the same objects.
+SEVERAL = (
+    Entry("replicated_mds", "ReplicatedMDS", "Replicated multidimensional scaling"),
+    Entry("weighted_mds", "WeightedMDS", "Weighted multidimensional scaling"),
+)

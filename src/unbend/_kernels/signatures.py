@@ -211,6 +211,22 @@ class Kernels(Protocol):
     def components(self, row: IntArray, column: IntArray, labels: IntArray) -> None:
         """Fill the component of each vertex, numbered in the order of their first vertices."""
 
+    def stress(
+        self,
+        dissimilarities: FloatArray,
+        weights: FloatArray,
+        loss: int,
+        coordinates: FloatArray,
+        threads: int,
+        gradient: FloatArray,
+        spread: FloatArray,
+    ) -> float:
+        """Sum a loss over the pairs i < j of n objects at `coordinates` (n, d).
+
+        0: w (d − δ)²; 1: w (d² − δ²)²; 2: w (d − δ)²/δ. Empty weights are all one. Fills the
+        gradient (n, d) and, unless it is empty, each object's sum in `spread` (n,).
+        """
+
     def barycentric_weights(
         self, coordinates: FloatArray, reg: float, threads: int, weights: FloatArray
     ) -> None:

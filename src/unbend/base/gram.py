@@ -11,6 +11,7 @@ from unbend.arrays import FloatArray
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator
 from unbend.base.params import NOTHING, RANDOM, SOLVER, Choice, Integer, declared, param
+from unbend.base.scaled import check_size
 from unbend.eigen import SOLVERS, solve
 from unbend.extend import Distances, Extension, Nystrom, Placement
 from unbend.gram import Gram, negative_share
@@ -74,7 +75,7 @@ class GramEmbedding(Embedding):
                 built = self._build(X)
                 gram, n = built.gram, built.space.n
                 note(rows=n, shift=gram.squares.shift, lift=gram.lift)
-                self._check_size(n)
+                check_size(self.n_components, n)
             with stage("spectrum"):
                 spectrum = solve(gram.problem(), self.n_components, self.eigen_solver, rng)
                 share = negative_share(gram, spectrum, rng)
@@ -107,13 +108,6 @@ class GramEmbedding(Embedding):
         """The first eigenvalue left out, as near as the solver came; NaN where there is none."""
         check_is_fitted(self)
         return float(self._next_eigenvalue)
-
-    def _check_size(self, n: int) -> None:
-        if self.n_components > n - 1:
-            raise ValueError(
-                f"n_components={self.n_components} and {n} rows span at most {n - 1} dimensions: "
-                "lower n_components"
-            )
 
 
 def _extension(built: Built, embedding: FloatArray, weights: FloatArray) -> Extension:

@@ -10,6 +10,8 @@ from unbend.neighbors import PointSpace, Space
 from unbend.report import step
 
 LANDMARKS = ("maxmin", "random", "kmeans")
+# Rows for each landmark among which those farthest apart are sought.
+SAMPLE = 100
 
 
 def choose_landmarks(
@@ -29,6 +31,31 @@ def choose_landmarks(
         else _nearest_to_centres(count, space, rng)
     )
     return landmarks, geodesics(lengths, landmarks, threads=threads)
+
+
+def landmarks_of_space(how: str, count: int, space: Space, rng: np.random.Generator) -> IntArray:
+    """Landmarks by the distances of the space itself, sorted."""
+    if how == "kmeans":
+        return _nearest_to_centres(count, space, rng)
+    # Farthest of all would be the outliers, and would take a pass over the rows for each.
+    drawn = count if how == "random" else min(space.n, SAMPLE * count)
+    sample = np.sort(rng.choice(space.n, drawn, replace=False))
+    return sample if how == "random" else np.sort(sample[_farthest(count, space.take(sample), rng)])
+
+
+def _farthest(count: int, space: Space, rng: np.random.Generator) -> IntArray:
+    """Rows of a space, each farthest from those before; equal rows only if no others are left."""
+    chosen = np.empty(count, dtype=np.intp)
+    nearest = np.full(space.n, np.inf)
+    chosen[0] = rng.integers(space.n)
+    for number in range(count):
+        distances = space.distances_of(space.rows(chosen[[number]]))[0]
+        np.minimum(nearest, distances, out=nearest)
+        nearest[chosen[number]] = -1.0
+        if number + 1 < count:
+            chosen[number + 1] = int(np.argmax(nearest))
+        step(number + 1, count)
+    return chosen
 
 
 def _farthest_first(

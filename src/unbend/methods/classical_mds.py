@@ -8,7 +8,8 @@ from unbend.arrays import FloatArray
 from unbend.base.gram import Built, GramEmbedding
 from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
-from unbend.extend import Barycentric, Extension, LinearInverse, Placement, Rule
+from unbend.base.scaled import way_back
+from unbend.extend import Extension, LinearInverse
 from unbend.gram import Gram, SimilaritySquares, Squares
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, described
@@ -106,9 +107,7 @@ class ClassicalMDS(GramEmbedding):
             # The coordinates are principal components: the rows depend on them linearly.
             mean = points.mean(axis=0)
             return LinearInverse(mean, np.linalg.lstsq(embedding, points - mean)[0])
-        coordinates = PointSpace(embedding)
-        way_back = Barycentric(coordinates, Rule(2 * (embedding.shape[1] + 1)), points)
-        return Placement.whole(coordinates, points, way_back)
+        return way_back(built.space, embedding)
 
     def _new_rows(self, X: Any) -> FloatArray:
         if self.metric == "kernel":

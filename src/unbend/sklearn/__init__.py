@@ -12,9 +12,11 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 
 from unbend.sklearn.isomap import Isomap
 from unbend.sklearn.locally_linear import LocallyLinearEmbedding
+from unbend.sklearn.mds import MDS
 from unbend.sklearn.spectral import SpectralClustering, SpectralEmbedding
 
 __all__ = [
+    "MDS",
     "PCA",
     "ClassicalMDS",
     "GaussianRandomProjection",

@@ -32,10 +32,13 @@ _WHERE = {
     "HeatKernel": "graphs.weights",
     "Lanczos": "eigen.lanczos",
     "Linear": "extend",
+    "Line": "stress.transformations",
     "LinearInverse": "extend",
     "Metric": "neighbors.metrics",
     "Neighbors": "neighbors.value",
     "Nystrom": "extend",
+    "OwnStress": "stress.place",
+    "Pairs": "stress.pairs",
     "Piece": "extend",
     "Placement": "extend",
     "PointSpace": "neighbors.points",
@@ -48,6 +51,8 @@ _WHERE = {
     "Spectrum": "problem",
     "Squares": "gram",
     "Stage": "report",
+    "Steps": "stress.transformations",
+    "Stretched": "stress.place",
 }
 _FUNCTIONS = {"adjacency": "graphs.weights"}
 _ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS)}

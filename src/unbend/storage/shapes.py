@@ -55,6 +55,14 @@ RULES: dict[str, Any] = {
         _table(v.geodesics, v.space.n, len(v.gram.distances))
         and _table(v.weights, len(v.gram.distances))
     ),
+    "OwnStress": lambda v: (
+        v.coordinates.ndim == 2 and (v.space is None or v.space.n == len(v.coordinates))
+    ),
+    "Pairs": lambda v: (
+        v.dissimilarities.shape in ((0,), (v.n * (v.n - 1) // 2,))
+        and (v.weights is None or v.weights.shape == v.dissimilarities.shape)
+    ),
+    "Steps": lambda v: v.given.ndim == 1 and v.fitted.shape == v.given.shape,
     "Barycentric": lambda v: _table(v.coordinates, v.space.n),
     "Harmonic": lambda v: _table(v.vectors, v.space.n, len(v.values)),
     "Diffused": _diffused,

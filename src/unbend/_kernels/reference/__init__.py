@@ -16,6 +16,7 @@ from unbend._kernels.reference.paths import (
     place_by_paths,
     squared_products,
 )
+from unbend._kernels.reference.stress import stress
 
 __all__ = [
     "KdTree",
@@ -35,4 +36,5 @@ __all__ = [
     "ridged_gram",
     "smallest",
     "squared_products",
+    "stress",
 ]

@@ -1,0 +1,51 @@
+"""Stress of a configuration and its gradient."""
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+
+RAW, SSTRESS, SAMMON = range(3)
+
+
+def stress(
+    dissimilarities: FloatArray,
+    weights: FloatArray,
+    loss: int,
+    coordinates: FloatArray,
+    threads: int,
+    gradient: FloatArray,
+    spread: FloatArray,
+) -> float:
+    """Sum the loss over the pairs i < j and fill its gradient; `threads` is not used."""
+    gradient[...] = 0.0
+    spread[...] = 0.0
+    first, total = 0, 0.0
+    for i in range(len(coordinates) - 1):
+        pairs = slice(first, first + len(coordinates) - 1 - i)
+        first = pairs.stop
+        away = coordinates[i] - coordinates[i + 1 :]
+        weight = weights[pairs].astype(np.float64) if len(weights) else np.ones(len(away))
+        share, pull = _pairs(np.square(away).sum(axis=1), dissimilarities[pairs], weight, loss)
+        moves = 2.0 * pull[:, None] * away
+        gradient[i] += moves.sum(axis=0)
+        gradient[i + 1 :] -= moves
+        if len(spread):
+            spread[i] += share.sum()
+            spread[i + 1 :] += share
+        total += float(share.sum())
+    return total
+
+
+def _pairs(
+    square: FloatArray, target: FloatArray, weight: FloatArray, loss: int
+) -> tuple[FloatArray, FloatArray]:
+    """Share of each pair in the stress, and half its derivative by the distance, over that."""
+    target = target.astype(np.float64)
+    if loss == SSTRESS:
+        off = square - target**2
+        return weight * off**2, 2.0 * weight * off
+    if loss == SAMMON:
+        weight = np.where(target > 0, weight / np.where(target > 0, target, 1.0), 0.0)
+    distance = np.sqrt(square)
+    off = distance - target
+    return weight * off**2, weight * off / np.where(distance > 0, distance, 1.0)

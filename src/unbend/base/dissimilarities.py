@@ -1,0 +1,199 @@
+"""The gate of scaling methods: points, distances or similarities become pairs with weights."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from unbend.arrays import FloatArray, is_sparse
+from unbend.base.inputs import (
+    FAR,
+    check_both_ways,
+    check_distances,
+    open_space,
+    rows_of_numbers,
+    square_similarities,
+)
+from unbend.memory import reserve
+from unbend.neighbors import PointSpace
+from unbend.report import note
+from unbend.stress import Pairs
+from unbend.stress.starts import parts
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Objects to scale: their pairs, unless only drawn, and the points they are, if they are."""
+
+    pairs: Pairs
+    points: PointSpace | None
+    dtype: np.dtype[Any]
+
+
+def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: int) -> Given:
+    """Check what the user passed and make pairs of it."""
+    points: PointSpace | None = None
+    square: FloatArray = np.empty((0, 0))
+    if estimator.metric == "precomputed":
+        square, dtype = square_distances(estimator, X)
+    elif estimator.metric == "kernel":
+        square, dtype = _from_similarities(estimator, X)
+    else:
+        space, dtype = open_space(estimator, X, threads)
+        points = space if isinstance(space, PointSpace) else None
+    n = len(square) if points is None else points.n
+    checked = _weights(weights, mask, n)
+    reserve(
+        (8 if n <= 1000 else 4) * n * (n - 1) // 2 * (1 if checked is None else 2),
+        f"the dissimilarities of {n} objects",
+        "use MetricMDS(solver='sgd') on points, which never holds them, or PCA",
+    )
+    pairs = Pairs.of_square(square) if points is None else Pairs.of_points(points)
+    if checked is not None:
+        both = Pairs.of_square(checked).dissimilarities
+        both = both if pairs.weights is None else both * pairs.weights
+        pairs = Pairs(n, pairs.dissimilarities, both)
+    note(rows=n, pairs=len(pairs.dissimilarities), unknown=unknown(pairs))
+    _check_connected(pairs)
+    return Given(pairs, points, dtype)
+
+
+def unknown(pairs: Pairs) -> int:
+    """Count the pairs that weigh nothing."""
+    return 0 if pairs.weights is None else int(np.sum(pairs.weights == 0))
+
+
+def _check_connected(pairs: Pairs) -> None:
+    count = parts(pairs)
+    if count > 1:
+        raise ValueError(
+            f"the known pairs leave {count} groups of objects between which no distance is known: "
+            "give at least one distance between any two groups, or scale each group alone"
+        )
+
+
+def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
+    """Symmetric distances, NaN where not known; the estimator's `repair` says what is mended."""
+    distances = checked_distances(estimator, X, reset=True)
+    n, columns = distances.shape
+    if n != columns:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
+        )
+    if is_sparse(distances):
+        check_both_ways(csr_array(distances))
+        return _of_known(csr_array(distances)), distances.dtype
+    if estimator.repair == "clean":
+        return cleaned(distances), distances.dtype
+    missing = np.isnan(distances)
+    if np.any(missing != missing.T):
+        raise ValueError(
+            "X has a NaN whose mirror image is a number: a distance that is not known must be NaN "
+            "both ways, or use repair='clean'"
+        )
+    check_distances(np.where(missing, 0.0, distances) if missing.any() else distances)
+    return distances, distances.dtype
+
+
+def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Rows of distances, NaN where not known, none negative unless that is to be mended."""
+    distances = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        accept_sparse="csr",
+        ensure_all_finite=False if is_sparse(X) else "allow-nan",
+        ensure_min_samples=2 if reset else 1,
+    )
+    values = distances.data if is_sparse(distances) else distances
+    if is_sparse(distances) and not np.isfinite(values).all():
+        raise ValueError(
+            "the sparse matrix stores NaN or infinity: leave distances that are not known out"
+        )
+    if float(np.abs(values).max(initial=0.0, where=~np.isnan(values))) > FAR:
+        raise ValueError("distances beyond 1e150 have no squares in double precision: rescale X")
+    if np.any(values < 0) and not (reset and estimator.repair == "clean"):
+        raise ValueError(
+            f"distances must not be negative and the smallest is {np.nanmin(values):g}: if these "
+            "are similarities, use metric='kernel' or convert them; repair='clean' sets them to 0"
+        )
+    return distances
+
+
+def cleaned(distances: FloatArray) -> FloatArray:
+    """Average both directions where both are known, and raise what is negative to zero."""
+    there, back = distances, distances.T
+    mean = np.where(np.isnan(there), back, np.where(np.isnan(back), there, (there + back) / 2))
+    with np.errstate(invalid="ignore"):
+        note(
+            asymmetry=float(np.nanmax(np.abs(there - back), initial=0.0)),
+            negative=int(np.sum(mean < 0)),
+            diagonal=float(np.nanmax(np.abs(distances.diagonal()), initial=0.0)),
+        )
+        mean = np.where(mean < 0, 0.0, mean)
+    np.fill_diagonal(mean, 0.0)
+    return np.asarray(mean)
+
+
+def _of_known(sparse: csr_array) -> FloatArray:
+    """Dense matrix of the stored entries, in either direction, NaN elsewhere."""
+    entries = sparse.tocoo()
+    dense = np.full(sparse.shape, np.nan, dtype=sparse.dtype)
+    dense[entries.col, entries.row] = entries.data
+    dense[entries.row, entries.col] = entries.data
+    np.fill_diagonal(dense, 0.0)
+    return dense
+
+
+def _from_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
+    """Convert similarities of covariance type: d² = s_ii + s_jj − 2 s_ij."""
+    kernel, dtype = square_similarities(estimator, X, "metric='kernel'")
+    diagonal = kernel.diagonal()
+    squares = diagonal + diagonal[:, None] - 2.0 * kernel
+    lowest, size = float(squares.min()), float(np.abs(kernel).max())
+    if lowest < -1e-10 * size:
+        raise ValueError(
+            "metric='kernel' needs similarities of covariance type, s_ii + s_jj >= 2 s_ij, and "
+            f"that is off by {-lowest:g}: convert the similarities to distances yourself"
+        )
+    note(conversion="d² = s_ii + s_jj − 2 s_ij")
+    return np.sqrt(np.maximum(squares, 0.0)), dtype
+
+
+def _weights(weights: Any, mask: Any, n: int) -> FloatArray | None:
+    """Weights of all pairs (n, n), zero where the mask says that a pair is not known."""
+    checked = None
+    for name, given in (("weights", weights), ("mask", mask)):
+        if given is None:
+            continue
+        array = np.asarray(given.toarray() if is_sparse(given) else given)
+        if array.shape != (n, n) or array.dtype.kind not in "bifu":
+            raise ValueError(
+                f"{name} must be an array of numbers, one for each pair, {n} x {n}: its shape is "
+                f"{array.shape}"
+            )
+        array = array.astype(np.float64)
+        if not np.isfinite(array).all() or array.min() < 0:
+            raise ValueError(f"{name} must be finite numbers that are not negative")
+        if not np.array_equal(array, array.T):
+            raise ValueError(f"{name} must be symmetric: pass (W + W.T) / 2 if that is meant")
+        array = (array != 0).astype(np.float64) if name == "mask" else array
+        checked = array if checked is None else checked * array
+    return checked
+
+
+def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:
+    """Check new rows: points, or distances to the fitted objects."""
+    if points is not None:
+        rows = rows_of_numbers(estimator, X, reset=False)
+        return np.ascontiguousarray(rows, dtype=np.float64)
+    if is_sparse(X):
+        raise ValueError("new rows must be dense distances, NaN where they are not known")
+    rows = np.asarray(checked_distances(estimator, X, reset=False), dtype=np.float64)
+    if np.isnan(rows).all(axis=1).any():
+        raise ValueError("a new row has no distance to any fitted object: give it at least one")
+    return rows

@@ -1,0 +1,179 @@
+"""Landmark and pivot multidimensional scaling."""
+
+from typing import Any, final
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.base.embedding import Embedding
+from unbend.base.inputs import generator, new_rows, open_space, threads
+from unbend.base.landmarks import LANDMARKS, landmarks_of_space
+from unbend.base.params import (
+    FUNCTION,
+    MAPPING,
+    NOTHING,
+    RANDOM,
+    Choice,
+    Integer,
+    Threads,
+    declared,
+    param,
+)
+from unbend.base.scaled import check_size, way_back
+from unbend.eigen import signed, solve
+from unbend.extend import Nystrom
+from unbend.gram import Gram, Squares
+from unbend.lowrank.columns import Columns, pivot_weights
+from unbend.neighbors import METRICS, GraphSpace, Space, described
+from unbend.report import note, stage
+
+# Landmarks taken where the user names no number.
+AUTO = 100
+
+
+@final
+@declared
+class LandmarkMDS(Embedding):
+    """Landmark multidimensional scaling: classical scaling from the distances to a few rows.
+
+    Only the distances of all rows to m landmarks are computed, a block at a time, so time and
+    memory grow with n·m and n: a million rows are no trouble. `variant="landmark"` scales the
+    landmarks and places every row from them by Nyström's formula; "pivot" takes the singular
+    vectors of all n × m distances, which averages over more of them. Both are classical scaling
+    itself where every row is a landmark.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates, centred, in principal axes, in the units of the distances.
+    eigenvalues_ : array (n_components,)
+        Squared lengths of the coordinates: about the eigenvalues of the whole kernel.
+    landmarks_ : array (m,)
+        The landmarks, as rows.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    de Silva and Tenenbaum, Stanford technical report (2004); Brandes and Pich, Graph Drawing 2006,
+    LNCS 4372 (2007).
+
+    Examples
+    --------
+    >>> import unbend
+    >>> square = unbend.datasets.square(2000, random_state=0)
+    >>> flat = unbend.LandmarkMDS(n_landmarks=20).fit_transform(square.points)
+    >>> unbend.quality.procrustes(square.chart, flat) < 1e-12
+    True
+    """
+
+    metric: Any = param(
+        "euclidean",
+        Choice(*METRICS, "precomputed"),
+        FUNCTION,
+        help="Distance between rows; 'precomputed': X holds distances.",
+    )
+    metric_params: dict[str, Any] | None = param(
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+    )
+    n_landmarks: Any = param(
+        "auto",
+        Integer(2),
+        Choice("auto"),
+        help="Number of landmarks; 'auto' takes 100, or all rows if there are fewer.",
+    )
+    landmarks: str = param(
+        "maxmin",
+        Choice(*LANDMARKS),
+        help="How they are chosen: at random; each farthest from those before ('maxmin', of a "
+        "sample of 100 for each landmark); or the rows nearest to the centres of k-means.",
+    )
+    variant: str = param(
+        "landmark",
+        Choice("landmark", "pivot"),
+        help="Whether the landmarks alone give the axes, or all distances to them.",
+    )
+    n_jobs: int | None = param(
+        None, Threads(), NOTHING, help="Threads; -1 for all. The result does not depend on it."
+    )
+    random_state: Any = param(
+        None,
+        Integer(0),
+        RANDOM,
+        NOTHING,
+        help="Seed of the choice of landmarks; None is a fixed one, so that fits repeat.",
+    )
+
+    def fit(self, X: Any, y: None = None) -> "LandmarkMDS":
+        """Fit to the rows of X: points, or a matrix of distances.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features) or (n_samples, n_samples)
+            Rows to embed, or their distances.
+        y : ignored
+            Present for scikit-learn's sake.
+
+        Returns
+        -------
+        self
+        """
+        with self._fitting() as report:
+            rng = generator(self.random_state)
+            space, dtype = self._open(X)
+            with stage("landmarks"):
+                landmarks = landmarks_of_space(self.landmarks, self._count(space.n), space, rng)
+                note(rows=space.n, landmarks=len(landmarks), chosen=self.landmarks)
+            columns, few = Columns(space, landmarks, threads(self.n_jobs)), space.take(landmarks)
+            with stage("spectrum"):
+                mean = columns.mean()
+                weights = self._weights(columns, few, mean, rng)
+            with stage("coordinates"):
+                found = columns.placed(mean, weights)
+                # The same turn for fitted and new rows: to principal axes, with fixed signs.
+                turn = np.linalg.eigh(found.T @ found)[1][:, ::-1]
+                turned = found @ turn
+                embedding = signed(turned)
+                turn = turn * np.sign(np.sum(embedding * turned, axis=0))
+        self._keep(
+            report,
+            embedding,
+            dtype,
+            Nystrom(few.distances_of, Squares(), mean, weights @ turn),
+            way_back(space, embedding),
+            eigenvalues_=np.square(embedding).sum(axis=0),
+            landmarks_=landmarks,
+            _space=space,
+        )
+        return self
+
+    def _open(self, X: Any) -> tuple[Space, np.dtype[Any]]:
+        space, dtype = open_space(self, X, 1)
+        if isinstance(space, GraphSpace):
+            raise TypeError(
+                "LandmarkMDS needs all distances to its landmarks and a sparse matrix holds some: "
+                "use LandmarkIsomap, which completes them along the graph"
+            )
+        check_size(self.n_components, space.n)
+        return space, dtype
+
+    def _count(self, n: int) -> int:
+        count = min(AUTO if self.n_landmarks == "auto" else self.n_landmarks, n)
+        if count < self.n_components + 1:
+            raise ValueError(
+                f"{count} landmarks are too few for n_components={self.n_components}: use at "
+                f"least {self.n_components + 1}"
+            )
+        return count
+
+    def _weights(
+        self, columns: Columns, few: Space, mean: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        if self.variant == "pivot":
+            return pivot_weights(columns, mean, self.n_components)
+        gram = Gram(few.distances_of(few.rows(np.arange(few.n))))
+        return gram.nystrom_weights(solve(gram.problem(), self.n_components, "dense", rng))
+
+    def _new_rows(self, X: Any) -> FloatArray:
+        space: Space = self._space
+        return space.narrow(new_rows(self, X, space), self.landmarks_)

@@ -1,0 +1,131 @@
+"""Non-metric multidimensional scaling."""
+
+from typing import Any, final
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from unbend.arrays import FloatArray
+from unbend.base.dissimilarities import Given
+from unbend.base.inputs import threads
+from unbend.base.params import Choice, declared, param
+from unbend.base.scaling import Scaling
+from unbend.extend import Extension
+from unbend.report import warn
+from unbend.stress import (
+    FittedStress,
+    Interval,
+    Monotone,
+    Objective,
+    OwnStress,
+    Pairs,
+    Ratio,
+    Solution,
+    Transformation,
+    principal_axes,
+)
+
+# Fewer different disparities than this, over many pairs, say that clusters fell into points.
+FEW_STEPS = 3
+
+
+def transformation_of(kind: str, ties: str, pairs: Pairs) -> Transformation:
+    """Make the transformation that a word stands for."""
+    if kind == "monotone":
+        return Monotone(pairs, equal_ties=ties == "secondary")
+    return Interval(pairs) if kind == "interval" else Ratio(pairs)
+
+
+@final
+@declared
+class NonmetricMDS(Scaling):
+    """Non-metric multidimensional scaling: only the order of the dissimilarities counts.
+
+    Minimises Kruskal's stress-1, √(Σ w (d − d̂)² / Σ w d²), over the configuration and over the
+    disparities d̂: the best monotone function of the dissimilarities, a line ("interval") or a
+    line through the origin ("ratio"). Dividing by the distances rules out that all objects
+    coincide.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates, centred, in principal axes, of the dissimilarities' root mean square.
+    stress_ : float
+        Stress-1: 0.2 is poor, 0.1 fair, 0.05 good, 0.025 excellent (Kruskal).
+    history_ : array
+        Stress-1 at the start and after every iteration.
+    stress_per_object_ : array (n_samples,)
+        Share of each object in the squared stress.
+    n_iter_ : int
+        Iterations taken.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Kruskal, Psychometrika 29 (1964), two papers. Book chapter 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> D = np.linalg.norm(X[:, None] - X, axis=2)
+    >>> mds = unbend.NonmetricMDS(metric="precomputed").fit(D**3)
+    >>> unbend.quality.procrustes(X, mds.embedding_) < 0.001
+    True
+    """
+
+    transformation: str = param(
+        "monotone",
+        Choice("monotone", "interval", "ratio"),
+        help="What disparities may be: any function of the dissimilarities that does not fall, "
+        "a line, or a multiple.",
+    )
+    ties: str = param(
+        "primary",
+        Choice("primary", "secondary"),
+        help="Whether equal dissimilarities may get different disparities ('primary') or not.",
+    )
+    solver: str = param(
+        "lbfgs",
+        Choice("lbfgs", "smacof"),
+        help="'lbfgs' is fastest; 'smacof' never raises the stress.",
+    )
+
+    def _solver(self) -> str:
+        return self.solver
+
+    def _transformation(self, pairs: Pairs) -> Transformation:
+        return transformation_of(self.transformation, self.ties, pairs)
+
+    def _objective(self, pairs: Pairs) -> Objective:
+        return FittedStress(pairs.n, self._transformation(pairs), threads(self.n_jobs))
+
+    def _finished(
+        self, given: Given, pairs: Pairs, scale: float, solution: Solution
+    ) -> tuple[FloatArray, Extension, dict[str, Any]]:
+        # Stress-1 has no scale: the distances get the root mean square of the dissimilarities.
+        distances = pdist(solution.coordinates)
+        size = pairs.sum(distances * distances)
+        wanted = pairs.sum(pairs.dissimilarities.astype(np.float64) ** 2)
+        stretch = float(np.sqrt(wanted / size)) if size > 0 else 1.0
+        transformation = self._transformation(given.pairs)
+        distances *= stretch * scale
+        self._warn_if_degenerate(transformation(distances).targets, distances)
+        turned = principal_axes(solution.coordinates) * (stretch * scale)
+        curve = transformation.curve(distances)
+        place = OwnStress(turned.copy(), given.points, "raw", curve)
+        history = np.sqrt(solution.history)
+        return turned, place, {"stress_": float(history[-1]), "history_": history}
+
+    def _warn_if_degenerate(self, targets: FloatArray, distances: FloatArray) -> None:
+        steps = len(np.unique(targets.round(6 - int(np.log10(max(targets.max(), 1e-300))))))
+        if self.transformation == "monotone" and steps < FEW_STEPS < len(distances) / 10:
+            warn(
+                f"the disparities have only {steps} different values: the solution is degenerate, "
+                "for example two clusters that fell into points; use transformation='interval'"
+            )
+
+    def _disparities(self, distances: FloatArray) -> FloatArray:
+        return self._transformation(self._pairs())(distances).targets

@@ -1,0 +1,136 @@
+"""Replicated multidimensional scaling."""
+
+from typing import Any, final
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from unbend.arrays import FloatArray
+from unbend.base.dissimilarities import Given
+from unbend.base.inputs import generator, threads
+from unbend.base.params import Choice, declared, param, shared
+from unbend.base.scaled import Shepard, tolerance
+from unbend.base.several import SeveralScaling
+from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
+from unbend.report import Report, note, stage, warn
+from unbend.stress import (
+    FittedStress,
+    OwnStress,
+    Pairs,
+    Replicated,
+    majorise,
+    principal_axes,
+    quasi_newton,
+    starts,
+)
+from unbend.stress.pairs import mean_pairs
+from unbend.stress.place import MeanOfCurves
+
+
+@final
+@declared
+class ReplicatedMDS(SeveralScaling):
+    """Replicated multidimensional scaling: one configuration for several matrices.
+
+    Minimises √(Σ_k Σ w_k (d − d̂_k)² / Σ_k Σ w_k d²), where d̂_k is the best function, of the given
+    kind, of the dissimilarities of matrix k: every matrix may have a scale, or a response curve,
+    of its own.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates, centred, in principal axes, of the root mean square of all dissimilarities.
+    stress_ : float
+        The minimum, a stress-1.
+    stress_per_matrix_ : array (k,)
+        Stress-1 of each matrix alone.
+    history_ : array
+        The stress at the start and after every iteration.
+    curves_ : list of callables
+        What each matrix's dissimilarities became.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    McGee, Multivariate Behavioral Research 3 (1968); Young and Hamer, Multidimensional Scaling
+    (1987). Book chapter 6, notes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> D = np.linalg.norm(X[:, None] - X, axis=2)
+    >>> mds = unbend.ReplicatedMDS().fit([D, 2.0 * D, 0.5 * D])
+    >>> unbend.quality.procrustes(X, mds.embedding_) < 1e-6
+    True
+    """
+
+    transformation: str = shared(NonmetricMDS, "transformation", default="ratio")
+    ties: str = shared(NonmetricMDS, "ties")
+    solver: str = param("lbfgs", Choice("lbfgs", "smacof"), help="As in NonmetricMDS.")
+
+    def _fit_all(self, report: Report, given: list[Given]) -> None:
+        pairs = [one.pairs for one in given]
+        parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
+        objective = FittedStress(pairs[0].n, Replicated(parts), threads(self.n_jobs))
+        with stage("start"):
+            rng = generator(self.random_state)
+            mean = mean_pairs(pairs)
+            start = starts.classical(mean, self.n_components, rng, threads(self.n_jobs))
+        with stage("stress"):
+            solver = majorise if self.solver == "smacof" else quasi_newton
+            solution = solver(objective, start, tolerance(self.tol, mean.n), self.max_iter)
+            note(iterations=len(solution.history) - 1, converged=solution.converged)
+            if not solution.converged:
+                warn(f"stress was still falling after max_iter={self.max_iter}: raise it")
+        with stage("coordinates"):
+            x = solution.coordinates
+            distances = pdist(x)
+            size, wanted = mean.sum(distances**2), mean.sum(mean.dissimilarities**2)
+            stretch = float(np.sqrt(wanted / size)) if size > 0 else 1.0
+            embedding = principal_axes(x) * stretch
+            distances *= stretch
+            curves = [part.curve(distances) for part in parts]
+            own = OwnStress(embedding.copy(), None, "raw")
+            history = np.sqrt(solution.history)
+        self._keep(
+            report,
+            embedding,
+            given[0].dtype,
+            MeanOfCurves(curves, own),
+            None,
+            stress_=float(history[-1]),
+            stress_per_matrix_=np.array(
+                [_stress1(p, part, distances) for p, part in zip(pairs, parts, strict=True)]
+            ),
+            history_=history,
+            n_iter_=len(history) - 1,
+            curves_=curves,
+            _given=given,
+        )
+
+    def shepard(self, matrix: int) -> Shepard:
+        """Return the Shepard diagram of one matrix.
+
+        Parameters
+        ----------
+        matrix : int
+            Its place in the list that was fitted.
+
+        Returns
+        -------
+        Shepard
+            Dissimilarities, disparities and distances of its known pairs.
+        """
+        pairs = self._given[matrix].pairs
+        distances = pdist(np.asarray(self.embedding_, dtype=np.float64))
+        found = transformation_of(self.transformation, self.ties, pairs)(distances).targets
+        known = slice(None) if pairs.weights is None else pairs.weights > 0
+        return Shepard(pairs.dissimilarities[known], found[known], distances[known])
+
+
+def _stress1(pairs: Pairs, part: Any, distances: FloatArray) -> float:
+    size = pairs.sum(distances**2)
+    return float(np.sqrt(part(distances).residual / size)) if size > 0 else 0.0

@@ -1,0 +1,134 @@
+"""Weighted multidimensional scaling (individual differences)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.base.dissimilarities import Given, unknown
+from unbend.base.inputs import generator
+from unbend.base.params import declared
+from unbend.base.several import SeveralScaling
+from unbend.memory import reserve
+from unbend.report import Report, note, stage, warn
+from unbend.stress.individual import scalar_products, scale_individually
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """Place rows (k, m, n) by their scalar products with the group configuration.
+
+    With b_k = −½ (δ_k² − its mean) centred, b_k ≈ X diag(w_k) y for every matrix k.
+    """
+
+    configuration: FloatArray
+    weights: FloatArray
+    mean_squares: FloatArray
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        x, w = self.configuration, self.weights
+        products = -0.5 * (np.square(new) - self.mean_squares[:, None])
+        sums = np.einsum("kmn,na,ka->ma", products, x, w)
+        normal = (x.T @ x) * (w.T @ w)
+        placed = sums @ np.linalg.pinv(normal, hermitian=True)
+        joined = np.all(new == 0, axis=0)
+        own = joined.any(axis=1)
+        placed[own] = x[joined[own].argmax(axis=1)]
+        return np.asarray(placed)
+
+
+@final
+@declared
+class WeightedMDS(SeveralScaling):
+    """Weighted multidimensional scaling: each matrix stretches the axes of one configuration.
+
+    The INDSCAL model: d²_k(i, j) = Σ_a w_ka (x_ia − x_ja)², with a group configuration X and
+    weights w_k ≥ 0 for each matrix k, fitted to scalar products by alternating least squares.
+    Unlike other scalings the axes cannot be turned: differences between the matrices fix them.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Group configuration, centred, of unit variance along each axis; the axes of greatest
+        total weight first.
+    weights_ : array (k, n_components)
+        Weights of the axes in each matrix, in squared units of its distances.
+    variance_accounted_ : array (k,)
+        Share of each matrix's squared scalar products that the model accounts for.
+    history_ : array
+        Mean share not accounted for, after every iteration.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Carroll and Chang, Psychometrika 35 (1970). Book chapter 6, notes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> rng = np.random.default_rng(0)
+    >>> X, w = rng.normal(size=(30, 2)), rng.uniform(0.2, 2.0, size=(5, 2))
+    >>> D = [np.linalg.norm((X[:, None] - X) * np.sqrt(row), axis=2) for row in w]
+    >>> mds = unbend.WeightedMDS().fit(D)
+    >>> bool(mds.variance_accounted_.min() > 0.9999)
+    True
+    """
+
+    isometric: ClassVar[bool] = False
+
+    def _fit_all(self, report: Report, given: list[Given]) -> None:
+        n, k = given[0].pairs.n, len(given)
+        if any(one.pairs.weights is not None for one in given):
+            lacking = sum(unknown(one.pairs) for one in given)
+            raise ValueError(
+                f"WeightedMDS needs every distance at weight one ({lacking} pairs are not known): "
+                "use ReplicatedMDS, or fill them in"
+            )
+        with stage("kernel"):
+            reserve(32 * k * n**2, f"{k} matrices of {n} x {n} scalar products", "use fewer rows")
+            distances = np.stack([one.pairs.square() for one in given])
+            products = scalar_products(distances)
+            if k == 1:
+                warn("one matrix does not fix the axes: WeightedMDS needs two or more to do so")
+        with stage("stress"):
+            rng = generator(self.random_state)
+            tol = 1e-9 if self.tol == "auto" else self.tol
+            found = scale_individually(products, self.n_components, tol, self.max_iter, rng)
+            note(iterations=len(found.history), converged=found.converged)
+            if not found.converged:
+                warn(f"the loss was still falling after max_iter={self.max_iter}: raise it")
+        with stage("coordinates"):
+            squares = np.square(distances, dtype=np.float64).mean(axis=1)
+            place = LeastSquares(found.configuration.copy(), found.weights.copy(), squares)
+            note(variance_accounted=[float(share) for share in found.accounted])
+        self._keep(
+            report,
+            found.configuration,
+            given[0].dtype,
+            place,
+            None,
+            weights_=found.weights,
+            variance_accounted_=found.accounted,
+            history_=found.history,
+            n_iter_=len(found.history),
+            _given=given,
+        )
+
+    def configuration(self, matrix: int) -> FloatArray:
+        """Return the configuration of one matrix: the group's, stretched by its weights.
+
+        Parameters
+        ----------
+        matrix : int
+            Its place in the list that was fitted.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            Its distances are those that the model gives the matrix.
+        """
+        return np.asarray(self.embedding_ * np.sqrt(self.weights_[matrix]))

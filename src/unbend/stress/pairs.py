@@ -1,0 +1,159 @@
+"""Dissimilarities of pairs of objects, each pair once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.neighbors import PointSpace
+from unbend.neighbors.norms import Plain
+from unbend.report import step
+
+# Beyond this many objects pairs are single precision: half the memory, twice the speed.
+DOUBLE_OBJECTS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Dissimilarities of the pairs i < j of n objects, row after row, and their weights if any.
+
+    A pair of weight zero is not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = Pairs.of_square(np.array([[0.0, 1.0, np.nan], [1.0, 0.0, 2.0], [np.nan, 2.0, 0.0]]))
+    >>> pairs.dissimilarities, pairs.weights
+    (array([1., 0., 2.]), array([1., 0., 1.]))
+    """
+
+    n: int
+    dissimilarities: FloatArray
+    weights: FloatArray | None = None
+
+    @classmethod
+    def of_square(cls, square: FloatArray, weights: FloatArray | None = None) -> "Pairs":
+        """Take the pairs of a symmetric matrix, NaN where not known, with weights (n, n)."""
+        n, dtype = len(square), precision(len(square))
+        values = above_diagonal(n, dtype, lambda rows: square[rows, rows.start :])
+        given = None
+        if weights is not None:
+            given = above_diagonal(n, dtype, lambda rows: weights[rows, rows.start :])
+        unknown = np.isnan(values)
+        if unknown.any():
+            given = np.ones_like(values) if given is None else given
+            given[unknown], values[unknown] = 0.0, 0.0
+        return cls(n, values, given)
+
+    @classmethod
+    def of_points(cls, space: PointSpace) -> "Pairs":
+        """Measure all pairs of some points."""
+        dtype, features = precision(space.n), space.features
+        if dtype == np.float32 and euclidean_features(space) is not None:
+            return cls(space.n, above_diagonal(space.n, dtype, _by_products(features)))
+
+        def rows_of(rows: slice) -> FloatArray:
+            return space.metric.norm.between(features[rows], features[rows.start :])
+
+        return cls(space.n, above_diagonal(space.n, dtype, rows_of))
+
+    def square(self) -> FloatArray:
+        """Return the full matrix, NaN where not known."""
+        full = np.zeros((self.n, self.n), dtype=self.dissimilarities.dtype)
+        values = self.dissimilarities
+        if self.weights is not None:
+            values = np.where(self.weights > 0, values, np.nan)
+        for i, start in enumerate(self.starts()):
+            row = values[start : start + self.n - 1 - i]
+            full[i, i + 1 :] = row
+            full[i + 1 :, i] = row
+        return full
+
+    def starts(self) -> IntArray:
+        """Place of each row's first pair."""
+        i = np.arange(self.n, dtype=np.int64)
+        return i * self.n - i * (i + 1) // 2
+
+    def index(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Places of some pairs of different objects."""
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        return np.asarray(self.starts()[low] + high - low - 1)
+
+    def scaled(self) -> tuple["Pairs", float]:
+        """Divide by a power of two so that squares stay in range; return it too."""
+        largest = float(self.dissimilarities.max(initial=0.0))
+        if largest == 0:
+            return self, 1.0
+        scale = float(2.0 ** np.ceil(np.log2(largest)))
+        return replace(self, dissimilarities=self.dissimilarities / self._exact(scale)), scale
+
+    def _exact(self, scale: float) -> FloatArray:
+        return np.asarray(scale, dtype=self.dissimilarities.dtype)
+
+    def sum(self, values: FloatArray) -> float:
+        """Weighted sum of one number a pair, in double precision."""
+        if self.weights is None:
+            return float(np.sum(values, dtype=np.float64))
+        return float(np.einsum("i,i->", values, self.weights, dtype=np.float64))
+
+
+def euclidean_features(space: PointSpace) -> FloatArray | None:
+    """Rows whose Euclidean distances are those of the space, if there are such."""
+    norm = space.metric.norm
+    return space.features if isinstance(norm, Plain) and norm.p == 2 else None
+
+
+def precision(n: int) -> type[np.float32] | type[np.float64]:
+    """Type of the numbers that pairs of n objects are kept in."""
+    return np.float64 if n <= DOUBLE_OBJECTS else np.float32
+
+
+def above_diagonal(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
+    """Gather the entries above the diagonal from blocks of rows, each from its first row on."""
+    values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
+    place = 0
+    for rows in row_chunks(n, 24 * n, 1 << 24):
+        block = rows_of(rows)
+        for i, row in enumerate(block, 1):
+            values[place : place + len(row) - i] = row[i:]
+            place += len(row) - i
+        step(rows.stop, n)
+    return values
+
+
+def _by_products(points: FloatArray) -> Callable[[slice], FloatArray]:
+    """Distances by |x|² + |y|² − 2xy: what cancels is below single precision of the largest."""
+    centred = points - points.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centred, centred)
+
+    def rows_of(rows: slice) -> FloatArray:
+        block = centred[rows] @ (-2.0 * centred[rows.start :].T)
+        block += squares[rows, None]
+        block += squares[rows.start :]
+        return np.asarray(np.sqrt(np.maximum(block, 0.0, out=block), out=block))
+
+    return rows_of
+
+
+def mean_pairs(several: Sequence[Pairs]) -> Pairs:
+    """Mean dissimilarity of each pair over matrices that are first brought to one size."""
+    weights = [
+        np.ones(len(pairs.dissimilarities)) if pairs.weights is None else pairs.weights
+        for pairs in several
+    ]
+    sizes = [
+        float(np.sqrt(pairs.sum(pairs.dissimilarities**2) / max(weight.sum(), 1e-300)))
+        for pairs, weight in zip(several, weights, strict=True)
+    ]
+    total = np.sum(weights, axis=0)
+    sums = np.sum(
+        [
+            weight * pairs.dissimilarities / max(size, 1e-300)
+            for pairs, weight, size in zip(several, weights, sizes, strict=True)
+        ],
+        axis=0,
+    )
+    values = np.divide(sums, total, out=np.zeros(len(sums)), where=total > 0) * np.mean(sizes)
+    whole = all(pairs.weights is None for pairs in several)
+    return Pairs(several[0].n, values, None if whole else total)

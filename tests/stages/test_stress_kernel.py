@@ -1,0 +1,74 @@
+"""Stress and its gradient: the compiled kernel against its plain twin and against differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.stages.drawn import LAW, rngs
+from unbend._kernels import reference
+
+precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+losses = pytest.mark.parametrize("loss", [0, 1, 2])
+THREADS = (1, 2, 5)
+
+
+@pytest.fixture(scope="module")
+def native():
+    return pytest.importorskip("unbend._kernels._native", reason="no compiler at installation")
+
+
+def called(kernel, values, weights, loss, x, threads=1, spread=True):
+    gradient, each = np.full(x.shape, np.nan), np.full(len(x) if spread else 0, np.nan)
+    total = kernel(values, weights, loss, x, threads, gradient, each)
+    return total, gradient, each
+
+
+def drawn(rng, n, d, dtype, weighted):
+    values = rng.uniform(0, 3, n * (n - 1) // 2).astype(dtype)
+    values[rng.random(len(values)) < 0.05] = 0.0
+    weights = rng.uniform(0, 2, len(values)).astype(dtype) if weighted else values[:0]
+    x = rng.normal(size=(n, d))
+    x[n // 2] = x[0]  # two objects in one place
+    return values, weights, x
+
+
+@precisions
+@losses
+@LAW
+@given(rngs, st.integers(1, 600), st.integers(1, 5), st.booleans(), st.booleans())
+def test_stress_equals_the_twin_for_any_threads(native, dtype, loss, rng, n, d, weighted, spread):
+    values, weights, x = drawn(rng, n, d, dtype, weighted)
+    values = np.where(values > 0, np.maximum(values, 0.01), 0).astype(dtype)
+    expected = called(reference.stress, values, weights, loss, x, spread=spread)
+    found = [called(native.stress, values, weights, loss, x, t, spread) for t in THREADS]
+    # Sizes of what is summed for each object, times the rounding of its parts.
+    slack = 60 * np.finfo(dtype).eps * (1 + n * 100.0 * (1 + np.abs(x).max()) ** 4)
+    assert abs(found[0][0] - expected[0]) <= slack * n
+    assert np.abs(found[0][1] - expected[1]).max() <= slack
+    assert np.abs(found[0][2] - expected[2]).max(initial=0.0) <= slack
+    for other in found[1:]:
+        assert other[0] == found[0][0]
+        assert other[1].tobytes() == found[0][1].tobytes()
+        assert other[2].tobytes() == found[0][2].tobytes()
+
+
+@losses
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_gradient_is_the_derivative_of_the_stress(native, loss, d):
+    rng = np.random.default_rng(0)
+    values, weights, x = drawn(rng, 30, d, np.float64, True)
+    x[15] += 1.0
+    _, gradient, spread = called(native.stress, values, weights, loss, x)
+    direction = rng.normal(size=x.shape)
+    after, before = (
+        called(native.stress, values, weights, loss, x + h * direction)[0] for h in (1e-6, -1e-6)
+    )
+    assert np.vdot(gradient, direction) == pytest.approx((after - before) / 2e-6, rel=1e-6)
+    assert spread.sum() == pytest.approx(2 * called(native.stress, values, weights, loss, x)[0])
+
+
+def test_the_gradient_moves_no_centre(native):
+    values, weights, x = drawn(np.random.default_rng(1), 500, 2, np.float32, False)
+    gradient = called(native.stress, values, weights, 0, x)[1]
+    assert np.abs(gradient.sum(axis=0)).max() < 1e-5 * np.abs(gradient).sum()

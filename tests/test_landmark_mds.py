@@ -1,0 +1,115 @@
+"""Landmark and pivot scaling: classical scaling where that is what they must be."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+import unbend
+from tests.conformance.cases import motion_error
+from unbend.datasets import square, swiss_roll
+from unbend.quality import procrustes
+
+VARIANT = pytest.mark.parametrize("variant", ["landmark", "pivot"])
+HOW = pytest.mark.parametrize("landmarks", ["maxmin", "random", "kmeans"])
+
+
+@VARIANT
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
+def test_with_every_row_a_landmark_it_is_classical_scaling(variant, metric):
+    points = swiss_roll(150, random_state=0).points
+    whole = unbend.ClassicalMDS(metric=metric).fit(points)
+    found = unbend.LandmarkMDS(metric=metric, n_landmarks=150, variant=variant).fit(points)
+    np.testing.assert_allclose(found.embedding_, whole.embedding_, atol=1e-9 * np.abs(points).max())
+    np.testing.assert_allclose(found.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    new = points[:20] + 0.3
+    np.testing.assert_allclose(found.transform(new), whole.transform(new), atol=1e-8)
+
+
+@HOW
+@pytest.mark.parametrize("seed", range(3))
+def test_a_plane_comes_back_exactly_from_few_landmarks(landmarks, seed):
+    surface = square(500, random_state=seed)
+    options = {"n_landmarks": 6, "landmarks": landmarks, "random_state": seed}
+    assert (
+        procrustes(surface.chart, unbend.LandmarkMDS(**options).fit_transform(surface.points))
+        < 1e-20
+    )
+
+
+def test_pivot_coordinates_are_the_singular_vectors_of_the_centred_columns():
+    points = swiss_roll(300, random_state=1).points
+    fitted = unbend.LandmarkMDS(metric="cityblock", n_landmarks=40, variant="pivot").fit(points)
+    squares = cdist(points, points[fitted.landmarks_], "cityblock") ** 2
+    centred = -0.5 * (squares - squares.mean(0) - squares.mean(1, keepdims=True) + squares.mean())
+    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
+    expected = left[:, :2] * np.sqrt(singular[:2] * np.sqrt(300 / 40))
+    assert motion_error(expected, fitted.embedding_) < 1e-9
+
+
+def test_landmark_coordinates_scale_the_landmarks_and_place_the_others():
+    points = swiss_roll(300, random_state=1).points
+    fitted = unbend.LandmarkMDS(metric="cityblock", n_landmarks=40).fit(points)
+    few = points[fitted.landmarks_]
+    alone = unbend.ClassicalMDS(metric="cityblock").fit(few)
+    assert motion_error(alone.transform(points), fitted.embedding_) < 1e-9
+
+
+@VARIANT
+@HOW
+def test_coordinates_are_centred_in_principal_axes_and_new_rows_follow(variant, landmarks):
+    points = swiss_roll(400, random_state=2).points
+    fitted = unbend.LandmarkMDS(
+        n_components=3, n_landmarks=30, variant=variant, landmarks=landmarks
+    ).fit(points)
+    gram = fitted.embedding_.T @ fitted.embedding_
+    np.testing.assert_allclose(gram, np.diag(fitted.eigenvalues_), atol=1e-7 * gram.max())
+    assert np.all(np.diff(fitted.eigenvalues_) <= 0)
+    assert np.abs(fitted.embedding_.mean(axis=0)).max() < 1e-9
+    np.testing.assert_allclose(fitted.transform(points), fitted.embedding_, atol=1e-9)
+
+
+@VARIANT
+def test_distances_give_what_points_give(variant):
+    points = swiss_roll(200, random_state=3).points
+    options = {"n_landmarks": 25, "landmarks": "random", "variant": variant}
+    by_points = unbend.LandmarkMDS(**options).fit(points)
+    distances = cdist(points, points)
+    by_distances = unbend.LandmarkMDS(**options, metric="precomputed").fit(distances)
+    np.testing.assert_allclose(by_distances.embedding_, by_points.embedding_, atol=1e-8)
+    new = points[:5] + 0.1
+    np.testing.assert_allclose(
+        by_distances.transform(cdist(new, points)), by_points.transform(new), atol=1e-8
+    )
+
+
+@VARIANT
+def test_threads_do_not_change_a_bit(variant):
+    points = np.random.default_rng(0).normal(size=(60_000, 6))
+    one, two = (
+        unbend.LandmarkMDS(variant=variant, n_jobs=jobs).fit(points).embedding_ for jobs in (1, 2)
+    )
+    assert np.array_equal(one, two)
+
+
+def test_landmarks_far_apart_are_distinct_rows_as_long_as_there_are_any():
+    points = np.repeat(np.random.default_rng(0).normal(size=(30, 3)), 20, axis=0)
+    fitted = unbend.LandmarkMDS(n_landmarks=30).fit(points)
+    assert len(np.unique(points[fitted.landmarks_], axis=0)) == 30
+    assert len(np.unique(unbend.LandmarkMDS(n_landmarks=50).fit(points).landmarks_)) == 50
+
+
+@VARIANT
+def test_equal_rows_get_equal_coordinates(variant):
+    source = np.random.default_rng(0).permutation(np.repeat(np.arange(150), 6))
+    found = unbend.LandmarkMDS(variant=variant).fit(swiss_roll(150, random_state=0).points[source])
+    _, first = np.unique(source, return_index=True)
+    np.testing.assert_allclose(found.embedding_, found.embedding_[first][source], atol=1e-10)
+
+
+def test_mistakes_get_a_sentence():
+    points = square(50, random_state=0).points
+    with pytest.raises(ValueError, match="2 landmarks are too few for n_components=2"):
+        unbend.LandmarkMDS(n_landmarks=2).fit(points)
+    graph = unbend.graphs.undirected(unbend.neighbors.PointSpace(points).nearest(5)).lengths
+    with pytest.raises(TypeError, match="use LandmarkIsomap"):
+        unbend.LandmarkMDS(metric="precomputed").fit(graph)

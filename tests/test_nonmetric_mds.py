@@ -1,0 +1,141 @@
+"""Non-metric scaling: only the order counts, ties as asked, and no collapse."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.isotonic import IsotonicRegression
+
+from tests.stages.drawn import LAW, rngs
+from unbend import NonmetricMDS
+from unbend.quality import procrustes
+from unbend.stress import FittedStress, Interval, Monotone, Pairs, Ratio, Replicated
+
+PLANE = np.random.default_rng(0).normal(size=(50, 2))
+EXACT = squareform(pdist(PLANE))
+SOLID = np.random.default_rng(1).normal(size=(50, 5))
+
+
+def ordinal(**options):
+    return NonmetricMDS(metric="precomputed", **options)
+
+
+@LAW
+@given(rngs, st.integers(2, 25), st.integers(1, 30), st.booleans())
+def test_secondary_ties_are_the_isotonic_regression_of_scikit_learn(rng, n, levels, weighted):
+    values = rng.integers(0, levels, n * (n - 1) // 2).astype(float)
+    weights = rng.uniform(0.1, 2, len(values)) if weighted else None
+    distances = rng.uniform(0, 1, len(values))
+    found = Monotone(Pairs(n, values, weights), equal_ties=True)(distances)
+    expected = IsotonicRegression().fit(values, distances, weights).predict(values)
+    np.testing.assert_allclose(found.targets, expected, atol=1e-12)
+
+
+@LAW
+@given(rngs, st.integers(2, 25), st.integers(1, 30))
+def test_primary_ties_are_never_worse_and_keep_the_order(rng, n, levels):
+    values = rng.integers(0, levels, n * (n - 1) // 2).astype(float)
+    distances = rng.uniform(0, 1, len(values))
+    free = Monotone(Pairs(n, values))(distances)
+    tied = Monotone(Pairs(n, values), equal_ties=True)(distances)
+    assert free.residual <= tied.residual + 1e-12
+    for low in np.unique(values)[:-1]:
+        below, above = free.targets[values <= low], free.targets[values > low]
+        assert below.max() <= above.min() + 1e-12
+
+
+TRANSFORMATIONS = {
+    "ratio": Ratio,
+    "interval": Interval,
+    "primary": Monotone,
+    "secondary": lambda pairs: Monotone(pairs, equal_ties=True),
+    "replicated": lambda pairs: Replicated([Ratio(pairs), Monotone(pairs)]),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", TRANSFORMATIONS)
+def test_the_gradient_is_the_derivative_though_disparities_move(kind, weighted):
+    rng = np.random.default_rng(2)
+    values, x = rng.uniform(0, 1, 190), rng.normal(size=(20, 2))
+    weights = rng.uniform(0.1, 2, 190) if weighted else None
+    stress = FittedStress(20, TRANSFORMATIONS[kind](Pairs(20, values, weights)))
+    direction = rng.normal(size=x.shape)
+    after, before = (stress(x + h * direction)[0] for h in (1e-6, -1e-6))
+    slope = np.vdot(stress(x)[1], direction)
+    assert slope == pytest.approx((after - before) / 2e-6, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("bend", [np.sqrt, np.square, np.expm1, lambda d: d**5])
+def test_any_increasing_function_of_the_distances_gives_the_same_configuration(bend):
+    found = ordinal().fit(bend(EXACT))
+    assert found.stress_ < 1e-4
+    assert procrustes(PLANE, found.embedding_) < 1e-3
+
+
+def test_ratio_and_interval_undo_a_line_and_ratio_is_metric_scaling():
+    line = 0.7 + 0.1 * EXACT
+    np.fill_diagonal(line, 0.0)
+    assert procrustes(PLANE, ordinal(transformation="interval").fit_transform(line)) < 1e-8
+    assert ordinal(transformation="ratio").fit(line).stress_ > 0.1
+    from unbend import MetricMDS
+
+    ratio = NonmetricMDS(transformation="ratio").fit(SOLID)
+    metric = MetricMDS(loss="stress1").fit(SOLID)
+    assert ratio.stress_ == pytest.approx(metric.stress_, rel=1e-9)
+    assert procrustes(metric.embedding_, ratio.embedding_) < 1e-8
+
+
+@pytest.mark.parametrize("transformation", ["monotone", "interval", "ratio"])
+@pytest.mark.parametrize("ties", ["primary", "secondary"])
+def test_smacof_never_raises_stress_and_ends_no_lower_than_lbfgs(transformation, ties):
+    rounded = EXACT.round(0) + (1 - np.eye(50))
+    options = {"transformation": transformation, "ties": ties, "max_iter": 3000, "tol": 1e-7}
+    slow = ordinal(solver="smacof", **options).fit(rounded)
+    fast = ordinal(**options).fit(rounded)
+    assert np.all(np.diff(slow.history_) <= 1e-10)
+    assert np.all(np.diff(fast.history_) <= 1e-10)
+    assert fast.stress_ <= slow.stress_ * 1.01
+
+
+def test_the_stress_is_kruskals_and_at_most_that_of_metric_scaling():
+    from unbend import MetricMDS
+
+    found = NonmetricMDS().fit(SOLID)
+    shepard = found.shepard()
+    off = np.sum((shepard.distances - shepard.disparities) ** 2)
+    expected = np.sqrt(off / np.sum(shepard.distances**2))
+    assert found.stress_ == pytest.approx(expected, rel=1e-6)
+    assert found.stress_ < MetricMDS(loss="stress1").fit(SOLID).stress_
+    order = np.argsort(shepard.dissimilarities)
+    assert np.all(np.diff(shepard.disparities[order]) >= -1e-12)
+
+
+def test_objects_do_not_fall_into_one_point():
+    noise = np.random.default_rng(3).uniform(0.9, 1.1, (30, 30))
+    found = ordinal().fit(squareform(squareform(np.triu(noise, 1) + np.triu(noise, 1).T)))
+    assert np.sqrt(np.mean(pdist(found.embedding_) ** 2)) == pytest.approx(1.0, rel=0.01)
+
+
+def test_two_clusters_that_fall_into_points_are_told_of():
+    inside = np.random.default_rng(4).uniform(0.1, 0.2, (20, 20))
+    given = np.triu(inside, 1) + np.triu(inside, 1).T
+    given[:10, 10:] = given[10:, :10] = 1.0 + 1e-3 * inside[:10, 10:]
+    given = (given + given.T) / 2
+    with pytest.warns(UserWarning, match="degenerate"):
+        ordinal(n_components=1).fit(given)
+
+
+def test_unknown_pairs_are_not_needed():
+    hidden = np.triu(np.random.default_rng(5).random(EXACT.shape) < 0.3, 1)
+    hidden |= hidden.T
+    found = ordinal().fit(np.where(hidden, np.nan, EXACT**2))
+    assert procrustes(PLANE, found.embedding_) < 2e-3
+
+
+def test_new_objects_are_placed_by_what_their_dissimilarities_became():
+    found = ordinal().fit(EXACT**2)
+    new = np.random.default_rng(6).normal(scale=0.7, size=(20, 2))
+    placed = found.transform(cdist(new, PLANE) ** 2)
+    assert procrustes(np.vstack([PLANE, new]), np.vstack([found.embedding_, placed])) < 2e-3
