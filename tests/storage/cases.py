@@ -155,10 +155,20 @@ def by_value() -> Iterator[Case]:
     yield Case("sparse-projection", unbend.RandomProjection, {"kind": "sparse"}, sparse, sparse[:9])
 
 
+def by_several() -> Iterator[Case]:
+    distances = np.stack([cdist(POINTS, POINTS, metric) for metric in ("euclidean", "cityblock")])
+    new = np.stack([cdist(NEW, POINTS, metric) for metric in ("euclidean", "cityblock")])
+    for transformation in ("ratio", "interval", "monotone"):
+        options = {"transformation": transformation}
+        yield Case(f"replicated-{transformation}", unbend.ReplicatedMDS, options, distances, new)
+    yield Case("weighted", unbend.WeightedMDS, {}, distances, new)
+
+
 CASES = [
     case
     for cases in (
         by_words, by_data, by_metric, by_neighborhood, by_graph, by_randomness, by_value,
+        by_several,
     )
     for case in cases()
 ]  # fmt: skip

@@ -75,14 +75,14 @@ class SeveralScaling(Embedding):
 
     def _new_rows(self, X: Any) -> FloatArray:
         matrices = matrices_of(X)
-        if len(matrices) != len(self._given):
+        if len(matrices) != len(self._points):
             raise ValueError(
-                f"new rows need one matrix for each of the {len(self._given)} fitted ones and "
+                f"new rows need one matrix for each of the {len(self._points)} fitted ones and "
                 f"there are {len(matrices)}"
             )
         rows = [
-            _measured(one.points, new_distances(self, matrix, one.points))
-            for matrix, one in zip(matrices, self._given, strict=True)
+            _measured(points, new_distances(self, matrix, points))
+            for matrix, points in zip(matrices, self._points, strict=True)
         ]
         if len({row.shape for row in rows}) > 1:
             raise ValueError("new rows must be as many in every matrix")

@@ -108,7 +108,8 @@ class ReplicatedMDS(SeveralScaling):
             history_=history,
             n_iter_=len(history) - 1,
             curves_=curves,
-            _given=given,
+            _pairs=pairs,
+            _points=[one.points for one in given],
         )
 
     def shepard(self, matrix: int) -> Shepard:
@@ -124,7 +125,7 @@ class ReplicatedMDS(SeveralScaling):
         Shepard
             Dissimilarities, disparities and distances of its known pairs.
         """
-        pairs = self._given[matrix].pairs
+        pairs = self._pairs[matrix]
         distances = pdist(np.asarray(self.embedding_, dtype=np.float64))
         found = transformation_of(self.transformation, self.ties, pairs)(distances).targets
         known = slice(None) if pairs.weights is None else pairs.weights > 0

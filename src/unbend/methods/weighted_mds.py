@@ -115,7 +115,7 @@ class WeightedMDS(SeveralScaling):
             variance_accounted_=found.accounted,
             history_=found.history,
             n_iter_=len(found.history),
-            _given=given,
+            _points=[one.points for one in given],
         )
 
     def configuration(self, matrix: int) -> FloatArray:

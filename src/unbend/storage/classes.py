@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, METHODS
+from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 from unbend.storage.damage import Damaged
 
 _WHERE = {
@@ -31,9 +31,11 @@ _WHERE = {
     "Harmonic": "extend",
     "HeatKernel": "graphs.weights",
     "Lanczos": "eigen.lanczos",
+    "LeastSquares": "methods.weighted_mds",
     "Linear": "extend",
     "Line": "stress.transformations",
     "LinearInverse": "extend",
+    "MeanOfCurves": "stress.place",
     "Metric": "neighbors.metrics",
     "Neighbors": "neighbors.value",
     "Nystrom": "extend",
@@ -55,7 +57,7 @@ _WHERE = {
     "Stretched": "stress.place",
 }
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS)}
+_ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)

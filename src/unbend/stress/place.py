@@ -1,6 +1,5 @@
 """Placing new objects: each minimises its own stress to the fitted ones."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +76,7 @@ class Stretched:
 class MeanOfCurves:
     """Place rows (k, m, n) by the mean of what each matrix's curve makes of its distances."""
 
-    curves: Sequence[Line | Steps]
+    curves: list[Line | Steps]
     own: OwnStress
 
     def __call__(self, new: FloatArray) -> FloatArray:
