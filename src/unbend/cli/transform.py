@@ -82,7 +82,7 @@ def transform(
 def fitted_columns(estimator: Any) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted to, by embed or in Python."""
     about = getattr(estimator, "about_", {})
-    names = about.get("columns") or getattr(estimator, "feature_names_in_", ())
+    names: Any = about.get("columns") or getattr(estimator, "feature_names_in_", ())
     return tuple(map(str, names))
 
 
