@@ -15,11 +15,12 @@ PROGRAM = [sys.executable, "-m", "unbend"]
 QUIET_BLAS = {"OPENBLAS_NUM_THREADS": "1", "COLUMNS": "100"}
 
 
-def program(*words, cwd=None, stdin=b"", code=0):
+def program(*words, cwd=None, stdin=b"", stdout=subprocess.PIPE, code=0):
     """Run the program in a process of its own; its exit code must be as expected."""
     command = [*PROGRAM, *map(str, words)]
     environment = {**os.environ, **QUIET_BLAS}
-    done = subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, env=environment)
+    streams = {"stdout": stdout, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, cwd=cwd, input=stdin, env=environment, **streams)
     assert done.returncode == code, done.stderr.decode()
     return done
 

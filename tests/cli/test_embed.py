@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import unbend as library
-from tests.cli.program import numbers, program, sentence, table_of, unbend
+from tests.cli.program import numbers, sentence, table_of, unbend
 from unbend.registry import METHODS
 
 ASIDE = ("--label", "kind", "--id", "row")
 
 
 def test_one_command_writes_coordinates_a_model_and_a_picture(folder, roll, kinds):
-    program(
+    unbend(
         *("embed", "roll.csv", "--method", "isomap", *ASIDE, "--n-neighbors", 8),
         *("-o", "flat.csv", "--model", "roll.unbend", "--plot", "flat.png"),
         cwd=folder,
@@ -84,7 +84,6 @@ def test_misuse_is_answered_by_one_sentence_and_exit_code_2(folder, words, answe
         (("roll.csv", "--ignore", "row"), "'kind'"),
         (("roll.csv", *ASIDE, "--memory", "100kB"), "0.1 MB may be taken"),
         (("roll.csv", *ASIDE, "-o", "no/flat.csv"), "no/flat.csv"),
-        (("roll.csv", *ASIDE, "-o", "flat.xyz"), ".xyz"),
     ],
 )
 def test_failed_work_is_answered_by_one_sentence_and_exit_code_1(folder, words, answer):

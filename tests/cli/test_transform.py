@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unbend as library
-from tests.cli.program import numbers, program, sentence, table_of, unbend
+from tests.cli.program import numbers, sentence, table_of, unbend
 
 FLAT = ["ltsa_1", "ltsa_2"]
 
@@ -55,7 +55,7 @@ def test_the_label_goes_along_when_it_is_asked_for(fitted, roll, kinds):
 def test_batches_change_nothing(fitted, roll, expected):
     x, y, z = (roll.points + 0.01).T
     write(fitted / "new.csv", x=x, y=y, z=z)
-    done = program("transform", "m.unbend", "new.csv", "--batches", 7, "-o", "flat.csv", cwd=fitted)
+    done = unbend("transform", "m.unbend", "new.csv", "--batches", 7, "-o", "flat.csv", cwd=fitted)
     assert np.array_equal(numbers(fitted / "flat.csv", FLAT), expected)
     assert done.stdout == b""
 
@@ -96,7 +96,7 @@ def test_new_distances_are_placed(folder, roll):
 
 
 def test_the_model_tells_what_it_is(fitted):
-    told = json.loads(program("info", "m.unbend", "--json", cwd=fitted).stdout)
+    told = json.loads(unbend("info", "m.unbend", "--json", cwd=fitted).stdout)
     assert (told["method"], told["rows"], told["label"], told["id"]) == ("LTSA", 300, "kind", "row")
     assert told["columns"] == ["x", "y", "z"]
     assert told["parameters"]["n_neighbors"] == 8

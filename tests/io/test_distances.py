@@ -141,3 +141,8 @@ def test_a_method_takes_what_was_read():
     found = unbend.io.read_distances(io.BytesIO(SQUARES["header"]))
     flat = unbend.ClassicalMDS(n_components=3, metric="precomputed").fit_transform(found)
     assert np.allclose(cdist(flat, flat), DISTANCES)
+
+
+def test_a_first_pair_that_happens_to_count_is_a_pair():
+    found = unbend.io.read_distances(io.BytesIO(b"0,1,2\n0,2,1.5\n1,2,2.5\n"))
+    assert np.array_equal(found, [[0, 2, 1.5], [2, 0, 2.5], [1.5, 2.5, 0]])

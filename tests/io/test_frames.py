@@ -100,3 +100,30 @@ def test_arrays_lists_and_dicts_are_tables():
         unbend.io.read(np.array([["x", "y"]]))
     with pytest.raises(ValueError, match="the dataframe has no rows"):
         unbend.io.read(pd.DataFrame({"a": np.zeros(0)}))
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({}, "no columns"),
+        ({"a": 1, "b": 2}, "column 'a' of the table has 0 dimensions"),
+        ({"a": [1, 2], "b": np.ones((2, 2))}, "column 'b' of the table has 2 dimensions"),
+        ({1: [1, 2], "1": [3, 4]}, "more than one column named '1'"),
+    ],
+)
+def test_columns_that_make_no_table_are_refused(columns, told):
+    with pytest.raises(ValueError, match=told):
+        unbend.io.read(columns)
+
+
+def test_rows_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="rows of different lengths"):
+        unbend.io.read([[1, 2], [3]])
+
+
+@pytest.mark.parametrize("kind", [float, int])
+def test_what_a_masked_array_hides_is_missing(kind):
+    masked = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]], dtype=kind)
+    with pytest.raises(ValueError, match="row 1 and column 'x1'"):
+        unbend.io.read(masked)
+    assert unbend.io.read(masked, missing="drop").values.tolist() == [[3, 4]]

@@ -6,6 +6,7 @@ import io
 import lzma
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,3 +138,28 @@ def test_both_ways_of_reading_give_the_same_bits(rows):
         assert plain[name].tobytes() == np.array(expected).tobytes()
         assert np.array_equal(table.values[:, place], expected, equal_nan=True)
         assert np.array_equal(np.signbit(table.values[:, place]), np.signbit(expected))
+
+
+@pytest.mark.parametrize("columns", [2, 3, 12])
+def test_columns_that_pandas_numbered_are_named_by_their_numbers(columns):
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((5, columns)))
+    table = unbend.io.read(io.BytesIO(frame.to_csv(index=False).encode()))
+    assert table.columns == tuple(map(str, range(columns)))
+    assert np.array_equal(table.values, frame.to_numpy())
+
+
+def test_whole_numbers_below_many_numbered_columns_are_data():
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 256, (5, 20)))
+    table = unbend.io.read(io.BytesIO(frame.to_csv(index=False).encode()))
+    assert np.array_equal(table.values, frame.to_numpy())
+
+
+@pytest.mark.parametrize("rows", [b"0,1,2\n3,4,5\n", b"0,1,2\n5,1,2.5\n7,8,9\n"])
+def test_a_first_row_that_happens_to_count_stays_where_others_are_like_it(rows):
+    assert len(unbend.io.read(io.BytesIO(rows))) == rows.count(b"\n")
+
+
+def test_a_long_count_that_goes_on_is_data():
+    rows = np.arange(36).reshape(3, 12)
+    text = "\n".join(",".join(map(str, row)) for row in rows)
+    assert len(unbend.io.read(io.BytesIO(text.encode()))) == 3

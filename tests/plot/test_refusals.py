@@ -82,10 +82,10 @@ def test_curves_and_sheets_refuse_what_they_cannot_show(call, error, sentence):
 
 
 def test_points_that_all_coincide_can_be_drawn():
-    for width in (1, 2, 3, 4):
-        for color in (None, np.zeros(9), np.zeros((9, 2))):
-            figure = unbend.plot.scatter(np.ones((9, width)), color, method="pca")
-            figure.canvas.draw()
+    value, chart = np.zeros(9), np.zeros((9, 2))
+    for width, color in ((1, value), (2, None), (2, value), (2, chart), (3, chart), (4, value)):
+        figure = unbend.plot.scatter(np.ones((9, width)), color, method="pca")
+        figure.canvas.draw()
 
 
 @pytest.mark.parametrize(

@@ -146,8 +146,9 @@ def by_value() -> Iterator[Case]:
     yield Case("classes", unbend.SupervisedLLE, {"t": np.float32(0.3)}, fitting={"y": labels})
     rounded = {"n_clusters": 3, "assign_labels": "discretize", "method": "shi_malik"}
     yield Case("rounded", CLUSTERING, rounded)
-    many = np.random.default_rng(0).standard_normal((90, 2000))
-    yield Case("projection-auto", unbend.RandomProjection, {"n_components": "auto"}, many, many[:9])
+    many = np.random.default_rng(0).standard_normal((90, 200))
+    counted = {"n_components": "auto", "eps": 0.9}
+    yield Case("projection-auto", unbend.RandomProjection, counted, many, many[:9])
     infinite = {"bandwidth": np.inf, "alpha": 0.5}
     yield Case("infinite", unbend.DiffusionMaps, infinite)
     sparse = csr_array(np.where(POINTS > 0, POINTS, 0.0))

@@ -39,6 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if find_spec("typer") is None or find_spec("rich") is None:
         print(WITHOUT_EXTRA, file=sys.stderr)
         return 1
+    if sys.stdout is None:
+        # The shell closed it, as >&- does; results would have nowhere to go.
+        print("Error: stdout is closed: open it, or send it to a file", file=sys.stderr)
+        return 1
     try:
         from unbend.cli.app import run
 

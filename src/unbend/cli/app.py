@@ -96,14 +96,25 @@ def chosen_method(arguments: Sequence[str]) -> Entry | None:
     words = _words_to_complete() if completing else list(arguments)
     if next((word for word in words if not word.startswith("-")), None) != "embed":
         return None
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        name, separator, value = word.partition("=")
-        if name in ("--method", "-m") and (separator or following):
-            return (
-                _method_to_complete(following) if completing else method_entry(value or following)
-            )
+    named = _named_method(words)
+    if named is not None:
+        return _method_to_complete(named) if completing else method_entry(named)
     helping = "--help" in words or "-h" in words
     return None if helping or completing else method_entry(DEFAULT_METHOD)
+
+
+def _named_method(words: Sequence[str]) -> str | None:
+    """Return the last method named, as the parser takes it: --method X, --method=X, -m X, -mX."""
+    named = None
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, separator, value = word.partition("=")
+        if name == "--method" and separator:
+            named = value
+        elif word in ("--method", "-m") and following:
+            named = following
+        elif word.startswith("-m") and len(word) > 2:
+            named = word[2:]
+    return named
 
 
 def _method_to_complete(name: str) -> Entry | None:

@@ -1,11 +1,13 @@
 """``unbend embed``: a table in, coordinates, a model and a picture out."""
 
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from unbend.cli.command import Command
 from unbend.cli.errors import Misuse
+from unbend.cli.files import check_files
 from unbend.cli.fitting import Wanted, Work
 from unbend.cli.options import (
     Batches,
@@ -64,11 +66,15 @@ def embed(
     --plot or --json says where the result goes. Files appear whole or not at all.
     """
     entry = method_entry(method)
+    columns = Columns(label, id, listed(ignore), missing)
     general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
     estimator = made(entry, {**general, **typed}, distances)
+    if getattr(estimator, "metric", None) == "precomputed":
+        _check_distances_alone(columns, typed)
     precision = "float32" if float32 else None
     wanted = Wanted(output, model, plot, json, not no_training, precision)
-    work = Work(estimator, table, Columns(label, id, listed(ignore), missing), wanted)
+    check_files(table=output, picture=plot, model=model, read=[table])
+    work = Work(estimator, table, columns, wanted)
     began = time.perf_counter()
     with limited(memory), watched():
         coordinates = work.whole() if batches is None else work.in_batches(batches)
@@ -93,6 +99,20 @@ def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
             raise Misuse(f"{entry.name} does not take distances: use isomap or classical_mds")
         values["metric"] = "precomputed"
     return entry.load()(**values)
+
+
+def _check_distances_alone(columns: Columns, typed: Mapping[str, str | None]) -> None:
+    """Refuse what distances do not have: columns that are not data, another metric."""
+    given = {
+        "--label": columns.label,
+        "--id": columns.id,
+        "--ignore": columns.ignore,
+        "--missing": columns.missing if columns.missing != "refuse" else None,
+        "--metric": typed.get("metric") if typed.get("metric") != "precomputed" else None,
+    }
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise Misuse(f"{name} does not go with --distances: the table holds nothing else")
 
 
 def limited(memory: str | None) -> AbstractContextManager[None]:

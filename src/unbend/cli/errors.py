@@ -49,6 +49,8 @@ def _say(sentence: str, code: int) -> int:
 def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{os.fspath(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     if isinstance(error, MemoryError) and not str(error):
         return "there is not enough memory: take fewer rows, or a method that keeps less"
     return " ".join(str(error).split())

@@ -1,10 +1,51 @@
 """Files that appear whole or not at all."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
+from unbend.cli.errors import Misuse
 from unbend.cli.interrupts import unfinished
 from unbend.cli.output import say
+from unbend.cli.tables import PIPE
+
+
+def check_files(
+    *,
+    table: str | None = None,
+    picture: str | None = None,
+    model: str | None = None,
+    read: Sequence[str] = (),
+) -> None:
+    """Refuse, before any work, names under which the results could not be written.
+
+    Nor may a result take the place of another, or of what it is made from.
+    """
+    from unbend.files import replaceable
+    from unbend.io.writing import EXTENSIONS
+
+    if model == PIPE:
+        raise Misuse("a model cannot go to stdout: give --model FILE.unbend")
+    table = None if table == PIPE else table
+    if table is not None:
+        _check_ending(table, EXTENSIONS)
+    if picture is not None:
+        from unbend.plot.saving import KINDS
+
+        _check_ending(picture, KINDS)
+    taken = {os.path.realpath(name) for name in read if name != PIPE}
+    for name in (table, picture, model):
+        if name is not None:
+            place = os.fspath(replaceable(name))
+            if place in taken:
+                raise Misuse(f"{name} is named twice, and would be overwritten: give another name")
+            taken.add(place)
+
+
+def _check_ending(name: str, endings: Sequence[str]) -> None:
+    if Path(name).suffix.lower() not in endings:
+        raise Misuse(f"{name} does not end in one of {', '.join(endings)}, which say the format")
 
 
 @contextmanager

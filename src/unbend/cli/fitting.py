@@ -11,6 +11,7 @@ from unbend.cli.tables import (
     PIPE,
     Columns,
     Placed,
+    column_names,
     coordinate_names,
     read_batches,
     read_distances,
@@ -59,6 +60,7 @@ class Work:
         if getattr(self.estimator, "metric", None) == "precomputed":
             self.estimator.fit(read_distances(self.source))
         else:
+            self._check_ignored()
             table = read_table(self.source, self.columns)
             supervised = getattr(self.estimator, "supervised", False)
             self.estimator.fit(table.values, table.label if supervised else None)
@@ -72,6 +74,7 @@ class Work:
                 f"{type(self.estimator).__name__} needs all rows at once: --batches works with "
                 "pca and random_projection"
             )
+        self._check_ignored()
         batches = read_batches(self.source, self.columns, rows)
         self.estimator.fit_batches(batches)
         placed = Placed()
@@ -80,6 +83,17 @@ class Work:
         coordinates, table = placed.together()
         self._write(coordinates, table)
         return coordinates
+
+    def _check_ignored(self) -> None:
+        """Refuse to ignore what is not there: a slip would make a column data."""
+        if self.columns.ignore:
+            names = column_names(self.source)
+            for name in self.columns.ignore:
+                if name not in names:
+                    raise ValueError(
+                        f"{self.source} has no column {name!r} to ignore: its columns are "
+                        f"{', '.join(names)}"
+                    )
 
     def _write(self, coordinates: Any, table: "Table | None") -> None:
         wanted, estimator = self.wanted, self.estimator

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
 from unbend.cli import INTERRUPTED
@@ -61,9 +62,11 @@ def _watch(woken: socket.socket, ended: threading.Event) -> None:
 def _end() -> None:
     for path in map(Path, list(_unfinished)):
         # A writer may itself write beside and rename.
-        for partial in (path, *path.parent.glob(f".{path.stem}.*")):
+        for partial in (path, *path.parent.glob(f".{escape(path.stem)}.*")):
             with suppress(OSError):
-                partial.unlink()
+                # A pipe or a device is not ours.
+                if partial.is_file():
+                    partial.unlink()
     if sys.stderr.isatty():
         os.write(sys.stderr.fileno(), SHOW_CURSOR.encode())
     os.write(sys.stderr.fileno(), b"Interrupted: nothing was written.\n")

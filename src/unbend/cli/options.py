@@ -133,6 +133,6 @@ def bytes_of(size: str) -> int:
     try:
         if found is not None:
             return int(float(found[1]) * SIZES[found[2]])
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
     raise Misuse(f"--memory {size} is not a size: write 4GB, 500MB or a number of bytes")

@@ -57,7 +57,12 @@ def emit(text: str) -> None:
 
 def emit_json(facts: object) -> None:
     """Write a result to stdout as JSON."""
-    emit(json.dumps(facts, indent=2, ensure_ascii=False, default=_plain))
+    plain = json.loads(json.dumps(facts, default=_plain), parse_constant=_no_number)
+    emit(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _no_number(name: str) -> None:
+    """JSON has no NaN and no infinity."""
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ import typer
 
 from unbend.cli.command import Command
 from unbend.cli.errors import Misuse
-from unbend.cli.files import appearing_together
+from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import READABLE, Id, Ignore, Label, listed
 from unbend.cli.output import next_step
 from unbend.cli.pictures import figure_of, save
@@ -50,9 +50,11 @@ def plot(
     can be turned and zoomed, and opens without a network.
     """
     columns = Columns(label, id, listed(ignore))
+    check_files(picture=output, read=embeddings)
+    _check_drawn(embeddings, columns, listed(color), spectrum, residual)
     with watched(), appearing_together() as beside:
         if spectrum or residual:
-            figure = _curve(embeddings, spectrum)
+            figure = _curve(embeddings, spectrum, title)
         elif len(embeddings) > 1:
             figure = _side_by_side(embeddings, columns, listed(color), title)
         else:
@@ -61,13 +63,26 @@ def plot(
     next_step(f"open {output}")
 
 
-def _curve(files: list[str], spectrum: bool) -> Any:
+def _check_drawn(
+    files: list[str], columns: Columns, color: tuple[str, ...], spectrum: bool, residual: bool
+) -> None:
+    """Refuse options that would have no effect."""
+    if spectrum and residual:
+        raise Misuse("--spectrum and --residual are two pictures: draw one after the other")
+    models = [file for file in files if Path(file).suffix == MODEL]
+    name = models[0] if models else "a curve"
+    if (models or spectrum or residual) and (color or columns.label or columns.id):
+        raise Misuse(f"{name} has no columns to colour by: draw the coordinates that embed wrote")
+
+
+def _curve(files: list[str], spectrum: bool, title: str | None) -> Any:
     import unbend
 
     if len(files) != 1:
         raise Misuse("--spectrum and --residual draw one model")
     estimator = unbend.load(files[0])
-    return unbend.plot.spectrum(estimator) if spectrum else unbend.plot.residual_variance(estimator)
+    draw = unbend.plot.spectrum if spectrum else unbend.plot.residual_variance
+    return draw(estimator, title=title)
 
 
 def _single(
@@ -85,8 +100,25 @@ def _side_by_side(
     drawn = {Path(file).stem: _drawn(file, columns, color) for file in files}
     if len(drawn) < len(files):
         raise Misuse("the names of the files must differ: they become the titles")
-    (_, colours) = next(iter(drawn.values()))
-    return plots.contact_sheet({name: of for name, (of, _) in drawn.items()}, color=colours)
+    (first, colours) = next(iter(drawn.values()))
+    for file, (other, own) in zip(files, drawn.values(), strict=True):
+        if _values(own) != _values(colours) or _classes(other) != _classes(first):
+            raise ValueError(
+                f"{file} has other labels or colours than {files[0]}: pictures side by side are of "
+                "the same rows"
+            )
+    shown = {name: of for name, (of, _) in drawn.items()}
+    return plots.contact_sheet(shown, color=colours, title=title)
+
+
+def _values(colours: Any) -> list[Any] | None:
+    return None if colours is None else [str(value) for value in colours.tolist()]
+
+
+def _classes(drawn: Any) -> set[str]:
+    """Labels that there are: they give the colours, which must mean the same in all pictures."""
+    label = getattr(drawn, "label", None)
+    return set() if label is None else set(map(str, label.tolist()))
 
 
 def _drawn(file: str, columns: Columns, color: tuple[str, ...]) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ import typer
 
 from unbend.cli.command import Command
 from unbend.cli.errors import Misuse
-from unbend.cli.files import appearing_together
+from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import Output, Seed
 from unbend.cli.output import emit, next_step
 from unbend.cli.tables import PIPE, write_rows
@@ -50,8 +50,12 @@ def surface(
         return
     if name not in SURFACES:
         raise Misuse(f"there is no surface {name!r}: choose one of {', '.join(SURFACES)}")
+    check_files(table=output)
     shape = _shape(name, length=length, height=height, turns=turns)
-    drawn = SURFACES[name](rows, noise=noise, sampling=sampling, random_state=seed, **shape)
+    try:
+        drawn = SURFACES[name](rows, noise=noise, sampling=sampling, random_state=seed, **shape)
+    except ValueError as error:
+        raise Misuse(str(error)) from error
     _write(output, drawn)
     if output not in (None, "-"):
         label, *others = [*_charts(drawn), *(["part"] if drawn.labels is not None else [])]

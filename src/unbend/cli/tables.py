@@ -7,10 +7,14 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from unbend.cli.errors import Misuse
+
 if TYPE_CHECKING:
     from unbend.io import Batches, Table
 
 PIPE = "-"
+POLICIES = ("refuse", "drop", "mean", "median")
+LISTED_POLICIES = f"{', '.join(POLICIES[:-1])} or {POLICIES[-1]}"
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,10 @@ class Columns:
     id: str | None = None
     ignore: tuple[str, ...] = ()
     missing: str = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.missing not in POLICIES:
+            raise Misuse(f"--missing {self.missing} is not allowed: it must be {LISTED_POLICIES}")
 
     def options(self) -> dict[str, Any]:
         """Return the keywords of the readers."""
@@ -47,6 +55,13 @@ def names_of(name: str) -> tuple[str, ...]:
     from unbend import io
 
     return io.batches(source(name)).columns
+
+
+def column_names(name: str) -> tuple[str, ...]:
+    """Return the names of all columns of a table, an index among them."""
+    from unbend.io.reading import open_source
+
+    return open_source(source(name)).names
 
 
 def read_table(name: str, columns: Columns) -> "Table":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from unbend.cli.command import Command
 from unbend.cli.errors import Misuse
-from unbend.cli.files import appearing_together
+from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import (
     Id,
     Ignore,
@@ -54,6 +54,7 @@ def transform(
 
     if json and output == PIPE:
         raise Misuse("--json and the coordinates cannot both go to stdout: give -o FILE")
+    check_files(table=output, read=[model, table])
     estimator = unbend.load(model)
     about = getattr(estimator, "about_", {})
     aside = (about.get("label"), about.get("id"), *about.get("ignore", ()), *listed(ignore))
@@ -61,10 +62,11 @@ def transform(
     id = id or (about.get("id") if about.get("id") in names_of(table) else None)
     left_out = tuple(name for name in aside if name not in (None, label, id))
     columns = Columns(label, id, left_out, missing)
+    fitted = fitted_columns(estimator)
     placed = Placed()
     with watched(), appearing_together() as beside:
         for part in read_batches(table, columns, batches):
-            rows = aligned(part, tuple(about.get("columns", ())), table)
+            rows = aligned(part, fitted, table)
             placed.add(estimator.transform(rows), part)
         coordinates, rest = placed.together()
         names = coordinate_names(estimator, coordinates.shape[1])
@@ -75,6 +77,13 @@ def transform(
         emit_json({"model": model, "table": table, "rows": len(coordinates), "output": output})
     if output not in (None, PIPE):
         next_step(f"unbend plot {output} -o new.png")
+
+
+def fitted_columns(estimator: Any) -> tuple[str, ...]:
+    """Return the names of the columns that a model was fitted to, by embed or in Python."""
+    about = getattr(estimator, "about_", {})
+    names: Any = about.get("columns") or getattr(estimator, "feature_names_in_", ())
+    return tuple(map(str, names))
 
 
 def aligned(table: "Table", fitted: tuple[str, ...], where: str) -> Any:

@@ -79,7 +79,7 @@ def columns_source(columns: Mapping[str, Array], where: str) -> MatrixSource:
 def matrix_source(array: Any, where: str) -> MatrixSource:
     """Take rows of numbers, a single column, or a structured array with its fields."""
     # A mapped file stays one, to be read as far as it is asked for.
-    matrix = array if isinstance(array, np.memmap) else np.asarray(array)
+    matrix = array if isinstance(array, np.memmap) else _array(array, where)
     if matrix.dtype.names is not None and matrix.ndim == 1:
         fields = {name: matrix[name] for name in matrix.dtype.names}
         return columns_source(fields, where)
@@ -91,6 +91,19 @@ def matrix_source(array: Any, where: str) -> MatrixSource:
             "each point"
         )
     return MatrixSource(matrix, _places(matrix), {}, where)
+
+
+def _array(array: Any, where: str) -> Array:
+    """Array of what was given, NaN where a masked array has no value."""
+    if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "biuf":
+        array = array if array.dtype.kind == "f" else array.astype(np.float64)
+        return np.asarray(array.filled(np.nan))
+    try:
+        return np.asarray(array)
+    except ValueError as error:
+        raise ValueError(
+            f"{where} has rows of different lengths: give each as many numbers as there are columns"
+        ) from error
 
 
 def _places(matrix: Array) -> tuple[str, ...]:

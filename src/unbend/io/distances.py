@@ -50,7 +50,7 @@ def read_distances(source: Any) -> FloatArray | csr_array:
             with file.open() as stream:
                 source = csr_array(load_npz(stream))
         else:
-            return _from_source(file_source(file))
+            return _from_source(file_source(file, counted=False))
     if is_sparse(source):
         return _graph(csr_array(source), where)
     return _from_source(open_source(source))

@@ -9,11 +9,13 @@ from itertools import islice
 from typing import IO, Protocol
 
 from unbend.io.files import File
-from unbend.io.numerals import MISSING, is_number
+from unbend.io.numerals import MISSING, WHOLE, is_number
 
 # As much is looked at to find the layout: bytes at least, and lines at most.
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 200
 DELIMITERS = (",", "\t", ";", "|", " ")
+# A first line that counts so many columns is a header, whatever is below.
+COUNTED_COLUMNS = 10
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -62,11 +64,15 @@ def fields(lines: Iterable[str], delimiter: str) -> Records:
     return csv.reader(stripped, delimiter=" ", skipinitialspace=True)
 
 
-def layout_of(file: File) -> Layout:
-    """Find the layout of a file of text from its beginning."""
+def layout_of(file: File, *, counted: bool = True) -> Layout:
+    """Find the layout of a file of text from its beginning.
+
+    With `counted`, a first line 0, 1, 2, … may be a header, as pandas numbers columns; among pairs
+    and their distances it may also be a pair.
+    """
     encoding, sample = _sample(file)
     try:
-        return _layout(file, encoding, sample)
+        return _layout(file, encoding, sample, counted)
     except csv.Error as error:
         raise ValueError(
             f"{file.name} cannot be split into fields ({error}): it is not a table of text, or a "
@@ -74,7 +80,7 @@ def layout_of(file: File) -> Layout:
         ) from error
 
 
-def _layout(file: File, encoding: str, sample: str) -> Layout:
+def _layout(file: File, encoding: str, sample: str, counted: bool) -> Layout:
     lines = list(islice(io.StringIO(sample, newline=""), SAMPLE_LINES))
     tabs = file.suffix in (".tsv", ".tab")
     delimiter = "\t" if tabs and "\t" in sample else _delimiter(lines)
@@ -84,7 +90,8 @@ def _layout(file: File, encoding: str, sample: str) -> Layout:
         raise ValueError(f"{file.name} holds nothing but empty lines")
     (first, header_lines), below = found[0], [record for record, _ in found[1:]]
     comma = delimiter != ","
-    if not _is_header(first, below, comma):
+    header = _is_header(first, below, comma) or (counted and _is_counted(first, below))
+    if not header:
         names = tuple(f"x{place}" for place in range(len(first)))
         header_lines, below = 0, [first, *below]
     else:
@@ -177,6 +184,23 @@ def _is_header(first: list[str], below: list[list[str]], comma: bool) -> bool:
         [str(number) for number in range(len(counted))],
         [str(number + 1) for number in range(len(counted))],
     )
+
+
+def _is_counted(first: list[str], below: list[list[str]]) -> bool:
+    """Whether the first line is 0, 1, 2, … and no line below could stand in its place.
+
+    Whole numbers below may go on as the first line begins, unless it counts further than data do.
+    """
+    count = len(first)
+    if count < 2 or not below or [field.strip() for field in first] != _counted(0, count):
+        return False
+    fractions = all(any(not WHOLE.fullmatch(text.strip()) for text in line) for line in below)
+    goes_on = [field.strip() for field in below[0]] == _counted(count, count)
+    return fractions or (count >= COUNTED_COLUMNS and not goes_on)
+
+
+def _counted(start: int, count: int) -> list[str]:
+    return [str(start + place) for place in range(count)]
 
 
 def _even(records: list[list[str]], width: int) -> Iterator[list[str]]:

@@ -13,6 +13,7 @@ from unbend.io.files import File, file_of, format_of
 from unbend.io.frames import frame_source
 from unbend.io.layout import layout_of
 from unbend.io.missing import check_policy, column_means, settled, settled_batch
+from unbend.io.numerals import Array
 from unbend.io.table import Roles, Table
 from unbend.io.text import TextSource
 
@@ -174,8 +175,7 @@ def open_source(source: Any) -> Source:
     if is_sparse(source):
         raise TypeError("a sparse matrix is not a table: pass source.toarray(), or fit to it")
     if isinstance(source, Mapping):
-        columns = {str(name): np.asarray(column) for name, column in source.items()}
-        return columns_source(columns, "the table")
+        return columns_source(_columns(source), "the table")
     frame = None if isinstance(source, np.ndarray | list | tuple) else frame_source(source)
     if frame is not None:
         return frame
@@ -187,16 +187,34 @@ def open_source(source: Any) -> Source:
     )
 
 
+def _columns(source: Mapping[Any, Any]) -> dict[str, Array]:
+    """Arrays by name; refuse what has no rows, and names that are alike as text."""
+    if not source:
+        raise ValueError("the table has no columns")
+    columns: dict[str, Array] = {}
+    for key, column in source.items():
+        name = str(key)
+        if name in columns:
+            raise ValueError(f"the table has more than one column named {name!r}: rename them")
+        columns[name] = np.asarray(column)
+        if columns[name].ndim != 1:
+            raise ValueError(
+                f"column {name!r} of the table has {columns[name].ndim} dimensions and a column "
+                "has one: give a value for each row"
+            )
+    return columns
+
+
 def is_file(source: Any) -> bool:
     """Whether a source is a path or a file object."""
     return isinstance(source, str) or hasattr(source, "__fspath__") or hasattr(source, "read")
 
 
-def file_source(file: File) -> Source:
-    """Open a file by its format."""
+def file_source(file: File, *, counted: bool = True) -> Source:
+    """Open a file by its format; `counted` says whether 0, 1, 2, … may be a header."""
     kind = format_of(file)
     if kind == "text":
-        return TextSource(file, layout_of(file))
+        return TextSource(file, layout_of(file, counted=counted))
     if kind == "npy":
         return npy_source(file)
     if kind == "npz":
