@@ -1,0 +1,148 @@
+// Splitting rows for a KD-tree: at a median of the column in which they spread most.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kd_tree.hpp"
+
+namespace unbend {
+
+// Rows that lie together in the tree to be, and their box: lows, then highs.
+struct KdPart {
+    std::int64_t first, last;
+    std::vector<double> box;
+
+    std::int64_t count() const { return last - first; }
+
+    int widest() const {
+        const int columns = static_cast<int>(box.size()) / 2;
+        const double *low = box.data(), *high = low + columns;
+        int widest = 0;
+        for (int c = 1; c < columns; ++c)
+            if (high[c] - low[c] > high[widest] - low[widest]) widest = c;
+        return widest;
+    }
+
+    bool is_leaf() const {
+        const int c = widest();
+        return count() <= leaf_rows || box[box.size() / 2 + c] == box[c];
+    }
+};
+
+// The rows on their way to the leaves.
+class KdRows {
+  public:
+    KdRows(const double *points, std::int64_t rows, int columns, double scale)
+        : columns(columns), numbers(points, points + rows * columns), index(rows) {
+        for (double &number : numbers) number *= scale;
+        for (std::int64_t i = 0; i < rows; ++i) index[i] = static_cast<std::int32_t>(i);
+    }
+
+    KdPart part(std::int64_t first, std::int64_t last) const {
+        KdPart part{first, last, std::vector<double>(2 * columns)};
+        double *low = part.box.data(), *high = low + columns;
+        std::fill(low, high, std::numeric_limits<double>::infinity());
+        std::fill(high, high + columns, -std::numeric_limits<double>::infinity());
+        for (std::int64_t i = first; i < last; ++i)
+            for (int c = 0; c < columns; ++c) {
+                low[c] = std::min(low[c], numbers[i * columns + c]);
+                high[c] = std::max(high[c], numbers[i * columns + c]);
+            }
+        return part;
+    }
+
+    // Swaps rows until all with less (or not more) than the pivot come first; gives where the
+    // others begin.
+    std::int64_t move(const KdPart &part, int column, double pivot, bool with_equal) {
+        const auto goes_left = [&](std::int64_t i) {
+            const double value = numbers[i * columns + column];
+            return with_equal ? value <= pivot : value < pivot;
+        };
+        std::int64_t i = part.first, j = part.last - 1;
+        while (true) {
+            while (i <= j && goes_left(i)) ++i;
+            while (i <= j && !goes_left(j)) --j;
+            if (i > j) return i;
+            std::swap_ranges(&numbers[i * columns], &numbers[i * columns] + columns,
+                             &numbers[j * columns]);
+            std::swap(index[i], index[j]);
+        }
+    }
+
+    const int columns;
+    std::vector<double> numbers;
+    std::vector<std::int32_t> index;
+};
+
+// Splits parts in two.
+class KdSplitter {
+  public:
+    explicit KdSplitter(KdRows &rows) : rows_(rows) {}
+
+    // Appends the halves of a part, or the part itself if it is a leaf.
+    void halve(const KdPart &whole, std::vector<KdPart> &parts) {
+        if (whole.is_leaf()) {
+            parts.push_back(whole);
+            return;
+        }
+        const std::int64_t middle = partition(whole, whole.widest());
+        parts.push_back(rows_.part(whole.first, middle));
+        parts.push_back(rows_.part(middle, whole.last));
+    }
+
+  private:
+    static constexpr std::int64_t sample = 127;
+
+    struct Cut {
+        std::int64_t left;
+        bool with_equal;  // whether numbers equal to the pivot go left
+    };
+
+    // Puts the rows with the smaller numbers in a column first; both sides get some.
+    std::int64_t partition(const KdPart &whole, int column) {
+        const std::int64_t count = whole.count();
+        values_.resize(std::max<std::size_t>(values_.size(), count));
+        for (std::int64_t i = 0; i < count; ++i)
+            values_[i] = rows_.numbers[(whole.first + i) * rows_.columns + column];
+        double pivot = median_of_sample(count);
+        Cut cut = cut_at(pivot, count);
+        if (std::min(cut.left, count - cut.left) < count / 8) {
+            // An unlucky sample, or a number that many rows share; the true median bounds the
+            // depth in the first case and does no harm in the second.
+            scratch_.assign(values_.begin(), values_.begin() + count);
+            std::nth_element(scratch_.begin(), scratch_.begin() + count / 2, scratch_.end());
+            pivot = scratch_[count / 2];
+            cut = cut_at(pivot, count);
+        }
+        return rows_.move(whole, column, pivot, cut.with_equal);
+    }
+
+    Cut cut_at(double pivot, std::int64_t count) const {
+        std::int64_t less = 0, equal = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+            less += values_[i] < pivot;
+            equal += values_[i] == pivot;
+        }
+        const std::int64_t without = std::min(less, count - less);
+        const std::int64_t with = std::min(less + equal, count - less - equal);
+        return with > without ? Cut{less + equal, true} : Cut{less, false};
+    }
+
+    double median_of_sample(std::int64_t count) {
+        const std::int64_t size = std::min(count, sample);
+        scratch_.resize(size);
+        for (std::int64_t i = 0; i < size; ++i) scratch_[i] = values_[i * count / size];
+        // Of few rows a whole number of groups goes left, so that leaves are full.
+        const std::int64_t middle = size < count ? size / 2 : (size + lanes) / (2 * lanes) * lanes;
+        std::nth_element(scratch_.begin(), scratch_.begin() + middle, scratch_.end());
+        return scratch_[middle];
+    }
+
+    KdRows &rows_;
+    std::vector<double> values_, scratch_;
+};
+
+}  // namespace unbend
