@@ -1,8 +1,8 @@
 // Building a KD-tree.
 //
-// Equal rows are never separated: they share a leaf, in the order of their indices, of which a search needs only the
-// first few. Nothing degenerates, however many rows coincide. Large parts are tasks of their own,
-// and the tree is the same whoever does them.
+// Equal rows are never separated: they share a leaf, in the order of their indices, of which a
+// search needs only the first few. Nothing degenerates, however many rows coincide. Large parts are
+// tasks of their own, and the tree is the same whoever does them.
 #pragma once
 
 #include <algorithm>
