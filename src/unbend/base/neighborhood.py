@@ -16,6 +16,7 @@ from unbend.base.inputs import class_numbers, generator, new_rows, open_space, t
 from unbend.base.layout import lay_out
 from unbend.base.params import (
     COUNTS,
+    FLAG,
     FUNCTION,
     MAPPING,
     NOTHING,
@@ -28,7 +29,7 @@ from unbend.base.params import (
     declared,
     param,
 )
-from unbend.base.search import Found, Needs, Search
+from unbend.base.search import AUTO, Found, Needs, Search
 from unbend.eigen import SOLVERS, solve
 from unbend.extend import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
@@ -74,15 +75,19 @@ class NeighborhoodEmbedding(Embedding):
         10,
         Integer(1),
         COUNTS,
+        Choice(AUTO),
         NOTHING,
-        help="Neighbours of each row; None takes all within `radius`. Lowered, with a warning, "
-        "when there are too few rows.",
+        help="Neighbours of each row: one number, one a row, or 'auto' for the fewest that join "
+        "the graph; None takes all within `radius`. Lowered, with a warning, if there are too few.",
     )
     radius: float | None = param(
         None,
         Real(0),
         NOTHING,
         help="Neighbours must lie within this distance; with n_neighbors=None all that do.",
+    )
+    mutual: bool = param(
+        False, FLAG, help="Whether two rows must be neighbours of each other to be joined."
     )
     metric: Any = param(
         "euclidean",
@@ -198,11 +203,18 @@ class NeighborhoodEmbedding(Embedding):
 
     def _search(self, graph: Any) -> Search:
         method = f"{type(self).__name__} with n_components={self.n_components}"
-        rows = self._least_rows()
-        return Search(method, self.n_neighbors, self.radius, graph, self._needs(), rows)
+        return Search(
+            method,
+            self.n_neighbors,
+            self.radius,
+            self.mutual,
+            graph,
+            self._needs(),
+            self.n_components,
+        )
 
     def _least_rows(self) -> int:
-        return max(self.n_components + 2, self._needs().neighbors + 1)
+        return self._needs().rows(self.n_components)
 
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._found.space

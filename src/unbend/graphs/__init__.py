@@ -2,6 +2,7 @@
 
 from unbend.graphs.combine import combine
 from unbend.graphs.connect import Bridges, bridge
+from unbend.graphs.connecting import Fewest, fewest_neighbors
 from unbend.graphs.consistency import Consistency, consistency
 from unbend.graphs.enlarge import Enlarged, enlarge
 from unbend.graphs.geodesics import Paths, geodesics
@@ -38,6 +39,7 @@ __all__ = [
     "Consistency",
     "EigenvalueBounds",
     "Enlarged",
+    "Fewest",
     "Graph",
     "LabelledGraph",
     "Path",
@@ -57,6 +59,7 @@ __all__ = [
     "floyd_warshall",
     "from_igraph",
     "from_networkx",
+    "fewest_neighbors",
     "geodesics",
     "graph_eigenvalue",
     "heat_kernel",

@@ -71,6 +71,11 @@ class Neighbors:
         """The point that owns each entry."""
         return np.repeat(np.arange(self.n, dtype=np.int32), self.counts)
 
+    @property
+    def places(self) -> IntArray:
+        """Place of each entry among the neighbours of its point, from zero."""
+        return np.arange(len(self.indices)) - np.repeat(self.offsets[:-1], self.counts)
+
     def graph(self) -> csr_array:
         """Return the directed graph as found: stored entries, zeros too, are edges."""
         return csr_array((self.distances, self.indices, self.offsets), shape=(self.n, self.n))
@@ -102,14 +107,26 @@ class Neighbors:
 
     def nearest(self, counts: IntArray) -> "Neighbors":
         """Keep at most `counts[i]` nearest neighbours of point i."""
-        place = np.arange(len(self.indices)) - np.repeat(self.offsets[:-1], self.counts)
-        return self.select(place < np.repeat(counts, self.counts))
+        return self.select(self.places < np.repeat(counts, self.counts))
 
-    def mutual(self) -> "Neighbors":
-        """Keep the entries whose reverse is stored too."""
+    def within(self, radius: float) -> "Neighbors":
+        """Keep the neighbours within `radius`."""
+        return self.select(self.distances <= radius)
+
+    def mutual(self, least: int = 0) -> "Neighbors":
+        """Keep the entries whose reverse is stored too, and the `least` nearest of each point.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unbend.neighbors import PointSpace
+        >>> line = PointSpace(np.array([[0.0], [1.0], [3.0]])).nearest(1)
+        >>> line.mutual().counts
+        array([1, 1, 0])
+        """
         pair = self.rows.astype(np.int64) * self.n + self.indices
         reverse = self.indices.astype(np.int64) * self.n + self.rows
-        return self.select(np.isin(pair, reverse))
+        return self.select(np.isin(pair, reverse) | (self.places < least))
 
     def take(self, rows: IntArray) -> "Neighbors":
         """Restrict to some points, renumbered; no neighbour may lie outside them."""
