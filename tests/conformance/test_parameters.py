@@ -34,6 +34,8 @@ WRONG = [
     *[("n_neighbors", value, ValueError) for value in (0, -1)],
     *[("n_neighbors", value, TypeError) for value in (2.5, True)],
     *[("n_neighbors", value, ValueError) for value in ("5", "automatic")],
+    ("neighbors", "approx", ValueError),
+    *[("neighbors", value, TypeError) for value in (None, 3)],
     *[("mutual", value, TypeError) for value in (1, None, "yes")],
     *[("radius", value, ValueError) for value in (-1.0, 0, 0.0, np.nan, np.inf)],
     *[("radius", value, TypeError) for value in ("1", True, [1.0])],

@@ -18,6 +18,7 @@ from unbend.base.params import (
     COUNTS,
     FLAG,
     FUNCTION,
+    INDEX,
     MAPPING,
     NOTHING,
     RANDOM,
@@ -30,20 +31,14 @@ from unbend.base.params import (
     param,
 )
 from unbend.base.search import AUTO, Found, Needs, Search
+from unbend.base.spectra import check_nullity, check_repeated
 from unbend.eigen import SOLVERS, solve
 from unbend.extend import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
-from unbend.neighbors import METRICS, Neighbors, PointSpace, Space, described
+from unbend.neighbors import METRICS, Neighbors, NNDescent, PointSpace, Space, described
 from unbend.problem import SpectralProblem, Spectrum
-from unbend.quality import repeated_directions
-from unbend.report import note, stage, warn
-
-# Eigenvalues below this share of the kernel's size are zero to rounding.
-ZERO = 1e-14
-# A coordinate of which more than this share is explained by earlier ones is reported as lost.
-REPEATED = 0.8
-
+from unbend.report import stage
 
 Finish = Callable[[Spectrum], Fitted]
 
@@ -88,6 +83,13 @@ class NeighborhoodEmbedding(Embedding):
     )
     mutual: bool = param(
         False, FLAG, help="Whether two rows must be neighbours of each other to be joined."
+    )
+    neighbors: Any = param(
+        "exact",
+        Choice("exact", "approximate"),
+        INDEX,
+        help="How neighbours of Euclidean rows are found; the report tells the approximate ones' "
+        "recall. Few rows, few columns and new rows are always searched exactly.",
     )
     metric: Any = param(
         "euclidean",
@@ -153,7 +155,7 @@ class NeighborhoodEmbedding(Embedding):
         self
         """
         with self._fitting() as report:
-            space, dtype = open_space(self, X, threads(self.n_jobs))
+            space, dtype = open_space(self, X, threads(self.n_jobs), self._index())
             with stage("neighbors"):
                 found = self._search(graph).run(space)
             with stage("graph"):
@@ -200,6 +202,13 @@ class NeighborhoodEmbedding(Embedding):
         rows, columns = edges.coords
         n = len(self._found.copy)
         return csr_array((edges.data, (first[rows], first[columns])), shape=(n, n))
+
+    def _index(self) -> NNDescent | None:
+        if isinstance(self.neighbors, NNDescent):
+            return self.neighbors
+        if self.neighbors == "exact":
+            return None
+        return NNDescent(seed=int(generator(self.random_state).integers(2**31)))
 
     def _search(self, graph: Any) -> Search:
         method = f"{type(self).__name__} with n_components={self.n_components}"
@@ -252,55 +261,14 @@ class NeighborhoodEmbedding(Embedding):
                 generator(self.random_state),
                 threads(self.n_jobs),
             )
-            _check_nullity(problem, spectrum)
+            check_nullity(problem, spectrum)
             if problem.nullity:
-                _check_repeated(spectrum.vectors)
+                check_repeated(spectrum.vectors)
             return finish(spectrum), _eigenvalues(spectrum.values, spectrum.next_value)
 
 
 def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
     return {"eigenvalues_": values, "_next_eigenvalue": next_value}
-
-
-def _check_nullity(problem: SpectralProblem, spectrum: Spectrum) -> None:
-    """Warn where eigenvalues vanish that should not: the pieces do not determine the whole."""
-    if problem.end == "bottom":
-        values = np.append(spectrum.values, spectrum.next_value)
-        vanishing = int(np.sum(values <= ZERO * spectrum.norm))
-        if vanishing > problem.nullity:
-            warn(
-                f"{vanishing} or more eigenvalues vanish where at most {problem.nullity} should: "
-                "the neighbourhoods do not hold the data together, and the coordinates are not "
-                "determined; use connect='components', or another number of neighbours"
-            )
-        return
-    zero = max(ZERO, problem.accuracy) * spectrum.norm
-    if spectrum.values[-1] <= zero:
-        positive = int(np.sum(spectrum.values > zero))
-        warn(
-            f"the kernel has only {positive} positive eigenvalues: the coordinates beyond are zero"
-        )
-
-
-def noted_repetition(vectors: FloatArray) -> FloatArray:
-    """How well each coordinate is a function of those before it, by a sample of the rows."""
-    repeated = repeated_directions(vectors, n_neighbors=min(10, len(vectors) - 1), max_rows=1000)
-    note(repeated=[float(r) for r in repeated])
-    return repeated
-
-
-def _check_repeated(vectors: FloatArray) -> None:
-    """Warn where a coordinate of what should be a chart is a function of those before it.
-
-    Noise that is wide against the neighbourhoods does that: their tangents are then its own.
-    """
-    repeated = noted_repetition(vectors)
-    if repeated.max() > REPEATED:
-        warn(
-            f"coordinate {int(repeated.argmax()) + 1} is a function of those before it "
-            f"(R² {repeated.max():.2f}) and shows nothing new: the data have fewer dimensions, or "
-            "noise that is wide against the neighbourhoods; use more neighbours, or fewer rows"
-        )
 
 
 def _by_distances(part: Part, d: int, isometric: bool) -> tuple[Fitted, dict[str, Any]]:

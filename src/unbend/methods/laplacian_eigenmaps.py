@@ -5,9 +5,10 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part, noted_repetition
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
 from unbend.base.search import Needs
+from unbend.base.spectra import noted_repetition
 from unbend.extend import Fitted, Harmonic
 from unbend.graphs import adjacency, degrees, heat_kernel, laplacian, symmetrize, weigh
 from unbend.graphs.graph import How

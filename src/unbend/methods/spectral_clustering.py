@@ -21,6 +21,7 @@ EIGENMAPS = (
     "n_neighbors",
     "radius",
     "mutual",
+    "neighbors",
     "metric",
     "metric_params",
     "weights",
@@ -80,6 +81,7 @@ class SpectralClustering(ClusterMixin, Model):
     n_neighbors: Any = shared(LaplacianEigenmaps, "n_neighbors")
     radius: float | None = shared(LaplacianEigenmaps, "radius")
     mutual: bool = shared(LaplacianEigenmaps, "mutual")
+    neighbors: Any = shared(LaplacianEigenmaps, "neighbors")
     metric: Any = shared(LaplacianEigenmaps, "metric")
     metric_params: dict[str, Any] | None = shared(LaplacianEigenmaps, "metric_params")
     weights: Any = shared(LaplacianEigenmaps, "weights")
