@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -124,9 +125,11 @@ class Neighbors:
         >>> line.mutual().counts
         array([1, 1, 0])
         """
-        pair = self.rows.astype(np.int64) * self.n + self.indices
-        reverse = self.indices.astype(np.int64) * self.n + self.rows
-        return self.select(np.isin(pair, reverse) | (self.places < least))
+        number = np.arange(len(self.indices), dtype=np.float64)
+        _, _, entry, reverse = kernels.both_ways(self.offsets, self.indices, number, -1.0)
+        keep = self.places < least
+        keep[entry[(entry >= 0) & (reverse >= 0)].astype(np.intp)] = True
+        return self.select(keep)
 
     def take(self, rows: IntArray) -> "Neighbors":
         """Restrict to some points, renumbered; no neighbour may lie outside them."""
