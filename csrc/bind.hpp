@@ -35,6 +35,7 @@ inline void check_signals() {
 }  // namespace unbend
 
 void bind_cholesky(nanobind::module_ &module);
+void bind_descent(nanobind::module_ &module);
 void bind_distances(nanobind::module_ &module);
 void bind_local(nanobind::module_ &module);
 void bind_neighbors(nanobind::module_ &module);

@@ -203,6 +203,40 @@ class Kernels(Protocol):
         sure if they prove that no other row is nearer, or if the candidates are `complete`.
         """
 
+    def join(
+        self,
+        rows: FloatArray,
+        members: IntArray,
+        fresh_members: IntArray,
+        counts: IntArray,
+        threads: int,
+        keys: FloatArray,
+        indices: IntArray,
+        fresh: IntArray,
+    ) -> None:
+        """Offer the members of each group to each other's sorted lists; one of a pair is fresh.
+
+        Of a row of `members` the first `counts` count, of which the first `fresh_members` are
+        fresh. Keys are squared distances of single-precision rows, whose columns are a multiple
+        of 32; entries that come in are marked in `fresh`.
+        """
+
+    def propose(
+        self,
+        indices: IntArray,
+        seed: int,
+        threads: int,
+        fresh: IntArray,
+        members: IntArray,
+        fresh_members: IntArray,
+        counts: IntArray,
+    ) -> None:
+        """Fill for each row a group of neighbours and of rows that have it as neighbour.
+
+        At most half the width of `members` are fresh, in either direction, and as many are not;
+        entries whose turn has come are no longer `fresh`.
+        """
+
     def both_ways(
         self, row: IntArray, column: IntArray, value: FloatArray, absent: float
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
-from unbend.neighbors import DistanceSpace, GraphSpace, Metric, PointSpace, Space
+from unbend.neighbors import DistanceSpace, GraphSpace, Metric, NNDescent, PointSpace, Space
 from unbend.neighbors.precomputed import measured
 
 # Beyond these, products of squared distances leave the range of double precision; beyond FAR,
@@ -57,14 +57,16 @@ def check_scale(largest: float, fitting: bool) -> None:
         )
 
 
-def open_space(estimator: BaseEstimator, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
+def open_space(
+    estimator: BaseEstimator, X: Any, workers: int, index: NNDescent | None = None
+) -> tuple[Space, np.dtype[Any]]:
     """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
     if estimator.metric != "precomputed":
         rows = rows_of_numbers(estimator, X, reset=True)
         # A copy: what the caller does to X later must not move the fitted rows.
         points = np.array(rows, dtype=np.float64, order="C")
         metric = Metric(estimator.metric, estimator.metric_params or {}).fitted(points)
-        return PointSpace(points, metric, workers), rows.dtype
+        return PointSpace(points, metric, workers, index), rows.dtype
     distances = _distances(estimator, X, reset=True)
     n, columns = distances.shape
     if n != columns:

@@ -17,7 +17,9 @@ from unbend.base.inputs import class_numbers, generator, new_rows, open_space, t
 from unbend.base.layout import lay_out
 from unbend.base.params import (
     COUNTS,
+    FLAG,
     FUNCTION,
+    INDEX,
     MAPPING,
     NOTHING,
     RANDOM,
@@ -29,12 +31,12 @@ from unbend.base.params import (
     declared,
     param,
 )
-from unbend.base.search import Found, Needs, Search
+from unbend.base.search import AUTO, Found, Needs, Search
 from unbend.eigen import SOLVERS, solve
 from unbend.extend import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
-from unbend.neighbors import METRICS, Neighbors, PointSpace, Space, described
+from unbend.neighbors import METRICS, Neighbors, NNDescent, PointSpace, Space, described
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import stage
 
@@ -68,15 +70,26 @@ class NeighborhoodEmbedding(Embedding):
         10,
         Integer(1),
         COUNTS,
+        Choice(AUTO),
         NOTHING,
-        help="Neighbours of each row; None takes all within `radius`. Lowered, with a warning, "
-        "when there are too few rows.",
+        help="Neighbours of each row: one number, one a row, or 'auto' for the fewest that join "
+        "the graph; None takes all within `radius`. Lowered, with a warning, if there are too few.",
     )
     radius: float | None = param(
         None,
         Real(0),
         NOTHING,
         help="Neighbours must lie within this distance; with n_neighbors=None all that do.",
+    )
+    mutual: bool = param(
+        False, FLAG, help="Whether two rows must be neighbours of each other to be joined."
+    )
+    neighbors: Any = param(
+        "exact",
+        Choice("exact", "approximate"),
+        INDEX,
+        help="How neighbours of Euclidean rows are found; the report tells the approximate ones' "
+        "recall. Few rows, few columns and new rows are always searched exactly.",
     )
     metric: Any = param(
         "euclidean",
@@ -142,7 +155,7 @@ class NeighborhoodEmbedding(Embedding):
         self
         """
         with self._fitting() as report:
-            space, dtype = open_space(self, X, threads(self.n_jobs))
+            space, dtype = open_space(self, X, threads(self.n_jobs), self._index())
             with stage("neighbors"):
                 found = self._search(graph).run(space)
             with stage("graph"):
@@ -190,13 +203,27 @@ class NeighborhoodEmbedding(Embedding):
         n = len(self._found.copy)
         return csr_array((edges.data, (first[rows], first[columns])), shape=(n, n))
 
+    def _index(self) -> NNDescent | None:
+        if isinstance(self.neighbors, NNDescent):
+            return self.neighbors
+        if self.neighbors == "exact":
+            return None
+        return NNDescent(seed=int(generator(self.random_state).integers(2**31)))
+
     def _search(self, graph: Any) -> Search:
         method = f"{type(self).__name__} with n_components={self.n_components}"
-        rows = self._least_rows()
-        return Search(method, self.n_neighbors, self.radius, graph, self._needs(), rows)
+        return Search(
+            method,
+            self.n_neighbors,
+            self.radius,
+            self.mutual,
+            graph,
+            self._needs(),
+            self.n_components,
+        )
 
     def _least_rows(self) -> int:
-        return max(self.n_components + 2, self._needs().neighbors + 1)
+        return self._needs().rows(self.n_components)
 
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._found.space

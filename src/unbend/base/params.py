@@ -12,6 +12,8 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
+from unbend.neighbors import NNDescent
+
 
 class Kind(Protocol):
     """A set of allowed values."""
@@ -126,6 +128,7 @@ COUNTS = Matching(
     lambda value: isinstance(value, list | np.ndarray), "an array of one integer for each row"
 )
 SOLVER = Matching(lambda value: hasattr(value, "eigenpairs"), "a solver of unbend.eigen")
+INDEX = Matching(lambda value: isinstance(value, NNDescent), "an NNDescent of unbend.neighbors")
 RANDOM = Matching(
     lambda value: isinstance(value, np.random.Generator | np.random.RandomState),
     "a numpy Generator or RandomState",

@@ -9,8 +9,15 @@ from scipy.sparse import coo_array
 
 from unbend.arrays import IntArray, is_sparse
 from unbend.extend import Rule
+from unbend.graphs import fewest_neighbors
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import note, warn
+
+AUTO = "auto"
+# Neighbours that are looked at first when their number is left open, and at most, over log₂ n.
+FIRST, JOINING = 16, 4.0
+# One number, one a row, as few as join the graph, or all within the radius.
+Counts = int | IntArray | str | None
 
 
 @dataclass(frozen=True)
@@ -18,7 +25,12 @@ class Needs:
     """What a kernel needs: how many neighbours, and which of the edges as found it uses."""
 
     neighbors: int = 1
+    mutual: bool = False
     edges: Callable[[Neighbors], Neighbors] | None = None
+
+    def rows(self, d: int) -> int:
+        """Fewest rows that can be embedded in d dimensions."""
+        return max(d + 2, self.neighbors + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +55,10 @@ class Search:
     method: str
     n_neighbors: Any
     radius: float | None
+    mutual: bool
     graph: Any
     needs: Needs
-    least_rows: int
+    d: int
 
     def run(self, space: Space) -> Found:
         """Find the neighbours of every distinct row."""
@@ -58,10 +71,8 @@ class Search:
             found = Found(space, *self._given(space, self.graph), everyone, everyone)
         else:
             found = self._search(space)
-        neighbors = found.neighbors
-        if self.needs.edges is not None:
-            neighbors = self.needs.edges(neighbors)
-            found = replace(found, neighbors=neighbors)
+        neighbors = self._used(found.neighbors)
+        found = replace(found, neighbors=neighbors)
         note(
             rows=space.n,
             distinct=found.space.n,
@@ -70,6 +81,18 @@ class Search:
             most=int(neighbors.counts.max()),
         )
         return found
+
+    def _used(self, neighbors: Neighbors) -> Neighbors:
+        """Leave out the edges that the user or the kernel has no use for."""
+        if self._both_ways:
+            # Rows that lose all are a matter of connection; local blocks must stay defined.
+            least = self.needs.neighbors if self.needs.neighbors > 1 else 0
+            neighbors = neighbors.mutual(least)
+        return neighbors if self.needs.edges is None else self.needs.edges(neighbors)
+
+    @property
+    def _both_ways(self) -> bool:
+        return self.mutual or self.needs.mutual
 
     def _search(self, space: Space) -> Found:
         everyone: IntArray = np.arange(space.n)
@@ -87,13 +110,15 @@ class Search:
         return Found(space, neighbors, rule, first, copy)
 
     def _check_rows(self, n: int) -> None:
-        if n < self.least_rows:
+        if n < self.needs.rows(self.d):
             raise ValueError(
-                f"{self.method} needs at least {self.least_rows} distinct rows and X has {n}: "
-                "give it more rows or a smaller n_components"
+                f"{self.method} needs at least {self.needs.rows(self.d)} distinct rows and X has "
+                f"{n}: give it more rows or a smaller n_components"
             )
 
-    def _counts(self, n: int) -> int | IntArray | None:
+    def _counts(self, n: int) -> Counts:
+        if isinstance(self.n_neighbors, str):
+            return AUTO
         if self.n_neighbors is None or isinstance(self.n_neighbors, int | np.integer):
             if self.n_neighbors is None and self.radius is None:
                 raise ValueError("n_neighbors=None needs a radius: give one of the two")
@@ -105,8 +130,12 @@ class Search:
             )
         return counts
 
-    def _neighbors(self, space: Space, counts: int | IntArray | None) -> tuple[Neighbors, Rule]:
+    def _neighbors(self, space: Space, counts: Counts) -> tuple[Neighbors, Rule]:
         radius = np.inf if self.radius is None else self.radius
+        if isinstance(counts, str):
+            neighbors, k = self._fewest(space)
+            self._check_least(neighbors, space)
+            return neighbors, Rule(k, radius)
         if counts is None:
             neighbors = space.within(radius)
             self._check_least(neighbors, space)
@@ -116,9 +145,31 @@ class Search:
         if isinstance(counts, np.ndarray):
             neighbors = neighbors.nearest(counts)
         if self.radius is not None:
-            neighbors = neighbors.select(neighbors.distances <= self.radius)
+            neighbors = neighbors.within(self.radius)
             self._check_least(neighbors, space)
         return neighbors, Rule(int(np.median(counts)), radius)
+
+    def _fewest(self, space: Space) -> tuple[Neighbors, int]:
+        """Find the fewest neighbours that join all that many would, and how many that is.
+
+        Twice as many as a simplex of d dimensions has corners, at least; k of the order of log n
+        joins points of any density (Penrose, 1999), and what that does not join are clusters.
+        """
+        most = space.n - 1
+        least = min(most, max(self.needs.neighbors + 1, 2 * (self.d + 1)))
+        most = min(most, max(least, int(np.ceil(JOINING * np.log2(space.n)))))
+        k = min(most, max(least, FIRST))
+        while True:
+            neighbors = space.nearest(k)
+            if self.radius is not None:
+                neighbors = neighbors.within(self.radius)
+            fewest = fewest_neighbors(neighbors, self._both_ways)
+            if fewest.components == 1 or k == most:
+                break
+            k = min(2 * k, most)
+        k = max(least, fewest.k)
+        note(n_neighbors=k)
+        return neighbors.nearest(np.full(space.n, k)), k
 
     def _fitting(self, counts: int | IntArray, n: int) -> int | IntArray:
         """Raise counts to what the method needs and lower them to what there is, and say so."""

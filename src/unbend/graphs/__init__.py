@@ -2,6 +2,7 @@
 
 from unbend.graphs.combine import combine
 from unbend.graphs.connect import Bridges, bridge
+from unbend.graphs.connecting import Fewest, fewest_neighbors
 from unbend.graphs.consistency import Consistency, consistency
 from unbend.graphs.enlarge import Enlarged, enlarge
 from unbend.graphs.geodesics import Paths, geodesics
@@ -38,6 +39,7 @@ __all__ = [
     "Consistency",
     "EigenvalueBounds",
     "Enlarged",
+    "Fewest",
     "Graph",
     "LabelledGraph",
     "Path",
@@ -54,6 +56,7 @@ __all__ = [
     "diameter",
     "eigenvalue_bounds",
     "enlarge",
+    "fewest_neighbors",
     "floyd_warshall",
     "from_igraph",
     "from_networkx",

@@ -78,7 +78,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     )
 
     def _needs(self) -> Needs:
-        return Needs(edges=Neighbors.mutual if self.symmetrize == "min" else None)
+        return Needs(mutual=self.symmetrize == "min")
 
     def _weight(self, neighbors: Neighbors) -> Weight:
         if self.weights == "adjacency":

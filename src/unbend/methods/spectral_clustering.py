@@ -20,6 +20,8 @@ from unbend.rounding import discretize
 EIGENMAPS = (
     "n_neighbors",
     "radius",
+    "mutual",
+    "neighbors",
     "metric",
     "metric_params",
     "weights",
@@ -78,6 +80,8 @@ class SpectralClustering(ClusterMixin, Model):
     )
     n_neighbors: Any = shared(LaplacianEigenmaps, "n_neighbors")
     radius: float | None = shared(LaplacianEigenmaps, "radius")
+    mutual: bool = shared(LaplacianEigenmaps, "mutual")
+    neighbors: Any = shared(LaplacianEigenmaps, "neighbors")
     metric: Any = shared(LaplacianEigenmaps, "metric")
     metric_params: dict[str, Any] | None = shared(LaplacianEigenmaps, "metric_params")
     weights: Any = shared(LaplacianEigenmaps, "weights")

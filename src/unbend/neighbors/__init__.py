@@ -1,5 +1,6 @@
 """Who is near whom: spaces that answer neighbour queries, and the neighbourhoods they give."""
 
+from unbend.neighbors.descent import NNDescent
 from unbend.neighbors.distances import METRICS, described
 from unbend.neighbors.metrics import Metric
 from unbend.neighbors.points import PointSpace
@@ -12,6 +13,7 @@ __all__ = [
     "DistanceSpace",
     "GraphSpace",
     "Metric",
+    "NNDescent",
     "Neighbors",
     "PointSpace",
     "Space",

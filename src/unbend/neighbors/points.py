@@ -12,12 +12,13 @@ from unbend._kernels import kernels, reference
 from unbend._kernels.signatures import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.memory import reserve
+from unbend.neighbors.descent import NNDescent
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
 from unbend.neighbors.norms import Plain
 from unbend.neighbors.products import Cloud
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
 from unbend.neighbors.value import Neighbors
-from unbend.report import step
+from unbend.report import note, step
 
 # Beyond this many columns a KD-tree visits most of its leaves and matrix products win.
 TREE_COLUMNS = 15
@@ -44,6 +45,7 @@ class PointSpace(Space):
     points: FloatArray
     metric: Metric = EUCLIDEAN
     workers: int = 1
+    index: NNDescent | None = None
 
     @property
     def n(self) -> int:
@@ -52,7 +54,7 @@ class PointSpace(Space):
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the trees, which are built again when they are asked for."""
-        return {name: self.__dict__[name] for name in ("points", "metric", "workers")}
+        return {name: self.__dict__[name] for name in ("points", "metric", "workers", "index")}
 
     @cached_property
     def features(self) -> FloatArray:
@@ -80,9 +82,15 @@ class PointSpace(Space):
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
+        euclidean = self.metric.norm.p == 2 and not self._low
+        if euclidean and self.index is not None and self.index.serves(self.n, k):
+            found = self.index.neighbors(self._cloud, k, self.workers)
+            return Neighbors.rectangular(*self._read(self.features, *found))
+        if self.index is not None:
+            note(search="exact")
         if self._low:
             found = self._nearest_by_tree(k)
-        elif self.metric.norm.p == 2:
+        elif euclidean:
             found = self._cloud.neighbors(k, self.workers)
         else:
             return without_self(*self._nearest_by_blocks(self.features, k + 1))
@@ -194,7 +202,7 @@ class PointSpace(Space):
 
     def take(self, rows: IntArray) -> "PointSpace":
         """Restrict to some points."""
-        part = PointSpace(self.points[rows], self.metric, self.workers)
+        part = PointSpace(self.points[rows], self.metric, self.workers, self.index)
         # Mapped once: the place where the cached property keeps them.
         part.__dict__["features"] = (
             part.points if self.features is self.points else self.features[rows]

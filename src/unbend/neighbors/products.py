@@ -52,10 +52,12 @@ class Cloud:
     def of(cls, points: FloatArray) -> "Cloud":
         """Prepare some rows."""
         points = np.ascontiguousarray(points, dtype=np.float64)
-        # Without it |a|² + |b|² − 2ab loses all digits on data far from the origin. Halves, so
+        if not len(points):
+            return cls(points, np.zeros(points.shape[1]), _scale(0.0))
+        # Without it |a|² + |b|² − 2ab loses all digits on data far from the origin. Shares, so
         # that the sum cannot overflow.
-        center = 2 * np.mean(points / 2, axis=0) if len(points) else np.zeros(points.shape[1])
-        spread = max((np.abs(points[c] - center).max() for c in _chunks(points)), default=0.0)
+        center = np.full(len(points), 1 / len(points)) @ points
+        spread = max(np.max(points.max(axis=0) - center), np.max(center - points.min(axis=0)))
         return cls(points, center, _scale(float(spread)))
 
     def neighbors(self, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
@@ -112,7 +114,7 @@ def _search(
                     found = _among_themselves(cloud, dtype, k + SPARE, threads)
                 else:
                     found = _among_fitted(cloud, queries, itself, unsure, dtype, k + SPARE, threads)
-                unsure = _rank(cloud, queries, unsure, found, k, threads, indices, distances)
+                unsure = rank(cloud, queries, unsure, found, k, threads, indices, distances)
     _among_all(cloud, queries, itself, unsure, threads, indices, distances)
     return indices, distances
 
@@ -190,7 +192,7 @@ def _without(itself: IntArray, keys: FloatArray, indices: IntArray) -> Lists:
     return keys[~own].reshape(shape), indices[~own].reshape(shape)
 
 
-def _rank(
+def rank(
     cloud: Cloud,
     queries: FloatArray,
     some: IntArray,

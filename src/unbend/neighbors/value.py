@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -71,6 +72,11 @@ class Neighbors:
         """The point that owns each entry."""
         return np.repeat(np.arange(self.n, dtype=np.int32), self.counts)
 
+    @property
+    def places(self) -> IntArray:
+        """Place of each entry among the neighbours of its point, from zero."""
+        return np.arange(len(self.indices)) - np.repeat(self.offsets[:-1], self.counts)
+
     def graph(self) -> csr_array:
         """Return the directed graph as found: stored entries, zeros too, are edges."""
         return csr_array((self.distances, self.indices, self.offsets), shape=(self.n, self.n))
@@ -102,14 +108,28 @@ class Neighbors:
 
     def nearest(self, counts: IntArray) -> "Neighbors":
         """Keep at most `counts[i]` nearest neighbours of point i."""
-        place = np.arange(len(self.indices)) - np.repeat(self.offsets[:-1], self.counts)
-        return self.select(place < np.repeat(counts, self.counts))
+        return self.select(self.places < np.repeat(counts, self.counts))
 
-    def mutual(self) -> "Neighbors":
-        """Keep the entries whose reverse is stored too."""
-        pair = self.rows.astype(np.int64) * self.n + self.indices
-        reverse = self.indices.astype(np.int64) * self.n + self.rows
-        return self.select(np.isin(pair, reverse))
+    def within(self, radius: float) -> "Neighbors":
+        """Keep the neighbours within `radius`."""
+        return self.select(self.distances <= radius)
+
+    def mutual(self, least: int = 0) -> "Neighbors":
+        """Keep the entries whose reverse is stored too, and the `least` nearest of each point.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unbend.neighbors import PointSpace
+        >>> line = PointSpace(np.array([[0.0], [1.0], [3.0]])).nearest(1)
+        >>> line.mutual().counts
+        array([1, 1, 0])
+        """
+        number = np.arange(len(self.indices), dtype=np.float64)
+        _, _, entry, reverse = kernels.both_ways(self.offsets, self.indices, number, -1.0)
+        keep = self.places < least
+        keep[entry[(entry >= 0) & (reverse >= 0)].astype(np.intp)] = True
+        return self.select(keep)
 
     def take(self, rows: IntArray) -> "Neighbors":
         """Restrict to some points, renumbered; no neighbour may lie outside them."""

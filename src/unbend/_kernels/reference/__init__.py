@@ -8,6 +8,7 @@ from unbend._kernels.reference.alignment import (
     ridged_gram,
 )
 from unbend._kernels.reference.cholesky import analyse, factor
+from unbend._kernels.reference.descent import join, propose
 from unbend._kernels.reference.graphs import both_ways, components
 from unbend._kernels.reference.neighbors import KdTree, offer, rank, smallest
 from unbend._kernels.reference.paths import (
@@ -29,9 +30,11 @@ __all__ = [
     "both_ways",
     "components",
     "factor",
+    "join",
     "local_bases",
     "offer",
     "place_by_paths",
+    "propose",
     "rank",
     "ridged_gram",
     "smallest",

@@ -1,0 +1,182 @@
+"""Approximate neighbours: the kernels against their twins, and what the search promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import unbend
+from tests.stages.drawn import LAW, blobs, rngs
+from tests.stages.searches import every_kernel, kernels, native
+from unbend._kernels import reference
+from unbend.neighbors import NNDescent, PointSpace
+from unbend.neighbors.descent import FREE
+from unbend.report import recording, stage
+
+N, K = 3000, 12
+
+
+def empty_lists(n, length):
+    keys = np.full((n, length), np.inf, dtype=np.float32)
+    return keys, np.full((n, length), FREE, np.int32), np.zeros((n, length), np.uint8)
+
+
+def drawn_rows(rng, n, columns, ties):
+    rows = rng.integers(0, 3, (n, columns)) if ties else rng.normal(size=(n, columns))
+    return rows.astype(np.float32)
+
+
+def descent(kernel, rows, groups, length, limit, threads):
+    """All that two rounds after some groups leave behind."""
+    n = len(rows)
+    lists = empty_lists(n, length)
+    counts = np.full(len(groups), groups.shape[1], np.int32)
+    kernel.join(rows, groups, counts, counts, threads, *lists)
+    left = [*(a.copy() for a in lists)]
+    for seed in (2**63 + 7, 3):
+        members = np.zeros((n, 2 * limit), np.int32)
+        some, counts = np.empty(n, np.int32), np.empty(n, np.int32)
+        kernel.propose(lists[1], seed, threads, lists[2], members, some, counts)
+        members[np.arange(2 * limit) >= counts[:, None]] = 0
+        left += [members, some, counts, lists[2].copy()]
+        kernel.join(rows, members, some, counts, threads, *lists)
+        left += [a.copy() for a in lists]
+    return left
+
+
+@LAW
+@given(rngs, st.integers(2, 60), st.sampled_from([32, 64, 160]), st.booleans(), st.data())
+def test_the_descent_takes_the_way_of_its_twin_to_the_bit(rng, n, columns, ties, data):
+    rows = drawn_rows(rng, n, columns, ties)
+    width = data.draw(st.integers(1, min(n, 40)))
+    groups = np.array([rng.permutation(n)[:width] for _ in range(6)], dtype=np.int32)
+    length, limit = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 9))
+    expected = descent(reference, rows, groups, length, limit, 1)
+    for threads in (1, 3):
+        found = descent(native(), rows, groups, length, limit, threads)
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@every_kernel
+@LAW
+@given(rngs, st.integers(2, 50), st.integers(1, 60), st.booleans())
+def test_joining_all_rows_gives_the_nearest_by_sorting(name, rng, n, length, ties):
+    rows = drawn_rows(rng, n, 32, ties)
+    everyone, count = np.arange(n, dtype=np.int32)[None], np.array([n], np.int32)
+    keys, indices, fresh = empty_lists(n, length)
+    kernels(name).join(rows, everyone, count, count, 1, keys, indices, fresh)
+    squares = np.zeros((n, n), np.float32)
+    for column in rows.T:
+        squares += np.square(column[:, None] - column)
+    np.fill_diagonal(squares, np.inf)
+    numbers = np.broadcast_to(np.arange(n), (n, n))
+    order = np.lexsort((numbers, squares), axis=1)[:, : min(length, n - 1)]
+    assert np.array_equal(indices[:, : n - 1], order)
+    assert np.array_equal(keys[:, : n - 1], np.take_along_axis(squares, order, axis=1))
+    assert np.isinf(keys[:, n - 1 :]).all()
+    assert (fresh == np.isfinite(keys)).all()
+
+
+def decaying(rng):
+    return rng.normal(size=(N, 60)) * 0.9 ** np.arange(60)
+
+
+KINDS = {
+    "decaying": decaying,
+    "shifted": lambda rng: decaying(rng) + 1e4,
+    "wide": lambda rng: decaying(rng) @ rng.normal(size=(60, 400)),
+    "clusters": lambda rng: blobs(rng, [N // 10] * 10, columns=20, gap=1e5)[0],
+    "repeated": lambda rng: np.repeat(decaying(rng)[: N // 5], 5, axis=0),
+    "tiny": lambda rng: 1e-100 * decaying(rng),
+}
+
+
+def searched(points, **options):
+    """Approximate and exact neighbours, and the facts of the report."""
+    with recording("search") as report, stage("neighbors"):
+        found = PointSpace(points, index=NNDescent(**options)).nearest(K)
+    exact = PointSpace(points).nearest(K)
+    return found, exact, report.stage("neighbors").facts
+
+
+def shares(found, exact):
+    """Per row, the share found of the neighbours: as near as the last exact one, to rounding."""
+    near, true = (x.distances.reshape(-1, K) for x in (found, exact))
+    return np.mean(near <= true[:, -1:] * (1 + 1e-9), axis=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nearly_all_neighbours_are_found_and_the_report_says_how_many(kind):
+    found, exact, facts = searched(KINDS[kind](np.random.default_rng(0)))
+    assert facts["search"] == "approximate"
+    recall = shares(found, exact)
+    assert recall.mean() >= 0.98
+    # The sample's error, as known from all rows: its own may happen to be zero.
+    error = np.std(recall) / np.sqrt(NNDescent().sample)
+    assert abs(facts["recall"] - recall.mean()) <= 5 * error + 1e-12
+    assert facts["recall_error"] <= 3 * error + 1e-12
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "noise"])
+def test_what_is_found_has_its_own_distance_and_is_sorted(kind):
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(N, 200)) if kind == "noise" else KINDS[kind](rng)
+    found, exact, _ = searched(points)
+    expected = PointSpace(points).lengths(found.rows, found.indices)
+    np.testing.assert_allclose(found.distances, expected, rtol=1e-12)
+    assert (found.indices != found.rows).all()
+    rows = found.indices.reshape(N, K)
+    assert all(len(set(row)) == K for row in rows.tolist())
+    away = found.distances.reshape(N, K)
+    assert (np.lexsort((rows, away), axis=1) == np.arange(K)).all()
+    assert (away >= exact.distances.reshape(N, K)).all()
+
+
+def test_recall_is_told_where_the_search_is_hard():
+    """Noise in all directions has no neighbourhoods: the report must not promise them."""
+    points = np.random.default_rng(0).normal(size=(N, 300))
+    found, exact, facts = searched(points, recall=0.0)
+    recall = shares(found, exact)
+    assert recall.mean() < 0.9
+    assert abs(facts["recall"] - recall.mean()) <= 5 * facts["recall_error"]
+    more, _, _ = searched(points, recall=1.0)
+    assert shares(more, exact).mean() > recall.mean() + 0.05
+
+
+def test_a_search_repeats_for_any_number_of_threads_and_changes_with_the_seed():
+    points = np.random.default_rng(0).normal(size=(N, 60))
+    found = [PointSpace(points, workers=w, index=NNDescent()).nearest(K) for w in (1, 2, 3)]
+    assert all(np.array_equal(f.indices, found[0].indices) for f in found)
+    assert all(np.array_equal(f.distances, found[0].distances) for f in found)
+    other = PointSpace(points, index=NNDescent(seed=1)).nearest(K)
+    assert not np.array_equal(other.indices, found[0].indices)
+
+
+@pytest.mark.parametrize(("n", "columns", "k"), [(500, 40, 12), (N, 3, 12), (N, 20, 800)])
+def test_few_rows_few_columns_and_many_neighbours_are_searched_exactly(n, columns, k):
+    points = np.random.default_rng(0).normal(size=(n, columns))
+    found = PointSpace(points, index=NNDescent()).nearest(k)
+    exact = PointSpace(points).nearest(k)
+    assert np.array_equal(found.indices, exact.indices)
+    assert np.array_equal(found.distances, exact.distances)
+
+
+def test_rows_that_are_all_equal_are_each_others_neighbours():
+    found, _, facts = searched(np.full((N, 30), 7.0))
+    assert (found.distances == 0).all()
+    assert (found.indices != found.rows).all()
+    assert facts["recall"] == 1.0
+
+
+def test_an_estimator_tells_the_recall_and_places_its_rows():
+    points = KINDS["decaying"](np.random.default_rng(0))
+    model = unbend.LaplacianEigenmaps(neighbors="approximate", random_state=3).fit(points)
+    facts = model.report_.stage("neighbors").facts
+    assert facts["recall"] > 0.98
+    assert "recall_error" in facts
+    np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-8)
+    again = clone(model).set_params(n_jobs=2).fit(points)
+    assert np.array_equal(again.embedding_, model.embedding_)
+    own = unbend.LaplacianEigenmaps(neighbors=NNDescent(trees=4)).fit(points)
+    assert own.report_.stage("neighbors").facts["search"] == "approximate"
