@@ -102,16 +102,15 @@ class SharedLists {
   private:
     UNBEND_INLINE void insert(std::int32_t row, float key, std::int32_t index) {
         SortedList<float> list{keys_ + row * length_, indices_ + row * length_, length_};
-        std::int64_t place = length_;
-        while (place > 0 && list.before(key, index, place - 1)) --place;
-        if (place == length_) return;
-        if (place > 0 && list.indices[place - 1] == index) return;
+        std::int64_t place = 0;
+        while (place + 8 < length_ && list.keys[place + 7] < key) place += 8;
+        while (place < length_ && !list.before(key, index, place)) ++place;
+        if (place == length_ || (place > 0 && list.indices[place - 1] == index)) return;
         std::uint8_t *fresh = fresh_ + row * length_;
-        for (std::int64_t p = length_ - 1; p > place; --p) {
-            list.keys[p] = list.keys[p - 1];
-            list.indices[p] = list.indices[p - 1];
-            fresh[p] = fresh[p - 1];
-        }
+        const std::int64_t moved = length_ - 1 - place;
+        std::memmove(list.keys + place + 1, list.keys + place, moved * sizeof(float));
+        std::memmove(list.indices + place + 1, list.indices + place, moved * sizeof(std::int32_t));
+        std::memmove(fresh + place + 1, fresh + place, moved);
         list.keys[place] = key;
         list.indices[place] = index;
         fresh[place] = 1;

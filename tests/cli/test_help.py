@@ -124,7 +124,11 @@ def complete(monkeypatch):
 
 def test_the_shell_completes_commands_methods_and_their_parameters(complete):
     assert complete("unbend qu") == ["quality"]
-    assert complete("unbend methods la") == ["landmark_isomap", "laplacian_eigenmaps"]
+    assert complete("unbend methods la") == [
+        "landmark_mds",
+        "landmark_isomap",
+        "laplacian_eigenmaps",
+    ]
     assert complete("unbend embed t.csv --method hess") == ["hessian_lle"]
     assert "--label" in complete("unbend embed t.csv --la")
     assert complete("unbend embed t.csv --method isomap --n-ne") == ["--n-neighbors"]

@@ -100,8 +100,8 @@ def allowed(parameter: "Parameter") -> str:
     """Return the values that can be typed, in words."""
     from unbend.base import params
 
-    # Functions, arrays, generators and solvers cannot be typed.
-    of_python = (params.FUNCTION, params.COUNTS, params.SOLVER, params.RANDOM)
+    # Functions, arrays, generators, solvers and indexes cannot be typed.
+    of_python = (params.FUNCTION, params.COUNTS, params.SOLVER, params.INDEX, params.RANDOM)
     typed = {params.NOTHING: "none", params.FLAG: "true or false", params.MAPPING: "JSON {…}"}
     kinds = [kind for kind in parameter.kinds if kind not in of_python]
     return " or ".join(

@@ -37,6 +37,7 @@ _WHERE = {
     "LinearInverse": "extend",
     "MeanOfCurves": "stress.place",
     "Metric": "neighbors.metrics",
+    "NNDescent": "neighbors.descent",
     "Neighbors": "neighbors.value",
     "Nystrom": "extend",
     "OwnStress": "stress.place",
