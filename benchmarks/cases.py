@@ -87,6 +87,13 @@ def neighbors(data: str, n: int) -> Case:
     return Case("kNN 3-d" if flat else "kNN 784-d", "kNN", n, data=data, peers=peers)
 
 
+def approximate(n: int) -> Case:
+    """Return a search of about the 15 nearest of handwritten digits."""
+    peers = ("pynndescent", "faiss-cpu", "hnswlib")
+    options = {"approximate": True}
+    return Case("kNN approximate 784-d", "kNN", n, "digits", k=15, peers=peers, options=options)
+
+
 def transform(method: str, n: int, new: int, peer_new: int = 0) -> Case:
     """Return the placing of new rows by a model fitted on n."""
     return Case(
@@ -129,6 +136,8 @@ def large() -> list[Case]:
         on_roll("LLE", 100_000, peers=False, options={"reg": 1e-6}, variant="reg=1e-6"),
         on_roll("Isomap", 30_000, peers=False),
         on_roll("LaplacianEigenmaps", 1_000_000, peers=False),
+        replace(neighbors("roll", 1_000_000), k=10, peers=("scipy",)),
+        approximate(60_000),
     ]
 
 

@@ -17,7 +17,8 @@ overlap, so the larger counts.
   of the factor, write it and read it twice, for one solve, 36 bytes an entry; else read the nk
   (local methods: nk²) entries of the kernel, 12 bytes each, for each of d products.
 - kNN, up to 15 columns: read the rows, write k indices and distances, n(8D + 12k) bytes.
-- kNN, more columns: 2n²D flops in single precision.
+- kNN, more columns: 2n²D flops in single precision; approximate: read the rows, 8nD bytes, and
+  one distance for each of the nk that are told, 2nkD flops.
 - Transform, Isomap: read the n² geodesics once, 4n² bytes; 2mkn flops in single precision.
 - Transform, local methods: read the new rows and k neighbours of each, 8mD(k + 1) bytes.
 """
@@ -67,7 +68,8 @@ def work_of(record: Record) -> tuple[float, float, str]:
     if method == "kNN":
         if columns <= TREE_COLUMNS:
             return n * (8 * columns + 12 * k), 0, "sgemm"
-        return 8 * n * columns, 2 * n**2 * columns, "sgemm"
+        compared = k if record["options"].get("approximate") else n
+        return 8 * n * columns, 2 * n * compared * columns, "sgemm"
     if method == "PCA":
         return 8 * n * columns, 2 * n * columns * d, "dgemm"
     if method in DENSE_KERNELS:

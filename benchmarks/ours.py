@@ -54,9 +54,10 @@ def prepare(job: Job, exact: bool = False) -> tuple[Run, Facts]:
 
 
 def _nearest(job: Job) -> Any:
-    from unbend.neighbors import PointSpace
+    from unbend.neighbors import NNDescent, PointSpace
 
-    found = PointSpace(job.points, workers=job.threads).nearest(job.k)
+    index = NNDescent() if job.options.get("approximate") else None
+    found = PointSpace(job.points, workers=job.threads, index=index).nearest(job.k)
     return found.indices.reshape(len(job.points), job.k)
 
 

@@ -68,7 +68,7 @@ class NNDescent:
     True
     """
 
-    trees: int = 8
+    trees: int = 6
     leaf: int = 64
     candidates: int = 16
     spare: int = 8
