@@ -1,0 +1,57 @@
+"""Distances between pairs of rows, sorted, as the estimators that count pairs need them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.dimension._gate import Rows
+
+# Pairs measured: the distances of some rows, the centres, to all. At least so many centres.
+PAIRS, CENTRES = 4_000_000, 500
+# The nearest pairs are kept: beyond them the size of the data shows, not their dimension.
+KEPT = 0.25
+# Samples of the bootstrap.
+REPEATS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Distances from some rows, the centres, to all others: the nearest pairs, ascending."""
+
+    distances: FloatArray
+    centre: IntArray
+    centres: int
+    others: int
+
+    def sums(self, edges: FloatArray, values: FloatArray) -> FloatArray:
+        """Sum the values of pairs nearer than each edge, for each centre (centres, edges)."""
+        inside = int(np.searchsorted(self.distances, edges[-1]))
+        place = np.searchsorted(edges, self.distances[:inside], side="right")
+        cells = self.centre[:inside] * len(edges) + place
+        sums = np.bincount(cells, values[:inside], minlength=self.centres * len(edges))
+        return np.asarray(sums.reshape(self.centres, len(edges)).cumsum(axis=1))
+
+    def resampled(self, sums: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Totals of such sums over samples of the centres, drawn with replacement."""
+        even = np.full(self.centres, 1 / self.centres)
+        return np.asarray(rng.multinomial(self.centres, even, REPEATS) @ sums)
+
+
+def measured(rows: Rows, rng: np.random.Generator) -> Pairs:
+    """Measure pairs from random centres, all rows where there are not too many."""
+    n = rows.n
+    count = min(n, max(CENTRES, PAIRS // n))
+    drawn: IntArray = np.sort(rng.permutation(n)[:count])
+    kept = max(1, int(KEPT * count * (n - 1)))
+    found = []
+    for chunk in row_chunks(count, 16 * n):
+        block = rows.space.distances_of(rows.space.rows(drawn[chunk]))
+        block[np.arange(len(block)), drawn[chunk]] = np.inf
+        found.append(block.ravel())
+    distances = np.concatenate(found)
+    nearest = np.argpartition(distances, kept - 1)[:kept]
+    order = nearest[np.argsort(distances[nearest])]
+    return Pairs(distances[order], order // n, count, n - 1)
+
+
