@@ -9,8 +9,9 @@ from unbend.dimension._gate import Rows
 
 # Pairs measured: the distances of some rows, the centres, to all. At least so many centres.
 PAIRS, CENTRES = 4_000_000, 500
-# The nearest pairs are kept: beyond them the size of the data shows, not their dimension.
-KEPT = 0.25
+# Of them about so many of the nearest are kept for each centre, and at most this share: beyond them
+# the size of the data shows, not their dimension. The radius comes from this many centres.
+KEPT, SHARE, PROBED = 128, 0.25, 64
 # Samples of the bootstrap.
 REPEATS = 50
 
@@ -43,15 +44,22 @@ def measured(rows: Rows, rng: np.random.Generator) -> Pairs:
     n = rows.n
     count = min(n, max(CENTRES, PAIRS // n))
     drawn: IntArray = np.sort(rng.permutation(n)[:count])
-    kept = max(1, int(KEPT * count * (n - 1)))
-    found = []
+    probed = _block(rows, rng.permutation(drawn)[:PROBED])
+    kept = min(KEPT / (n - 1), SHARE)
+    radius = np.quantile(probed[np.isfinite(probed)], kept)
+    distances, centres = [], []
     for chunk in row_chunks(count, 16 * n):
-        block = rows.space.distances_of(rows.space.rows(drawn[chunk]))
-        block[np.arange(len(block)), drawn[chunk]] = np.inf
-        found.append(block.ravel())
-    distances = np.concatenate(found)
-    nearest = np.argpartition(distances, kept - 1)[:kept]
-    order = nearest[np.argsort(distances[nearest])]
-    return Pairs(distances[order], order // n, count, n - 1)
+        block = _block(rows, drawn[chunk])
+        centre, other = np.nonzero(block <= radius)
+        distances.append(block[centre, other])
+        centres.append(centre + chunk.start)
+    found = np.concatenate(distances)
+    order = np.argsort(found, kind="stable")
+    return Pairs(found[order], np.concatenate(centres)[order], count, n - 1)
 
 
+def _block(rows: Rows, centres: IntArray) -> FloatArray:
+    """Distances of some rows to all, infinite to themselves."""
+    block = rows.space.distances_of(rows.space.rows(centres)).copy()
+    block[np.arange(len(block)), centres] = np.inf
+    return block
