@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -126,18 +125,18 @@ def _check_distances(distances: FloatArray) -> None:
         )
 
 
-def threads(n_jobs: int | None) -> int:
+def threads(n_jobs: Any) -> int:
     """Count the threads that `n_jobs` asks for, as joblib does."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r} is not allowed: it must be an integer other than 0")
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def checked_count(name: str, value: Any, least: int, most: int) -> int:
     """Return a whole number between both bounds."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} must be an integer, but it is {value!r}")
     if not least <= value <= most:
         raise ValueError(f"{name} must lie between {least} and {most}, but it is {value}")
@@ -146,7 +145,7 @@ def checked_count(name: str, value: Any, least: int, most: int) -> int:
 
 def checked_share(name: str, value: Any) -> float:
     """Return a number from 0 to below 1."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         raise TypeError(f"{name} must be a number, but it is {value!r}")
     if not 0 <= value < 1:
         raise ValueError(f"{name} must be at least 0 and less than 1, but it is {value}")

@@ -75,7 +75,7 @@ def u_statistic(
     pairs = measured(rows, rng)
     # The median, where Hein and Audibert have the mean, which one outlier makes as large as it is.
     unit = float(np.median(rows.space.nearest(1).distances))
-    slopes = np.array([_rate(pairs, l, _bandwidths(rows.n, l, unit)) for l in range(1, most + 1)])
+    slopes = np.array([_rate(pairs, d, _bandwidths(rows.n, d, unit)) for d in range(1, most + 1)])
     chosen = int(np.argmin(np.abs(slopes))) + 1
     error = _error(pairs, _bandwidths(rows.n, chosen, unit), rng)
     tried = np.arange(1.0, most + 1)
@@ -86,8 +86,9 @@ def u_statistic(
 def _columns(rows: Rows) -> int:
     """Most dimensions worth trying."""
     space = rows.space
-    euclidean = isinstance(space, PointSpace) and space.metric.name == "euclidean"
-    return min(MOST, space.features.shape[1]) if euclidean else MOST
+    if isinstance(space, PointSpace) and space.metric.name == "euclidean":
+        return min(MOST, len(space.features[0]))
+    return MOST
 
 
 def _bandwidths(n: int, dimension: int, unit: float) -> FloatArray:
@@ -110,7 +111,7 @@ def _rate(pairs: Pairs, dimension: int, bandwidths: FloatArray) -> float:
 
 
 def _error(pairs: Pairs, bandwidths: FloatArray, rng: np.random.Generator) -> float:
-    """Standard deviation of the slope over resampled centres."""
+    """Measure how the slope varies over resampled centres."""
     counts = pairs.sums(bandwidths, np.ones(len(pairs.distances)))
     squares = pairs.sums(bandwidths, np.square(pairs.distances))
     kernels = pairs.resampled(counts - squares / np.square(bandwidths), rng)

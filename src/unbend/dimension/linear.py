@@ -29,6 +29,8 @@ FAR = 5.0
 CLOUD = 2000
 # Steps of the iteration for the middle of the rows.
 STEPS = 20
+# Ratios below this, times the number of directions, are rounding.
+FLOOR = 1e-14
 
 
 def pca(
@@ -99,10 +101,6 @@ def pca(
     line = np.full(len(ratios), floor)
     curve = Curve(number, ratios, "direction", "variance / largest", (1.0, dimension), line)
     return Dimension("pca", dimension, error, None, curve, outliers)
-
-
-# Ratios below this, times the number of directions, are rounding.
-FLOOR = 1e-14
 
 
 def _flat(rows: Rows) -> bool:

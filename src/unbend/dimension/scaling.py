@@ -66,8 +66,8 @@ def correlation(
     Examples
     --------
     >>> square = np.random.default_rng(0).uniform(size=(1000, 2))
-    >>> round(correlation(square).dimension, 1)
-    2.0
+    >>> round(correlation(square).dimension)
+    2
     """
     rows = opened(X, metric, metric_params, n_jobs, least=10)
     rng = generator(random_state)
@@ -86,7 +86,12 @@ def correlation(
     window = _straight(x, y, counts)
     slope, intercept = np.polyfit(x[window], y[window], 1)
     curve = Curve(
-        x, y, "log r", "log C(r)", (float(x[window][0]), float(x[window][-1])), intercept + slope * x
+        x,
+        y,
+        "log r",
+        "log C(r)",
+        (float(x[window][0]), float(x[window][-1])),
+        intercept + slope * x,
     )
     error = _bootstrapped(pairs, radii[window], rng)
     return Dimension("correlation", float(slope), error, None, curve)
@@ -112,7 +117,7 @@ def _straight(x: FloatArray, y: FloatArray, counts: IntArray) -> slice:
 
 
 def _bootstrapped(pairs: Pairs, radii: FloatArray, rng: np.random.Generator) -> float:
-    """Standard deviation of the slope over resampled centres."""
+    """Measure how the slope varies over resampled centres."""
     counts = pairs.resampled(pairs.sums(radii, np.ones(len(pairs.distances))), rng)
     slopes = np.polyfit(np.log(radii), np.log(np.maximum(counts, 0.5)).T, 1)[0]
     return float(slopes.std())
