@@ -115,4 +115,4 @@ def _error(pairs: Pairs, bandwidths: FloatArray, rng: np.random.Generator) -> fl
     counts = pairs.sums(bandwidths, np.ones(len(pairs.distances)))
     squares = pairs.sums(bandwidths, np.square(pairs.distances))
     kernels = pairs.resampled(counts - squares / np.square(bandwidths), rng)
-    return float(_slope(np.log(np.maximum(kernels, 1e-3)).T, bandwidths).std())
+    return float(_slope(np.log(np.maximum(kernels, 1e-3)).T, bandwidths).std()) * pairs.inflation

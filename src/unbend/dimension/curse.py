@@ -15,7 +15,7 @@ from unbend.arrays import FloatArray
 def log_ball_volume(dimension: ArrayLike, radius: ArrayLike = 1.0) -> FloatArray:
     r"""Logarithm of the volume of a ball, :math:`\pi^{D/2} r^D / \Gamma(D/2 + 1)` (1.1).
 
-    The volume itself is smaller than any double from dimension 327 on, for radius one.
+    The volume itself is smaller than any double from dimension 453 on, for radius one.
 
     Parameters
     ----------

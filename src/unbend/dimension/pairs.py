@@ -25,6 +25,14 @@ class Pairs:
     centres: int
     others: int
 
+    @property
+    def inflation(self) -> float:
+        """What the error of resampled centres lacks.
+
+        Pairs of two centres are counted from both ends, as if they were two.
+        """
+        return float(np.sqrt(1 + self.centres / (self.others + 1)))
+
     def sums(self, edges: FloatArray, values: FloatArray) -> FloatArray:
         """Sum the values of pairs nearer than each edge, for each centre (centres, edges)."""
         inside = int(np.searchsorted(self.distances, edges[-1]))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray
 from unbend.dimension._gate import MetricName, RandomState, generator, opened
 from unbend.dimension.pairs import Pairs, measured
 from unbend.dimension.value import Curve, Dimension
@@ -83,7 +83,7 @@ def correlation(
     if len(radii) < 3:
         raise ValueError("the distances of X take too few values to see how pairs grow in number")
     x, y = np.log(radii), np.log(counts / (pairs.centres * pairs.others))
-    window = _straight(x, y, counts)
+    window = _straight(x, y, counts * 1.0)
     slope, intercept = np.polyfit(x[window], y[window], 1)
     curve = Curve(
         x,
@@ -93,11 +93,11 @@ def correlation(
         (float(x[window][0]), float(x[window][-1])),
         intercept + slope * x,
     )
-    error = _bootstrapped(pairs, radii[window], rng)
+    error = _bootstrapped(pairs, radii, rng)
     return Dimension("correlation", float(slope), error, None, curve)
 
 
-def _straight(x: FloatArray, y: FloatArray, counts: IntArray) -> slice:
+def _straight(x: FloatArray, y: FloatArray, counts: FloatArray) -> slice:
     """Find the longest straight range; of several, that of the smallest radii."""
     shortest = min(SHORTEST, len(x))
     best = slice(0, shortest)
@@ -117,7 +117,11 @@ def _straight(x: FloatArray, y: FloatArray, counts: IntArray) -> slice:
 
 
 def _bootstrapped(pairs: Pairs, radii: FloatArray, rng: np.random.Generator) -> float:
-    """Measure how the slope varies over resampled centres."""
+    """Measure how the slope, its range chosen anew, varies over resampled centres."""
     counts = pairs.resampled(pairs.sums(radii, np.ones(len(pairs.distances))), rng)
-    slopes = np.polyfit(np.log(radii), np.log(np.maximum(counts, 0.5)).T, 1)[0]
-    return float(slopes.std())
+    x, slopes = np.log(radii), []
+    for sample in np.maximum(counts, 1.0):
+        y = np.log(sample)
+        window = _straight(x, y, sample)
+        slopes.append(np.polyfit(x[window], y[window], 1)[0])
+    return float(np.std(slopes)) * pairs.inflation
