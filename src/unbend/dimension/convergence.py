@@ -71,7 +71,9 @@ def u_statistic(
     """
     rows = opened(X, metric, metric_params, n_jobs, least=20)
     rng = generator(random_state)
-    most = checked_count("max_dimension", max_dimension or _columns(rows), 1, 10_000)
+    most = checked_count(
+        "max_dimension", _columns(rows) if max_dimension is None else max_dimension, 1, 10_000
+    )
     pairs = measured(rows, rng)
     # The median, where Hein and Audibert have the mean, which one outlier makes as large as it is.
     unit = float(np.median(rows.space.nearest(1).distances))

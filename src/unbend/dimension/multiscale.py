@@ -29,6 +29,9 @@ LARGEST, FACTOR = 0.5, 2**0.5
 STEPS, CURVED = 3, 1.5
 # Variances below this share of the largest are as good as zero.
 NOTHING = 1e-3
+# Below the last direction there is nothing to compare it with: all directions count unless a gap
+# is wider than this factor.
+GAP = 10.0
 # Neighbouring centres that make one local dimension together; samples of the bootstrap.
 AROUND, REPEATS = 8, 50
 
@@ -158,7 +161,8 @@ def _read(variances: FloatArray) -> _Reading:
     """Read the dimension off typical spectra (scales, directions)."""
     scales = len(variances)
     shares = np.maximum(variances / variances[:, :1], NOTHING)
-    gaps = -np.diff(np.log(np.column_stack((shares, np.full(scales, NOTHING)))), axis=1)
+    end = np.maximum(shares[:, -1:] / GAP, NOTHING)
+    gaps = -np.diff(np.log(np.column_stack((shares, end))), axis=1)
     gaps = gaps[:, : max(1, SEEN // 2)]
     signal = int(np.argmax(gaps.max(axis=0))) + 1
     # The smallest scale that shows the gap: on larger ones curvature is no longer quadratic.
