@@ -1,8 +1,11 @@
-"""Intrinsic dimension against scikit-dimension: `python -m benchmarks.dimension [--quick]`.
+"""Intrinsic dimension against scikit-dimension: `python -m benchmarks.dimension [--quick] [name …]`.
+
+With names of our functions only these are measured again, and the other figures are kept.
 
 Accuracy: relative errors on scikit-dimension's own benchmark manifolds of dimension 1 to 20,
 without and with noise, every estimator with its defaults. Speed: seconds of one thread at
-n = 10 000, best of three, the peer after a warm-up that compiles it. Written to dimension.json.
+n = 10 000, best of three, the peer after a warm-up that compiles it. Written to dimension.json, and
+with --quick (n = 500 and 1000) to results-quick-dimension.json.
 """
 
 import json
@@ -38,6 +41,7 @@ TIMED = ("M7_Roll", "M9_Affine", "Mn1_Nonlinear")
 # half a minute one round is timed.
 PATIENCE, SHORT = 300.0, 20.0
 RESULTS = Path(__file__).with_name("dimension.json")
+QUICK = Path(__file__).with_name("results-quick-dimension.json")
 
 
 def ours(name: str) -> Estimate:
@@ -101,27 +105,23 @@ def seconds(estimate: Estimate, points: Array, rounds: int = 3) -> float:
     return round(min(times), 4)
 
 
-def speed(cases: dict[str, tuple[int, Array]]) -> dict[str, Any]:
-    """Seconds of each pair of estimators, and their ratio, on every timed manifold."""
-    small = next(iter(cases.values()))[1][:500]
-    table: dict[str, Any] = {}
-    for name, other in SAME.items():
-        peer(other)(small)
-        table[name] = {}
-        for case, (_, points) in cases.items():
-            mine, theirs = seconds(ours(name), points), seconds(peer(other), points)
-            table[name][case] = [mine, theirs, round(theirs / mine, 1)]
-            print("speed", name, case, *table[name][case], flush=True)
-    for name in ALONE:
-        table[name] = {case: [seconds(ours(name), points)] for case, (_, points) in cases.items()}
-        print("speed", name, table[name], flush=True)
+def speed(name: str, cases: dict[str, tuple[int, Array]]) -> dict[str, list[float]]:
+    """Seconds of an estimator, of its peer if it has one, and their ratio, on every manifold."""
+    if name not in SAME:
+        return {case: [seconds(ours(name), points)] for case, (_, points) in cases.items()}
+    theirs = peer(SAME[name])
+    theirs(next(iter(cases.values()))[1][:500])
+    table = {}
+    for case, (_, points) in cases.items():
+        times = seconds(ours(name), points), seconds(theirs, points)
+        table[case] = [*times, round(times[1] / times[0], 1)]
     return table
 
 
-def main(quick: bool) -> None:
-    """Measure all and write the results."""
+def main(quick: bool, names: list[str]) -> None:
+    """Measure all, or only some, and write the results."""
     warnings.filterwarnings("ignore")
-    n = 500 if quick else ROWS
+    n, many, path = (500, 1000, QUICK) if quick else (ROWS, MANY, RESULTS)
     cases = {
         f"{name}, noise {noise:g}": case
         for seed, noise in enumerate(NOISES)
@@ -129,25 +129,30 @@ def main(quick: bool) -> None:
     }
     results: dict[str, Any] = {
         "rows": n,
+        "rows_timed": many,
         "dimensions": {name: d for name, (d, _) in cases.items()},
         "unbend": {},
+        "seconds": {},
         "scikit-dimension": {},
     }
-    for name in (*SAME, *ALONE):
-        record(results, "unbend", name, accuracy(ours(name), cases))
-    many = manifolds(2 * n if quick else MANY, 0.0, 0)
-    results["rows_timed"] = 2 * n if quick else MANY
-    results["seconds"] = speed({name: many[name] for name in TIMED})
-    for name in (*SAME.values(), *OTHERS[: 1 if quick else None]):
-        record(results, "scikit-dimension", name, accuracy(peer(name), cases))
+    if names:
+        results = json.loads(path.read_text())
+    large = {name: case for name, case in manifolds(many, 0.0, 0).items() if name in TIMED}
+    for name in names or (*SAME, *ALONE):
+        row = accuracy(ours(name), cases)
+        results["seconds"][name] = speed(name, large)
+        print("seconds", name, results["seconds"][name], flush=True)
+        record(results, "unbend", name, row, path)
+    for name in () if names else (*SAME.values(), *OTHERS[: 1 if quick else None]):
+        record(results, "scikit-dimension", name, accuracy(peer(name), cases), path)
 
 
-def record(results: dict[str, Any], side: str, name: str, row: dict[str, Any]) -> None:
+def record(results: dict[str, Any], side: str, name: str, row: dict[str, Any], path: Path) -> None:
     """Keep what was measured so far."""
     results[side][name] = row
     print(side, name, row.get("failed") or (row["median"], row["mean"], row["seconds"]), flush=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main("--quick" in sys.argv)
+    main("--quick" in sys.argv, [name for name in sys.argv[1:] if name != "--quick"])

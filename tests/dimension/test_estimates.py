@@ -149,7 +149,7 @@ def test_multiscale_singular_values_see_through_noise(d, noise):
 def test_local_estimates_tell_a_line_from_a_cube(name):
     line = np.zeros((800, 3))
     line[:, 0] = np.random.default_rng(0).uniform(0, 10, 800)
-    cube = np.random.default_rng(1).uniform(size=(1200, 3)) + [20.0, 0, 0]
+    cube = [*np.random.default_rng(1).uniform(size=(1200, 3)), 20.0, 0, 0]
     options = {"n_neighbors": 20} if name in ("mle", "two_nn", "local_pca") else {}
     local = getattr(dimension, name)(np.vstack([line, cube]), **options).local
     assert np.median(local[:800]) == pytest.approx(1, rel=0.15)

@@ -27,8 +27,6 @@ from unbend.neighbors.space import centred_gram
 FAR = 5.0
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
-# Steps of the iteration for the middle of the rows.
-STEPS = 20
 # Ratios below this, times the number of directions, are rounding.
 FLOOR = 1e-14
 
@@ -117,30 +115,29 @@ def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, int]:
     space = rows.space
     if isinstance(space, PointSpace) and _flat(rows):
         features = np.asarray(space.features, dtype=np.float64)
-        near = _near(np.linalg.norm(features - _middle(features), axis=1))
-        centred = features[near] - features[near].mean(axis=0)
+        centred = _centred(features)
         wide = centred.shape[1] > centred.shape[0]
         products = centred @ centred.T if wide else centred.T @ centred
-        scale = len(centred)
+        kept, all_rows = len(centred), len(features)
     else:
         drawn = np.sort(rng.permutation(rows.n)[:CLOUD])
         part = space.take(drawn)
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))
         products = centred_gram(distances[np.ix_(near, near)][None])[0]
-        scale = len(products)
-    values = np.linalg.eigvalsh(products)[::-1] / scale
-    return np.maximum(values, 0.0), int(np.sum(~near))
+        kept, all_rows = len(products), part.n
+    values = np.linalg.eigvalsh(products)[::-1] / kept
+    return np.maximum(values, 0.0), all_rows - kept
 
 
-def _middle(points: FloatArray) -> FloatArray:
-    """Geometric median by Weiszfeld's iteration: half of the rows can be anywhere."""
-    middle = np.median(points, axis=0)
-    for _ in range(STEPS):
-        away = np.linalg.norm(points - middle, axis=1)
-        weights = 1 / np.maximum(away, 1e-12 * np.median(away) + np.finfo(float).tiny)
-        middle = weights @ points / weights.sum()
-    return np.asarray(middle)
+def _centred(points: FloatArray) -> FloatArray:
+    """Rows about their mean, without those far from it; what they did to the mean is undone."""
+    while True:
+        centred = points - points.mean(axis=0)
+        near = _near(np.sqrt(np.einsum("ij,ij->i", centred, centred)))
+        if near.all():
+            return centred
+        points = points[near]
 
 
 def _near(away: FloatArray) -> BoolArray:
