@@ -93,7 +93,7 @@ def two_nn(
     X: Any,
     *,
     discard: float = 0.1,
-    n_neighbors: int = 30,
+    n_neighbors: int = 10,
     metric: MetricName = "euclidean",
     metric_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,

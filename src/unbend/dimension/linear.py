@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from unbend.arrays import BoolArray, FloatArray
+from unbend.arrays import BoolArray, FloatArray, row_chunks
 from unbend.dimension._gate import (
     MetricName,
     RandomState,
@@ -16,8 +16,8 @@ from unbend.dimension._gate import (
     generator,
     opened,
 )
+from unbend.dimension.spectra import block_variances, nearest_centre
 from unbend.dimension.value import Curve, Dimension
-from unbend.graphs.noise import local_spectra
 from unbend.neighbors import PointSpace
 from unbend.neighbors.norms import Plain
 from unbend.neighbors.space import centred_gram
@@ -27,6 +27,8 @@ from unbend.neighbors.space import centred_gram
 FAR = 5.0
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
+# Most neighbourhoods looked at: those of neighbouring rows are nearly the same.
+CENTRES = 2500
 # Ratios below this, times the number of directions, are rounding.
 FLOOR = 1e-14
 
@@ -136,7 +138,7 @@ def _centred(points: FloatArray) -> FloatArray:
         centred = points - points.mean(axis=0)
         near = _near(np.sqrt(np.einsum("ij,ij->i", centred, centred)))
         if near.all():
-            return centred
+            return np.asarray(centred)
         points = points[near]
 
 
@@ -152,6 +154,7 @@ def local_pca(
     metric: MetricName = "euclidean",
     metric_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
+    random_state: RandomState = None,
 ) -> Dimension:
     r"""Dimension of the plane near each row: directions with a share of the largest variance.
 
@@ -167,11 +170,14 @@ def local_pca(
         α: directions with more than α times the largest variance are counted.
     metric, metric_params, n_jobs
         As the estimators of `unbend` take them.
+    random_state : None, int, Generator or RandomState
+        Draws the neighbourhoods that are looked at where there are more than 2500 rows.
 
     Returns
     -------
     Dimension
-        The median of `local`, a whole number at each row. The uncertainty is the standard error of
+        The median of `local`, a whole number at each row; of more than 2500 rows, that of the
+        nearest neighbourhood looked at. The uncertainty is the standard error of
         their mean, with as many independent neighbourhoods as fit beside each other. The curve is
         the mean spectrum of the neighbourhoods, λᵢ/λ₁.
 
@@ -197,13 +203,18 @@ def local_pca(
     share = checked_share("threshold", threshold)
     rows = opened(X, metric, metric_params, n_jobs)
     k = checked_count("n_neighbors", min(n_neighbors, rows.n - 1), 2, rows.n - 1)
-    neighbors = rows.space.nearest(k)
-    unit = float(np.median(neighbors.distances))
-    variances = local_spectra(rows.space, neighbors, unit).variances
+    centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
+    found = []
+    for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):
+        blocks, _ = rows.space.nearest_of(rows.space.rows(centres[chunk]), k + 1)
+        found.append(block_variances(rows.space, blocks))
+    variances = np.concatenate(found)
     ratios = variances / np.maximum(variances[:, :1], np.finfo(float).tiny)
     floor = max(share, FLOOR * variances.shape[1])
     local = np.sum(ratios > floor, axis=1) * 1.0
     dimension = float(np.median(local))
+    if len(centres) < rows.n:
+        local = local[nearest_centre(rows.space, centres)]
     error = float(local.std() / np.sqrt(max(1.0, rows.n / k)))
     number = np.arange(1.0, variances.shape[1] + 1)
     line = np.full(len(number), floor)

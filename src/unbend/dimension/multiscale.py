@@ -16,6 +16,7 @@ from unbend.dimension._gate import (
     neighbor_distances,
     opened,
 )
+from unbend.dimension.spectra import block_variances, nearest_centre
 from unbend.dimension.value import Curve, Dimension
 from unbend.neighbors import Space
 
@@ -112,7 +113,7 @@ def multiscale_svd(
     middle = np.median(variances, axis=0)
     reading = _read(middle)
     local = _local(space, centres, variances)
-    everyone = _nearest_centre(rows.space, inside[centres])
+    everyone = nearest_centre(rows.space, inside[centres])
     radii = np.sqrt(middle.sum(axis=1))
     last = min(reading.scale + STEPS, len(radii) - 1)
     curve = Curve(
@@ -144,17 +145,10 @@ def _spectra(space: Space, centres: IntArray, rng: np.random.Generator) -> Float
     found = []
     for chunk in row_chunks(len(centres), 32 * int(sizes[-1]) + 16 * space.n + 32 * seen**2):
         nearest, _ = space.nearest_of(space.rows(centres[chunk]), int(sizes[-1]))
-        found.append(np.stack([_variances(space, nearest[:, picks]) for picks in picked], axis=1))
+        found.append(
+            np.stack([block_variances(space, nearest[:, picks]) for picks in picked], axis=1)
+        )
     return np.concatenate(found)
-
-
-def _variances(space: Space, blocks: IntArray) -> FloatArray:
-    local = space.coordinates(blocks)
-    local = local - local.mean(axis=1, keepdims=True)
-    wide = local.shape[2] > local.shape[1]
-    products = local @ local.mT if wide else local.mT @ local
-    values = np.linalg.eigvalsh(products)[:, ::-1] / blocks.shape[1]
-    return np.asarray(np.maximum(values, 0.0))
 
 
 def _read(variances: FloatArray) -> _Reading:
@@ -181,13 +175,6 @@ def _error(variances: FloatArray, rng: np.random.Generator) -> float:
     draws = rng.integers(len(variances), size=(REPEATS, len(variances)))
     found = [_read(np.median(variances[draw], axis=0)).dimension for draw in draws]
     return float(np.std(found))
-
-
-def _nearest_centre(space: Space, centres: IntArray) -> IntArray:
-    """Find the centre nearest to each row."""
-    # Of new rows, only distances to the centres are needed.
-    part, everyone = space.take(centres), np.arange(space.n)
-    return part.nearest_of(space.narrow(space.rows(everyone), centres), 1)[0][:, 0]
 
 
 def _local(space: Space, centres: IntArray, variances: FloatArray) -> FloatArray:

@@ -19,15 +19,15 @@ from unbend.dimension._gate import (
 from unbend.dimension.value import Curve, Dimension
 
 # Samples are these shares of the rows. Smaller ones would leave too few of the neighbours.
-SHARES = np.geomspace(0.3, 1.0, 6)
-# Neighbours of each row among which the tree is looked for.
-NEIGHBORS = 32
+SHARES = np.append(np.geomspace(0.35, 0.8, 4), 1.0)
+# Neighbours of each row in a sample, on average, among which the tree is looked for.
+NEIGHBORS = 10
 
 
 def entropic_graph(
     X: Any,
     *,
-    repeats: int = 8,
+    repeats: int = 4,
     metric: MetricName = "euclidean",
     metric_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
@@ -37,7 +37,7 @@ def entropic_graph(
 
     The total length of the tree of m rows in d dimensions grows as :math:`L_m \sim m^{(d-1)/d}`,
     so that with a the slope of log L against log m, :math:`d = 1/(1 - a)`. Trees are those of
-    random samples of 30 % to 100 % of the rows, along the graph of neighbours: its edges are
+    random samples of 35 % to 100 % of the rows, along the graph of neighbours: its edges are
     geodesics, and no edge jumps across a gap.
 
     Parameters
@@ -78,13 +78,19 @@ def entropic_graph(
     rows = opened(X, metric, metric_params, n_jobs, least=20)
     count = checked_count("repeats", repeats, 2, 1000)
     rng = generator(random_state)
-    k = min(NEIGHBORS, rows.n - 1)
+    k = min(int(NEIGHBORS / SHARES[0]), rows.n - 1)
     neighbors = rows.space.nearest(k)
-    inside = crowded(neighbors.distances.reshape(rows.n, k))
-    edges = csr_array(neighbors.graph()[inside][:, inside])
-    n = edges.shape[0]
-    sizes = np.repeat(np.maximum(2, (SHARES * n).astype(int)), count)
-    steps = np.array([_mean_step(edges, np.sort(rng.permutation(n)[:m])) for m in sizes])
+    indices = neighbors.indices.reshape(rows.n, k)
+    distances = neighbors.distances.reshape(rows.n, k)
+    inside = np.flatnonzero(crowded(distances))
+    sizes, steps = [], []
+    for share in SHARES:
+        width = min(k, int(np.ceil(NEIGHBORS / share)))
+        # There is but one sample of all rows.
+        for _ in range(count if share < 1 else 1):
+            sample = np.sort(rng.permutation(inside)[: max(2, int(share * len(inside)))])
+            sizes.append(len(sample))
+            steps.append(_mean_step(indices[:, :width], distances[:, :width], sample))
     x, y = np.log(sizes), np.log(steps)
     # Of the mean edge L/m the slope is a - 1 = -1/d.
     (slope, intercept), covariance = np.polyfit(x, y, 1, cov=True)
@@ -92,15 +98,27 @@ def entropic_graph(
         raise ValueError("the trees of larger samples are not denser: X has too few rows")
     dimension = -1 / float(slope)
     error = float(np.sqrt(covariance[0, 0])) * dimension**2
-    each = np.log(np.unique(sizes))
-    means = y.reshape(-1, count).mean(axis=1)
+    each, place = np.unique(x, return_inverse=True)
+    means = np.bincount(place, y) / np.bincount(place)
     curve = Curve(
-        each, means + each, "log m", "log L", (each[0], each[-1]), intercept + (slope + 1) * each
+        each,
+        means + each,
+        "log m",
+        "log L",
+        (float(each[0]), float(each[-1])),
+        intercept + (slope + 1) * each,
     )
-    return Dimension("entropic_graph", dimension, error, None, curve, int(np.sum(~inside)))
+    return Dimension("entropic_graph", dimension, error, None, curve, rows.n - len(inside))
 
 
-def _mean_step(edges: csr_array, rows: IntArray) -> float:
-    """Mean length of the edges of the spanning trees of some rows."""
-    tree: FloatArray = minimum_spanning_tree(edges[rows][:, rows]).data
+def _mean_step(indices: IntArray, distances: FloatArray, rows: IntArray) -> float:
+    """Mean length of the edges of the spanning trees of some rows, by their neighbours (n, k)."""
+    place = np.full(len(indices), -1)
+    place[rows] = np.arange(len(rows))
+    columns = place[indices[rows]]
+    owner, entry = np.nonzero(columns >= 0)
+    edges = csr_array(
+        (distances[rows][owner, entry], (owner, columns[owner, entry])), shape=(len(rows),) * 2
+    )
+    tree: FloatArray = minimum_spanning_tree(edges).data
     return float(tree.mean())
