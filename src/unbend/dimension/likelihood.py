@@ -52,9 +52,10 @@ def mle(
     Notes
     -----
     Good is a curve that is flat around k. One that falls from the left shows noise: at small
-    scales it fills all directions. Above d ≈ 10 the estimate is too small, by 20 % at d = 20 with
-    2000 rows, since neighbours in many dimensions are hardly nearer than the edge of the data. It
-    cannot see which directions the data take, and takes a fractal or a mixture for one number.
+    scales it fills all directions. Above d ≈ 10 the estimate is too small, by a quarter at d = 20
+    with 2000 rows, since neighbours in many dimensions are hardly nearer than the edge of the
+    data. It cannot see which directions the data take, and takes a fractal or a mixture for one
+    number.
 
     References
     ----------

@@ -30,6 +30,8 @@ LARGEST, FACTOR = 0.5, 2**0.5
 STEPS, CURVED = 3, 1.5
 # Variances below this share of the largest are as good as zero.
 NOTHING = 1e-3
+# The least that has a logarithm, as a share of the largest.
+ZERO = 1e-12
 # Below the last direction there is nothing to compare it with: all directions count unless a gap
 # is wider than this factor.
 GAP = 10.0
@@ -111,8 +113,10 @@ def multiscale_svd(
     variances = _spectra(space, centres, rng)
     # The median: a few centres where the density is low have the largest variances.
     middle = np.median(variances, axis=0)
-    reading = _read(middle)
-    local = _local(space, centres, variances)
+    # More directions than half of the rows seen cannot be told apart.
+    most = _seen(space) // 2
+    reading = _read(middle, most)
+    local = _local(space, centres, variances, most)
     everyone = nearest_centre(rows.space, inside[centres])
     radii = np.sqrt(middle.sum(axis=1))
     last = min(reading.scale + STEPS, len(radii) - 1)
@@ -126,16 +130,21 @@ def multiscale_svd(
     return Dimension(
         "multiscale_svd",
         float(reading.dimension),
-        _error(variances, rng),
+        _error(variances, most, rng),
         local[everyone][rows.copy],
         curve,
         rows.n - space.n,
     )
 
 
+def _seen(space: Space) -> int:
+    """Rows through which every neighbourhood is seen."""
+    return min(SEEN, space.n // 4)
+
+
 def _spectra(space: Space, centres: IntArray, rng: np.random.Generator) -> FloatArray:
     """Variances around each centre at each scale, descending (centres, scales, directions)."""
-    seen = min(SEEN, space.n // 4)
+    seen = _seen(space)
     scales = int(np.log(max(LARGEST * space.n / seen, 1.0)) / np.log(FACTOR)) + 1
     sizes = (seen * FACTOR ** np.arange(scales)).astype(np.intp)
     # One row out of each of `seen` equal parts of the neighbourhood, by distance.
@@ -151,18 +160,18 @@ def _spectra(space: Space, centres: IntArray, rng: np.random.Generator) -> Float
     return np.concatenate(found)
 
 
-def _read(variances: FloatArray) -> _Reading:
-    """Read the dimension off typical spectra (scales, directions)."""
+def _read(variances: FloatArray, most: int) -> _Reading:
+    """Read the dimension, at most `most`, off typical spectra (scales, directions)."""
     scales = len(variances)
     shares = np.maximum(variances / variances[:, :1], NOTHING)
     end = np.maximum(shares[:, -1:] / GAP, NOTHING)
-    gaps = -np.diff(np.log(np.column_stack((shares, end))), axis=1)
-    gaps = gaps[:, : max(1, SEEN // 2)]
+    gaps = -np.diff(np.log(np.column_stack((shares, end))), axis=1)[:, :most]
     signal = int(np.argmax(gaps.max(axis=0))) + 1
     # The smallest scale that shows the gap: on larger ones curvature is no longer quadratic.
     scale = int(np.argmax(np.argmax(gaps, axis=1) == signal - 1))
     window = slice(min(scale, max(scales - STEPS - 1, 0)), scale + STEPS + 1)
-    x, y = np.log(variances[window, 0]), np.log(variances[window, :signal])
+    largest = variances[window, :1]
+    x, y = np.log(largest[:, 0]), np.log(np.maximum(variances[window, :signal], ZERO * largest))
     centred = x - x.mean()
     spread = float(centred @ centred)
     if spread == 0:
@@ -171,15 +180,17 @@ def _read(variances: FloatArray) -> _Reading:
     return _Reading(max(1, int(np.sum(growth < CURVED))), scale)
 
 
-def _error(variances: FloatArray, rng: np.random.Generator) -> float:
+def _error(variances: FloatArray, most: int, rng: np.random.Generator) -> float:
     draws = rng.integers(len(variances), size=(REPEATS, len(variances)))
-    found = [_read(np.median(variances[draw], axis=0)).dimension for draw in draws]
+    found = [_read(np.median(variances[draw], axis=0), most).dimension for draw in draws]
     return float(np.std(found))
 
 
-def _local(space: Space, centres: IntArray, variances: FloatArray) -> FloatArray:
+def _local(space: Space, centres: IntArray, variances: FloatArray, most: int) -> FloatArray:
     """Dimension around each centre, from the median spectrum of the nearest centres."""
     part = space.take(centres)
     k = min(AROUND, part.n)
     near, _ = part.nearest_of(part.rows(np.arange(part.n)), k)
-    return np.array([float(_read(np.median(variances[some], axis=0)).dimension) for some in near])
+    return np.array(
+        [float(_read(np.median(variances[some], axis=0), most).dimension) for some in near]
+    )
