@@ -28,7 +28,7 @@ LAYERS = [
         "rounding",
         "stress",
     },
-    {"quality"},
+    {"dimension", "quality"},
     {"base", "methods", "registry", "storage"},
     {"datasets", "io"},
     {"plot"},

@@ -1,0 +1,174 @@
+"""The gate of the dimension estimators: what users pass becomes a `Space` of distinct rows."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
+from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
+
+MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+
+# Set apart from the streams that users draw their data from.
+STREAM = 0x64696D
+# Beyond these, squares leave double precision.
+LARGEST, TINIEST = 1e60, 1e-60
+# A row is isolated whose neighbours are this many times farther than those of the median row, and
+# also farther than this many deviations of their logarithms allow: where the density varies by
+# itself, sparse regions are no outliers.
+ISOLATED, DEVIATIONS, NEIGHBOR = 10.0, 8.0, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Distinct rows of the data; row i of the data equals distinct row `copy[i]`."""
+
+    space: Space
+    copy: IntArray
+
+    @property
+    def n(self) -> int:
+        """Number of distinct rows."""
+        return self.space.n
+
+
+def opened(
+    X: Any,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    *,
+    least: int = 3,
+) -> Rows:
+    """Distinct rows of what the user gave; copies say nothing about dimension.
+
+    As neighbours at distance zero they would even make it infinite.
+    """
+    space = X if isinstance(X, Space) else _space(X, metric, metric_params or {}, threads(n_jobs))
+    if isinstance(space, GraphSpace):
+        raise TypeError(
+            "a sparse graph does not tell the distances that an estimate of the dimension needs: "
+            "give points, or dense distances such as unbend.graphs.geodesics of the graph"
+        )
+    first, copy = _distinct(space)
+    if len(first) < least:
+        raise ValueError(
+            f"an estimate of the dimension needs at least {least} distinct rows and X has "
+            f"{len(first)}"
+        )
+    return Rows(space if len(first) == space.n else space.take(first), copy)
+
+
+def _distinct(space: Space) -> tuple[IntArray, IntArray]:
+    if isinstance(space, PointSpace):
+        # Equal rows have equal sums, and sorting sums is much faster than sorting rows.
+        weights = np.random.default_rng(0).uniform(1, 2, space.features.shape[1])
+        if len(np.unique((space.features * weights).sum(axis=1))) == space.n:
+            return np.arange(space.n), np.arange(space.n)
+    return space.distinct()
+
+
+def _space(X: Any, metric: MetricName, params: Mapping[str, Any], workers: int) -> Space:
+    if not callable(metric) and metric not in METRICS and metric != "precomputed":
+        names = ", ".join(repr(name) for name in METRICS)
+        raise ValueError(
+            f"metric={metric!r} is not allowed: it must be 'precomputed', a callable, or one of "
+            f"{names}"
+        )
+    rows = _numbers(X)
+    if metric == "precomputed":
+        _check_distances(rows)
+        return DistanceSpace(rows)
+    return PointSpace(rows, Metric(metric, params).fitted(rows), workers)
+
+
+def _numbers(X: Any) -> FloatArray:
+    """Rows of finite numbers of any table that NumPy can read."""
+    if is_sparse(X):
+        raise TypeError("X must be dense: pass X.toarray()")
+    try:
+        given = np.asarray(X)
+        if given.dtype.kind not in "biufO":
+            raise TypeError
+        rows = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("X must be a table of real numbers") from None
+    if rows.ndim != 2 or rows.size == 0:
+        raise ValueError(f"X must have rows and columns, and its shape is {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise ValueError("X contains NaN or infinity: drop those rows, or fill them in")
+    largest = float(np.abs(rows).max())
+    if largest > LARGEST or 0 < largest < TINIEST:
+        raise ValueError(
+            f"the largest magnitude in X is {largest:.1e} and its square leaves double precision: "
+            "rescale X, for example divide it by that number"
+        )
+    return rows
+
+
+def _check_distances(distances: FloatArray) -> None:
+    if distances.shape[0] != distances.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances and X is "
+            f"{distances.shape[0]} x {distances.shape[1]}"
+        )
+    slack = 1e-6 * float(np.abs(distances).max())
+    if float(distances.min()) < 0 or float(np.abs(distances.diagonal()).max()) > slack:
+        raise ValueError("distances must not be negative, and zero on the diagonal")
+    if float(np.abs(distances - distances.T).max()) > slack:
+        raise ValueError(
+            "the distance matrix is not symmetric: pass (X + X.T) / 2 if that is what you mean"
+        )
+
+
+def threads(n_jobs: Any) -> int:
+    """Count the threads that `n_jobs` asks for, as joblib does."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} is not allowed: it must be an integer other than 0")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def checked_count(name: str, value: Any, least: int, most: int) -> int:
+    """Return a whole number between both bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be an integer, but it is {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must lie between {least} and {most}, but it is {value}")
+    return int(value)
+
+
+def checked_share(name: str, value: Any) -> float:
+    """Return a number from 0 to below 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise TypeError(f"{name} must be a number, but it is {value!r}")
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} must be at least 0 and less than 1, but it is {value}")
+    return float(value)
+
+
+def neighbor_distances(rows: Rows, k: int) -> FloatArray:
+    """Distances to the k nearest other rows, ascending (n, k)."""
+    return rows.space.nearest(k).distances.reshape(rows.n, k)
+
+
+def crowded(distances: FloatArray) -> BoolArray:
+    """Tell the rows that have company from isolated ones, by distances to nearest rows (n, k)."""
+    reach = np.log(distances[:, min(NEIGHBOR, distances.shape[1]) - 1])
+    middle = np.median(reach)
+    spread = 1.4826 * float(np.median(np.abs(reach - middle)))
+    return np.asarray(reach <= middle + max(np.log(ISOLATED), DEVIATIONS * spread))
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """Make a generator of a `random_state`; None is a fixed seed, so that estimates repeat."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng((STREAM, 0 if random_state is None else int(random_state)))

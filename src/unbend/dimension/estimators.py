@@ -1,0 +1,93 @@
+"""The functions of `unbend.dimension` as scikit-learn estimators, made from their signatures.
+
+>>> from unbend.datasets import swiss_roll
+>>> model = UStatistic().fit(swiss_roll(1000, random_state=0).points)
+>>> model.dimension_
+2.0
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from unbend import dimension as functions
+from unbend.dimension.value import Dimension
+
+
+class DimensionEstimator(BaseEstimator):
+    """An estimator of the intrinsic dimension.
+
+    Attributes
+    ----------
+    dimension_, uncertainty_, local_, curve_
+        As in `unbend.dimension.Dimension`.
+    result_ : Dimension
+        All of it.
+    """
+
+    _function: ClassVar[Callable[..., Dimension]]
+
+    def fit(self, X: Any, y: Any = None) -> "DimensionEstimator":
+        """Estimate the dimension of X."""
+        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self.result_ = type(self)._function(rows, **self.get_params(deep=False))
+        self.dimension_ = self.result_.dimension
+        self.uncertainty_ = self.result_.uncertainty
+        self.local_ = self.result_.local
+        self.curve_ = self.result_.curve
+        return self
+
+
+def _estimator(name: str, function: Callable[..., Dimension]) -> type[DimensionEstimator]:
+    """Make the class whose parameters are the keywords of a function."""
+    keywords = [
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+
+    def __init__(self: DimensionEstimator, **given: Any) -> None:
+        unknown = set(given) - {parameter.name for parameter in keywords}
+        if unknown:
+            raise TypeError(f"{name} has no parameter {min(unknown)!r}")
+        for parameter in keywords:
+            setattr(self, parameter.name, given.get(parameter.name, parameter.default))
+
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = inspect.Signature([itself, *keywords])  # type: ignore[attr-defined]
+    summary = (function.__doc__ or "").splitlines()[0]
+    text = f"{summary}\n\n`unbend.dimension.{function.__name__}` explains it and its parameters."
+    members = {
+        "__init__": __init__,
+        "__doc__": text,
+        "__module__": __name__,
+        "_function": staticmethod(function),
+    }
+    return type(name, (DimensionEstimator,), members)
+
+
+Capacity = _estimator("Capacity", functions.capacity)
+Correlation = _estimator("Correlation", functions.correlation)
+EntropicGraph = _estimator("EntropicGraph", functions.entropic_graph)
+LinearDimension = _estimator("LinearDimension", functions.pca)
+LocalPCA = _estimator("LocalPCA", functions.local_pca)
+MaximumLikelihood = _estimator("MaximumLikelihood", functions.mle)
+MultiscaleSVD = _estimator("MultiscaleSVD", functions.multiscale_svd)
+TwoNN = _estimator("TwoNN", functions.two_nn)
+UStatistic = _estimator("UStatistic", functions.u_statistic)
+
+ESTIMATORS = (
+    Capacity,
+    Correlation,
+    EntropicGraph,
+    LinearDimension,
+    LocalPCA,
+    MaximumLikelihood,
+    MultiscaleSVD,
+    TwoNN,
+    UStatistic,
+)

@@ -1,0 +1,223 @@
+"""Dimension by principal components: of all rows together, or of every neighbourhood."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from unbend.arrays import BoolArray, FloatArray, row_chunks
+from unbend.dimension._gate import (
+    MetricName,
+    RandomState,
+    Rows,
+    checked_count,
+    checked_share,
+    generator,
+    opened,
+)
+from unbend.dimension.spectra import block_variances, nearest_centre
+from unbend.dimension.value import Curve, Dimension
+from unbend.neighbors import PointSpace
+from unbend.neighbors.norms import Plain
+from unbend.neighbors.space import centred_gram
+
+# Rows that are this many times farther from the middle than the median row are left out: one of
+# them would have the largest variance by itself.
+FAR = 5.0
+# Most rows whose distances are decomposed, where the metric has no coordinates.
+CLOUD = 2000
+# Most neighbourhoods looked at: those of neighbouring rows are nearly the same.
+CENTRES = 2500
+# Ratios below this, times the number of directions, are rounding.
+FLOOR = 1e-14
+
+
+def pca(
+    X: Any,
+    *,
+    threshold: float = 0.05,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+) -> Dimension:
+    r"""Linear dimension: directions with more than a share of the largest variance.
+
+    .. math:: d = \#\{i : \lambda_i > \alpha \lambda_1\}
+
+    with the eigenvalues of the covariance matrix (Fukunaga and Olsen). With another metric than
+    the Euclidean distance of some features the eigenvalues are those of classical scaling.
+
+    Parameters
+    ----------
+    X : array_like, data frame or Space
+        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
+    threshold : float
+        α. Small ones count noise, large ones leave out short directions.
+    metric, metric_params, n_jobs
+        As the estimators of `unbend` take them.
+    random_state : None, int, Generator or RandomState
+        Draws the rows whose distances are decomposed where there are more than 2000.
+
+    Returns
+    -------
+    Dimension
+        A whole number. The uncertainty counts the eigenvalues that another sample might put on the
+        other side of the threshold. `local` is None: this is the dimension of one plane for all
+        rows; `local_pca` has one a row. The curve shows λᵢ/λ₁.
+
+    Notes
+    -----
+    Good is a curve that drops steeply where it crosses the threshold; one that crosses it slowly
+    has no linear dimension. It sees planes only: a curve that winds through ten dimensions has
+    linear dimension ten, so the result bounds the dimension from above where the threshold is
+    small enough. Rows far from all others are left out, and `outliers` counts them.
+
+    References
+    ----------
+    K. Fukunaga and D. R. Olsen, "An algorithm for finding intrinsic dimensionality of data" (1971).
+    Book sections 1.4.1 and 5.1.
+
+    Examples
+    --------
+    >>> plane = np.random.default_rng(0).normal(size=(500, 2)) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
+    >>> pca(plane).dimension
+    2.0
+    """
+    share = checked_share("threshold", threshold)
+    rows = opened(X, metric, metric_params, n_jobs)
+    variances, outliers = _spectrum(rows, generator(random_state))
+    if not variances[0] > 0:
+        raise ValueError("the rows of X do not differ in any direction")
+    ratios = variances / variances[0]
+    floor = max(share, FLOOR * len(variances))
+    dimension = float(np.sum(ratios > floor))
+    # Eigenvalues of n Gaussian rows have a relative variance of 2/n, their ratios twice that.
+    with np.errstate(divide="ignore"):
+        above = ndtr(np.log(ratios / floor) / np.sqrt(4 / rows.n))
+    error = float(np.sqrt(np.sum(above * (1 - above))))
+    number = np.arange(1.0, len(ratios) + 1)
+    line = np.full(len(ratios), floor)
+    curve = Curve(number, ratios, "direction", "variance / largest", (1.0, dimension), line)
+    return Dimension("pca", dimension, error, None, curve, outliers)
+
+
+def _flat(rows: Rows) -> bool:
+    """Whether the metric is the Euclidean distance of features."""
+    space = rows.space
+    if not isinstance(space, PointSpace):
+        return False
+    norm = space.metric.norm
+    return isinstance(norm, Plain) and norm.p == 2
+
+
+def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, int]:
+    """Variances along the principal directions, descending, without outliers, and their number."""
+    space = rows.space
+    if isinstance(space, PointSpace) and _flat(rows):
+        features = np.asarray(space.features, dtype=np.float64)
+        centred = _centred(features)
+        wide = centred.shape[1] > centred.shape[0]
+        products = centred @ centred.T if wide else centred.T @ centred
+        kept, all_rows = len(centred), len(features)
+    else:
+        drawn = np.sort(rng.permutation(rows.n)[:CLOUD])
+        part = space.take(drawn)
+        distances = part.distances_of(part.rows(np.arange(part.n)))
+        near = _near(np.median(distances, axis=1))
+        products = centred_gram(distances[np.ix_(near, near)][None])[0]
+        kept, all_rows = len(products), part.n
+    values = np.linalg.eigvalsh(products)[::-1] / kept
+    return np.maximum(values, 0.0), all_rows - kept
+
+
+def _centred(points: FloatArray) -> FloatArray:
+    """Rows about their mean, without those far from it; what they did to the mean is undone."""
+    while True:
+        centred = points - points.mean(axis=0)
+        near = _near(np.sqrt(np.einsum("ij,ij->i", centred, centred)))
+        if near.all():
+            return np.asarray(centred)
+        points = points[near]
+
+
+def _near(away: FloatArray) -> BoolArray:
+    return np.asarray(away <= FAR * np.median(away))
+
+
+def local_pca(
+    X: Any,
+    *,
+    n_neighbors: int = 100,
+    threshold: float = 0.05,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+) -> Dimension:
+    r"""Dimension of the plane near each row: directions with a share of the largest variance.
+
+    Parameters
+    ----------
+    X : array_like, data frame or Space
+        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``, of which
+        local coordinates are found by classical scaling.
+    n_neighbors : int
+        Rows of a neighbourhood besides its centre, several times the dimension; fewer where there
+        are fewer rows.
+    threshold : float
+        α: directions with more than α times the largest variance are counted.
+    metric, metric_params, n_jobs
+        As the estimators of `unbend` take them.
+    random_state : None, int, Generator or RandomState
+        Draws the neighbourhoods that are looked at where there are more than 2500 rows.
+
+    Returns
+    -------
+    Dimension
+        The median of `local`, a whole number at each row; of more than 2500 rows, that of the
+        nearest neighbourhood looked at. The uncertainty is the standard error of
+        their mean, with as many independent neighbourhoods as fit beside each other. The curve is
+        the mean spectrum of the neighbourhoods, λᵢ/λ₁.
+
+    Notes
+    -----
+    Good is a curve with a steep drop at the threshold. It needs neighbourhoods that are flat, and
+    much larger than the noise; curvature adds directions, and `multiscale_svd` tells them apart by
+    their growth. It cannot see more than `n_neighbors` dimensions, and few neighbours for the
+    dimension make it too small.
+
+    References
+    ----------
+    K. Fukunaga and D. R. Olsen, "An algorithm for finding intrinsic dimensionality of data" (1971).
+    Book section 1.4.1.
+
+    Examples
+    --------
+    >>> from unbend.datasets import swiss_roll
+    >>> found = local_pca(swiss_roll(2000, random_state=0).points, n_neighbors=20)
+    >>> found.dimension, found.local.shape
+    (2.0, (2000,))
+    """
+    share = checked_share("threshold", threshold)
+    rows = opened(X, metric, metric_params, n_jobs)
+    k = checked_count("n_neighbors", min(n_neighbors, rows.n - 1), 2, rows.n - 1)
+    centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
+    found = []
+    for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):
+        blocks, _ = rows.space.nearest_of(rows.space.rows(centres[chunk]), k + 1)
+        found.append(block_variances(rows.space, blocks))
+    variances = np.concatenate(found)
+    ratios = variances / np.maximum(variances[:, :1], np.finfo(float).tiny)
+    floor = max(share, FLOOR * variances.shape[1])
+    local = np.sum(ratios > floor, axis=1) * 1.0
+    dimension = float(np.median(local))
+    if len(centres) < rows.n:
+        local = local[nearest_centre(rows.space, centres)]
+    error = float(local.std() / np.sqrt(max(1.0, rows.n / k)))
+    number = np.arange(1.0, variances.shape[1] + 1)
+    line = np.full(len(number), floor)
+    spectrum = np.median(ratios, axis=0)
+    curve = Curve(number, spectrum, "direction", "variance / largest", (1.0, dimension), line)
+    return Dimension("local_pca", dimension, error, local[rows.copy], curve)

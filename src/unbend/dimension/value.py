@@ -1,0 +1,77 @@
+"""What every estimator of the intrinsic dimension returns."""
+
+from dataclasses import dataclass
+
+from unbend.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What a plot needs to judge an estimate by eye.
+
+    Attributes
+    ----------
+    x : array (m,)
+        Abscissae, ascending.
+    y : array (m,) or (m, lines)
+        One curve, or several beside each other.
+    x_label, y_label : str
+        What they are.
+    fitted : (float, float)
+        The range of `x` from which the estimate was read.
+    line : array (m,), or None
+        What the estimate predicts at `x`, where it is a fit: the curve should follow it inside
+        the fitted range.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    x_label: str
+    y_label: str
+    fitted: tuple[float, float]
+    line: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """An estimate of the intrinsic dimension.
+
+    Attributes
+    ----------
+    method : str
+        The function that made it.
+    dimension : float
+        The estimate for all rows together.
+    uncertainty : float
+        Its standard error: how much another sample of the same size from the same data would
+        differ. It says nothing of bias: of too few rows for the dimension, of curvature, of noise.
+    local : array (n,), or None
+        The estimate at each row, in the order of the rows; None where the method has none.
+    curve : Curve
+        What the estimate was read from.
+    outliers : int
+        Rows that were left out since they lie far from all others.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(2000, random_state=0).points
+    >>> found = unbend.dimension.mle(roll)
+    >>> print(found)
+    mle: 2.0 ± 0.0
+    >>> found.local.shape, found.curve.x_label
+    ((2000,), 'neighbours')
+    """
+
+    method: str
+    dimension: float
+    uncertainty: float
+    local: FloatArray | None
+    curve: Curve
+    outliers: int = 0
+
+    def __float__(self) -> float:
+        return self.dimension
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"

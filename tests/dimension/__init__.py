@@ -1,0 +1,1 @@
+"""Tests of the curse of dimensionality and of the intrinsic dimension."""

@@ -1,0 +1,190 @@
+"""Single estimators: against plain oracles, on known manifolds, under noise, near each row."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist, pdist
+
+from tests.dimension import manifolds
+from unbend import dimension
+from unbend.datasets import swiss_roll
+from unbend.dimension._gate import opened
+from unbend.dimension.packing import _radii
+from unbend.dimension.trees import _mean_step
+from unbend.neighbors import GraphSpace, PointSpace
+
+
+def sorted_distances(points):
+    return np.sort(cdist(points, points), axis=1)[:, 1:]
+
+
+def test_maximum_likelihood_is_its_formula():
+    points, k = manifolds.affine(200, 3, 4, 0), 7
+    total = 0.0
+    for row in sorted_distances(points):
+        total += sum(np.log(row[k - 1] / row[j]) for j in range(k - 1)) / (k - 1)
+    found = dimension.mle(points, n_neighbors=k)
+    assert found.dimension == pytest.approx(200 / total)
+    assert found.curve.y[k - 3] == pytest.approx(found.dimension)
+
+
+def test_inverses_are_averaged_since_the_mean_of_estimates_is_too_large():
+    points = np.random.default_rng(0).normal(size=(3000, 2))
+    rows = sorted_distances(points)[:, :4]
+    single = 1 / np.mean(np.log(rows[:, 3:] / rows[:, :3]), axis=1)
+    assert abs(dimension.mle(points, n_neighbors=4).dimension - 2) < 0.1
+    assert single.mean() > 2.5
+
+
+def test_two_neighbours_without_a_cut_are_the_mean_of_their_logarithms():
+    points = manifolds.affine(300, 2, 3, 1)
+    rows = sorted_distances(points)
+    ratios = np.log(rows[:, 1] / rows[:, 0])
+    found = dimension.two_nn(points, discard=0.0)
+    assert found.dimension == pytest.approx((len(points) - 1) / ratios.sum())
+
+
+def test_censoring_estimates_the_rate_of_a_pareto_law_without_its_tail():
+    """What the discarded ratios are does not matter."""
+    points = manifolds.affine(2000, 4, 4, 2)
+    cut = dimension.two_nn(points, discard=0.3).dimension
+    assert cut == pytest.approx(dimension.two_nn(points, discard=0.0).dimension, rel=0.1)
+
+
+def test_the_correlation_sum_is_that_of_all_pairs():
+    points = manifolds.affine(300, 2, 3, 3)
+    curve = dimension.correlation(points).curve
+    pairs = pdist(points)
+    # A pair at exactly the radius may fall on either side by rounding.
+    counted = np.array([np.mean(pairs < radius) for radius in np.exp(curve.x)])
+    np.testing.assert_allclose(np.exp(curve.y), counted, atol=1.5 / len(pairs))
+
+
+def test_the_fitted_range_stops_where_data_bend():
+    """A thin long strip is a plane below its width and a line above: no range may span both."""
+    rng = np.random.default_rng(0)
+    strip = np.column_stack([rng.uniform(0, 60, 4000), rng.uniform(0, 1, 4000)])
+    curve = dimension.correlation(strip).curve
+    inside = (curve.x >= curve.fitted[0]) & (curve.x <= curve.fitted[1])
+    slopes = np.diff(curve.y[inside]) / np.diff(curve.x[inside])
+    assert slopes.max() - slopes.min() < 0.5
+    assert np.abs(curve.y - curve.line)[inside].max() < 0.05
+
+
+def test_packings_keep_their_distance_and_cover_the_rest():
+    rows = opened(manifolds.affine(300, 2, 2, 4))
+    radii = _radii(rows, 40, 7)
+    assert np.all(np.diff(radii) <= 0)
+    points, chosen = rows.space.points, [7]
+    for radius in radii:
+        away = cdist(points, points[chosen]).min(axis=1)
+        assert away.max() == pytest.approx(radius)
+        chosen.append(int(np.argmax(away)))
+    assert pdist(points[chosen]).min() == pytest.approx(radii[-1])
+
+
+def test_trees_have_the_length_that_networkx_finds():
+    points = manifolds.affine(150, 2, 2, 5)
+    neighbors = PointSpace(points).nearest(20)
+    indices, distances = neighbors.indices.reshape(150, 20), neighbors.distances.reshape(150, 20)
+    some = np.arange(0, 150, 2)
+    graph = nx.Graph()
+    for i in some:
+        near = [(j, d) for j, d in zip(indices[i], distances[i], strict=True) if j in some]
+        graph.add_weighted_edges_from((i, j, d) for j, d in near)
+    lengths = [w for _, _, w in nx.minimum_spanning_tree(graph).edges(data="weight")]
+    assert _mean_step(indices, distances, some) == pytest.approx(np.mean(lengths))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_lattices_have_their_dimension_exactly(d):
+    side = {1: 400, 2: 24, 3: 10}[d]
+    lattice = np.stack(np.meshgrid(*[np.arange(side)] * d), axis=-1).reshape(-1, d) * 1.0
+    lattice = manifolds.placed(lattice, d + 2, 0)
+    for name in ("pca", "local_pca", "multiscale_svd"):
+        assert getattr(dimension, name)(lattice).dimension == d
+    assert dimension.correlation(lattice).dimension == pytest.approx(d, rel=0.25)
+    assert dimension.capacity(lattice).dimension == pytest.approx(d, rel=0.3)
+
+
+CURVED = {
+    "helix": (manifolds.helix(2000, 0), 1),
+    "roll": (swiss_roll(2000, random_state=0).points, 2),
+    "moebius": (manifolds.moebius(2000, 0), 2),
+    "sphere 2": (manifolds.sphere(2000, 2, 5, 0), 2),
+    "sphere 5": (manifolds.sphere(2000, 5, 10, 0), 5),
+    "paraboloid": (manifolds.paraboloid(2000, 3, 12, 0), 3),
+    "waves": (manifolds.waves(2000, 4, 72, 0), 4),
+}
+
+
+@pytest.mark.parametrize("surface", CURVED)
+@pytest.mark.parametrize("name", ["mle", "two_nn", "u_statistic", "entropic_graph", "correlation"])
+def test_curved_manifolds_have_their_dimension(surface, name):
+    points, d = CURVED[surface]
+    found = getattr(dimension, name)(points)
+    assert found.dimension == (d if name == "u_statistic" else pytest.approx(d, rel=0.15))
+
+
+@pytest.mark.parametrize("surface", CURVED)
+def test_growth_tells_curvature_from_tangents(surface):
+    points, d = CURVED[surface]
+    found = dimension.multiscale_svd(points)
+    assert found.dimension == d
+    assert np.mean(found.local == d) > 0.8
+    assert dimension.pca(points, threshold=0.001).dimension > d
+
+
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
+def test_multiscale_singular_values_see_through_noise(d, noise):
+    """Noise that fills fifty columns is longer than the distance to the nearest neighbours."""
+    points = manifolds.sphere(2000, d, 50, d)
+    points = points + noise * np.random.default_rng(9).normal(size=points.shape)
+    assert dimension.multiscale_svd(points).dimension == d
+    assert dimension.two_nn(points).dimension > d + 1
+
+
+@pytest.mark.parametrize("name", ["local_pca", "mle", "multiscale_svd", "two_nn"])
+def test_local_estimates_tell_a_line_from_a_cube(name):
+    line = np.zeros((800, 3))
+    line[:, 0] = np.random.default_rng(0).uniform(0, 10, 800)
+    cube = np.random.default_rng(1).uniform(size=(1200, 3)) + np.array([20.0, 0, 0])
+    options = {"n_neighbors": 20} if name in ("mle", "two_nn", "local_pca") else {}
+    local = getattr(dimension, name)(np.vstack([line, cube]), **options).local
+    assert np.median(local[:800]) == pytest.approx(1, rel=0.15)
+    assert np.median(local[800:]) == pytest.approx(3, rel=0.15)
+
+
+@pytest.mark.parametrize("name", ["mle", "two_nn", "correlation", "entropic_graph"])
+@pytest.mark.parametrize("d", [2, 5])
+def test_the_uncertainty_is_the_spread_over_samples(name, d):
+    samples = [np.random.default_rng(seed).normal(size=(600, d)) for seed in range(16)]
+    found = [getattr(dimension, name)(sample) for sample in samples]
+    spread = np.std([one.dimension for one in found], ddof=1)
+    # Of 16 samples the spread itself is known to a fifth.
+    assert 0.4 < np.mean([one.uncertainty for one in found]) / spread < 2.5
+
+
+def test_a_graph_of_some_distances_is_refused_with_advice():
+    graph = GraphSpace(csr_array(PointSpace(manifolds.affine(50, 2, 2, 0)).nearest(4).graph()))
+    with pytest.raises(TypeError, match="geodesics"):
+        dimension.mle(graph)
+    with pytest.raises(TypeError, match="dense"):
+        dimension.mle(graph.edges)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("mle", {"n_neighbors": 2}, "n_neighbors must lie between 3 and"),
+        ("two_nn", {"discard": 1.0}, "discard must be at least 0 and less than 1"),
+        ("pca", {"threshold": -0.1}, "threshold must be at least 0"),
+        ("capacity", {"repeats": 0}, "repeats must lie between"),
+        ("u_statistic", {"max_dimension": 0}, "max_dimension must lie between"),
+    ],
+)
+def test_impossible_parameters_are_refused(name, options, words):
+    with pytest.raises(ValueError, match=words):
+        getattr(dimension, name)(manifolds.affine(100, 2, 2, 0), **options)
