@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import unbend
 from tests.oracles import quality as oracle
 from tests.stages.drawn import LAW, rngs
-from unbend.quality import coranking, coranking_matrix
+from unbend.quality import coranking, coranking_matrix, neighborhood_preservation
 
 
 def drawn(rng, n, columns, coarse):
@@ -32,6 +32,15 @@ def test_the_matrix_and_all_curves_are_those_of_the_definitions(rng, n, coarse):
     assert found.k_max == np.argmax(oracle.lcmc(Q)) + 1
     assert found.q_local == pytest.approx(oracle.q_nx(Q)[: found.k_max].mean())
     assert found.q_global == pytest.approx(oracle.q_nx(Q)[found.k_max - 1 :].mean())
+
+
+@LAW
+@given(rngs, st.integers(4, 25), st.booleans(), st.data())
+def test_preservation_is_the_curve_at_one_k(rng, n, coarse, data):
+    X, embedding = drawn(rng, n, 4, coarse), drawn(rng, n, 2, coarse)
+    k = data.draw(st.integers(1, n - 2))
+    found = neighborhood_preservation(X, embedding, n_neighbors=k)
+    assert found == pytest.approx(coranking(X, embedding).r_nx[k - 1], abs=1e-12)
 
 
 def test_rows_and_columns_sum_to_the_number_of_points():

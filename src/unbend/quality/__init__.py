@@ -12,7 +12,12 @@ from unbend.quality.labels import neighborhood_hit
 from unbend.quality.measure import Measure
 from unbend.quality.pairs import Shepard, shepard, stress
 from unbend.quality.procrustes import align, procrustes
-from unbend.quality.ranks import continuity, mean_relative_rank_errors, trustworthiness
+from unbend.quality.ranks import (
+    continuity,
+    mean_relative_rank_errors,
+    neighborhood_preservation,
+    trustworthiness,
+)
 from unbend.quality.spread import residual_variance, widest_gap
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "local_isometry_error",
     "mean_relative_rank_errors",
     "neighborhood_hit",
+    "neighborhood_preservation",
     "noise_amplification",
     "procrustes",
     "repeated_directions",
