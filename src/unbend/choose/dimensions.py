@@ -55,7 +55,7 @@ class DimensionChoice:
 
 
 def choose_dimension(
-    X: Any, *, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = 2000
+    X: Any, *, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = 1000
 ) -> DimensionChoice:
     """Choose the number of dimensions by a vote of rules that fail in different ways.
 
@@ -93,7 +93,8 @@ def choose_dimension(
     n = len(points)
     k = min(n_neighbors, n - 1)
     most = max(2, min(max_dimension, n - 2))
-    model = made("Isomap", n_components=most, n_neighbors=k).fit(points)
+    # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
+    model = made("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(points)
     curve = model.residual_variance_
     votes = {
         "spectrum gap": float(widest_gap(model.eigenvalues_)),

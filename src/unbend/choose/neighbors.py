@@ -1,5 +1,6 @@
 """How many neighbours."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -11,7 +12,7 @@ from unbend.choose._methods import made
 from unbend.choose._points import checked_rows, smallest_connected
 from unbend.graphs import consistency, geodesics, undirected
 from unbend.neighbors import PointSpace
-from unbend.progress import advance
+from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
 
 Criterion: TypeAlias = Literal["r_nx", "residual_variance"]
@@ -115,8 +116,7 @@ def choose_neighbors(
     scores, errors = np.empty(len(sizes)), np.empty(len(sizes))
     for place, k in enumerate(sizes):
         advance("choose neighbors", place, len(sizes))
-        fitted = clone(estimator).set_params(n_neighbors=int(k)).fit(points)
-        scores[place], errors[place] = judge(fitted.embedding_)
+        scores[place], errors[place] = judge(_embedded(estimator, points, int(k)))
     advance("choose neighbors", len(sizes), len(sizes))
     best = int(np.argmax(scores) if criterion == "r_nx" else np.argmin(scores))
     room = max(errors[best], KNEE * abs(scores[best]) if criterion == "r_nx" else KNEE)
@@ -149,6 +149,14 @@ class _Judge:
             return float(area), area.error
         curve = residual_variance(self.ways, embedding[self.rows], metric="precomputed")
         return float(curve[-1]), 0.0
+
+
+def _embedded(estimator: Any, points: FloatArray, k: int) -> FloatArray:
+    # What is wrong with the graph is among the reasons; the choice tells of its own progress.
+    with monitoring(lambda progress: None), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(estimator).set_params(n_neighbors=k).fit(points)
+    return np.asarray(fitted.embedding_, dtype=np.float64)
 
 
 def _estimator(method: Any, n: int, d: int) -> Any:

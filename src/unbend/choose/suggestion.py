@@ -41,7 +41,7 @@ class Suggestion:
 
 
 def suggest(
-    X: Any, *, dimension: int | None = None, max_rows: int = 2000, random_state: int = 0
+    X: Any, *, dimension: int | None = None, max_rows: int = 1500, random_state: int = 0
 ) -> Suggestion:
     """Say which method fits the data, by measuring them.
 
@@ -99,9 +99,6 @@ def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
     isomap = _isomap(found)
     ltsa = made("LTSA", n_components=d, **size)
     shown = {"n_components": max(2, d)}
-    if found.flat:
-        why = f"{found.outside:.1%} of the variance lies outside a plane: the data are flat"
-        return made("PCA", n_components=d), [why], [isomap]
     if found.clustered:
         many = max(found.parts, found.clusters)
         held = "fall into separate parts" if found.parts > 1 else "hang together by thin bridges"
@@ -111,6 +108,9 @@ def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
             [why],
             [made("LaplacianEigenmaps", **shown), made("PCA", **shown)],
         )
+    if found.flat:
+        why = f"{found.outside:.1%} of the variance lies outside a plane: the data are flat"
+        return made("PCA", n_components=d), [why], [isomap]
     if found.closed:
         why = (
             f"{d} coordinates leave {found.residual:.0%} of the geodesics unexplained: the data "
