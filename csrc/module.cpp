@@ -9,5 +9,6 @@ NB_MODULE(_native, module) {
     bind_local(module);
     bind_neighbors(module);
     bind_paths(module);
+    bind_ranks(module);
     bind_stress(module);
 }

@@ -32,6 +32,7 @@ LAYERS = [
     {"base", "methods", "registry", "storage"},
     {"datasets", "io"},
     {"plot"},
+    {"choose"},
     {"apps", "cli", "sklearn", "versions", "__init__", "__main__"},
 ]
 CORE = set().union(*LAYERS[:3])

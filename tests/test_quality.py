@@ -6,9 +6,14 @@ import scipy.spatial
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
-import unbend.arrays
-from unbend.quality import align, continuity, procrustes, repeated_directions, trustworthiness
-from unbend.quality import ranks as ranks_module
+from unbend.quality import (
+    _ranks,
+    align,
+    continuity,
+    procrustes,
+    repeated_directions,
+    trustworthiness,
+)
 
 
 def plain_trustworthiness(X, embedding, k):
@@ -83,13 +88,12 @@ def test_data_far_from_the_origin_lose_no_accuracy():
     )
 
 
-def test_the_blocks_do_not_change_the_result(monkeypatch):
-    X, embedding = random_pair(0)
+@pytest.mark.parametrize("columns", [6, 30])
+def test_the_blocks_do_not_change_the_result(monkeypatch, columns):
+    rng = np.random.default_rng(0)
+    X, embedding = rng.normal(size=(200, columns)), rng.normal(size=(200, 2))
     whole = trustworthiness(X, embedding)
-    chunks = unbend.arrays.row_chunks
-    monkeypatch.setattr(
-        ranks_module, "row_chunks", lambda n, bytes_per_row: chunks(n, bytes_per_row, 7 * 40 * n)
-    )
+    monkeypatch.setattr(_ranks, "TILE_BYTES", 4 * 200 * 7)
     assert trustworthiness(X, embedding) == whole
 
 

@@ -18,6 +18,7 @@ from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 __version__ = "0.1.0"
 
 _MODULES = {
+    "choose",
     "datasets",
     "dimension",
     "eigen",
@@ -34,6 +35,17 @@ _NAMES = {
         entry.class_name: f"unbend.methods.{entry.name}"
         for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)
     },
+    **dict.fromkeys(
+        (
+            "choose_bandwidth",
+            "choose_dimension",
+            "choose_neighbors",
+            "compare",
+            "stability",
+            "suggest",
+        ),
+        "unbend.choose",
+    ),
     "Report": "unbend.report",
     "load": "unbend.storage",
     "monitoring": "unbend.progress",

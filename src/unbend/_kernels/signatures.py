@@ -237,6 +237,22 @@ class Kernels(Protocol):
         entries whose turn has come are no longer `fresh`.
         """
 
+    def count_nearer(
+        self,
+        points: FloatArray,
+        asked: IntArray,
+        approximate: FloatArray,
+        slack: FloatArray,
+        targets: IntArray,
+        threads: int,
+        ranks: IntArray,
+    ) -> None:
+        """Fill `ranks` (m, k): the rank of each target among all rows as seen from the asked ones.
+
+        Rows are ordered by (distance, index), the asked one left out; the nearest has rank 1.
+        `approximate` (m, n) are squared distances known up to `slack` (m,), or (m, 0).
+        """
+
     def both_ways(
         self, row: IntArray, column: IntArray, value: FloatArray, absent: float
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:

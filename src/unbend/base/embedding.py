@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from unbend.arrays import FloatArray
+from unbend.base.held_out import kept_neighbors
 from unbend.base.model import Model
 from unbend.base.params import Integer, declared, param, validate
 from unbend.extend import Extension
@@ -94,6 +95,28 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         if coordinates.shape[1] != width:
             raise ValueError(f"X has {coordinates.shape[1]} columns and the embedding has {width}")
         return np.asarray(self._preimage(coordinates), dtype=self.embedding_.dtype)
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Share of neighbours that the coordinates of X keep, beyond chance.
+
+        The criterion is `unbend.quality.neighborhood_preservation` with ten neighbours: among the
+        rows of X, which are best held out of the fit, or with ``metric="precomputed"`` among the
+        fitted rows. 1 is perfect and 0 as good as chance, so `GridSearchCV` can use it. It
+        judges neighbourhoods only: between numbers of components, more is nearly always better.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            Rows, as for `transform`; at least three.
+        y : ignored
+            Present for scikit-learn's sake.
+
+        Returns
+        -------
+        float
+            At most 1.
+        """
+        return kept_neighbors(self, X)
 
     @contextmanager
     def _fitting(self) -> Iterator[Report]:

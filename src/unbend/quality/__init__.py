@@ -1,16 +1,45 @@
 """How good an embedding is, with or without the true coordinates."""
 
+from unbend.quality.corank import CoRanking, coranking, coranking_matrix
 from unbend.quality.directions import repeated_directions
+from unbend.quality.geometry import (
+    conformality_error,
+    density_distortion,
+    local_isometry_error,
+    noise_amplification,
+)
+from unbend.quality.labels import neighborhood_hit
+from unbend.quality.measure import Measure
+from unbend.quality.pairs import Shepard, shepard, stress
 from unbend.quality.procrustes import align, procrustes
-from unbend.quality.ranks import continuity, trustworthiness
+from unbend.quality.ranks import (
+    continuity,
+    mean_relative_rank_errors,
+    neighborhood_preservation,
+    trustworthiness,
+)
 from unbend.quality.spread import residual_variance, widest_gap
 
 __all__ = [
+    "CoRanking",
+    "Measure",
+    "Shepard",
     "align",
+    "conformality_error",
     "continuity",
+    "coranking",
+    "coranking_matrix",
+    "density_distortion",
+    "local_isometry_error",
+    "mean_relative_rank_errors",
+    "neighborhood_hit",
+    "neighborhood_preservation",
+    "noise_amplification",
     "procrustes",
     "repeated_directions",
     "residual_variance",
+    "shepard",
+    "stress",
     "trustworthiness",
     "widest_gap",
 ]

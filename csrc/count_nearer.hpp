@@ -1,0 +1,193 @@
+// Ranks of some rows only: how many others are nearer, counted and never sorted.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "nearest.hpp"
+#include "poll.hpp"
+#include "rank.hpp"
+
+namespace unbend {
+
+// Rows looked at together: their squared distances stay in the first cache.
+constexpr std::int64_t counted_at_once = 512;
+
+// Rows seen through exact squared distances, gathered column by column as a KD-tree does.
+struct FewColumns {
+    using Real = double;
+
+    const double *points;  // (rows, columns)
+    const double *turned;  // (columns, rows)
+    std::int64_t rows, columns;
+
+    UNBEND_INLINE double power(std::int64_t from, std::int64_t to) const {
+        double sum = 0;
+        for (std::int64_t c = 0; c < columns; ++c) {
+            const double difference = points[to * columns + c] - points[from * columns + c];
+            sum = sum + difference * difference;
+        }
+        return sum;
+    }
+
+    UNBEND_INLINE const double *about(std::int64_t, std::int64_t from, std::int64_t first,
+                                      std::int64_t count, double *room) const {
+        for (std::int64_t l = 0; l < count; ++l) room[l] = 0;
+        for (std::int64_t c = 0; c < columns; ++c) {
+            const double *column = turned + c * rows + first, here = points[from * columns + c];
+            for (std::int64_t l = 0; l < count; ++l) {
+                const double difference = column[l] - here;
+                room[l] = room[l] + difference * difference;
+            }
+        }
+        return room;
+    }
+};
+
+// Rows seen through squared distances that are only known up to a slack.
+struct ManyColumns {
+    using Real = float;
+
+    const double *points;      // (rows, columns)
+    const float *approximate;  // (asked, rows)
+    std::int64_t rows, columns;
+
+    UNBEND_INLINE double power(std::int64_t from, std::int64_t to) const {
+        return squared_distance(points + to * columns, points + from * columns, columns, 1.0);
+    }
+
+    UNBEND_INLINE const float *about(std::int64_t asked, std::int64_t, std::int64_t first,
+                                     std::int64_t, float *) const {
+        return approximate + asked * rows + first;
+    }
+};
+
+// Counts, for the targets of one row, the rows that are nearer. Around every target lies a band in
+// which only exact distances decide; bands that overlap are one. The ends of the bands, ascending,
+// part the line into places: even ones lie between bands, odd ones inside.
+template <typename Rows>
+class NearerCounts {
+  public:
+    using Real = typename Rows::Real;
+
+    NearerCounts(const Rows &rows, std::int64_t k)
+        : rows_(rows), k_(k), room_(counted_at_once), order_(k), targets_(k), nearer_(k) {
+        for (reach_ = 1; reach_ < 2 * k; reach_ *= 2) {}
+        ends_.resize(reach_);
+        counts_.resize(2 * k + 1);
+    }
+
+    UNBEND_INLINE void count(std::int64_t asked, std::int64_t from, double slack,
+                             const std::int32_t *targets, std::int32_t *ranks) {
+        begin(from, slack, targets);
+        for (std::int64_t first = 0; first < rows_.rows; first += counted_at_once) {
+            const std::int64_t here = std::min(counted_at_once, rows_.rows - first);
+            look(rows_.about(asked, from, first, here, room_.data()), first, here, from);
+        }
+        finish(from, ranks);
+    }
+
+  private:
+    UNBEND_INLINE void begin(std::int64_t from, double slack, const std::int32_t *targets) {
+        for (std::int64_t j = 0; j < k_; ++j) {
+            targets_[j] = {rows_.power(from, targets[j]), targets[j]};
+            order_[j] = j;
+            nearer_[j] = 0;
+        }
+        std::sort(order_.begin(), order_.end(), [&](std::int64_t a, std::int64_t b) {
+            return targets_[a].power < targets_[b].power;
+        });
+        bands_.clear();
+        std::fill(ends_.begin(), ends_.end(), std::numeric_limits<Real>::infinity());
+        std::fill(counts_.begin(), counts_.end(), 0);
+        const double rounding = 2 * same_root + 2 * std::numeric_limits<Real>::epsilon();
+        for (std::int64_t place = 0; place < k_; ++place) {
+            const double power = targets_[order_[place]].power;
+            const double band = slack + rounding * power + std::numeric_limits<Real>::min();
+            const Real low = static_cast<Real>(power - band);
+            const Real high = static_cast<Real>(power + band);
+            if (bands_.empty() || low > ends_[2 * bands_.size() - 1]) {
+                bands_.push_back(place);
+                ends_[2 * bands_.size() - 2] = low;
+            }
+            ends_[2 * bands_.size() - 1] = high;
+        }
+        last_ = ends_[2 * bands_.size() - 1];
+    }
+
+    // How many ends lie below the value.
+    UNBEND_INLINE std::int64_t place_of(Real value) const {
+        const Real *ends = ends_.data();
+        std::int64_t place = 0;
+        for (std::int64_t step = reach_ / 2; step > 0; step /= 2)
+            place += ends[place + step - 1] < value ? step : 0;
+        return place + (ends[place] < value);
+    }
+
+    UNBEND_INLINE void look(const Real *about, std::int64_t first, std::int64_t count,
+                            std::int64_t from) {
+        constexpr std::int64_t together = 8;
+        std::int64_t start = 0;
+        for (; start + together <= count; start += together) {
+            int within = 0;
+            for (std::int64_t l = 0; l < together; ++l) within += about[start + l] <= last_;
+            if (within == 0) continue;
+            std::int64_t places[together];
+            for (std::int64_t l = 0; l < together; ++l) places[l] = place_of(about[start + l]);
+            for (std::int64_t l = 0; l < together; ++l) enter(places[l], first + start + l, from);
+        }
+        for (; start < count; ++start) enter(place_of(about[start]), first + start, from);
+    }
+
+    UNBEND_INLINE void enter(std::int64_t place, std::int64_t other, std::int64_t from) {
+        ++counts_[place];
+        if (place % 2 == 1) decide(place / 2, other, from);
+    }
+
+    // The target of every place of the band that the row is nearer than.
+    UNBEND_INLINE void decide(std::int64_t band, std::int64_t other, std::int64_t from) {
+        const Candidate candidate{rows_.power(from, other), static_cast<std::int32_t>(other)};
+        const std::int64_t end = band + 1 < std::int64_t(bands_.size()) ? bands_[band + 1] : k_;
+        for (std::int64_t place = bands_[band]; place < end; ++place)
+            nearer_[order_[place]] += nearer<Euclidean>(candidate, targets_[order_[place]]);
+    }
+
+    UNBEND_INLINE void finish(std::int64_t from, std::int32_t *ranks) {
+        const Candidate itself{0, static_cast<std::int32_t>(from)};
+        std::int64_t before = 0;
+        for (std::size_t band = 0; band < bands_.size(); ++band) {
+            before += counts_[2 * band];
+            const std::int64_t end = band + 1 < bands_.size() ? bands_[band + 1] : k_;
+            for (std::int64_t place = bands_[band]; place < end; ++place) {
+                const std::int64_t j = order_[place];
+                // The row itself was counted wherever it is nearer: that is its own rank 0.
+                const std::int64_t own = nearer<Euclidean>(itself, targets_[j]) ? 0 : 1;
+                ranks[j] = static_cast<std::int32_t>(before + nearer_[j] + own);
+            }
+            before += counts_[2 * band + 1];
+        }
+    }
+
+    const Rows &rows_;
+    std::int64_t k_, reach_ = 1;
+    std::vector<Real> room_, ends_;
+    std::vector<std::int64_t> order_, bands_, counts_;
+    std::vector<Candidate> targets_;
+    std::vector<std::int64_t> nearer_;
+    Real last_ = 0;
+};
+
+// ranks[a, j] = 1 + how many rows are nearer to row asked[a] than its target j, itself left out.
+template <typename Rows>
+void count_nearer(const Rows &rows, const std::int32_t *asked, std::int64_t count,
+                  const double *slack, const std::int32_t *targets, std::int64_t k, int threads,
+                  std::int32_t *ranks) {
+    run_blocks(0, count, 8, threads, [&] { return NearerCounts<Rows>(rows, k); },
+               [&](NearerCounts<Rows> &own, std::int64_t a) UNBEND_INLINE {
+                   own.count(a, asked[a], slack[a], targets + a * k, ranks + a * k);
+               });
+}
+
+}  // namespace unbend

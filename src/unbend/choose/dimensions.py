@@ -1,0 +1,143 @@
+"""How many dimensions."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.choose._methods import made
+from unbend.choose._points import checked_rows, drawn
+from unbend.graphs.noise import local_spectra
+from unbend.neighbors import PointSpace
+from unbend.quality import widest_gap
+
+# Estimators of `unbend.dimension` that vote, each of another kind.
+ESTIMATORS = ("local_pca", "mle", "two_nn", "u_statistic", "multiscale_svd", "correlation")
+# Of the residual variance that the first coordinate leaves, as much as may be left at the knee;
+# below the second number nothing is left to explain.
+KNEE, NOTHING = 0.1, 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class DimensionChoice:
+    """A number of dimensions, and who voted for what.
+
+    Attributes
+    ----------
+    dimension : int
+        The number with most votes; of several, the one nearest to the median vote.
+    votes : mapping of str to float
+        What each rule found, before rounding.
+    eigenvalues, residual_variance : array (m,)
+        The curves of Isomap that two of the votes were read from.
+    """
+
+    dimension: int
+    votes: Mapping[str, float]
+    eigenvalues: FloatArray
+    residual_variance: FloatArray
+
+    @property
+    def agreement(self) -> float:
+        """Share of the votes for the choice; below one half, look at the curves."""
+        return float(np.mean([_rounded(vote) == self.dimension for vote in self.votes.values()]))
+
+    def __int__(self) -> int:
+        return self.dimension
+
+    def __str__(self) -> str:
+        votes = ", ".join(f"{name} {vote:.1f}" for name, vote in self.votes.items())
+        return f"dimension = {self.dimension}, agreed by {self.agreement:.0%}\n  votes: {votes}"
+
+
+def choose_dimension(
+    X: Any, *, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = 1000
+) -> DimensionChoice:
+    """Choose the number of dimensions by a vote of rules that fail in different ways.
+
+    The rules: the widest gap of Isomap's eigenvalues (fails on long strips), the knee of its
+    residual variance (fails on closed surfaces), and estimators of intrinsic dimension from
+    `unbend.dimension`, of which those by distances fail high with noise and low in high
+    dimensions. A vote cannot see that data have different dimensions in different places: look
+    at the `local` values of `unbend.dimension` for that. A closed curve or surface has fewer
+    dimensions than the coordinates it needs.
+
+    Parameters
+    ----------
+    X : array (n, D)
+        Points.
+    n_neighbors : int
+        Neighbours of the graph and of local rules.
+    max_dimension : int
+        Most coordinates looked at by the first two rules.
+    max_rows : int
+        Above this number of rows, that many are used, drawn at random.
+
+    Returns
+    -------
+    DimensionChoice
+        ``int(choice)`` is the number; printable.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> int(choose_dimension(unbend.datasets.s_curve(1000, random_state=0).points))
+    2
+    """
+    points = np.unique(checked_rows(X), axis=0)
+    points = points[drawn(len(points), max_rows, 0)]
+    n = len(points)
+    k = min(n_neighbors, n - 1)
+    most = max(2, min(max_dimension, n - 2))
+    # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
+    model = made("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(points)
+    curve = model.residual_variance_
+    votes = {
+        "spectrum gap": float(widest_gap(model.eigenvalues_)),
+        "residual variance knee": float(_knee(curve)),
+        **_estimated(points, k),
+    }
+    counts = Counter(_rounded(vote) for vote in votes.values())
+    middle = float(np.median(list(votes.values())))
+    best = max(counts.values())
+    chosen = min((d for d, count in counts.items() if count == best), key=lambda d: abs(d - middle))
+    return DimensionChoice(chosen, votes, model.eigenvalues_, curve)
+
+
+def _knee(curve: FloatArray) -> int:
+    """Coordinates after which little of what the first one left is left."""
+    enough = np.flatnonzero(
+        (curve <= curve.min() + KNEE * (curve[0] - curve.min())) | (curve < NOTHING)
+    )
+    return int(enough[0]) + 1
+
+
+def _estimated(points: FloatArray, k: int) -> dict[str, float]:
+    """Ask the estimators of intrinsic dimension, or local planes where there are none."""
+    try:
+        module = import_module("unbend.dimension")
+    except ModuleNotFoundError:
+        return {"local planes": _local_planes(points, k)}
+    found = {}
+    for name in ESTIMATORS:
+        try:
+            found[name] = float(getattr(module, name)(points).dimension)
+        except (AttributeError, ValueError):
+            # A rule that cannot be asked of these data does not vote.
+            continue
+    return found or {"local planes": _local_planes(points, k)}
+
+
+def _local_planes(points: FloatArray, k: int) -> float:
+    """Median number of directions that hold nine tenths of the variance of a neighbourhood."""
+    variances = local_spectra(PointSpace(points), PointSpace(points).nearest(k)).variances
+    shares = np.cumsum(variances, axis=1) / variances.sum(axis=1, keepdims=True)
+    return float(np.median(np.sum(shares < 0.9, axis=1) + 1))
+
+
+def _rounded(vote: float) -> int:
+    return max(1, round(vote))

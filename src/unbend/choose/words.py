@@ -1,0 +1,66 @@
+"""Comparisons in words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+# What a poor figure means, and where poor begins.
+POOR = {
+    "trustworthiness": (0.95, "brings false neighbours in"),
+    "continuity": (0.95, "tears neighbours apart"),
+    "repeated": (0.8, "has a coordinate that repeats another"),
+    "procrustes": (0.1, "is not the true chart, even after a linear map"),
+    "isometry_error": (0.5, "changes lengths"),
+}
+SPOKEN = {
+    "trustworthiness": "fewest false neighbours",
+    "continuity": "fewest tears",
+    "r_nx_auc": "most neighbours kept over all sizes",
+    "procrustes": "nearest to the truth",
+    "isometry_error": "truest lengths",
+    "neighborhood_hit": "classes farthest apart",
+}
+
+
+def reasons(measures: Sequence[Mapping[str, float]], better: Mapping[str, bool]) -> list[str]:
+    """Say for each trial what it is best at and what is poor.
+
+    Examples
+    --------
+    >>> reasons([{"continuity": 0.99}, {"continuity": 0.9}], {"continuity": True})
+    ['fewest tears', 'tears neighbours apart (continuity 0.900)']
+    """
+    found: list[list[str]] = [[] for _ in measures]
+    for name, words in SPOKEN.items():
+        if measures and name in measures[0]:
+            values = np.array([given[name] for given in measures])
+            best = int(np.argmax(values) if better[name] else np.argmin(values))
+            found[best].append(words)
+    for place, given in enumerate(measures):
+        for name, (bound, words) in POOR.items():
+            value = given.get(name)
+            if value is not None and (value < bound if better[name] else value > bound):
+                found[place].append(f"{words} ({name} {value:.3f})")
+    return ["; ".join(words) or "good by all measures, best by none" for words in found]
+
+
+def table(trials: Sequence[Any]) -> str:
+    """Set trials in columns, with the reasons at the end of the lines."""
+    names = list(dict.fromkeys(name for trial in trials for name in trial.measures))
+    width = max(len(trial.title) for trial in trials)
+    heads = [name.replace("trustworthiness", "trust").replace("_", " ") for name in names]
+    wide = [max(8, len(head)) for head in heads]
+    top = "  ".join(head.rjust(size) for head, size in zip(heads, wide, strict=True))
+    lines = [f"{'':<{width}}  {top}   seconds  place"]
+    for trial in trials:
+        if trial.failure:
+            lines.append(f"{trial.title:<{width}}  failed: {trial.failure}")
+            continue
+        shown = "  ".join(
+            f"{trial.measures[name]:.4f}".rjust(size)
+            for name, size in zip(names, wide, strict=True)
+        )
+        figures = f"{trial.seconds:8.2f}  {trial.place:5.1f}"
+        lines.append(f"{trial.title:<{width}}  {shown}  {figures}  {trial.reason}")
+    return "\n".join(lines)

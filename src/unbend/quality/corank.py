@@ -1,0 +1,243 @@
+"""The co-ranking matrix and what is read from it: who keeps which rank, over all ranks at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.memory import reserve
+from unbend.quality._checks import checked_pair
+from unbend.quality.measure import Measure, mean_measure, sampled_rows
+from unbend.report import stage, step
+
+
+@dataclass(frozen=True, eq=False)
+class CoRanking:
+    r"""How many of the k nearest are kept, for every k at once.
+
+    The curves begin with k = 1. With n points, m of them looked from, and
+    :math:`\\nu_k(i), n_k(i)` the k nearest of i in data and embedding:
+
+    .. math::
+        Q_{NX}(k) = \\frac{1}{mk} \\sum_i |\\nu_k(i) \\cap n_k(i)|, \\quad
+        \\mathrm{LCMC}(k) = Q_{NX}(k) - \\frac{k}{n-1}, \\quad
+        R_{NX}(k) = \\frac{(n-1) Q_{NX}(k) - k}{n - 1 - k}
+
+    What is good: R_NX is 0 for a random embedding and 1 for a perfect one, at every k alike, so
+    it can be compared between different n and k. High at small k, neighbourhoods are kept; high
+    at large k only, the rough arrangement. What it cannot see: lengths, and what is true. Ranks
+    in the data are those of straight lines, so that a roll laid out flat, which is right, has
+    a lower R_NX at large k than a roll pressed flat.
+
+    Attributes
+    ----------
+    n : int
+        Number of points.
+    rows : ndarray of shape (m,)
+        The points that were looked from.
+    q_nx, lcmc : ndarray of shape (n - 1,)
+        Curves.
+    r_nx : ndarray of shape (n - 2,)
+        Curve; it ends before k = n − 1, where nothing can be wrong.
+    q_nx_error : ndarray of shape (n - 1,)
+        Standard error of `q_nx` and of `lcmc` from sampling; zero where all rows were used.
+    q_nx_auc, lcmc_auc, r_nx_auc : Measure
+        Means of the curves with weights 1/k: areas over log k, in which small neighbourhoods
+        count as much as large ones. Their `local` values tell where in the picture.
+    """
+
+    n: int
+    rows: IntArray
+    q_nx: FloatArray
+    q_nx_error: FloatArray
+    q_nx_auc: Measure
+    r_nx_auc: Measure
+
+    @property
+    def lcmc(self) -> FloatArray:
+        """Local continuity meta-criterion: Q_NX above that of a random embedding."""
+        return self.q_nx - np.arange(1, self.n) / (self.n - 1)
+
+    @property
+    def r_nx(self) -> FloatArray:
+        """Q_NX between random (0) and perfect (1)."""
+        k = np.arange(1, self.n - 1)
+        return np.asarray(((self.n - 1) * self.q_nx[:-1] - k) / (self.n - 1 - k))
+
+    @property
+    def r_nx_error(self) -> FloatArray:
+        """Standard error of `r_nx` from sampling."""
+        k = np.arange(1, self.n - 1)
+        return np.asarray((self.n - 1) * self.q_nx_error[:-1] / (self.n - 1 - k))
+
+    @property
+    def lcmc_auc(self) -> Measure:
+        """Area under LCMC over log k."""
+        # A random embedding has Q_NX = k/(n − 1), and weights 1/k make that constant.
+        random = float(1 / np.sum(1 / np.arange(1, self.n)))
+        area = self.q_nx_auc
+        return Measure(float(area) - random, area.local - random, area.rows, area.error)
+
+    @property
+    def k_max(self) -> int:
+        """The k with the largest LCMC, which parts local from global neighbourhoods."""
+        return int(np.argmax(self.lcmc)) + 1
+
+    @property
+    def q_local(self) -> float:
+        """Mean of Q_NX up to `k_max` (Lee and Verleysen)."""
+        return float(self.q_nx[: self.k_max].mean())
+
+    @property
+    def q_global(self) -> float:
+        """Mean of Q_NX from `k_max` on."""
+        return float(self.q_nx[self.k_max - 1 :].mean())
+
+
+def coranking(
+    X: ArrayLike, embedding: ArrayLike, *, max_rows: int | None = 2000, random_state: int = 0
+) -> CoRanking:
+    """Compare all ranks in the data with all ranks in the embedding.
+
+    The curves come from the co-ranking matrix (`coranking_matrix`), which is never formed: the
+    memory grows as n and the time as n log n for each row looked from.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+        The data.
+    embedding : array_like of shape (n, d)
+        Its coordinates, in the same order.
+    max_rows : int or None
+        Above this number of rows, look from that many drawn at random, at all others; the errors
+        tell what that costs. None looks from all.
+    random_state : int
+        Seed of the drawing.
+
+    Returns
+    -------
+    CoRanking
+        Curves, areas, and the areas of every point.
+
+    References
+    ----------
+    J. A. Lee and M. Verleysen, "Quality assessment of dimensionality reduction: rank-based
+    criteria", Neurocomputing 72 (2009); J. A. Lee, E. Renard, G. Bernard, P. Dupont and
+    M. Verleysen, "Type 1 and 2 mixtures of Kullback–Leibler divergences …", Neurocomputing 112
+    (2013), for the area over log k; L. Chen and A. Buja, JASA 104 (2009), for LCMC.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(400, random_state=0)
+    >>> laid_out = coranking(roll.points, roll.chart)
+    >>> pressed = coranking(roll.points, roll.points[:, :2])
+    >>> bool(laid_out.r_nx[4] > 2 * pressed.r_nx[4])
+    True
+    """
+    data, coordinates = checked_pair("X", X, embedding)
+    n = _checked_size(len(data))
+    rows = sampled_rows(n, max_rows, random_state)
+    m, k = len(rows), np.arange(1, n)
+    q_sum, q_squares = np.zeros(n - 1), np.zeros(n - 1)
+    areas = np.empty((2, m))
+    with stage("ranks"):
+        for part in row_chunks(m, 96 * n):
+            later = np.maximum(_ranks(data, rows[part]), _ranks(coordinates, rows[part]))
+            shares = _within(later) / k
+            q_sum += shares.sum(axis=0)
+            q_squares += (shares**2).sum(axis=0)
+            areas[:, part] = _areas(shares)
+            step(part.stop, m)
+    q_nx = q_sum / m
+    # Of m drawn from n: sampling explains the rest.
+    variance = np.maximum(q_squares / m - q_nx**2, 0.0) / max(m - 1, 1) * (1 - m / n)
+    return CoRanking(
+        n,
+        rows,
+        q_nx,
+        np.sqrt(variance),
+        mean_measure(areas[0], rows, n),
+        mean_measure(areas[1], rows, n),
+    )
+
+
+def coranking_matrix(X: ArrayLike, embedding: ArrayLike) -> IntArray:
+    """Count the pairs of points with each rank in the data and each rank in the embedding.
+
+    Entry (k, l), counted from 1, is the number of pairs (i, j) such that j is the k-th nearest of i
+    in the data and the l-th nearest in the embedding. A perfect embedding has n on the diagonal
+    and nothing elsewhere; below the diagonal are intrusions, above it extrusions. Look at it as
+    a picture; for figures, `coranking` needs no n² numbers.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+        The data.
+    embedding : array_like of shape (n, d)
+        Its coordinates, in the same order.
+
+    Returns
+    -------
+    ndarray of shape (n - 1, n - 1)
+        Rows and columns sum to n.
+
+    Examples
+    --------
+    >>> coranking_matrix([[0.0], [1.0], [3.0]], [[0.0], [1.0], [1.5]])
+    array([[2, 1],
+           [1, 2]])
+    """
+    data, coordinates = checked_pair("X", X, embedding)
+    n = _checked_size(len(data))
+    reserve(8 * (n - 1) ** 2, f"{n - 1} x {n - 1} numbers", "use coranking, which gives the curves")
+    counts: IntArray = np.zeros((n - 1) ** 2, dtype=np.int64)
+    with stage("ranks"):
+        for part in row_chunks(n, 96 * n):
+            rows = np.arange(part.start, part.stop)
+            place = (_ranks(data, rows) - 1) * (n - 1) + _ranks(coordinates, rows) - 1
+            places, times = np.unique(place, return_counts=True)
+            counts[places] += times
+            step(part.stop, n)
+    return counts.reshape(n - 1, n - 1)
+
+
+def _checked_size(n: int) -> int:
+    if n < 3:
+        raise ValueError(f"ranks are compared among at least 3 points, but there are {n}.")
+    return n
+
+
+def _ranks(points: FloatArray, rows: IntArray) -> IntArray:
+    """Ranks of the other points, in the order of their numbers, as seen from each row."""
+    distances = cdist(points[rows], points)
+    m, n = distances.shape
+    distances[np.arange(m), rows] = -1
+    order = np.argsort(distances, axis=1)
+    # A stable sort everywhere would be right too, but takes three times as long.
+    ascending = np.take_along_axis(distances, order, axis=1)
+    tied = (ascending[:, 1:] == ascending[:, :-1]).any(axis=1)
+    order[tied] = np.argsort(distances[tied], axis=1, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(n)[None], axis=1)
+    return ranks[ranks > 0].reshape(m, n - 1)
+
+
+def _within(later: IntArray) -> IntArray:
+    """How many of the k nearest are the same, for each k, by the later of both ranks of each."""
+    m, most = later.shape
+    places = later + (np.arange(m) * most)[:, None] - 1
+    return np.cumsum(np.bincount(places.ravel(), minlength=m * most).reshape(m, most), axis=1)
+
+
+def _areas(shares: FloatArray) -> FloatArray:
+    """Areas under Q_NX and R_NX over log k of each row: both are sums over k with weights."""
+    most = shares.shape[1]
+    k = np.arange(1, most + 1)
+    below = k[:-1]
+    weights, inner = 1 / k / np.sum(1 / k), 1 / below / np.sum(1 / below)
+    random = float(np.sum(inner * below / (most - below)))
+    adjusted = shares[:, :-1] @ (inner * most / (most - below)) - random
+    return np.stack((shares @ weights, adjusted))

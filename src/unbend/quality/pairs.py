@@ -1,0 +1,214 @@
+"""Distances before and after: Shepard correlations, and stress in its variants."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+from scipy.stats import rankdata
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.quality._checks import checked_pair
+from unbend.quality._pairs import correlations_by_row, distances, jackknife, sums_by_row
+from unbend.quality.measure import Measure, sampled_rows
+
+Kind: TypeAlias = Literal["stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shepard:
+    """Distances of pairs in data and embedding, and how they go together.
+
+    Attributes
+    ----------
+    pearson : Measure
+        Correlation of the distances: 1 where the embedding is a scaled copy.
+    spearman : Measure
+        Correlation of their ranks: 1 where longer in the data is longer in the embedding.
+    rows : ndarray of shape (m,)
+        The points used.
+    data, embedded : ndarray of shape (m(m - 1)/2,)
+        The distances, in SciPy's order of pairs: the axes of a Shepard diagram.
+    """
+
+    pearson: Measure
+    spearman: Measure
+    rows: IntArray
+    data: FloatArray
+    embedded: FloatArray
+
+
+def shepard(
+    X: ArrayLike, embedding: ArrayLike, *, max_rows: int | None = 1000, random_state: int = 0
+) -> Shepard:
+    """Correlate the distances in the data with those in the embedding, over pairs of points.
+
+    Above 0.95 the rough arrangement is kept; the `local` values are the correlations of each
+    point's own distances. Large distances decide, so tears and false neighbours hardly show; and
+    on a bent surface straight lines through space are the wrong distances: a roll laid out flat
+    has a low correlation, and should. Correlate with geodesic distances there, by
+    `residual_variance` with ``metric="precomputed"``.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+        The data.
+    embedding : array_like of shape (n, d)
+        Its coordinates, in the same order.
+    max_rows : int or None
+        Above this number of rows, use the pairs of that many drawn at random. The errors are
+        those of the jackknife over rows. None uses all: the memory grows as n².
+    random_state : int
+        Seed of the drawing.
+
+    Returns
+    -------
+    Shepard
+        Both correlations, between −1 and 1, and the diagram.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> sheet = unbend.datasets.square(300, random_state=0)
+    >>> shepard(sheet.points, 2 * sheet.chart).pearson.local.min().round(12)
+    np.float64(1.0)
+    """
+    data, coordinates = checked_pair("X", X, embedding)
+    n = len(data)
+    if n < 3:
+        raise ValueError(
+            f"distances are compared over pairs of at least 3 rows, but there are {n}."
+        )
+    rows = sampled_rows(n, max_rows, random_state)
+    before, after = distances(data[rows]), distances(coordinates[rows])
+    pearson = _correlation(before, after, rows, n)
+    spearman = _correlation(rankdata(before), rankdata(after), rows, n)
+    return Shepard(pearson, spearman, rows, before, after)
+
+
+def _correlation(before: FloatArray, after: FloatArray, rows: IntArray, n: int) -> Measure:
+    m = len(rows)
+    first, second = before - before.mean(), after - after.mean()
+    count = np.ones(len(before))
+    terms = [count, first, second, first * second, first**2, second**2]
+
+    def statistic(sums: list[FloatArray]) -> FloatArray:
+        size, one, other, product, squares, others = sums
+        spread = (squares - one**2 / size) * (others - other**2 / size)
+        covariance = product - one * other / size
+        flat = np.zeros_like(covariance)
+        return np.divide(covariance, np.sqrt(np.maximum(spread, 0.0)), out=flat, where=spread > 0)
+
+    value = float(statistic([np.atleast_1d(term.sum()) for term in terms])[0])
+    local = correlations_by_row(before, after, m)
+    return Measure(value, local, rows, jackknife(terms, m, n, statistic))
+
+
+def stress(
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    kind: Kind = "stress-1",
+    scaled: bool = True,
+    max_rows: int | None = 1000,
+    random_state: int = 0,
+) -> Measure:
+    r"""How far the distances in the embedding miss those in the data.
+
+    With :math:`\delta` the distances in the data and d those in the embedding, over pairs:
+
+    - ``"stress-1"``: :math:`\sqrt{\sum (d - \delta)^2 / \sum d^2}` (Kruskal)
+    - ``"normalized"``: :math:`\sum (d - \delta)^2 / \sum \delta^2`
+    - ``"raw"``: :math:`\sum (d - \delta)^2`
+    - ``"sstress"``: :math:`\sum (d^2 - \delta^2)^2 / \sum \delta^4`
+    - ``"sammon"``: :math:`\sum (d - \delta)^2 / \delta \,/ \sum \delta`, where small distances
+      count as much as large ones; pairs at distance zero are left out
+    - ``"nonmetric"``: stress-1 with the best increasing function of :math:`\delta` in its place
+
+    Of stress-1, 0.05 is good and 0.2 poor, after Kruskal; more points and fewer dimensions make it
+    larger. Without the best scale, stress tells more about units than about the embedding:
+    vectors of unit length, as spectral methods give them, look bad only for that. Distances in the
+    data are straight lines: on a bent surface a right embedding has a large stress.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+        The data.
+    embedding : array_like of shape (n, d)
+        Its coordinates, in the same order.
+    kind : str
+        One of the kinds above.
+    scaled : bool
+        Whether the embedding is scaled as suits the kind best first.
+    max_rows, random_state
+        As in `shepard`; the sum of "raw" is then over the pairs drawn.
+
+    Returns
+    -------
+    Measure
+        Zero is best; `local` is each point's share of the numerator, which sums to one.
+
+    References
+    ----------
+    J. B. Kruskal, "Multidimensional scaling by optimizing goodness of fit to a nonmetric
+    hypothesis", Psychometrika 29 (1964); J. W. Sammon, IEEE Trans. Comput. C-18 (1969);
+    book section 6.3.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> sheet = unbend.datasets.square(300, random_state=0)
+    >>> stress(sheet.points, 100 * sheet.chart) < 1e-12
+    True
+    """
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, but it is {kind!r}.")
+    data, coordinates = checked_pair("X", X, embedding)
+    rows = sampled_rows(len(data), max_rows, random_state)
+    if len(rows) < 2:
+        raise ValueError("stress is measured over pairs, but there is only one row.")
+    target, found = distances(data[rows]), distances(coordinates[rows])
+    if not target.any():
+        raise ValueError("X must have at least two different points.")
+    missed, size = _terms(target, found, kind, scaled)
+    root = kind in ("stress-1", "nonmetric")
+
+    def statistic(sums: list[FloatArray]) -> FloatArray:
+        flat = np.zeros_like(sums[0])
+        ratio = np.divide(sums[0], sums[1], out=flat, where=sums[1] > 0)
+        return np.sqrt(ratio) if root else ratio
+
+    value = float(statistic([np.array([missed.sum()]), np.array([size.sum()])])[0])
+    shares = sums_by_row(missed, len(rows))
+    local = shares / max(float(shares.sum()), np.finfo(float).tiny)
+    return Measure(value, local, rows, jackknife([missed, size], len(rows), len(data), statistic))
+
+
+def _terms(
+    target: FloatArray, found: FloatArray, kind: Kind, scaled: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Numerator and denominator of each pair."""
+    if kind == "nonmetric":
+        order = np.lexsort((found, target))
+        fitted = np.empty_like(found)
+        fitted[order] = isotonic_regression(found[order]).x
+        return (found - fitted) ** 2, found**2
+    if kind == "sstress":
+        target, found = target**2, found**2
+    weights = np.ones_like(target)
+    if kind == "sammon":
+        weights = np.divide(1.0, target, out=np.zeros_like(target), where=target > 0)
+    if scaled:
+        found = _best_scale(target, found, weights, kind) * found
+    missed = weights * (found - target) ** 2
+    sizes = {"stress-1": found**2, "raw": np.full_like(found, 1 / len(found)), "sammon": target}
+    return missed, sizes.get(kind, target**2)
+
+
+def _best_scale(target: FloatArray, found: FloatArray, weights: FloatArray, kind: Kind) -> float:
+    products, squares = float(weights @ (target * found)), float(weights @ found**2)
+    if squares == 0 or products == 0:
+        return 1.0
+    # Stress-1 divides by the embedding's own size, which moves the best scale.
+    return float(target @ target) / products if kind == "stress-1" else products / squares

@@ -1,0 +1,1 @@
+"""Choices: that they find what is known, and say why."""

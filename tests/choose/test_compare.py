@@ -1,0 +1,154 @@
+"""Comparisons, suggestions, stability and scores."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+import unbend
+from unbend.plot import sheet
+from unbend.progress import Cancelled
+
+
+def test_methods_that_unroll_stand_before_those_that_press():
+    roll = unbend.datasets.swiss_roll(1000, random_state=0)
+    found = unbend.compare(roll.points, truth=roll.chart)
+    titles = [trial.title for trial in found.trials]
+    assert set(titles[:3]) <= {"Isomap", "LTSA", "HessianLLE"}
+    assert titles.index("PCA") > 2
+    first, pca = found.trials[0], found.trials[titles.index("PCA")]
+    assert first.place < pca.place
+    assert "is not the true chart" in pca.reason
+    assert found.best is first.estimator
+    assert all(trial.title in str(found) for trial in found.trials)
+    assert list(found.to_dict()) == titles
+
+
+def test_every_combination_is_tried_and_the_result_does_not_depend_on_threads():
+    curve = unbend.datasets.s_curve(300, random_state=0)
+    options = {"parameters": {"n_neighbors": [6, 10], "kind": ["self_tuning"]}, "n_neighbors": 8}
+    methods = {"waves": unbend.DiffusionMaps(), "flat": "PCA", "isomap": unbend.Isomap}
+    one, two = (unbend.compare(curve.points, methods, n_jobs=jobs, **options) for jobs in (1, 2))
+    assert {trial.title for trial in one.trials} == {
+        "waves n_neighbors=6, kind=self_tuning",
+        "waves n_neighbors=10, kind=self_tuning",
+        "flat",
+        "isomap n_neighbors=6",
+        "isomap n_neighbors=10",
+    }
+    for first, second in zip(one.trials, two.trials, strict=True):
+        assert (first.title, first.measures) == (second.title, second.measures)
+
+
+def test_what_fails_is_told_and_stands_last():
+    curve = unbend.datasets.s_curve(100, random_state=0)
+    bad = unbend.Isomap(n_components=0)
+    found = unbend.compare(curve.points, {"bad": bad, "good": "PCA"})
+    assert [trial.title for trial in found.trials] == ["good", "bad"]
+    assert "n_components=0 is not allowed" in found.trials[1].failure
+    assert "failed: n_components=0" in str(found)
+    with pytest.raises(ValueError, match="no method succeeded"):
+        _ = unbend.compare(curve.points, [bad]).best
+    with pytest.raises(ValueError, match="no method 'TSNE': choose from PCA"):
+        unbend.compare(curve.points, ["TSNE"])
+
+
+def test_progress_is_told_trial_by_trial_and_can_cancel():
+    curve = unbend.datasets.s_curve(100, random_state=0)
+    seen = []
+    with unbend.monitoring(lambda progress: seen.append((progress.stage, progress.done))):
+        unbend.compare(curve.points, ["PCA", "Isomap"])
+    assert seen == [("compare", 0), ("compare", 1), ("compare", 2)]
+    with pytest.raises(Cancelled), unbend.monitoring(lambda progress: False):
+        unbend.compare(curve.points, ["PCA", "Isomap"])
+
+
+def test_the_contact_sheet_shows_all_in_order():
+    curve = unbend.datasets.s_curve(100, random_state=0)
+    found = unbend.compare(curve.points, ["PCA", "Isomap"], labels=np.arange(100) // 50)
+    assert "neighborhood_hit" in found.trials[0].measures
+    figure = found.contact_sheet(curve.chart[:, 0])
+    assert isinstance(figure, sheet.Picture)
+    titles = [axes.get_title() for axes in figure.axes][:2]
+    assert titles == [trial.title for trial in found.trials]
+
+
+KNOWN = [
+    ("square", {}, {"PCA"}),
+    ("square", {"noise": 0.05}, {"PCA"}),
+    ("swiss_roll", {}, {"Isomap"}),
+    ("swiss_roll", {"noise": 0.3}, {"Isomap"}),
+    ("s_curve", {}, {"Isomap"}),
+    ("swiss_hole", {}, {"HessianLLE", "LTSA"}),
+    ("punched_sphere", {}, {"DiffusionMaps"}),
+    ("clusters_3d", {}, {"DiffusionMaps"}),
+    ("toroidal_helix", {}, {"DiffusionMaps"}),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "options", "methods"), KNOWN)
+def test_suggestions_fit_surfaces_whose_truth_is_known(name, options, methods, seed):
+    points = unbend.datasets.SURFACES[name](1500, random_state=seed, **options).points
+    suggestion = unbend.suggest(points)
+    found = suggestion.findings
+    assert type(suggestion.estimator).__name__ in methods
+    assert found.dimension == (1 if name == "toroidal_helix" else 2)
+    assert found.flat == (name == "square")
+    assert found.clustered == (name == "clusters_3d")
+    assert found.closed == (name in ("punched_sphere", "toroidal_helix"))
+    assert found.noisy == (options.get("noise") == 0.3)
+    suggestion.estimator.fit(points)
+    assert len(suggestion.reasons) >= 2
+    assert "also:" in str(suggestion)
+
+
+def test_separate_clusters_and_large_data_are_seen():
+    rng = np.random.default_rng(0)
+    blobs = np.concatenate([rng.normal(size=(150, 5)) + 50 * i * np.eye(5)[i] for i in range(1, 4)])
+    found = unbend.suggest(blobs, dimension=2)
+    assert found.findings.parts == 3
+    assert "3 clusters" in found.reasons[1]
+    large = unbend.suggest(unbend.datasets.swiss_roll(20_000, random_state=0).points)
+    assert type(large.estimator).__name__ == "LandmarkIsomap"
+    assert any("landmarks" in reason for reason in large.reasons)
+    with pytest.raises(ValueError, match="all rows of X are equal"):
+        unbend.suggest(np.ones((50, 2)))
+
+
+def test_stability_is_none_for_flat_data_and_large_for_chance():
+    square = unbend.datasets.square(400, random_state=0)
+    exact = unbend.stability(unbend.ClassicalMDS(), square.points)
+    assert exact < 1e-9
+    assert exact.local.shape == (400,)
+    noise = np.random.default_rng(0).normal(size=(200, 50))
+    assert unbend.stability(unbend.PCA(), noise) > 0.3
+    with pytest.raises(ValueError, match="share must lie between 0 and 1"):
+        unbend.stability(unbend.PCA(), noise, share=1.5)
+
+
+@pytest.mark.parametrize("method", ["Isomap", "LTSA"])
+@pytest.mark.parametrize("seed", range(3))
+def test_grid_search_takes_a_number_of_neighbours_that_unrolls(method, seed):
+    roll = unbend.datasets.swiss_roll(1000, random_state=seed)
+    search = GridSearchCV(getattr(unbend, method)(), {"n_neighbors": [3, 8, 100]}, cv=3)
+    search.fit(roll.points)
+    assert search.best_params_ == {"n_neighbors": 8}
+    assert 0.5 < search.best_score_ <= 1
+
+
+def test_the_score_is_perfect_for_an_isometry_and_nothing_for_chance():
+    square = unbend.datasets.square(300, random_state=0)
+    assert unbend.PCA().fit(square.points[:200]).score(square.points[200:]) == 1
+    noise = np.random.default_rng(0).normal(size=(900, 100))
+    assert abs(unbend.PCA().fit(noise[:300]).score(noise[300:])) < 0.1
+
+
+def test_precomputed_distances_are_scored_against_the_fitted_rows():
+    curve = unbend.datasets.s_curve(400, random_state=0)
+    between = np.linalg.norm(curve.points[:, None] - curve.points, axis=2)
+    model = unbend.Isomap(metric="precomputed").fit(between[:300, :300])
+    assert model.score(between[300:, :300]) > 0.6
+    search = GridSearchCV(unbend.Isomap(metric="precomputed"), {"n_neighbors": [5, 8]}, cv=3)
+    assert search.fit(between).best_score_ > 0.6
+    with pytest.raises(ValueError, match="at least 3 rows"):
+        unbend.PCA().fit(curve.points).score(curve.points[:2])
