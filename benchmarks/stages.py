@@ -124,6 +124,19 @@ def substitution(quick: bool) -> Stage:
     return lambda threads: factor.solve(right, threads, solution)
 
 
+def sparse_products(quick: bool) -> Stage:
+    """Product of the kernel of LTSA with six vectors, ten times."""
+    symbolic = _symbolic(quick)
+    block = np.ones((len(symbolic.row) - 1, 6))
+    image, matrix = np.empty_like(block), (symbolic.row, symbolic.column, symbolic.values)
+
+    def products(threads: int) -> None:
+        for _ in range(10):
+            kernels.sparse_product(*matrix, block, threads, image)
+
+    return products
+
+
 STAGES: list[tuple[str, Callable[[bool], Stage]]] = [
     ("nearest rows, 3-d", nearest_rows),
     ("geodesics, all sources", all_geodesics),
@@ -135,6 +148,7 @@ STAGES: list[tuple[str, Callable[[bool], Stage]]] = [
     ("alignment", alignment),
     ("Cholesky factorisation", factorisation),
     ("Cholesky solution", substitution),
+    ("sparse products", sparse_products),
 ]
 
 

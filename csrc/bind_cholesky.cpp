@@ -1,4 +1,4 @@
-// Python's view of the sparse Cholesky factorisation.
+// Python's view of sparse symmetric matrices: their Cholesky factorisation and their products.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -7,6 +7,7 @@
 
 #include "bind.hpp"
 #include "solve.hpp"
+#include "sparse_product.hpp"
 
 namespace nb = nanobind;
 
@@ -58,6 +59,17 @@ void solve(const unbend::Factor &factor, Sides right, int threads, Solved soluti
         .run(right.data(), solution.data());
 }
 
+void sparse_product(Vector<std::int64_t> row, Vector<std::int32_t> column, Vector<double> values,
+                    Sides block, int threads, Solved image) {
+    const auto n = static_cast<std::int64_t>(row.shape(0)) - 1;
+    if (n < 0 || static_cast<std::int64_t>(image.shape(0)) != n ||
+        image.shape(1) != block.shape(1))
+        throw std::invalid_argument("the image needs the rows of the matrix");
+    nb::gil_scoped_release release;
+    unbend::sparse_product({row.data(), column.data(), values.data()}, n, block.data(),
+                           static_cast<std::int64_t>(block.shape(1)), threads, image.data());
+}
+
 }  // namespace
 
 void bind_cholesky(nb::module_ &module) {
@@ -74,4 +86,7 @@ void bind_cholesky(nb::module_ &module) {
     module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
     module.def("factor", &factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("shift"), nb::arg("threads"));
+    module.def("sparse_product", &sparse_product, nb::arg("row"), nb::arg("column"),
+               nb::arg("values"), nb::arg("block"), nb::arg("threads"),
+               nb::arg("image").noconvert());
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "solve.hpp"
+#include "sparse_product.hpp"
 
 namespace {
 
@@ -75,15 +76,22 @@ void check(const Matrix &matrix, std::int64_t sides, std::mt19937 &random) {
     std::vector<double> right(n * sides);
     for (double &value : right) value = normal(random);
     const std::vector<double> x = solution(matrix, right, sides, 1);
+    const Rows rows{matrix.row.data(), matrix.column.data(), matrix.values.data()};
+    std::vector<double> image(n * sides), again(n * sides);
+    sparse_product(rows, n, x.data(), sides, 1, image.data());
     for (std::int32_t v = 0; v < n; ++v)
         for (std::int64_t k = 0; k < sides; ++k) {
-            double rest = right[v * sides + k];
+            double product = 0;
             for (std::int64_t e = matrix.row[v]; e < matrix.row[v + 1]; ++e)
-                rest -= matrix.values[e] * x[matrix.column[e] * sides + k];
-            require(std::abs(rest) < 1e-9, "a residual vanishes");
+                product += matrix.values[e] * x[matrix.column[e] * sides + k];
+            require(std::abs(product - right[v * sides + k]) < 1e-9, "a residual vanishes");
+            require(std::abs(product - image[v * sides + k]) < 1e-9, "a product is the plain one");
         }
-    for (const int threads : {2, 4})
+    for (const int threads : {2, 4}) {
         require(solution(matrix, right, sides, threads) == x, "threads do not change a bit");
+        sparse_product(rows, n, x.data(), sides, threads, again.data());
+        require(again == image, "threads do not change a bit of a product");
+    }
 }
 
 using Edges = std::set<std::pair<std::int32_t, std::int32_t>>;

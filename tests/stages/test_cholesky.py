@@ -1,4 +1,4 @@
-"""Sparse Cholesky: the compiled one and its twin solve what dense algebra solves."""
+"""Sparse Cholesky and products: the compiled ones and their twins do what dense algebra does."""
 
 import itertools
 import os
@@ -98,6 +98,21 @@ def test_solutions_are_those_of_dense_algebra(kernel, shape, rng, n, sides, shif
     slack = 8 * len(dense) * EPS * np.linalg.cond(dense)
     np.testing.assert_allclose(found, exact, 0, slack * np.abs(exact).max())
     assert factor.replaced == 0
+
+
+@both
+@every_shape
+@LAW
+@given(rngs, st.integers(1, 120), st.integers(1, 19))
+def test_products_are_those_of_dense_algebra(kernel, shape, rng, n, width):
+    matrix, row, column, values = shuffled(definite(SHAPES[shape](rng, n), rng), rng)
+    block = rng.normal(size=(matrix.shape[0], width))
+    images = np.full((2, *block.shape), np.nan)
+    for threads in (1, 2):
+        kernel.sparse_product(row, column, values, block, threads, images[threads - 1])
+    np.testing.assert_array_equal(images[0], images[1])
+    size = abs(matrix).toarray() @ np.abs(block)
+    np.testing.assert_array_less(abs(images[0] - matrix.toarray() @ block), n * EPS * size + 1e-300)
 
 
 @compiled

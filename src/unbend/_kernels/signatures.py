@@ -261,6 +261,17 @@ class Kernels(Protocol):
     def components(self, row: IntArray, column: IntArray, labels: IntArray) -> None:
         """Fill the component of each vertex, numbered in the order of their first vertices."""
 
+    def sparse_product(
+        self,
+        row: IntArray,
+        column: IntArray,
+        values: FloatArray,
+        block: FloatArray,
+        threads: int,
+        image: FloatArray,
+    ) -> None:
+        """Fill `image`: a sparse matrix times a block of vectors."""
+
     def stress(
         self,
         dissimilarities: FloatArray,

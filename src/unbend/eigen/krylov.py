@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray
-from unbend.problem import SpectralProblem
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, is_sparse
+from unbend.problem import Matrix, SpectralProblem
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
@@ -40,13 +41,14 @@ class KrylovSpace:
     One array holds the trivial vectors and all blocks, so that every product with them is one.
     """
 
-    def __init__(self, problem: SpectralProblem, width: int, blocks: int) -> None:
+    def __init__(self, problem: SpectralProblem, width: int, blocks: int, threads: int) -> None:
         self._trivial = problem.trivial_basis.shape[1]
         self._all = np.empty((problem.n, self._trivial + blocks * width), order="F")
         self._all[:, : self._trivial] = problem.trivial_basis
         self._images = np.empty((problem.n, blocks * width), order="F")
         self._small = np.empty((blocks * width, blocks * width))
-        self._matrix, self._end, self._width, self.size = problem.matrix, problem.end, width, 0
+        self._apply = products(problem.matrix, threads)
+        self._end, self._width, self.size = problem.end, width, 0
 
     def orthonormal(self, block: FloatArray) -> FloatArray:
         """Orthonormal columns, orthogonal to the whole space; twice is enough (Kahan)."""
@@ -57,7 +59,7 @@ class KrylovSpace:
 
     def add(self, block: FloatArray) -> FloatArray:
         """Append an orthonormal block and return its image."""
-        image = np.asarray(self._matrix @ block)
+        image = self._apply(block)
         new = slice(self.size, self.size + self._width)
         self.size = new.stop
         self._all[:, self._trivial + new.start : self._trivial + new.stop] = block
@@ -109,6 +111,7 @@ def block_krylov(
     passes: int,
     finished: Callable[[RitzPairs], bool],
     eager: bool = True,
+    threads: int = 1,
 ) -> tuple[FloatArray, FloatArray, bool]:
     """Improve `start` until `finished`, or for `passes` restarts: values, vectors, and which.
 
@@ -118,7 +121,7 @@ def block_krylov(
     vectors after every block, not only after `depth` of them: right where T costs more than that.
     """
     width = start.shape[1]
-    space = KrylovSpace(problem, width, depth + 1)
+    space = KrylovSpace(problem, width, depth + 1, threads)
     block = space.orthonormal(start)
     image = space.add(block)
     for number in range(passes):
@@ -134,6 +137,21 @@ def block_krylov(
         step(number + 1, passes)
         block, image = space.restart(pairs)
     return pairs.values, block, False
+
+
+def products(matrix: Matrix, threads: int) -> Apply:
+    """Products of a matrix with blocks of vectors."""
+    if not is_sparse(matrix) or matrix.dtype != np.float64:
+        return lambda block: np.asarray(matrix @ block)
+    row, column = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+
+    def apply(block: FloatArray) -> FloatArray:
+        image = np.empty(block.shape)
+        block = np.ascontiguousarray(block)
+        kernels.sparse_product(row, column, matrix.data, block, threads, image)
+        return image
+
+    return apply
 
 
 def _orthonormal_columns(block: FloatArray) -> FloatArray:

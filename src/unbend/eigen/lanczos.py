@@ -53,5 +53,6 @@ class Lanczos:
             depth=self.depth,
             passes=self.passes,
             finished=finished,
+            threads=threads,
             eager=not is_sparse(problem.matrix),
         )

@@ -82,6 +82,7 @@ class ShiftInvert:
             depth=self.depth,
             passes=self.passes,
             finished=finished,
+            threads=threads,
         )
 
     def _inverse(self, problem: SpectralProblem, symbolic: Symbolic, threads: int) -> Apply:

@@ -1,4 +1,4 @@
-"""Symmetric pairs and components of graphs."""
+"""Symmetric pairs and components of graphs, and products with their matrices."""
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -35,3 +35,16 @@ def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
     _, found = connected_components(pattern, connection="weak")  # type: ignore[arg-type]
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels[...] = np.argsort(np.argsort(first))[inverse]
+
+
+def sparse_product(
+    row: IntArray,
+    column: IntArray,
+    values: FloatArray,
+    block: FloatArray,
+    threads: int,
+    image: FloatArray,
+) -> None:
+    """Fill `image`; `threads` is accepted and not used."""
+    matrix = csr_array((values, column, row), shape=(len(row) - 1, len(block)))
+    image[...] = np.asarray(matrix @ block)
