@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dispatch.hpp"
 #include "poll.hpp"
+#include "wide.hpp"
 
 namespace unbend {
 
@@ -64,7 +66,7 @@ class StressSum {
     }
 
   private:
-    static constexpr std::int64_t strips = 16, block = 32, chunk = 512;
+    static constexpr std::int64_t strips = 16, block = 32, chunk = 1024, two_rows = 2;
 
     struct Workspace {
         explicit Workspace(std::int64_t width) : moved(width * chunk) {}
@@ -86,7 +88,13 @@ class StressSum {
         for (std::int64_t start = first + 1; start < pairs_.n; start += chunk) {
             const std::int64_t end = std::min(start + chunk, pairs_.n);
             std::fill(workspace.moved.begin(), workspace.moved.end(), Real(0));
-            for (std::int64_t i = first; i < last; ++i) {
+            std::int64_t i = first;
+            if (d_ == 2 && width == 2)
+                for (; i + two_rows <= last; i += two_rows)
+                    total += pairs_.weight == nullptr
+                                 ? planar<false>(i, start, end, workspace, sums + (i - origin), rest)
+                                 : planar<true>(i, start, end, workspace, sums + (i - origin), rest);
+            for (; i < last; ++i) {
                 const std::int64_t from = std::max(start, i + 1);
                 if (from < end)
                     total += part(i, from, end - from, from - start, width, workspace,
@@ -107,10 +115,6 @@ class StressSum {
     UNBEND_INLINE double part(std::int64_t i, std::int64_t column, std::int64_t size,
                               std::int64_t at, std::int64_t width, Workspace &workspace,
                               double *own, std::int64_t rest) const {
-        if (d_ == 2 && width == 2)
-            return pairs_.weight == nullptr
-                       ? planar<false>(i, column, size, at, workspace, own, rest)
-                       : planar<true>(i, column, size, at, workspace, own, rest);
         Real *square = workspace.square;
         for (std::int64_t k = 0; k < d_; ++k) {
             const Real *place = places_.data() + k * pairs_.n;
@@ -138,53 +142,76 @@ class StressSum {
         return total;
     }
 
-    // One pair: its share in the stress, and half the derivative by the distance over the distance.
+    // One pair, or several side by side: the share in the stress, and half the derivative by the
+    // distance over the distance.
+    template <typename Number>
     struct Pair {
-        Real share, pull;
+        Number share, pull;
     };
 
-    template <bool weighted>
-    UNBEND_INLINE static Pair pair(Real square, Real target, const Real *weight, std::int64_t j) {
-        Real w = weighted ? weight[j] : Real(1);
+    template <typename Number>
+    UNBEND_INLINE static Pair<Number> pair(Number square, Number target, Number w) {
         if constexpr (loss == Loss::sstress) {
-            const Real off = square - target * target;
+            const Number off = square - target * target;
             return {w * off * off, 2 * w * off};
         } else {
+            // Of two objects in one place neither is moved, however strong the pull.
+            const Number least = Number{} + Real(1e-18);
             if constexpr (loss == Loss::sammon)
-                w = target > 0 ? w / (target > 0 ? target : Real(1)) : Real(0);
-            const Real distance = std::sqrt(square);
-            const Real off = distance - target;
-            // Of two objects in one place neither is moved: their difference is zero.
-            return {w * off * off, w * off / (distance > 0 ? distance : Real(1))};
+                w = target > 0 ? w / (target > least ? target : least) : Number{};
+            const Number distance = root(square), off = distance - target;
+            return {w * off * off, w * off / (distance > least ? distance : least)};
         }
     }
 
-    // Planes, all at once: everything about a pair stays in registers.
+    // Planes: two rows at once with the columns from `start` to `end`. Everything about a pair
+    // stays in registers, and the next rows are asked for: they begin where no prefetcher guesses.
     template <bool weighted>
-    UNBEND_INLINE double planar(std::int64_t i, std::int64_t column, std::int64_t size,
-                                std::int64_t at, Workspace &workspace, double *own,
-                                std::int64_t rest) const {
-        const std::int64_t first = pairs_.row(i) + column - i - 1;
-        const Real *dissimilarity = pairs_.dissimilarity + first;
-        const Real *weight = weighted ? pairs_.weight + first : nullptr;
-        const Real *x = places_.data() + column, *y = x + pairs_.n;
-        const Real here_x = places_[i], here_y = places_[pairs_.n + i];
-        Real *moved_x = workspace.moved.data() + at, *moved_y = moved_x + chunk;
-        Real total = 0, own_x = 0, own_y = 0;
-#pragma omp simd reduction(+ : total, own_x, own_y)
-        for (std::int64_t j = 0; j < size; ++j) {
-            const Real away_x = here_x - x[j], away_y = here_y - y[j];
-            const Pair one =
-                pair<weighted>(away_x * away_x + away_y * away_y, dissimilarity[j], weight, j);
-            total += one.share;
-            own_x += one.pull * away_x;
-            own_y += one.pull * away_y;
-            moved_x[j] -= one.pull * away_x;
-            moved_y[j] -= one.pull * away_y;
+    UNBEND_INLINE double planar(std::int64_t i, std::int64_t start, std::int64_t end,
+                                Workspace &workspace, double *own, std::int64_t rest) const {
+        using Lanes = typename Side<Real>::Lanes;
+        constexpr std::int64_t side = Side<Real>::count;
+        const std::int64_t n = pairs_.n, from = std::max(start, i + two_rows);
+        const std::int64_t size = end > from ? (end - from) / side * side : 0;
+        Real *moved = workspace.moved.data() + (from - start);
+        const Real *x = places_.data() + from, *y = x + n;
+        const std::int64_t first[2] = {pairs_.row(i) + from - i - 1,
+                                       pairs_.row(i + 1) + from - i - 2};
+        const Real here_x[2] = {places_[i], places_[i + 1]};
+        const Real here_y[2] = {places_[n + i], places_[n + i + 1]};
+        const Real *target[2] = {pairs_.dissimilarity + first[0], pairs_.dissimilarity + first[1]};
+        const Real *weights = weighted ? pairs_.weight : pairs_.dissimilarity;
+        const Real *weight[2] = {weights + first[0], weights + first[1]};
+        const std::int64_t further = 2 * (n - i) - 5;
+        Lanes total{}, own_x[2] = {}, own_y[2] = {};
+        for (std::int64_t j = 0; j < size; j += side) {
+            const Lanes there_x = lanes(x + j), there_y = lanes(y + j);
+            Lanes moved_x = lanes(moved + j), moved_y = lanes(moved + chunk + j);
+            for (int r = 0; r < 2; ++r) {
+                __builtin_prefetch(target[r] + j + further);
+                const Lanes away_x = here_x[r] - there_x, away_y = here_y[r] - there_y;
+                const auto one = pair<Lanes>(away_x * away_x + away_y * away_y,
+                                             lanes(target[r] + j),
+                                             weighted ? lanes(weight[r] + j) : Lanes{} + Real(1));
+                total += one.share;
+                own_x[r] += one.pull * away_x;
+                own_y[r] += one.pull * away_y;
+                moved_x -= one.pull * away_x;
+                moved_y -= one.pull * away_y;
+            }
+            lanes(moved + j) = moved_x;
+            lanes(moved + chunk + j) = moved_y;
         }
-        own[0] += static_cast<double>(own_x);
-        own[rest] += static_cast<double>(own_y);
-        return static_cast<double>(total);
+        double sum = sum_of(total);
+        for (int r = 0; r < 2; ++r) {
+            own[r] += sum_of(own_x[r]);
+            own[rest + r] += sum_of(own_y[r]);
+            // What is left: at the diagonal, and beyond the last whole vector.
+            for (const auto &[a, b] : {std::pair(std::max(start, i + r + 1), std::min(from, end)),
+                                       std::pair(from + size, end)})
+                if (a < b) sum += part(i + r, a, b - a, a - start, 2, workspace, own + r, rest);
+        }
+        return sum;
     }
 
     // Turns squared distances into shares and pulls.
@@ -195,7 +222,8 @@ class StressSum {
         Real total = 0;
 #pragma omp simd reduction(+ : total)
         for (std::int64_t j = 0; j < size; ++j) {
-            const Pair one = pair<weighted>(workspace.square[j], dissimilarity[j], weight, j);
+            const auto one = pair<Real>(workspace.square[j], dissimilarity[j],
+                                        weighted ? weight[j] : Real(1));
             workspace.pull[j] = one.pull;
             workspace.share[j] = one.share;
             total += one.share;
