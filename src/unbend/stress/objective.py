@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray
-from unbend.stress.pairs import Pairs, precision
+from unbend.stress.pairs import Pairs, precision, sum_of_squares
 from unbend.stress.transformations import Transformation
 
 LOSSES = ("raw", "sstress", "sammon")
@@ -161,7 +161,7 @@ class FittedStress:
         """Value, Σ w d², and the disparities."""
         distances = pdist(coordinates)
         found = self.transformation(distances)
-        size = self._pairs(distances).sum(distances * distances)
+        size = sum_of_squares(distances, self._weights)
         return (found.residual / size if size > 0 else 0.0), size, found.targets
 
     def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:

@@ -98,6 +98,12 @@ class Pairs:
         return float(np.einsum("i,i->", values, self.weights, dtype=np.float64))
 
 
+def sum_of_squares(values: FloatArray, weights: FloatArray | None) -> float:
+    """Weighted sum of the squares of one number a pair, in double precision."""
+    values = values.astype(np.float64, copy=False)
+    return float(values @ values if weights is None else (values * weights) @ values)
+
+
 def euclidean_features(space: PointSpace) -> FloatArray | None:
     """Rows whose Euclidean distances are those of the space, if there are such."""
     norm = space.metric.norm

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.stress.pairs import Pairs
+from unbend.stress.pairs import Pairs, sum_of_squares
 
 
 @final
@@ -83,8 +83,7 @@ class OfPairs:
 
     def left(self, distances: FloatArray, targets: FloatArray) -> Disparities:
         """Add what the targets leave of the distances."""
-        off = distances - targets
-        return Disparities(targets, self.pairs.sum(np.square(off, out=off)))
+        return Disparities(targets, sum_of_squares(distances - targets, self.weights))
 
 
 @final
@@ -160,7 +159,12 @@ class Monotone(OfPairs):
         if self.weights is not None:
             # Pairs that are not known are all put last, where they weigh nothing.
             given = np.where(self.weights > 0, given, np.inf)
-        return np.unique(given, return_inverse=True)[1].astype(np.int32)
+        return np.unique(given, return_inverse=True)[1].astype(np.intp, copy=False)
+
+    @cached_property
+    def _counts(self) -> FloatArray:
+        """Weight of each different dissimilarity."""
+        return np.asarray(np.bincount(self._group, self.weights), dtype=np.float64)
 
     @cached_property
     def _order(self) -> IntArray:
@@ -172,8 +176,7 @@ class Monotone(OfPairs):
         return self.left(distances, fitted)
 
     def _by_groups(self, distances: FloatArray) -> FloatArray:
-        weights = self.weights
-        count = np.bincount(self._group, weights)
+        weights, count = self.weights, self._counts
         known = count > 0
         product = distances if weights is None else distances * weights
         sums = np.bincount(self._group, product)
