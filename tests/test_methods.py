@@ -190,6 +190,12 @@ def test_spectral_clustering_finds_moons_and_places_new_rows(method, assign_labe
     np.testing.assert_array_equal(model.predict(points[:500]), model.labels_)
 
 
+def test_more_clusters_than_rows_are_refused_in_words_of_clusters():
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match="n_clusters=20 needs at least 21 rows and X has 20"):
+        unbend.SpectralClustering(n_clusters=20).fit(points)
+
+
 def test_components_are_clusters():
     rng = np.random.default_rng(0)
     blobs = np.concatenate(

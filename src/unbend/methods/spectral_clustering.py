@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.inputs import generator
@@ -108,6 +108,7 @@ class SpectralClustering(ClusterMixin, Model):
         self
         """
         validate(self)
+        _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}
         eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)
         with warnings.catch_warnings():
@@ -175,3 +176,11 @@ class SpectralClustering(ClusterMixin, Model):
             return np.asarray(np.argmax(turned, axis=1))
         squares = np.square(self._centres).sum(axis=1) - 2.0 * turned @ self._centres.T
         return np.asarray(np.argmin(squares, axis=1))
+
+
+def _check_rows(rows: int, clusters: int) -> None:
+    if 1 < rows <= clusters:
+        raise ValueError(
+            f"n_clusters={clusters} needs at least {clusters + 1} rows and X has {rows}: give it "
+            "more rows or a smaller n_clusters"
+        )
