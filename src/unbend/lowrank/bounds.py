@@ -1,0 +1,221 @@
+"""Error bounds of the theorems of the book's chapter 15, as functions of sizes and spectra.
+
+β and γ are the book's: a Gaussian matrix l × k has σ_min ≥ 1/√(lβ), and one with sides at most x
+has σ_max ≤ √(2xγ), but for the probabilities `least_fails` and `largest_fails`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.lowrank.ulv import ULV
+from unbend.lowrank.urv import URV
+from unbend.lowrank.volume import log_elementary
+
+
+def interpolation_bound(n: int, k: int, f: float = 1.0) -> float:
+    """√(1 + f² k(n − k)): bounds ‖P‖, and ‖A − BP‖ in units of σₖ₊₁ (Theorem 15.1; f = 2: (15.27)).
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import interpolation_bound
+    >>> interpolation_bound(10, 2), interpolation_bound(8, 8)
+    (4.123105625617661, 1.0)
+    """
+    return float(np.sqrt(1 + f**2 * k * (n - k)))
+
+
+def lu_bound(m: int, n: int, k: int, f: float = 1.0) -> float:
+    """Bound of the Schur complement of a rank-revealing LU factorisation in units of σₖ₊₁.
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import lu_bound
+    >>> round(lu_bound(10, 10, 2))  # k(n − k) + 1
+    17
+    """
+    return interpolation_bound(m, k, f) * interpolation_bound(n, k, f)
+
+
+@dataclass(frozen=True)
+class SubspaceBounds:
+    """Bounds of the sines between approximate and true singular spaces (Theorem 15.2)."""
+
+    left: tuple[float, float]
+    right: tuple[float, float]
+
+
+def subspace_bounds(found: ULV | URV) -> SubspaceBounds:
+    """Bounds of Theorem 15.2 (Fierro and Bunch, 1995), from the blocks alone.
+
+    One side loses ‖H‖σ/(σ² − ‖E‖²), the other only ‖H‖‖E‖/(σ² − ‖E‖²), σ = σ_d of the leading
+    block: left and right for ULV, right and left for URV. Infinite unless σ > ‖E‖.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import ulv
+    >>> from unbend.lowrank.bounds import subspace_bounds
+    >>> subspace_bounds(ulv(np.diag([3.0, 1.0]), rank=1)).left
+    (0.0, 0.0)
+    """
+    whole = found.lower if isinstance(found, ULV) else found.upper
+    coupling, trailing = _norm(found.coupling), _norm(found.trailing)
+    least = float(np.linalg.svd(found.leading, compute_uv=False)[-1]) if found.rank else np.inf
+    largest = _norm(whole)
+    if not least > trailing:
+        exposed = sheltered = (0.0, np.inf)
+    elif not coupling:
+        exposed = sheltered = (0.0, 0.0)
+    else:
+        gap = (least - trailing) * (least + trailing)
+        exposed = (coupling / (2 * largest), least * coupling / gap)
+        sheltered = (0.0, coupling * trailing / gap)
+    sides = (exposed, sheltered) if isinstance(found, ULV) else (sheltered, exposed)
+    return SubspaceBounds(*sides)
+
+
+def _norm(block: FloatArray) -> float:
+    return float(np.linalg.norm(block, 2)) if block.size else 0.0
+
+
+def least_fails(l: int, k: int, beta: float) -> float:  # noqa: E741
+    """Bound of the probability that a Gaussian l × k matrix has σ_min < 1/√(lβ) ((15.29), √β).
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import least_fails
+    >>> least_fails(25, 5, 9 / 16) < 1e-17
+    True
+    """
+    more = l - k + 1
+    log = more * (1 - np.log(more * np.sqrt(beta))) - np.log(2 * np.pi * more) / 2
+    return float(np.exp(min(log, 0.0)))
+
+
+def largest_fails(x: int, gamma: float) -> float:
+    """Bound of the probability that a Gaussian matrix in x × x has σ_max > √(2xγ) (15.30).
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import largest_fails
+    >>> largest_fails(100, 5.0) < 1e-70
+    True
+    """
+    if gamma <= 1:
+        return 1.0
+    log = x * (np.log(2 * gamma) - gamma + 1) - np.log(4 * (gamma - 1))
+    return float(np.exp(min(log - np.log(np.pi * x * gamma) / 2, 0.0)))
+
+
+@dataclass(frozen=True)
+class RandomizedBound:
+    """‖A − Ã‖ ≤ first·σₖ₊₁ + later·σₖ₊ⱼ₊₁ but for this probability of failure."""
+
+    first: float
+    later: float
+    failure: float
+
+
+def randomized_bound(
+    m: int,
+    n: int,
+    k: int,
+    l: int,  # noqa: E741
+    j: int | None = None,
+    *,
+    interpolative: bool,
+    beta: float = 9 / 16,
+    gamma: float = 5.0,
+) -> RandomizedBound:
+    """Bounds for k columns or vectors from l Gaussian combinations of the m rows of A.
+
+    Parameters
+    ----------
+    m, n, k, l : int
+        Sizes, k ≤ l < min(m, n).
+    j : int, optional
+        None: Theorems 15.5 and 15.7. Else 15.6 and 15.8, better where σₖ₊ⱼ₊₁ is much smaller.
+    interpolative : bool
+        Whether for the interpolative decomposition (15.5, 15.6) or the singular value
+        decomposition (15.7, 15.8).
+    beta, gamma : float
+        Trade size for probability; those of Corollaries 15.1 and 15.2 by default.
+
+    Returns
+    -------
+    RandomizedBound
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import randomized_bound
+    >>> found = randomized_bound(1000, 500, 10, 30, interpolative=False)
+    >>> round(found.first), found.failure < 1e-17
+    (1643, True)
+    """
+    c = interpolation_bound(n, k, 2.0)
+    # The product with c + 1 and c, or 2 and 2, is what the two proofs differ in.
+    one, two = (c + 1, c) if interpolative else (2.0, 2.0)
+
+    def factor(inside: int, outside: int) -> float:
+        unit = 2 * l * beta * gamma
+        return float(np.sqrt(unit * inside + 1) * one + np.sqrt(unit * outside) * two)
+
+    fails = least_fails(l, k, beta)
+    if j is None:
+        return RandomizedBound(factor(m, m), 0.0, fails + 2 * largest_fails(m, gamma))
+    m1, m2, m3 = max(m - k - j, l), max(j, l), max(j + k, l)
+    fails += 2 * largest_fails(m1, gamma) + largest_fails(m2, gamma) + largest_fails(m3, gamma)
+    return RandomizedBound(factor(m2, m3), factor(m1, m1), fails)
+
+
+def interpolative_corollary(m: int, n: int, k: int) -> float:
+    """10 √(k(k + 20)mn): Corollary 15.1, in units of σₖ₊₁, for l = k + 20.
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import interpolative_corollary
+    >>> interpolative_corollary(100, 100, 5)
+    11180.339887498949
+    """
+    return float(10 * np.sqrt(k * (k + 20) * m * n))
+
+
+def svd_corollary(m: int, k: int) -> float:
+    """10 √(k(k + 20)m): Corollary 15.2, in units of σₖ₊₁, for l = k + 20.
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import svd_corollary
+    >>> svd_corollary(100, 5)
+    1118.033988749895
+    """
+    return float(10 * np.sqrt(k * (k + 20) * m))
+
+
+def volume_bound(eigenvalues: Any, k: int) -> float:
+    """(k + 1) Σ_{i>k} λᵢ: bounds the mean error from k volume-sampled columns (Theorem 15.9).
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import volume_bound
+    >>> volume_bound([4.0, 2.0, 1.0], 1)
+    6.0
+    """
+    values = np.sort(np.asarray(eigenvalues, dtype=np.float64))[::-1]
+    return float((k + 1) * np.maximum(values[k:], 0).sum())
+
+
+def volume_trace(eigenvalues: Any, k: int) -> float:
+    """Mean trace of that error, exactly: (k + 1) e_{k+1}(λ)/e_k(λ) (Deshpande et al., 2006).
+
+    Examples
+    --------
+    >>> from unbend.lowrank.bounds import volume_trace
+    >>> round(volume_trace([4.0, 2.0, 1.0], 1), 12)  # 2 · 14/7
+    4.0
+    """
+    table = log_elementary(np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0), k + 1)[-1]
+    return float((k + 1) * np.exp(table[k + 1] - table[k]))

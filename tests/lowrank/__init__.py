@@ -1,0 +1,1 @@
+"""Laws of low-rank factorisations, choices of columns, and bounds."""
