@@ -113,14 +113,14 @@ def pivoted_cholesky(
         left[pivot] = 0
         pivots.append(pivot)
     found = np.ascontiguousarray(factor[: len(pivots)].T)
-    return PivotedCholesky(found * np.sqrt(scale), np.array(pivots, np.intp), left * scale)
+    return PivotedCholesky(found * float(np.sqrt(scale)), np.array(pivots, np.intp), left * scale)
 
 
 NOT_SEMIDEFINITE = "the matrix is not positive semidefinite: use vsv, which takes indefinite ones"
 
 
 def _opened(matrix: Any) -> tuple[Columnwise, float]:
-    """Diagonal and columns of either kind of input; an even power of two is set apart."""
+    """Diagonal and columns of either kind of input, and the power of two that was set apart."""
     if isinstance(matrix, Columnwise):
         diagonal, scale = np.asarray(matrix.diagonal), 1.0
         if diagonal.dtype not in (np.float32, np.float64):

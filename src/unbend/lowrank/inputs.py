@@ -32,7 +32,9 @@ def real_matrix(matrix: Any) -> tuple[FloatArray, float]:
     largest = float(np.abs(array).max())
     if not np.isfinite(largest):
         raise ValueError("the matrix holds NaN or infinity: replace or drop those entries")
-    exponent = int(np.frexp(largest)[1])
+    if largest > np.finfo(dtype).max / sum(array.shape):
+        raise ValueError(f"entries as large as {largest:.2g} overflow in products: divide them")
+    exponent = int(np.frexp(largest)[1]) - 1
     return np.ldexp(array, -exponent), float(np.ldexp(1.0, exponent))
 
 

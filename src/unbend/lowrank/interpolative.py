@@ -3,17 +3,20 @@
 Deterministic by a strong QR factorisation: |P| ≤ f, ‖P‖ ≤ c and ‖A − BP‖ ≤ c σₖ₊₁ with
 c = √(1 + f² k(n − k)), which is Theorem 15.1 for f = 1 and (15.27) for f = 2. Randomised: the same
 for a few random combinations GA of the rows (Martinsson, Rokhlin and Tygert, 2006; book 15.2.2).
-`scipy.linalg.interpolative` pivots without exchanges, and promises no bound of P.
+SciPy's decomposition stops pivoting at k, which is faster, but promises no bound of P: it is taken
+where it has passed the same test as our exchanges.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.interpolative import interp_decomp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
-from unbend.lowrank.inputs import growth_limit, real_matrix, whole_number
+from unbend.lowrank.inputs import growth_limit, real_matrix, settled, whole_number
 from unbend.lowrank.qr import strong_qr
 
 
@@ -45,7 +48,7 @@ class Interpolative:
         return np.asarray(self.basis @ self.interpolation)
 
     def error(self, matrix: FloatArray) -> float:
-        """‖A − matrix()‖, spectral, for the dense A."""
+        """Return ‖A − matrix()‖, spectral, for the dense A."""
         return float(np.linalg.norm(np.asarray(matrix) - self.matrix(), 2))
 
 
@@ -74,8 +77,37 @@ def interpolative(
     ([1, 2], 1.0)
     """
     array, scale = real_matrix(matrix)
-    found = strong_qr(array, rank, tol, f)
-    return Interpolative(found.columns, array[:, found.columns] * scale, found.interpolation())
+    most, tol = settled(array, rank, tol)
+    f = growth_limit(f)
+    chosen = None
+    if 4 * most < min(array.shape):
+        chosen = _pivoted(array, most, tol, f)
+    if chosen is None:
+        found = strong_qr(array, most, tol, f)
+        chosen = found.columns, found.interpolation()
+    columns, weights = chosen
+    return Interpolative(columns, array[:, columns] * scale, weights)
+
+
+def _pivoted(array: FloatArray, k: int, tol: float, f: float) -> tuple[IntArray, FloatArray] | None:
+    """SciPy's columns and interpolation, if no exchange would raise their volume f times.
+
+    See `unbend.lowrank.qr` for the test; columns of the rest are as long as those of R₂₂.
+    """
+    # The stubs do not tell a rank from a precision, for which three values are returned.
+    pair = interp_decomp(array.astype(np.float64), k, rand=False)
+    order, inner = pair[-2], np.asarray(pair[-1], dtype=array.dtype)
+    columns, others = order[:k], order[k:]
+    triangle = np.linalg.qr(array[:, columns], mode="r")
+    if np.abs(np.diagonal(triangle)).min() <= tol * np.linalg.norm(array, axis=0).max():
+        return None
+    inverse = solve_triangular(triangle, np.eye(k, dtype=array.dtype))
+    rest = np.linalg.norm(array[:, others] - array[:, columns] @ inner, axis=0)
+    if np.hypot(inner, rest * np.linalg.norm(inverse, axis=1)[:, None]).max() > f:
+        return None
+    weights = np.zeros((k, len(order)), array.dtype)
+    weights[:, columns], weights[:, others] = np.eye(k), inner
+    return columns.astype(np.intp), weights
 
 
 def randomized_interpolative(

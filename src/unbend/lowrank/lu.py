@@ -86,10 +86,7 @@ def rank_revealing_lu(
     most, tol = settled(array, rank, tol)
     chosen = strong_qr(array, most, tol, f)
     k, columns = chosen.rank, chosen.order
-    if k:
-        rows = strong_qr(array[:, columns[:k]].T, k, 0.0, f).order
-    else:
-        rows = np.arange(len(array))
+    rows = strong_qr(array[:, columns[:k]].T, k, 0.0, f).order if k else np.arange(len(array))
     array = array[np.ix_(rows, columns)]
     p = min(array.shape)
     lower, upper = np.zeros((len(array), p), array.dtype), np.zeros((p, len(columns)), array.dtype)

@@ -107,7 +107,7 @@ class WeightedColumns:
     error: float
 
     def matrix(self, gram: Any) -> FloatArray:
-        """The approximation; aᵢ are the columns of the symmetric root of G."""
+        """Return the approximation; aᵢ are the columns of the symmetric root of G."""
         array, scale = symmetric_matrix(gram)
         values, vectors = np.linalg.eigh(array)
         root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T

@@ -129,7 +129,7 @@ def ulv(
 
 
 def _warm(array: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """A = U L of a tall matrix with V = I, or A = L V' of a wide one with U = I."""
+    """Return A = U L of a tall matrix with V = I, or A = L V' of a wide one with U = I."""
     m, n = array.shape
     if m < n:
         q, r = np.linalg.qr(array.T)

@@ -72,7 +72,8 @@ def volume_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
 
 def _chosen(values: FloatArray, k: int, rng: np.random.Generator) -> list[int]:
     """Draw k values with probability ∝ their product, from the last to the first."""
-    table, chosen = log_elementary(values, k), []
+    table = log_elementary(values, k)
+    chosen: list[int] = []
     for i in range(len(values), 0, -1):
         j = k - len(chosen)
         if j == 0:
