@@ -63,3 +63,22 @@ def test_rotations_of_l_ulv_go_from_the_last_plane_to_the_first():
         printed[j - 1 : j + 1] = rotation(second, -first) @ printed[j - 1 : j + 1]
     assert np.allclose(np.abs(upwards), np.linalg.norm(vector) * np.eye(5)[0])
     assert np.allclose(np.abs(printed), np.linalg.norm(vector) * np.eye(5)[4])
+
+
+def test_the_printed_vsv_step_forgets_a_block_and_the_shape_of_the_signature():
+    """Q' acts on whole rows of L, so also on those left of the block; Q'ΩQ is not diagonal."""
+    rng, n, d = np.random.default_rng(5), 5, 2
+    lower, omega = np.tril(rng.standard_normal((n, n))), np.diag([1.0, -1.0, 1.0, -1.0, 1.0])
+    matrix = lower.T @ omega @ lower
+    turn = orthonormal(rng, n - d, n - d)
+    v = np.eye(n)
+    v[d:, d:] = turn
+    q, r = np.linalg.qr((lower[d:, d:] @ turn)[:, ::-1])
+    q, r = q[:, ::-1], r[::-1, ::-1]
+    printed, meant = lower.copy(), lower.copy()
+    printed[d:, d:] = meant[d:, d:] = r
+    meant[d:, :d] = q.T @ lower[d:, :d]
+    omega[d:, d:] = q.T @ omega[d:, d:] @ q
+    assert np.allclose(v @ (meant.T @ omega @ meant) @ v.T, matrix)
+    assert not np.allclose(v @ (printed.T @ omega @ printed) @ v.T, matrix)
+    assert np.abs(np.triu(omega, 1)).max() > 1e-2
