@@ -70,7 +70,7 @@ def strong_qr(
 ) -> RankRevealingQR:
     """Rank-revealing QR factorisation with bounded interpolation.
 
-    Columns are pivoted as usual; then pairs are exchanged as long as one exchange makes |det R₁₁|
+    Columns are pivoted as usual; then pairs are exchanged as long as one exchange makes det R₁₁
     more than f times larger (Gu and Eisenstat, SIAM J. Sci. Comput. 17, 1996). Costs O(mn min(m,
     n)) and O((m + n)k² + mn) for each exchange, of which there are few.
 
