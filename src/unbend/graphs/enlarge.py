@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.graphs.connect import Bridges
+from unbend.graphs.connect import Bridges, check_measured
 from unbend.graphs.graph import components
 from unbend.memory import reserve
 from unbend.neighbors.space import Space
@@ -54,6 +54,8 @@ def enlarge(space: Space, neighbors: Neighbors) -> Enlarged:
     >>> joined.counts, joined.links.lengths
     (array([2, 2, 1, 1, 1]), array([5., 4.]))
     """
+    if neighbors.n != space.n:
+        raise ValueError(f"the graph has {neighbors.n} points and the space has {space.n}")
     before = components(neighbors.graph())
     label, counts, joined = before, neighbors.counts, neighbors
     while label.max() > 0:
@@ -63,6 +65,7 @@ def enlarge(space: Space, neighbors: Neighbors) -> Enlarged:
             k = _least_outside(space, label, inside, int(counts[inside].max()))
             counts = np.where(label == component, np.maximum(counts, k), counts)
             indices, distances = _others(space, inside, k)
+            check_measured(distances)
             rows.append(np.repeat(inside, k))
             columns.append(indices.ravel())
             lengths.append(distances.ravel())

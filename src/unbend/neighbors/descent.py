@@ -14,6 +14,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.checks import whole
 from unbend.neighbors.forest import HEAD, grown, leaves, written
 from unbend.neighbors.products import Cloud, rank
 from unbend.report import note, step
@@ -77,6 +78,15 @@ class NNDescent:
     recall: float = 0.98
     sample: int = 250
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("trees", "leaf", "candidates", "rounds", "sample"):
+            if not whole(getattr(self, name)) or getattr(self, name) < 1:
+                raise ValueError(f"{name} of NNDescent must be a whole number from 1")
+        if not whole(self.spare) or not whole(self.seed) or min(self.spare, self.seed) < 0:
+            raise ValueError("spare and seed of NNDescent must be whole numbers from 0")
+        if not 0 <= self.recall <= 1 or not 0 <= self.tol <= 1:
+            raise ValueError("recall and tol of NNDescent are shares, between 0 and 1")
 
     def serves(self, n: int, k: int) -> bool:
         """Whether a search of k among n rows can be approximate: few rows are all compared."""

@@ -11,6 +11,7 @@ from scipy.spatial import KDTree
 from unbend._kernels import kernels, reference
 from unbend._kernels.signatures import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.checks import check_count, check_radius, check_threads
 from unbend.memory import reserve
 from unbend.neighbors.descent import NNDescent
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
@@ -47,6 +48,14 @@ class PointSpace(Space):
     workers: int = 1
     index: NNDescent | None = None
 
+    def __post_init__(self) -> None:
+        points = self.points
+        if not isinstance(points, np.ndarray) or points.ndim != 2 or points.dtype.kind not in "fiub":
+            raise TypeError(
+                "points must be an array (n, D) of real numbers: pass np.asarray(X, dtype=float)"
+            )
+        check_threads(self.workers)
+
     @property
     def n(self) -> int:
         """Number of points."""
@@ -60,6 +69,14 @@ class PointSpace(Space):
     def features(self) -> FloatArray:
         """The points as the metric sees them."""
         return self.metric.features(self.points)
+
+    def _mapped(self, new: FloatArray) -> FloatArray:
+        if new.ndim != 2 or new.shape[1] != self.points.shape[1]:
+            raise ValueError(
+                f"new points must be rows of {self.points.shape[1]} numbers, as the fitted ones "
+                f"are: their shape is {new.shape}"
+            )
+        return self.metric.features(new)
 
     @property
     def _low(self) -> bool:
@@ -82,6 +99,7 @@ class PointSpace(Space):
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
+        check_count(k, self.n - 1)
         euclidean = self.metric.norm.p == 2 and not self._low
         if euclidean and self.index is not None and self.index.serves(self.n, k):
             found = self.index.neighbors(self._cloud, k, self.workers)
@@ -98,7 +116,8 @@ class PointSpace(Space):
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k points nearest to each new point."""
-        new = self.metric.features(new)
+        check_count(k, self.n)
+        new = self._mapped(new)
         if self._low:
             return self._read(new, *self._nearest_of_by_tree(new, k))
         if self.metric.norm.p == 2:
@@ -147,6 +166,7 @@ class PointSpace(Space):
 
     def within(self, radius: float) -> Neighbors:
         """Find all other points within `radius` of every point."""
+        check_radius(radius)
         if self._low:
             norm = self.metric.norm
             p = norm.p or 2.0
@@ -173,7 +193,7 @@ class PointSpace(Space):
 
     def distances_of(self, new: FloatArray) -> FloatArray:
         """Distances of the new points to all points."""
-        return self.metric.norm.between(self.metric.features(new), self.features)
+        return self.metric.norm.between(self._mapped(new), self.features)
 
     def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Distances of pairs of points."""
@@ -186,7 +206,7 @@ class PointSpace(Space):
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Do the same with the new point first."""
-        new = self.metric.features(new)
+        new = self._mapped(new)
         return self._local(np.concatenate((new[:, None], self.features[blocks]), axis=1))
 
     def _local(self, block: FloatArray) -> FloatArray:
