@@ -71,7 +71,9 @@ def test_there_are_no_more_neighbours_than_rows(opened):
         space.nearest_of(space.rows(np.arange(2)), 31)
 
 
-@pytest.mark.parametrize("name", ["euclidean", "manhattan", "mahalanobis", "angular", "fourier_phase"])
+@pytest.mark.parametrize(
+    "name", ["euclidean", "manhattan", "mahalanobis", "angular", "fourier_phase"]
+)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("columns", [3, 20])
 def test_rows_that_are_not_finite_are_refused(name, value, columns):

@@ -21,6 +21,8 @@ from unbend.report import note, step
 
 # Up to here all rows are compared with each other in no time.
 FEWEST = 2000
+# As many rows for each neighbour asked for: long lists cost a descent more than products do.
+EACH = 40
 # What marks a place of a list that is still free.
 FREE = np.iinfo(np.int32).max
 
@@ -90,7 +92,7 @@ class NNDescent:
 
     def serves(self, n: int, k: int) -> bool:
         """Whether a search of k among n rows can be approximate: few rows are all compared."""
-        return n > max(FEWEST, 4 * (k + self.spare))
+        return n > max(FEWEST, EACH * (k + self.spare))
 
     def neighbors(self, cloud: Cloud, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Find about the k nearest other rows of every row, and note the share that was found."""

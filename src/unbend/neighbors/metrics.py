@@ -101,7 +101,9 @@ class Metric:
 
 def _check_finite(rows: FloatArray) -> None:
     if not np.all(np.isfinite(rows)):
-        raise ValueError("the rows must be finite: leave out those with NaN or infinity, or fill in")
+        raise ValueError(
+            "the rows must be finite: leave out those with NaN or infinity, or fill in"
+        )
 
 
 EUCLIDEAN = Metric()

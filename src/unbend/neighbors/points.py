@@ -50,7 +50,11 @@ class PointSpace(Space):
 
     def __post_init__(self) -> None:
         points = self.points
-        if not isinstance(points, np.ndarray) or points.ndim != 2 or points.dtype.kind not in "fiub":
+        if (
+            not isinstance(points, np.ndarray)
+            or points.ndim != 2
+            or points.dtype.kind not in "fiub"
+        ):
             raise TypeError(
                 "points must be an array (n, D) of real numbers: pass np.asarray(X, dtype=float)"
             )
