@@ -27,8 +27,10 @@ TREE_COLUMNS = 15
 # which the progress callback is told and an interrupt is seen.
 AT_ONCE = 4096
 SECONDS = 0.1
-# Norms that the compiled tree serves; SciPy's serves the others.
+# Norms that the compiled tree serves; SciPy's serves the others, but by powers of differences: those
+# of numbers beyond 2^±(ROOM / p), or by a larger p than this, leave double precision.
 TREE_NORMS = (1.0, 2.0, np.inf)
+LARGEST_P, ROOM = 16.0, 400.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +84,18 @@ class PointSpace(Space):
             )
         return self.metric.features(new)
 
-    @property
+    @cached_property
     def _low(self) -> bool:
-        return self.metric.norm.p is not None and self.features.shape[1] <= TREE_COLUMNS
+        few = self.metric.norm.p is not None and self.features.shape[1] <= TREE_COLUMNS
+        return few and self._has_room(self.features)
+
+    def _has_room(self, features: FloatArray) -> bool:
+        """Whether a tree can take the powers of differences of these features."""
+        p = self.metric.norm.p or 2.0
+        if p in TREE_NORMS:
+            return True
+        exponent = float(np.frexp(np.abs(features).max(initial=0.0))[1])
+        return p <= LARGEST_P and abs(exponent) <= ROOM / p
 
     @cached_property
     def _tree(self) -> Tree:
@@ -122,7 +133,7 @@ class PointSpace(Space):
         """Find the k points nearest to each new point."""
         check_count(k, self.n)
         new = self._mapped(new)
-        if self._low:
+        if self._low and self._has_room(new):
             return self._read(new, *self._nearest_of_by_tree(new, k))
         if self.metric.norm.p == 2:
             return self._read(new, *self._cloud.nearest_of(new, k, self.workers))
