@@ -99,6 +99,17 @@ def _shortest_ways_out(space: Space, labels: IntArray) -> tuple[IntArray, IntArr
     return inside, outside, lengths
 
 
+def distances_out(space: Space, labels: IntArray, inside: IntArray) -> FloatArray:
+    """Distance of each point of a component to the nearest outside it; infinite if not known."""
+    if len(inside) <= SMALL:
+        k = min(len(inside) + 1, space.n)
+        nearest, lengths = space.nearest_of(space.rows(inside), k)
+        return np.where(labels[nearest] == labels[inside[0]], np.inf, lengths).min(axis=1)
+    outside = np.flatnonzero(labels != labels[inside[0]])
+    queries = space.narrow(space.rows(inside), outside)
+    return space.take(outside).nearest_of(queries, 1)[1][:, 0]
+
+
 def check_measured(lengths: FloatArray) -> None:
     """Refuse distances out of a component that were not measured: nothing could join it."""
     if not np.all(np.isfinite(lengths)):

@@ -98,9 +98,7 @@ class Plain(Norm):
     def _by_largest(self, differences: FloatArray) -> FloatArray:
         """Norms by shares of the largest difference, whose powers have room."""
         largest = np.abs(differences).max(axis=1, keepdims=True, initial=0.0)
-        shares = np.divide(
-            differences, largest, out=np.zeros(differences.shape), where=largest > 0
-        )
+        shares = np.divide(differences, largest, out=np.zeros(differences.shape), where=largest > 0)
         return np.asarray(largest[:, 0] * np.linalg.norm(shares, ord=self.p, axis=1))
 
 

@@ -27,8 +27,8 @@ TREE_COLUMNS = 15
 # which the progress callback is told and an interrupt is seen.
 AT_ONCE = 4096
 SECONDS = 0.1
-# Norms that the compiled tree serves; SciPy's serves the others, but by powers of differences: those
-# of numbers beyond 2^±(ROOM / p), or by a larger p than this, leave double precision.
+# Norms that the compiled tree serves; SciPy's serves the others, by powers of differences: those of
+# numbers beyond 2^±(ROOM / p), or by a larger p than this, leave double precision.
 TREE_NORMS = (1.0, 2.0, np.inf)
 LARGEST_P, ROOM = 16.0, 400.0
 
