@@ -104,7 +104,8 @@ def distances_out(space: Space, labels: IntArray, inside: IntArray) -> FloatArra
     if len(inside) <= SMALL:
         k = min(len(inside) + 1, space.n)
         nearest, lengths = space.nearest_of(space.rows(inside), k)
-        return np.where(labels[nearest] == labels[inside[0]], np.inf, lengths).min(axis=1)
+        away = np.where(labels[nearest] == labels[inside[0]], np.inf, lengths)
+        return np.asarray(away.min(axis=1))
     outside = np.flatnonzero(labels != labels[inside[0]])
     queries = space.narrow(space.rows(inside), outside)
     return space.take(outside).nearest_of(queries, 1)[1][:, 0]

@@ -71,7 +71,7 @@ class Plain(Norm):
     def between(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances of all pairs."""
         name: Any = _CDIST.get(self.p, "minkowski")
-        options = {} if self.p in _CDIST else {"p": self.p}
+        options: Any = {} if self.p in _CDIST else {"p": self.p}
         distances = np.asarray(cdist(first, second, name, **options))
         rows, columns = np.nonzero(self._doubtful(distances))
         for some in row_chunks(len(rows), 32 * first.shape[1]):
