@@ -184,3 +184,15 @@ def test_questions_that_cannot_be_answered_are_refused():
     ]:
         with pytest.raises(ValueError, match=words):
             call()
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_what_is_suggested_does_not_depend_on_too_few_neighbours_asked_about(k):
+    cloud = np.random.default_rng(1).normal(size=(100, 3))
+    assert consistency(cloud, d=2, n_neighbors=k).suggested == 6
+
+
+@pytest.mark.parametrize("k", [2.5, "a", None, True])
+def test_neighbours_that_are_no_number_are_refused(k):
+    with pytest.raises(ValueError, match="n_neighbors must lie"):
+        consistency(np.random.default_rng(1).normal(size=(20, 3)), d=2, n_neighbors=k)

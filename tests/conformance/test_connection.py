@@ -95,7 +95,8 @@ def test_every_policy_gives_every_row_finite_coordinates_and_its_component(
     if policy == "enlarge":
         facts = fitted.report_.stage("graph").facts
         assert f"added {facts['added_edges']} edges" in told[0]
-        assert facts["enlarged"] == len(points) - largest
+        # Rows at the rim of each component but the largest, no more than a row has neighbours.
+        assert count - 1 <= facts["enlarged"] <= 8 * (count - 1)
 
 
 @SCENE

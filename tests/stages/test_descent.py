@@ -88,6 +88,7 @@ KINDS = {
     "wide": lambda rng: decaying(rng) @ rng.normal(size=(60, 400)),
     "clusters": lambda rng: blobs(rng, [N // 10] * 10, columns=20, gap=1e5)[0],
     "repeated": lambda rng: np.repeat(decaying(rng)[: N // 5], 5, axis=0),
+    "outliers": lambda rng: np.append(decaying(rng)[1:], np.full((1, 60), 1e30), axis=0),
     "tiny": lambda rng: 1e-100 * decaying(rng),
 }
 

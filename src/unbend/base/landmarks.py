@@ -7,6 +7,7 @@ from sklearn.cluster import MiniBatchKMeans
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs import Paths, geodesics
 from unbend.neighbors import PointSpace, Space
+from unbend.neighbors.norms import Wrapped
 from unbend.report import step
 
 LANDMARKS = ("maxmin", "random", "kmeans")
@@ -81,8 +82,14 @@ def _nearest_to_centres(count: int, space: Space, rng: np.random.Generator) -> I
     if not isinstance(space, PointSpace):
         raise ValueError("landmarks='kmeans' needs points: use 'maxmin' or 'random' with distances")
     seed = int(rng.integers(2**31))
-    means = MiniBatchKMeans(count, random_state=seed, n_init=1).fit(space.points)
-    nearest, _ = space.nearest_of(means.cluster_centers_, 1)
+    # As the metric sees them: rows that it takes for near must share a centre.
+    seen = space.features
+    if isinstance(space.metric.norm, Wrapped):
+        # Angles have no mean, but points of circles do.
+        seen = np.concatenate((np.cos(seen), np.sin(seen)), axis=1)
+    features = PointSpace(seen, workers=space.workers)
+    means = MiniBatchKMeans(count, random_state=seed, n_init=1).fit(features.points)
+    nearest, _ = features.nearest_of(means.cluster_centers_, 1)
     landmarks = np.unique(nearest)
     # Two centres may share their nearest row: fill up with rows at random.
     others = np.setdiff1d(np.arange(space.n), landmarks)

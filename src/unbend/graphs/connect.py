@@ -64,6 +64,10 @@ def bridge(space: Space, labels: IntArray) -> Bridges:
     >>> gaps.lengths
     array([4.])
     """
+    labels = np.asarray(labels)
+    if labels.shape != (space.n,):
+        raise ValueError(f"labels must tell the component of each of {space.n} rows")
+    labels = np.unique(labels, return_inverse=True)[1]
     first, second, lengths = [], [], []
     while labels.max() > 0:
         i, j, length = _shortest_ways_out(space, labels)
@@ -91,7 +95,29 @@ def _shortest_ways_out(space: Space, labels: IntArray) -> tuple[IntArray, IntArr
     if len(small):
         found.append(_ways_out_of_small(space, labels, small, int(sizes[small].max())))
     inside, outside, lengths = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    check_measured(lengths)
     return inside, outside, lengths
+
+
+def distances_out(space: Space, labels: IntArray, inside: IntArray) -> FloatArray:
+    """Distance of each point of a component to the nearest outside it; infinite if not known."""
+    if len(inside) <= SMALL:
+        k = min(len(inside) + 1, space.n)
+        nearest, lengths = space.nearest_of(space.rows(inside), k)
+        away = np.where(labels[nearest] == labels[inside[0]], np.inf, lengths)
+        return np.asarray(away.min(axis=1))
+    outside = np.flatnonzero(labels != labels[inside[0]])
+    queries = space.narrow(space.rows(inside), outside)
+    return space.take(outside).nearest_of(queries, 1)[1][:, 0]
+
+
+def check_measured(lengths: FloatArray) -> None:
+    """Refuse distances out of a component that were not measured: nothing could join it."""
+    if not np.all(np.isfinite(lengths)):
+        raise ValueError(
+            "no distance from one component to another is known, so that nothing can join them: "
+            "give points or a matrix of all distances"
+        )
 
 
 def _way_out_of_large(

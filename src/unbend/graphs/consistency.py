@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.checks import whole
 from unbend.graphs.graph import components, undirected
 from unbend.graphs.neighborhood_sizes import (
     Known,
@@ -195,8 +196,8 @@ def _points(X: Any) -> PointSpace:
 
 def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
     """Neighbours among distinct points, and which of them each point equals."""
-    if not 1 <= k < space.n:
-        raise ValueError(f"n_neighbors must lie between 1 and {space.n - 1}, and it is {k}")
+    if not whole(k) or not 1 <= k < space.n:
+        raise ValueError(f"n_neighbors must lie between 1 and {space.n - 1}, and it is {k!r}")
     neighbors = space.nearest(k)
     if np.any(neighbors.distances == 0):
         first, copy = space.distinct()
@@ -228,7 +229,10 @@ def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consi
     tried = sizes_to_try(d, REACH * k, space.n)
     alpha, beta = energies_by_size(space, tried, d, unit)
     hidden_by_size = hiding(alpha, beta, variances)
-    known = Known(k, sound_from(graph, spectra, d), float(variances[0]), unit)
+    # Ways along fewer neighbours than an affine function needs are detours, and tell no extent.
+    base = k if k >= tried[0] else int(tried[0])
+    longest = variances if base == k else extents(undirected(space.nearest(base)), d, unit)
+    known = Known(base, sound_from(graph, spectra, d), float(longest[0]), unit)
     within = (tried[hidden_by_size <= share] for share in SAFE)
     suggested = next(
         (size for sizes in within if (size := smallest_sound(space, d, sizes, known))), None

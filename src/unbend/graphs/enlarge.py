@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.graphs.connect import Bridges
+from unbend.arrays import FloatArray, IntArray
+from unbend.graphs.connect import Bridges, check_measured, distances_out
 from unbend.graphs.graph import components
-from unbend.memory import reserve
 from unbend.neighbors.space import Space
 from unbend.neighbors.value import Neighbors
 
@@ -27,12 +26,14 @@ class Enlarged:
 
 
 def enlarge(space: Space, neighbors: Neighbors) -> Enlarged:
-    """Give the points of every component but the largest more neighbours, until one is outside.
+    """Give points at the rim of every component but the largest more neighbours, up to one outside.
 
-    All points of a component get the same number, the least that reaches another component; this
-    is repeated until all are joined, which ends since every round joins each component but the
-    largest to another. Components that lie far from everything need as many neighbours as they
-    have points: for large ones `bridge` is cheaper.
+    Those of a component that lie nearest to another, as many as a point usually has neighbours,
+    get the least number of neighbours of which one is outside. This is repeated until all are
+    joined, which ends since every round joins each component but the largest to another.
+
+    The book enlarges the neighbourhoods of all points. Of a component far from everything each
+    point would then be a neighbour of each, and nothing of its shape would be left.
 
     Parameters
     ----------
@@ -52,56 +53,42 @@ def enlarge(space: Space, neighbors: Neighbors) -> Enlarged:
     >>> line = PointSpace(np.array([[0.0], [1.0], [5.0], [6.0], [7.0]]))
     >>> joined = enlarge(line, line.nearest(1))
     >>> joined.counts, joined.links.lengths
-    (array([2, 2, 1, 1, 1]), array([5., 4.]))
+    (array([1, 2, 1, 1, 1]), array([4.]))
     """
+    if neighbors.n != space.n:
+        raise ValueError(f"the graph has {neighbors.n} points and the space has {space.n}")
     before = components(neighbors.graph())
-    label, counts, joined = before, neighbors.counts, neighbors
+    label, counts, joined = before, neighbors.counts.copy(), neighbors
+    usual = max(1, int(np.median(neighbors.counts)))
     while label.max() > 0:
-        rows, columns, lengths = [], [], []
+        grown = []
         for component in range(1, int(label.max()) + 1):
-            inside = np.flatnonzero(label == component)
-            k = _least_outside(space, label, inside, int(counts[inside].max()))
-            counts = np.where(label == component, np.maximum(counts, k), counts)
-            indices, distances = _others(space, inside, k)
-            rows.append(np.repeat(inside, k))
-            columns.append(indices.ravel())
-            lengths.append(distances.ravel())
-        joined = joined.joined(
-            np.concatenate(rows), np.concatenate(columns), np.concatenate(lengths)
-        )
+            for row in _rim(space, label, np.flatnonzero(label == component), usual):
+                near, lengths = _up_to_outside(space, label, row)
+                counts[row] = max(counts[row], len(near))
+                grown.append((np.full(len(near), row), near, lengths))
+        rows, columns, lengths = (np.concatenate(parts) for parts in zip(*grown, strict=True))
+        joined = joined.joined(rows, columns, lengths)
         label = components(joined.graph())
     across = before[joined.rows] != before[joined.indices]
     links = Bridges(joined.rows[across], joined.indices[across], joined.distances[across])
     return Enlarged(joined, counts, links, len(joined.indices) - len(neighbors.indices))
 
 
-def _least_outside(space: Space, label: IntArray, inside: IntArray, most: int) -> int:
-    """Least number of neighbours with which some point of a component has one outside it."""
-    n, component = space.n, label[inside[0]]
-    k = min(most + 1, n - 1)
-    while True:
-        reserve(
-            12 * len(inside) * k,
-            f"neighbourhoods of {k} for {len(inside)} points",
-            "use connect='bridge'",
-        )
-        least = n
-        for chunk in row_chunks(len(inside), 64 * k):
-            indices, _ = _others(space, inside[chunk], k)
-            outside = label[indices] != component
-            first = np.argmax(outside, axis=1)[outside.any(axis=1)]
-            least = min(least, int(first.min(initial=n)) + 1)
-        if least <= k:
-            return least
-        # With as many neighbours as the component has points, one must lie outside it.
-        k = min(2 * k, len(inside))
+def _rim(space: Space, label: IntArray, inside: IntArray, most: int) -> IntArray:
+    """Points of a component nearest to what is outside it."""
+    away = distances_out(space, label, inside)
+    check_measured(away.min(keepdims=True))
+    order = np.argsort(away, kind="stable")[:most]
+    return inside[order[np.isfinite(away[order])]]
 
 
-def _others(space: Space, rows: IntArray, k: int) -> tuple[IntArray, FloatArray]:
-    """Find the k nearest other points of some points, nearest first."""
-    indices, distances = space.nearest_of(space.rows(rows), k + 1)
-    itself = indices == rows[:, None]
-    # With more than k duplicates the point itself may not be among them; then the last is dropped.
-    itself[~itself.any(axis=1), -1] = True
-    shape = (len(rows), k)
-    return indices[~itself].reshape(shape), distances[~itself].reshape(shape)
+def _up_to_outside(space: Space, label: IntArray, row: int) -> tuple[IntArray, FloatArray]:
+    """Other points, nearest first, up to the first that is in another component."""
+    away = np.array(space.distances_of(space.rows(np.array([row])))[0])
+    outside = label != label[row]
+    away[row] = -1.0
+    near = np.flatnonzero(away <= away[outside].min())
+    near = near[np.argsort(away[near], kind="stable")][1:]
+    near = near[: int(np.argmax(outside[near])) + 1]
+    return near, away[near]

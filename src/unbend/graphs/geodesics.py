@@ -1,14 +1,26 @@
 """Shortest paths along a graph."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
+from unbend.checks import check_threads
+from unbend.graphs.graph import as_edges
 from unbend.memory import reserve
 from unbend.report import step
 
 Precision = type[np.floating] | np.dtype[np.floating]
+
+
+def as_lengths(graph: Any) -> csr_array:
+    """Compressed rows of edge lengths, none of which is negative."""
+    lengths = as_edges(graph, "lengths")
+    if not np.all(lengths.data >= 0):
+        raise ValueError("lengths must be a square matrix of numbers that are not negative")
+    return lengths
 
 
 class Paths:
@@ -23,8 +35,7 @@ class Paths:
     """
 
     def __init__(self, lengths: csr_array, dtype: Precision = np.float64) -> None:
-        if lengths.shape[0] != lengths.shape[1] or not np.all(lengths.data >= 0):
-            raise ValueError("lengths must be a square matrix of numbers that are not negative")
+        lengths = as_lengths(lengths)
         self.dtype = np.dtype(dtype)
         self.n = int(lengths.shape[0])
         single = self.dtype == np.float32
@@ -36,6 +47,7 @@ class Paths:
 
     def fill(self, distances: FloatArray, sources: IntArray, threads: int = 1) -> None:
         """Fill `distances` (sources, vertices); tells the progress callback."""
+        check_threads(threads)
         if len(sources) and not 0 <= np.min(sources) <= np.max(sources) < self.n:
             raise ValueError(f"sources must be vertices, from 0 to {self.n - 1}")
         start = np.ascontiguousarray(sources, dtype=np.int32)
@@ -80,8 +92,13 @@ def geodesics(
            [1., 0., 2.],
            [3., 2., 0.]])
     """
+    lengths = as_lengths(lengths)
     n = lengths.shape[0]
-    start = np.arange(n) if sources is None else sources
+    start = np.arange(n) if sources is None else np.asarray(sources)
+    if start.ndim != 1 or (len(start) and start.dtype.kind not in "iu"):
+        raise ValueError("sources must be a list of vertices, which are whole numbers")
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, not {np.dtype(dtype)}")
     size = len(start) * n * np.dtype(dtype).itemsize
     reserve(size, f"{len(start)} x {n} geodesic distances", instead)
     distances = np.empty((len(start), n), dtype=dtype)

@@ -1,16 +1,47 @@
 """Undirected graphs of distances, and the symmetrisation of directed ones."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.neighbors.value import Neighbors
 
 How = Literal["max", "min", "mean"]
+
+
+def as_edges(graph: Any, what: str = "weights") -> csr_array:
+    """Compressed rows of a square sparse matrix of any format; every stored entry is an edge."""
+    if not is_sparse(graph):
+        raise TypeError(
+            f"{what} must be a sparse matrix: of a dense one say what is an edge with "
+            "scipy.sparse.csr_array(matrix)"
+        )
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
+        raise ValueError(f"{what} must be a square matrix and they are {graph.shape}")
+    if graph.dtype.kind not in "fiub":
+        raise TypeError(f"{what} must be real numbers and they are {graph.dtype}")
+    return graph if isinstance(graph, csr_array) else csr_array(graph)
+
+
+def as_weights(graph: Any) -> csr_array:
+    """Do the same with weights, finite and not negative; edges stored twice are added up."""
+    weights = as_edges(graph)
+    if not np.all((weights.data >= 0) & np.isfinite(weights.data)):
+        raise ValueError("weights must be finite and not negative")
+    if not weights.has_sorted_indices or not weights.has_canonical_format:
+        weights = weights.copy()
+        weights.sum_duplicates()
+    return weights
+
+
+def check_word(name: str, word: object, words: tuple[str, ...]) -> None:
+    """Refuse a word that is not one of some."""
+    if word not in words:
+        raise ValueError(f"{name}={word!r} is not allowed: it must be one of {', '.join(words)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +76,7 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
            [1. , 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
+    check_word("how", how, ("max", "min", "mean"))
     offsets, columns, forth, back = both_ways(neighbors.graph(), absent=np.inf)
     if how == "max":
         lengths = np.minimum(forth, back)
@@ -60,7 +92,8 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
 
 def symmetrize(weights: csr_array, how: How = "max") -> csr_array:
     """Symmetric weights max(W, W'), min(W, W') or (W + W')/2, where absent means zero."""
-    offsets, columns, forth, back = both_ways(weights, absent=0.0)
+    check_word("how", how, ("max", "min", "mean"))
+    offsets, columns, forth, back = both_ways(as_weights(weights), absent=0.0)
     if how == "mean":
         merged = (forth + back) / 2
     else:
@@ -73,6 +106,7 @@ def components(graph: csr_array) -> IntArray:
 
     Edges count whichever way they point.
     """
+    graph = as_edges(graph, "the edges of a graph")
     labels = np.empty(graph.shape[0], dtype=np.int32)
     kernels.components(
         graph.indptr.astype(np.int64, copy=False),

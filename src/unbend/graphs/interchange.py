@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.graphs.graph import Graph, both_ways
+from unbend.graphs.graph import Graph, as_edges, both_ways
 from unbend.neighbors.value import Neighbors
 
 Meaning = Literal["length", "similarity"]
@@ -33,6 +33,8 @@ class LabelledGraph:
             raise ValueError(f"edges must be a square matrix and they are {self.edges.shape}")
         if len(self.labels) != n or len(set(self.labels)) != n:
             raise ValueError(f"labels must be {n} different ones, one for each vertex")
+        if np.any(np.isnan(self.edges.data)):
+            raise ValueError("the number of an edge is NaN: leave out edges that are not known")
         if self.meaning not in ("length", "similarity"):
             raise ValueError(f"meaning must be 'length' or 'similarity', not {self.meaning!r}")
 
@@ -78,8 +80,9 @@ def labelled(
         )
     n = graph.shape[0]
     names = tuple(range(n)) if labels is None else tuple(labels)
-    edges = csr_array(graph)
-    return LabelledGraph(edges, names, meaning)
+    edges = coo_array(as_edges(graph, "the edges of a graph"))
+    pairs = np.column_stack((edges.row, edges.col)).astype(np.int64)
+    return LabelledGraph(_merged(n, pairs, edges.data, meaning), names, meaning)
 
 
 def to_networkx(

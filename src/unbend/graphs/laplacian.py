@@ -6,7 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
-from unbend.graphs.graph import How, symmetrize
+from unbend.graphs.graph import How, check_word, symmetrize
+from unbend.graphs.quantities import as_undirected
 
 
 def degrees(weights: csr_array) -> FloatArray:
@@ -40,7 +41,10 @@ def laplacian(
     array([[ 2., -2.],
            [-2.,  2.]])
     """
-    if symmetrization is not None:
+    check_word("kind", kind, ("plain", "symmetric", "random_walk"))
+    if symmetrization is None:
+        weights = as_undirected(weights)
+    else:
         weights = symmetrize(weights, symmetrization)
     degree = degrees(weights)
     if kind == "plain":

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import floyd_warshall as _floyd_warshall
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.graphs.geodesics import Paths
+from unbend.graphs.geodesics import Paths, as_lengths
 from unbend.memory import reserve
 
 
@@ -49,6 +49,7 @@ def shortest_paths(lengths: csr_array, pairs: ArrayLike, *, threads: int = 1) ->
     >>> path.vertices, path.length
     (array([0, 1, 2, 3]), 3.0)
     """
+    lengths = as_lengths(lengths)
     n = lengths.shape[0]
     ends = np.asarray(pairs)
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
@@ -139,8 +140,7 @@ def floyd_warshall(lengths: csr_array) -> FloatArray:
            [1., 0., 2.],
            [3., 2., 0.]])
     """
+    lengths = as_lengths(lengths)
     n = lengths.shape[0]
-    if lengths.shape[1] != n or not np.all(lengths.data >= 0):
-        raise ValueError("lengths must be a square matrix of numbers that are not negative")
     reserve(8 * n * n, f"{n} x {n} distances", "use unbend.graphs.geodesics from some sources")
     return np.asarray(_floyd_warshall(lengths.astype(np.float64)))

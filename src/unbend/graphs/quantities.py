@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-from unbend.graphs.graph import both_ways
+from unbend.graphs.graph import as_edges, as_weights, both_ways, check_word
 
 Direction = Literal["out", "in"]
+DIRECTIONS = ("out", "in")
 # Two directions of an edge that differ by less than this share are the same up to rounding.
 SAME = 1e-9
 
@@ -28,6 +29,8 @@ def degree_counts(graph: csr_array, direction: Literal["out", "in", "both"] = "o
     >>> degree_counts(arrows), degree_counts(arrows, "in")
     (array([2, 1, 0]), array([0, 1, 2]))
     """
+    check_word("direction", direction, ("out", "in", "both"))
+    graph = as_edges(graph, "the edges of a graph")
     out: IntArray = np.diff(graph.indptr).astype(np.intp)
     into: IntArray = np.bincount(graph.indices, minlength=graph.shape[0])
     return {"out": out, "in": into, "both": out + into}[direction]
@@ -44,8 +47,9 @@ def volumes(weights: csr_array, direction: Direction = "out") -> FloatArray:
     >>> volumes(arrows), volumes(arrows, "in")
     (array([2., 0.]), array([0., 2.]))
     """
+    check_word("direction", direction, DIRECTIONS)
     axis = 1 if direction == "out" else 0
-    return np.asarray(weights.sum(axis=axis), dtype=np.float64).ravel()
+    return np.asarray(as_weights(weights).sum(axis=axis), dtype=np.float64).ravel()
 
 
 def volume(
@@ -71,7 +75,7 @@ def volume(
     (10.0, 7.0)
     """
     of_each = volumes(weights, direction)
-    return float(np.sum(of_each if cluster is None else of_each[_members(weights, cluster)]))
+    return float(np.sum(of_each if cluster is None else of_each[_members(len(of_each), cluster)]))
 
 
 def boundary_volume(weights: csr_array, cluster: ArrayLike, direction: Direction = "out") -> float:
@@ -85,14 +89,14 @@ def boundary_volume(weights: csr_array, cluster: ArrayLike, direction: Direction
     >>> boundary_volume(path, [0, 1])
     3.0
     """
-    inside = _members(weights, cluster)
-    edges = weights.tocoo()
+    check_word("direction", direction, DIRECTIONS)
+    edges = as_weights(weights).tocoo()
+    inside = _members(edges.shape[0], cluster)
     tail, head = (edges.row, edges.col) if direction == "out" else (edges.col, edges.row)
     return float(np.sum(edges.data[inside[tail] & ~inside[head]], dtype=np.float64))
 
 
-def _members(weights: csr_array, cluster: ArrayLike) -> BoolArray:
-    n = weights.shape[0]
+def _members(n: int, cluster: ArrayLike) -> BoolArray:
     given = np.asarray(cluster)
     if given.dtype == np.bool_ and given.shape == (n,):
         return given
@@ -121,10 +125,12 @@ def rayleigh_quotient(weights: csr_array, f: ArrayLike) -> float:
     >>> rayleigh_quotient(csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])), [1.0, -1.0])
     2.0
     """
-    check_undirected(weights)
+    weights = as_undirected(weights)
     values = np.asarray(f, dtype=np.float64)
-    if values.shape != (weights.shape[0],):
-        raise ValueError(f"f must have one value for each of {weights.shape[0]} vertices")
+    if values.shape != (weights.shape[0],) or not np.all(np.isfinite(values)):
+        raise ValueError(f"f must have one finite value for each of {weights.shape[0]} vertices")
+    # The quotient does not depend on the size of f, whose squares may have no room.
+    values = values / (np.abs(values).max(initial=0.0) or 1.0)
     size = float(np.sum(np.square(values) * volumes(weights)))
     if size == 0:
         raise ValueError("f is zero at every vertex that has edges: its quotient is not defined")
@@ -157,25 +163,24 @@ def contract(weights: csr_array, groups: ArrayLike) -> csr_array:
     array([[4., 3.],
            [3., 0.]])
     """
+    weights = as_undirected(weights)
     n = weights.shape[0]
     group = np.asarray(groups)
     if group.shape != (n,) or group.dtype.kind not in "iu" or group.min(initial=0) < 0:
         raise ValueError(f"groups must hold one number from 0 for each of {n} vertices")
     count = int(group.max(initial=-1)) + 1
-    edges = weights.tocoo()
+    edges = weights.astype(np.float64).tocoo()
     ends = (group[edges.row], group[edges.col])
     return csr_array(coo_array((edges.data, ends), shape=(count, count)))
 
 
-def check_undirected(weights: csr_array) -> None:
-    """Raise if some edge has another weight in the other direction, or one that is no weight."""
-    if weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"weights must be a square matrix and they are {weights.shape}")
-    if not np.all((weights.data >= 0) & np.isfinite(weights.data)):
-        raise ValueError("weights must be finite and not negative")
+def as_undirected(graph: csr_array) -> csr_array:
+    """Compressed rows of weights, each of which is the same in the other direction."""
+    weights = as_weights(graph)
     _, _, forth, back = both_ways(weights, absent=0.0)
     if np.any(np.abs(forth - back) > SAME * np.maximum(forth, back)):
         raise ValueError(
             "the graph is directed and this quantity is of undirected ones: pass "
             "unbend.graphs.symmetrize(weights, 'max'), 'min' or 'mean'"
         )
+    return weights

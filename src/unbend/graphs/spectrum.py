@@ -6,11 +6,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
+from unbend.checks import whole
 from unbend.eigen import solve
 from unbend.graphs.geodesics import Paths
-from unbend.graphs.graph import components
+from unbend.graphs.graph import as_edges, components
 from unbend.graphs.laplacian import laplacian
-from unbend.graphs.quantities import check_undirected, volume, volumes
+from unbend.graphs.quantities import as_undirected, volume, volumes
 from unbend.memory import reserve
 from unbend.problem import SpectralProblem
 
@@ -40,13 +41,15 @@ def spectrum(weights: csr_array, count: int | None = None) -> FloatArray:
     >>> np.abs(spectrum(triangle)).round(6)
     array([0. , 1.5, 1.5])
     """
-    check_undirected(weights)
+    weights = as_undirected(weights)
     n = weights.shape[0]
     if count is None:
         reserve(16 * n * n, f"all {n} eigenvalues", "ask for count=10 or so")
         return np.linalg.eigvalsh(laplacian(weights, "symmetric").toarray())
-    if not 1 <= count <= n:
-        raise ValueError(f"count must lie between 1 and the number of vertices, {n}")
+    if not whole(count) or not 1 <= count <= n:
+        raise ValueError(
+            f"count must be a whole number from 1 to the number of vertices, {n}: it is {count!r}"
+        )
     zeros, further = _harmonic(weights, count)
     return np.concatenate((np.zeros(zeros), further))[:count]
 
@@ -80,7 +83,7 @@ def graph_eigenvalue(weights: csr_array) -> float:
     >>> round(graph_eigenvalue(csr_array(1.0 - np.eye(4))), 6)
     1.333333
     """
-    if weights.shape[0] < 2:
+    if as_edges(weights).shape[0] < 2:
         raise ValueError("a graph of one vertex has no second eigenvalue")
     return float(spectrum(weights, 2)[1])
 
@@ -107,7 +110,7 @@ def diameter(lengths: csr_array, *, threads: int = 1) -> float:
     >>> diameter(csr_array(np.array([[0.0, 1, 0], [1, 0, 2], [0, 2, 0]])))
     3.0
     """
-    check_undirected(lengths)
+    lengths = as_undirected(lengths)
     n = lengths.shape[0]
     if n == 0 or components(lengths).max() > 0:
         return np.inf if n else 0.0
@@ -165,7 +168,7 @@ def eigenvalue_bounds(weights: csr_array, *, threads: int = 1) -> EigenvalueBoun
     >>> bounds.lower, round(graph_eigenvalue(path), 6), bounds.upper
     (0.125, 1.0, 1.0)
     """
-    check_undirected(weights)
+    weights = as_undirected(weights)
     n = weights.shape[0]
     if n < 2:
         raise ValueError("a graph of one vertex has no second eigenvalue")

@@ -14,12 +14,15 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.checks import whole
 from unbend.neighbors.forest import HEAD, grown, leaves, written
 from unbend.neighbors.products import Cloud, rank
 from unbend.report import note, step
 
 # Up to here all rows are compared with each other in no time.
 FEWEST = 2000
+# As many rows for each neighbour asked for: long lists cost a descent more than products do.
+EACH = 40
 # What marks a place of a list that is still free.
 FREE = np.iinfo(np.int32).max
 
@@ -78,9 +81,18 @@ class NNDescent:
     sample: int = 250
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        for name in ("trees", "leaf", "candidates", "rounds", "sample"):
+            if not whole(getattr(self, name)) or getattr(self, name) < 1:
+                raise ValueError(f"{name} of NNDescent must be a whole number from 1")
+        if not whole(self.spare) or not whole(self.seed) or min(self.spare, self.seed) < 0:
+            raise ValueError("spare and seed of NNDescent must be whole numbers from 0")
+        if not 0 <= self.recall <= 1 or not 0 <= self.tol <= 1:
+            raise ValueError("recall and tol of NNDescent are shares, between 0 and 1")
+
     def serves(self, n: int, k: int) -> bool:
         """Whether a search of k among n rows can be approximate: few rows are all compared."""
-        return n > max(FEWEST, 4 * (k + self.spare))
+        return n > max(FEWEST, EACH * (k + self.spare))
 
     def neighbors(self, cloud: Cloud, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Find about the k nearest other rows of every row, and note the share that was found."""

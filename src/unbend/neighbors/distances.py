@@ -66,8 +66,8 @@ def _factors(points: FloatArray, params: Constants, p: float) -> dict[str, Any]:
         return {}
     columns, p = points.shape[1], params.get("p", p)
     weights = np.asarray(params["w"], dtype=np.float64)
-    if weights.shape != (columns,) or not np.all(weights >= 0):
-        raise ValueError(f"w must hold {columns} weights that are not negative")
+    if weights.shape != (columns,) or not np.all((weights >= 0) & np.isfinite(weights)):
+        raise ValueError(f"w must hold {columns} finite weights that are not negative")
     # As SciPy has it: the largest difference is that of the columns whose weight is not zero.
     return {"factors": np.sign(weights) if p == np.inf else weights ** (1.0 / p)}
 

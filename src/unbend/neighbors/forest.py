@@ -12,6 +12,8 @@ AXES, AXES_ROWS = 160, 2048
 # Share of the variance that these must hold to be enough: ranking by them, of 15 neighbours of
 # handwritten digits (0.95) the first 23 have 0.998.
 ENOUGH = 0.9
+# Rows this many times farther out than the median one have no say in where the axes lie.
+FARTHEST = 64.0
 
 
 def written(cloud: Cloud, rng: np.random.Generator, leaf: int) -> tuple[FloatArray, IntArray]:
@@ -48,6 +50,10 @@ def _axes(cloud: Cloud, rng: np.random.Generator) -> tuple[FloatArray, float]:
     """
     n, d = cloud.points.shape
     sample = _single(cloud, np.sort(rng.choice(n, min(n, AXES_ROWS), replace=False)))
+    # A few far rows would take all axes for themselves.
+    lengths = np.linalg.norm(sample, axis=1)
+    if lengths.any():
+        sample = sample[lengths <= FARTHEST * np.median(lengths[lengths > 0])]
     # Columns of unit size at most: products of scaled rows would leave single precision.
     sample = sample / max(float(np.abs(sample).max()), 1e-30)
     found = rng.standard_normal((d, min(d, AXES))).astype(np.float32)

@@ -39,6 +39,13 @@ class Metric:
     params: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not callable(self.name) and self.name not in METRICS:
+            raise ValueError(
+                f"metric={self.name!r} is not known: it must be one of {', '.join(METRICS)}, or a "
+                "function of two rows"
+            )
+
     @property
     def norm(self) -> Norm:
         """How features are compared."""
@@ -59,6 +66,8 @@ class Metric:
                 "metric_params"
             )
         distance.norm(self.params)
+        if distance.learns:
+            _check_finite(points)
         return replace(self, constants=distance.fix(points, self.params))
 
     def features(self, rows: FloatArray) -> FloatArray:
@@ -69,6 +78,7 @@ class Metric:
         """
         if callable(self.name):
             return rows
+        _check_finite(rows)
         distance, constants = METRICS[self.name], self.constants
         if not constants:
             if distance.learns:
@@ -87,6 +97,13 @@ class Metric:
     def between(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances of every row of `first` to every row of `second`."""
         return self.norm.between(self.features(first), self.features(second))
+
+
+def _check_finite(rows: FloatArray) -> None:
+    if not np.all(np.isfinite(rows)):
+        raise ValueError(
+            "the rows must be finite: leave out those with NaN or infinity, or fill in"
+        )
 
 
 EUCLIDEAN = Metric()

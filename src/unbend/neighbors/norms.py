@@ -12,9 +12,11 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from unbend.arrays import FloatArray, row_chunks
+from unbend.arrays import BoolArray, FloatArray, row_chunks
 
 _CDIST = {1.0: "cityblock", 2.0: "euclidean", np.inf: "chebyshev"}
+# Sums of powers below this have lost digits, or all of them, to underflow.
+_SMALLEST = np.finfo(np.float64).tiny / np.finfo(np.float64).eps
 # Working set of the loop over wrapped columns: it stays in cache.
 _CACHED = 1 << 19
 
@@ -68,14 +70,36 @@ class Plain(Norm):
 
     def between(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances of all pairs."""
-        if self.p in _CDIST:
-            name: Any = _CDIST[self.p]
-            return np.asarray(cdist(first, second, name))
-        return np.asarray(cdist(first, second, "minkowski", p=self.p))
+        name: Any = _CDIST.get(self.p, "minkowski")
+        options: Any = {} if self.p in _CDIST else {"p": self.p}
+        distances = np.asarray(cdist(first, second, name, **options))
+        rows, columns = np.nonzero(self._doubtful(distances))
+        for some in row_chunks(len(rows), 32 * first.shape[1]):
+            pairs = rows[some], columns[some]
+            distances[pairs] = self._by_largest(first[pairs[0]] - second[pairs[1]])
+        return distances
 
     def along(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Norms of the differences."""
-        return np.asarray(np.linalg.norm(first - second, ord=self.p, axis=1))
+        differences = first - second
+        with np.errstate(over="ignore"):
+            distances = np.asarray(np.linalg.norm(differences, ord=self.p, axis=1))
+        again = self._doubtful(distances)
+        distances[again] = self._by_largest(differences[again])
+        return distances
+
+    def _doubtful(self, distances: FloatArray) -> BoolArray:
+        """Which are not known, since powers of differences left double precision."""
+        if self.p in (1.0, np.inf):
+            return np.zeros(distances.shape, dtype=bool)
+        least = float(_SMALLEST ** (1.0 / self.p))
+        return np.asarray((distances < least) | ~np.isfinite(distances))
+
+    def _by_largest(self, differences: FloatArray) -> FloatArray:
+        """Norms by shares of the largest difference, whose powers have room."""
+        largest = np.abs(differences).max(axis=1, keepdims=True, initial=0.0)
+        shares = np.divide(differences, largest, out=np.zeros(differences.shape), where=largest > 0)
+        return np.asarray(largest[:, 0] * np.linalg.norm(shares, ord=self.p, axis=1))
 
 
 @final

@@ -11,6 +11,7 @@ from scipy.spatial import KDTree
 from unbend._kernels import kernels, reference
 from unbend._kernels.signatures import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.checks import check_count, check_radius, check_threads
 from unbend.memory import reserve
 from unbend.neighbors.descent import NNDescent
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
@@ -26,8 +27,10 @@ TREE_COLUMNS = 15
 # which the progress callback is told and an interrupt is seen.
 AT_ONCE = 4096
 SECONDS = 0.1
-# Norms that the compiled tree serves; SciPy's serves the others.
+# Norms that the compiled tree serves; SciPy's serves the others, by powers of differences: those of
+# numbers beyond 2^±(ROOM / p), or by a larger p than this, leave double precision.
 TREE_NORMS = (1.0, 2.0, np.inf)
+LARGEST_P, ROOM = 16.0, 400.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,18 @@ class PointSpace(Space):
     workers: int = 1
     index: NNDescent | None = None
 
+    def __post_init__(self) -> None:
+        points = self.points
+        if (
+            not isinstance(points, np.ndarray)
+            or points.ndim != 2
+            or points.dtype.kind not in "fiub"
+        ):
+            raise TypeError(
+                "points must be an array (n, D) of real numbers: pass np.asarray(X, dtype=float)"
+            )
+        check_threads(self.workers)
+
     @property
     def n(self) -> int:
         """Number of points."""
@@ -61,9 +76,26 @@ class PointSpace(Space):
         """The points as the metric sees them."""
         return self.metric.features(self.points)
 
-    @property
+    def _mapped(self, new: FloatArray) -> FloatArray:
+        if new.ndim != 2 or new.shape[1] != self.points.shape[1]:
+            raise ValueError(
+                f"new points must be rows of {self.points.shape[1]} numbers, as the fitted ones "
+                f"are: their shape is {new.shape}"
+            )
+        return self.metric.features(new)
+
+    @cached_property
     def _low(self) -> bool:
-        return self.metric.norm.p is not None and self.features.shape[1] <= TREE_COLUMNS
+        few = self.metric.norm.p is not None and self.features.shape[1] <= TREE_COLUMNS
+        return few and self._has_room(self.features)
+
+    def _has_room(self, features: FloatArray) -> bool:
+        """Whether a tree can take the powers of differences of these features."""
+        p = self.metric.norm.p or 2.0
+        if p in TREE_NORMS:
+            return True
+        exponent = float(np.frexp(np.abs(features).max(initial=0.0))[1])
+        return p <= LARGEST_P and abs(exponent) <= ROOM / p
 
     @cached_property
     def _tree(self) -> Tree:
@@ -82,6 +114,7 @@ class PointSpace(Space):
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
+        check_count(k, self.n - 1)
         euclidean = self.metric.norm.p == 2 and not self._low
         if euclidean and self.index is not None and self.index.serves(self.n, k):
             found = self.index.neighbors(self._cloud, k, self.workers)
@@ -98,8 +131,9 @@ class PointSpace(Space):
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k points nearest to each new point."""
-        new = self.metric.features(new)
-        if self._low:
+        check_count(k, self.n)
+        new = self._mapped(new)
+        if self._low and self._has_room(new):
             return self._read(new, *self._nearest_of_by_tree(new, k))
         if self.metric.norm.p == 2:
             return self._read(new, *self._cloud.nearest_of(new, k, self.workers))
@@ -147,6 +181,7 @@ class PointSpace(Space):
 
     def within(self, radius: float) -> Neighbors:
         """Find all other points within `radius` of every point."""
+        check_radius(radius)
         if self._low:
             norm = self.metric.norm
             p = norm.p or 2.0
@@ -173,7 +208,7 @@ class PointSpace(Space):
 
     def distances_of(self, new: FloatArray) -> FloatArray:
         """Distances of the new points to all points."""
-        return self.metric.norm.between(self.metric.features(new), self.features)
+        return self.metric.norm.between(self._mapped(new), self.features)
 
     def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Distances of pairs of points."""
@@ -186,7 +221,7 @@ class PointSpace(Space):
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Do the same with the new point first."""
-        new = self.metric.features(new)
+        new = self._mapped(new)
         return self._local(np.concatenate((new[:, None], self.features[blocks]), axis=1))
 
     def _local(self, block: FloatArray) -> FloatArray:

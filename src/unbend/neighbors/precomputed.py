@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.checks import check_count, check_radius
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
 from unbend.neighbors.value import Neighbors
 
@@ -23,6 +24,13 @@ class DistanceSpace(Space):
 
     distances: FloatArray
 
+    def __post_init__(self) -> None:
+        shape = self.distances.shape
+        if len(shape) != 2 or shape[0] != shape[1] or not np.all(self.distances >= 0):
+            raise ValueError(
+                "distances must be a square matrix of numbers that are not negative, with no NaN"
+            )
+
     @property
     def n(self) -> int:
         """Number of fitted rows."""
@@ -30,15 +38,18 @@ class DistanceSpace(Space):
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other rows of every row."""
+        check_count(k, self.n - 1)
         return without_self(*self.nearest_of(self.distances, k + 1))
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k fitted rows nearest to each new row."""
+        check_count(k, self.n)
         found = [smallest(new[rows], k) for rows in row_chunks(len(new), 16 * self.n)]
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
     def within(self, radius: float) -> Neighbors:
         """Find all other rows within `radius` of every row."""
+        check_radius(radius)
         rows, columns = np.nonzero(self.distances <= radius)
         return Neighbors.from_edges(self.n, rows, columns, self.distances[rows, columns])
 
@@ -136,6 +147,7 @@ class GraphSpace(Space):
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k nearest measured rows; an infinite distance marks a missing one."""
+        check_count(k, self.n)
         return smallest(new, k)
 
     def distances_of(self, new: FloatArray) -> FloatArray:

@@ -20,6 +20,9 @@ from unbend.report import step
 SPARE = 16
 # Rows of a tile: enough for the product to run at full speed, few enough to stay in cache.
 TILE = 1024
+# Rows whose median tells whether the mean lies among most rows, and how many times their usual
+# distance from it the mean may be off.
+MIDDLE, OUTSIDE = 1000, 4.0
 # Products (multiply and add) between two looks at the progress callback.
 WORK = 4e9
 
@@ -54,9 +57,7 @@ class Cloud:
         points = np.ascontiguousarray(points, dtype=np.float64)
         if not len(points):
             return cls(points, np.zeros(points.shape[1]), _scale(0.0))
-        # Without it |a|² + |b|² − 2ab loses all digits on data far from the origin. Shares, so
-        # that the sum cannot overflow.
-        center = np.full(len(points), 1 / len(points)) @ points
+        center = _middle(points)
         spread = max(np.max(points.max(axis=0) - center), np.max(center - points.min(axis=0)))
         return cls(points, center, _scale(float(spread)))
 
@@ -85,6 +86,20 @@ class Cloud:
             rows[chunk] = centred
             squares[chunk] = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
         return Rounded(rows, squares)
+
+
+def _middle(points: FloatArray) -> FloatArray:
+    """Find a point amid the rows, from which |a|² + |b|² − 2ab loses few digits.
+
+    The mean, unless a few far rows draw it out of where most are: then the median of some rows.
+    """
+    # Shares, so that the sum cannot overflow.
+    mean = np.full(len(points), 1 / len(points)) @ points
+    some = points[:: -(-len(points) // MIDDLE)]
+    median = np.median(some, axis=0)
+    usual = float(np.median(np.abs(some / 2 - median / 2).max(axis=1)))
+    drawn_away = float(np.abs(mean / 2 - median / 2).max()) > OUTSIDE * usual
+    return np.asarray(median if drawn_away else mean)
 
 
 def _scale(largest: float) -> float:

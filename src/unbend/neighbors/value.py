@@ -31,8 +31,11 @@ class Neighbors:
     distances: FloatArray
 
     def __post_init__(self) -> None:
-        if len(self.indices) != len(self.distances) or self.offsets[-1] != len(self.indices):
+        ends = self.offsets[:1].tolist() + self.offsets[-1:].tolist()
+        if len(self.indices) != len(self.distances) or ends != [0, len(self.indices)]:
             raise ValueError("offsets, indices and distances do not belong together")
+        if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.n:
+            raise ValueError(f"neighbours must be numbers of points, from 0 to {self.n - 1}")
 
     @classmethod
     def rectangular(cls, indices: IntArray, distances: FloatArray) -> "Neighbors":
