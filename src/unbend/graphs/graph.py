@@ -93,7 +93,12 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
 def symmetrize(weights: csr_array, how: How = "max") -> csr_array:
     """Symmetric weights max(W, W'), min(W, W') or (W + W')/2, where absent means zero."""
     check_word("how", how, ("max", "min", "mean"))
-    offsets, columns, forth, back = both_ways(as_weights(weights), absent=0.0)
+    return symmetric_part(as_weights(weights), how)
+
+
+def symmetric_part(weights: csr_array, how: How) -> csr_array:
+    """Do what `symmetrize` does, with weights of which no edge is stored twice."""
+    offsets, columns, forth, back = both_ways(weights, absent=0.0)
     if how == "mean":
         merged = (forth + back) / 2
     else:

@@ -48,9 +48,7 @@ def laplacian(
         weights = symmetrize(weights, symmetrization)
     degree = degrees(weights)
     if kind == "plain":
-        n = len(degree)
-        diagonal: Any = csr_array((degree, np.arange(n), np.arange(n + 1)), shape=(n, n))
-        return csr_array(diagonal - weights)
+        return difference(degree, weights)
     # A vertex without edges is a component of its own: its row is zero in every Laplacian.
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     present = diags_array((degree > 0).astype(np.float64))
@@ -58,3 +56,10 @@ def laplacian(
         root = diags_array(np.sqrt(inverse))
         return csr_array(present - root @ weights @ root)
     return csr_array(present - diags_array(inverse) @ weights)
+
+
+def difference(degree: FloatArray, weights: csr_array) -> csr_array:
+    """D − W."""
+    n = len(degree)
+    diagonal: Any = csr_array((degree, np.arange(n), np.arange(n + 1)), shape=(n, n))
+    return csr_array(diagonal - weights)

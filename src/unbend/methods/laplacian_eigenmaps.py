@@ -10,8 +10,9 @@ from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
 from unbend.base.search import Needs
 from unbend.extend import Fitted, Harmonic
-from unbend.graphs import adjacency, degrees, heat_kernel, laplacian, symmetrize, weigh
-from unbend.graphs.graph import How
+from unbend.graphs import adjacency, degrees, heat_kernel, weigh
+from unbend.graphs.graph import How, symmetric_part
+from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Weight
 from unbend.neighbors import Neighbors
 from unbend.problem import SpectralProblem, Spectrum
@@ -88,12 +89,12 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         space, neighbors, rule = part.space, part.neighbors, part.rule
         weight = self._weight(neighbors)
-        weights = symmetrize(weigh(neighbors.graph(), weight), self.symmetrize)
+        weights = symmetric_part(weigh(neighbors.graph(), weight), self.symmetrize)
         degree = degrees(weights)
         _check_degrees(degree)
         plain, scaled = self.normalization == "none", self.normalization == "symmetric"
         problem = SpectralProblem(
-            laplacian(weights), "bottom", np.ones((space.n, 1)), None if plain else degree
+            difference(degree, weights), "bottom", np.ones((space.n, 1)), None if plain else degree
         )
 
         def finish(spectrum: Spectrum) -> Fitted:
