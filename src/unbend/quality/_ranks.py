@@ -23,11 +23,15 @@ def nearest_others(points: FloatArray, rows: IntArray, k: int, threads: int) -> 
     space = PointSpace(points, workers=threads)
     if len(rows) == len(points):
         return np.asarray(space.nearest(k).indices).reshape(-1, k)
-    indices, _ = space.nearest_of(points[rows], k + 1)
+    return others_of(space.nearest_of(points[rows], k + 1)[0], rows)
+
+
+def others_of(indices: IntArray, rows: IntArray) -> IntArray:
+    """Leave each row out of its k + 1 nearest (m, k + 1)."""
     others = indices != rows[:, None]
     # Of many equal points the row itself may not be among the k + 1: then all k are others.
     others[others.all(axis=1), -1] = False
-    return np.asarray(indices[others].reshape(-1, k))
+    return np.asarray(indices[others].reshape(len(rows), -1))
 
 
 def ranks_of(points: FloatArray, rows: IntArray, targets: IntArray, threads: int) -> IntArray:
