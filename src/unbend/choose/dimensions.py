@@ -27,7 +27,7 @@ class DimensionChoice:
     Attributes
     ----------
     dimension : int
-        The number with most votes; of several, the one nearest to the median vote.
+        The number that half the votes agree on, or else the median vote.
     votes : mapping of str to float
         What each rule found, before rounding.
     abstained : mapping of str to float
@@ -111,11 +111,14 @@ def choose_dimension(
         "residual variance knee": float(_knee(curve)),
         **{name: vote for name, vote in estimated.items() if name not in full},
     }
-    counts = Counter(_rounded(vote) for vote in votes.values())
-    middle = float(np.median(list(votes.values())))
-    best = max(counts.values())
-    chosen = min((d for d, count in counts.items() if count == best), key=lambda d: abs(d - middle))
+    chosen = _majority(votes)
     return DimensionChoice(chosen, votes, full, model.eigenvalues_, curve)
+
+
+def _majority(votes: Mapping[str, float]) -> int:
+    """Find the number that half the votes agree on, or else the median vote."""
+    chosen, count = Counter(_rounded(vote) for vote in votes.values()).most_common(1)[0]
+    return chosen if 2 * count >= len(votes) else _rounded(float(np.median(list(votes.values()))))
 
 
 def _knee(curve: FloatArray) -> int:
