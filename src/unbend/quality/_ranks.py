@@ -13,7 +13,7 @@ from unbend.neighbors.products import Cloud
 from unbend.report import step
 
 # Bytes of approximate squared distances held at once.
-TILE_BYTES = 1 << 25
+TILE_BYTES = 1 << 23
 # Seconds of counting between two looks at the progress callback.
 SECONDS = 0.2
 
