@@ -178,3 +178,12 @@ def test_a_handful_of_rows_can_be_compared(n):
     found = unbend.compare(points, ["PCA", "ClassicalMDS"], truth=points, labels=np.arange(n) % 2)
     assert [trial.failure for trial in found.trials] == ["", ""]
     assert {"color_mixing", "procrustes", "neighborhood_hit"} <= set(found.trials[0].measures)
+
+
+def test_suggestions_see_each_row_once():
+    curve = unbend.datasets.s_curve(500, random_state=0).points
+    once, often = unbend.suggest(curve), unbend.suggest(np.repeat(curve, 3, axis=0))
+    assert type(often.estimator) is type(once.estimator)
+    assert often.findings.residual == once.findings.residual
+    with pytest.raises(ValueError, match="only 4 different rows"):
+        unbend.suggest(np.repeat(curve[:4], 10, axis=0))
