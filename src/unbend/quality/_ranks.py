@@ -58,19 +58,22 @@ def ranks_of(points: FloatArray, rows: IntArray, targets: IntArray, threads: int
 
 
 class _Products:
-    """Squared distances by |a|² + |b|² − 2ab in single precision, and how far they may be wrong."""
+    """Squared distances by |a|² + |b|² − 2ab in single precision, and how far they may be wrong.
+
+    Both squares are columns of the product: adding them would read the products twice again.
+    """
 
     def __init__(self, centred: FloatArray) -> None:
         self.norms = np.einsum("ij,ij->i", centred, centred)
-        self.rounded = centred.astype(np.float32)
-        self.lifted = self.norms.astype(np.float32)
-        # Twice the bound of `Cloud.rounded`: room for the rounding of the distances themselves.
+        one = np.ones(len(centred))
+        self.seen = np.column_stack((centred, one, self.norms)).astype(np.float32)
+        self.asked = np.column_stack((-2 * centred, self.norms, one)).astype(np.float32)
+        # A sum of D + 2 products whose sizes add up to 2(|a|² + |b|²) at most, of rounded factors:
+        # D + 6 of these, and room for the rounding of the distances themselves.
         self.share = (centred.shape[1] + 16) * float(np.finfo(np.float32).eps)
 
     def squares(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        about = (-2 * self.rounded[rows]) @ self.rounded.T
-        about += self.lifted[rows, None]
-        about += self.lifted
+        about = self.asked[rows] @ self.seen.T
         return about, self.share * (self.norms[rows] + self.norms.max())
 
 
