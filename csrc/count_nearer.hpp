@@ -14,6 +14,10 @@ namespace unbend {
 
 // Rows looked at together: their squared distances stay in the first cache.
 constexpr std::int64_t counted_at_once = 512;
+// Buckets of equal width from zero to the last band, and the last bucket for what is beyond.
+constexpr std::int32_t buckets = 512;
+// Counters of the same place, so that one need not wait for another.
+constexpr std::int64_t counters = 4;
 
 // Rows seen through exact squared distances, gathered column by column as a KD-tree does.
 struct FewColumns {
@@ -76,7 +80,8 @@ class NearerCounts {
         : rows_(rows), k_(k), room_(counted_at_once), order_(k), targets_(k), nearer_(k) {
         for (reach_ = 1; reach_ < 2 * k; reach_ *= 2) {}
         ends_.resize(reach_);
-        counts_.resize(2 * k + 1);
+        counts_.resize(counters * (2 * k + 1));
+        places_.resize(buckets);
     }
 
     UNBEND_INLINE void count(std::int64_t asked, std::int64_t from, double slack,
@@ -115,6 +120,28 @@ class NearerCounts {
             ends_[2 * bands_.size() - 1] = high;
         }
         last_ = ends_[2 * bands_.size() - 1];
+        fill_buckets();
+    }
+
+    // Multiplying and truncating keep the order, so that an end in another bucket than a value is
+    // below it if its bucket is. The place of a whole bucket is known unless it holds an end;
+    // inside bands and around ends, where `searched` stands, each value is looked at by itself.
+    UNBEND_INLINE void fill_buckets() {
+        per_unit_ = last_ > std::numeric_limits<Real>::min() ? (buckets - 2) / last_ : Real(0);
+        std::int32_t next = 0;
+        for (std::size_t end = 0; end <= 2 * bands_.size(); ++end) {
+            const std::int32_t stop =
+                end < 2 * bands_.size() ? bucket_of(ends_[end]) : buckets;
+            const std::int32_t place = end % 2 == 1 ? searched : static_cast<std::int32_t>(end);
+            for (; next < stop; ++next) places_[next] = place;
+            if (next == stop && stop < buckets) places_[next++] = searched;
+        }
+    }
+
+    UNBEND_INLINE std::int32_t bucket_of(Real value) const {
+        const Real scaled = value * per_unit_;
+        return static_cast<std::int32_t>(
+            std::min(std::max(scaled, Real(0)), static_cast<Real>(buckets - 1)));
     }
 
     // How many ends lie below the value.
@@ -134,16 +161,28 @@ class NearerCounts {
             int within = 0;
             for (std::int64_t l = 0; l < together; ++l) within += about[start + l] <= last_;
             if (within == 0) continue;
-            std::int64_t places[together];
-            for (std::int64_t l = 0; l < together; ++l) places[l] = place_of(about[start + l]);
-            for (std::int64_t l = 0; l < together; ++l) enter(places[l], first + start + l, from);
+            std::int32_t chosen[together];
+            for (std::int64_t l = 0; l < together; ++l) chosen[l] = bucket_of(about[start + l]);
+            for (std::int64_t l = 0; l < together; ++l) {
+                const std::int32_t place = places_[chosen[l]];
+                if (place == searched)
+                    enter(place_of(about[start + l]), first + start + l, from);
+                else
+                    ++counts_[place * counters + l % counters];
+            }
         }
         for (; start < count; ++start) enter(place_of(about[start]), first + start, from);
     }
 
     UNBEND_INLINE void enter(std::int64_t place, std::int64_t other, std::int64_t from) {
-        ++counts_[place];
+        ++counts_[place * counters];
         if (place % 2 == 1) decide(place / 2, other, from);
+    }
+
+    UNBEND_INLINE std::int64_t counted(std::int64_t place) const {
+        std::int64_t sum = 0;
+        for (std::int64_t l = 0; l < counters; ++l) sum += counts_[place * counters + l];
+        return sum;
     }
 
     // The target of every place of the band that the row is nearer than.
@@ -158,7 +197,7 @@ class NearerCounts {
         const Candidate itself{0, static_cast<std::int32_t>(from)};
         std::int64_t before = 0;
         for (std::size_t band = 0; band < bands_.size(); ++band) {
-            before += counts_[2 * band];
+            before += counted(2 * band);
             const std::int64_t end = band + 1 < bands_.size() ? bands_[band + 1] : k_;
             for (std::int64_t place = bands_[band]; place < end; ++place) {
                 const std::int64_t j = order_[place];
@@ -166,9 +205,11 @@ class NearerCounts {
                 const std::int64_t own = nearer<Euclidean>(itself, targets_[j]) ? 0 : 1;
                 ranks[j] = static_cast<std::int32_t>(before + nearer_[j] + own);
             }
-            before += counts_[2 * band + 1];
+            before += counted(2 * band + 1);
         }
     }
+
+    static constexpr std::int32_t searched = -1;
 
     const Rows &rows_;
     std::int64_t k_, reach_ = 1;
@@ -176,7 +217,8 @@ class NearerCounts {
     std::vector<std::int64_t> order_, bands_, counts_;
     std::vector<Candidate> targets_;
     std::vector<std::int64_t> nearer_;
-    Real last_ = 0;
+    std::vector<std::int32_t> places_;
+    Real last_ = 0, per_unit_ = 0;
 };
 
 // ranks[a, j] = 1 + how many rows are nearer to row asked[a] than its target j, itself left out.

@@ -36,3 +36,14 @@ def test_signals_by_the_right_distance(monkeypatch, capsys, tmp_path):
     recorded, drifting = found["correlation"]
     assert recorded == drifting < 0.01
     assert found["fourier_phase"][1] < 0.02 < 0.08 < found["euclidean"][1]
+
+
+@pytest.mark.slow
+def test_the_report_on_real_data_ends_with_what_to_do(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("sys.argv", ["report_digits.py", str(tmp_path)])
+    runpy.run_path(str(EXAMPLES / "report_digits.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert said.count("What to do:") == 2
+    assert "=== digits: 1797 rows, 64 columns" in said
+    assert "failed" not in said
+    assert {path.name for path in tmp_path.iterdir()} == {"digits.png", "tumours.png"}

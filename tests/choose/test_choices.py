@@ -96,3 +96,13 @@ def test_a_cube_turned_in_space_has_its_dimension(d):
     rng = np.random.default_rng(d)
     turned = np.linalg.qr(rng.normal(size=(10, 10)))[0][:d]
     assert int(unbend.choose_dimension(rng.uniform(size=(1500, d)) @ turned)) == d
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("name", "noise"), [("square", 0.05), ("swiss_roll", 0.5)])
+def test_noise_that_fills_the_space_does_not_vote(name, noise, seed):
+    points = unbend.datasets.SURFACES[name](1500, noise=noise, random_state=seed).points
+    choice = unbend.choose_dimension(points)
+    assert int(choice) == 2
+    assert "mle" in choice.abstained
+    assert "abstained" in str(choice)

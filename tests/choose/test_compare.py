@@ -152,3 +152,38 @@ def test_precomputed_distances_are_scored_against_the_fitted_rows():
     assert search.fit(between).best_score_ > 0.6
     with pytest.raises(ValueError, match="at least 3 rows"):
         unbend.PCA().fit(curve.points).score(curve.points[:2])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"methods": "PCA"}, TypeError, "must be a list"),
+        ({"parameters": {"n_neighbours": [5]}}, ValueError, "none of the methods"),
+        ({"parameters": {"n_neighbors": 5}}, TypeError, "to try must be a list"),
+        ({"truth": np.ones((9, 2))}, ValueError, "truth must have the 30 rows"),
+        ({"truth": np.ones((30, 2))}, ValueError, "two different points"),
+        ({"labels": np.arange(9)}, ValueError, "one for each of the 30 rows"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be at least 1"),
+    ],
+)
+def test_what_would_fail_in_every_trial_is_refused_at_once(options, error, words):
+    points = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(error, match=words):
+        unbend.compare(points, **{"methods": ["PCA", "Isomap"], **options})
+
+
+@pytest.mark.parametrize("n", [8, 10, 12])
+def test_a_handful_of_rows_can_be_compared(n):
+    points = np.random.default_rng(n).normal(size=(n, 4))
+    found = unbend.compare(points, ["PCA", "ClassicalMDS"], truth=points, labels=np.arange(n) % 2)
+    assert [trial.failure for trial in found.trials] == ["", ""]
+    assert {"color_mixing", "procrustes", "neighborhood_hit"} <= set(found.trials[0].measures)
+
+
+def test_suggestions_see_each_row_once():
+    curve = unbend.datasets.s_curve(500, random_state=0).points
+    once, often = unbend.suggest(curve), unbend.suggest(np.repeat(curve, 3, axis=0))
+    assert type(often.estimator) is type(once.estimator)
+    assert often.findings.residual == once.findings.residual
+    with pytest.raises(ValueError, match="only 4 different rows"):
+        unbend.suggest(np.repeat(curve[:4], 10, axis=0))

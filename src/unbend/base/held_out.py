@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
-from unbend.quality.ranks import agreement
+from unbend.quality.preservation import agreement
 
 # Neighbours that are looked for, or as many as fewer rows allow.
 NEIGHBORS = 10

@@ -15,30 +15,12 @@ from sklearn.base import clone
 from unbend.arrays import FloatArray
 from unbend.choose._methods import made
 from unbend.choose._points import checked_rows
+from unbend.choose.judging import BETTER, judging
 from unbend.choose.words import reasons, table
 from unbend.progress import advance, monitoring
-from unbend.quality import (
-    continuity,
-    coranking,
-    local_isometry_error,
-    neighborhood_hit,
-    procrustes,
-    repeated_directions,
-    trustworthiness,
-)
 
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
 USUAL = ("PCA", "Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps", "DiffusionMaps")
-# Whether more of a measure is better; others are shown but do not rank.
-BETTER = {
-    "trustworthiness": True,
-    "continuity": True,
-    "r_nx_auc": True,
-    "repeated": False,
-    "procrustes": False,
-    "isometry_error": False,
-    "neighborhood_hit": True,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +114,11 @@ def compare(
     """Fit methods with parameters side by side, and rank them by several measures.
 
     Measured are trustworthiness, continuity, the area under R_NX, and how far coordinates repeat
-    one another; with the truth also Procrustes and isometry errors, with labels the neighbourhood
-    hit. A trial's place is the mean of its ranks: no measure sees everything, and one that is good
-    by all is better than one that wins one. Places say which is better, not whether any is good:
-    read the figures too. Ranks compare with straight lines: of surfaces that are rolled up they
-    see the small neighbourhoods only.
+    one another; with the truth also Procrustes and isometry errors and mixed colours, with labels
+    the neighbourhood hit. A trial's place is the mean of its ranks: no measure sees everything,
+    and one that is good by all is better than one that wins one. Places say which is better, not
+    whether any is good: read the figures too. Ranks compare with straight lines: of surfaces that
+    are rolled up they see the small neighbourhoods only.
 
     Parameters
     ----------
@@ -176,7 +158,7 @@ def compare(
     planned = list(_planned(methods, n_components, dict(parameters or {})))
     if not planned:
         raise ValueError("there is nothing to compare: name at least one method")
-    judge = _Judge(points, truth, labels, min(n_neighbors, (len(points) - 1) // 2), max_rows)
+    judge = judging(points, truth, labels, n_neighbors, max_rows)
     # Fits inside tell nobody of their stages: only whole trials count here.
     quiet = [copy_context() for _ in planned]
     jobs = (
@@ -200,9 +182,16 @@ def _planned(
 ) -> Iterable[tuple[str, Any]]:
     """Titles and estimators of all combinations."""
     given = methods if methods is not None else USUAL
+    if isinstance(given, str):
+        raise TypeError(f"methods must be a list: [{given!r}] instead of {given!r}")
     items = given.items() if isinstance(given, Mapping) else ((None, method) for method in given)
-    for title, method in items:
-        estimator = _estimator(method, d)
+    made_of = [(title, _estimator(method, d)) for title, method in items]
+    for parameter, values in parameters.items():
+        if not any(parameter in estimator.get_params() for _, estimator in made_of):
+            raise ValueError(f"none of the methods has a parameter {parameter!r}")
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise TypeError(f"the values of {parameter!r} to try must be a list, not {values!r}")
+    for title, estimator in made_of:
         own = [name for name in parameters if name in estimator.get_params()]
         name = str(title or type(estimator).__name__)
         for values in product(*(parameters[parameter] for parameter in own)):
@@ -230,33 +219,6 @@ def _tried(title: str, estimator: Any, points: FloatArray, judge: Callable[..., 
     report = getattr(estimator, "report_", None)
     said = () if report is None else tuple(report.warnings)
     return Trial(title, estimator, measures, seconds, warnings=said)
-
-
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    points: FloatArray
-    truth: Any
-    labels: Any
-    k: int
-    max_rows: int
-
-    def __call__(self, found: FloatArray) -> dict[str, float]:
-        size = {"n_neighbors": self.k, "max_rows": self.max_rows}
-        measures = {
-            "trustworthiness": float(trustworthiness(self.points, found, **size)),
-            "continuity": float(continuity(self.points, found, **size)),
-            "r_nx_auc": float(coranking(self.points, found, max_rows=self.max_rows).r_nx_auc),
-        }
-        if found.shape[1] > 1:
-            measures["repeated"] = float(repeated_directions(found).max())
-        if self.truth is not None:
-            measures["procrustes"] = procrustes(self.truth, found, kind="affine")
-            measures["isometry_error"] = float(local_isometry_error(self.truth, found))
-        if self.labels is not None:
-            measures["neighborhood_hit"] = float(
-                neighborhood_hit(found, self.labels, n_neighbors=self.k)
-            )
-        return measures
 
 
 def _ranked(trials: list[Trial]) -> list[Trial]:

@@ -3,16 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from unbend import dimension
 from unbend.arrays import FloatArray
 from unbend.choose._methods import made
 from unbend.choose._points import checked_rows, drawn
-from unbend.graphs.noise import local_spectra
-from unbend.neighbors import PointSpace
 from unbend.quality import widest_gap
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
@@ -29,15 +27,19 @@ class DimensionChoice:
     Attributes
     ----------
     dimension : int
-        The number with most votes; of several, the one nearest to the median vote.
+        The number that half the votes agree on, or else the median vote.
     votes : mapping of str to float
         What each rule found, before rounding.
+    abstained : mapping of str to float
+        What was found by estimators that do not vote, since they saw every column: noise as
+        large as neighbourhoods fills any space, and tells nothing of the data.
     eigenvalues, residual_variance : array (m,)
         The curves of Isomap that two of the votes were read from.
     """
 
     dimension: int
     votes: Mapping[str, float]
+    abstained: Mapping[str, float]
     eigenvalues: FloatArray
     residual_variance: FloatArray
 
@@ -50,8 +52,13 @@ class DimensionChoice:
         return self.dimension
 
     def __str__(self) -> str:
-        votes = ", ".join(f"{name} {vote:.1f}" for name, vote in self.votes.items())
-        return f"dimension = {self.dimension}, agreed by {self.agreement:.0%}\n  votes: {votes}"
+        lines = [
+            f"dimension = {self.dimension}, agreed by {self.agreement:.0%}",
+            f"  votes: {_listed(self.votes)}",
+        ]
+        if self.abstained:
+            lines.append(f"  saw as many as columns, and abstained: {_listed(self.abstained)}")
+        return "\n".join(lines)
 
 
 def choose_dimension(
@@ -62,7 +69,8 @@ def choose_dimension(
     The rules: the widest gap of Isomap's eigenvalues (fails on long strips), the knee of its
     residual variance (fails on closed surfaces), and estimators of intrinsic dimension from
     `unbend.dimension`, of which those by distances fail high with noise and low in high
-    dimensions. A vote cannot see that data have different dimensions in different places: look
+    dimensions. Estimators that see as many dimensions as there are columns abstain: noise may be
+    all they saw. A vote cannot see that data have different dimensions in different places: look
     at the `local` values of `unbend.dimension` for that. A closed curve or surface has fewer
     dimensions than the coordinates it needs.
 
@@ -96,16 +104,21 @@ def choose_dimension(
     # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
     model = made("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(points)
     curve = model.residual_variance_
+    estimated = _estimated(points)
+    full = {name: vote for name, vote in estimated.items() if _rounded(vote) >= points.shape[1]}
     votes = {
         "spectrum gap": float(widest_gap(model.eigenvalues_)),
         "residual variance knee": float(_knee(curve)),
-        **_estimated(points, k),
+        **{name: vote for name, vote in estimated.items() if name not in full},
     }
-    counts = Counter(_rounded(vote) for vote in votes.values())
-    middle = float(np.median(list(votes.values())))
-    best = max(counts.values())
-    chosen = min((d for d, count in counts.items() if count == best), key=lambda d: abs(d - middle))
-    return DimensionChoice(chosen, votes, model.eigenvalues_, curve)
+    chosen = _majority(votes)
+    return DimensionChoice(chosen, votes, full, model.eigenvalues_, curve)
+
+
+def _majority(votes: Mapping[str, float]) -> int:
+    """Find the number that half the votes agree on, or else the median vote."""
+    chosen, count = Counter(_rounded(vote) for vote in votes.values()).most_common(1)[0]
+    return chosen if 2 * count >= len(votes) else _rounded(float(np.median(list(votes.values()))))
 
 
 def _knee(curve: FloatArray) -> int:
@@ -116,28 +129,20 @@ def _knee(curve: FloatArray) -> int:
     return int(enough[0]) + 1
 
 
-def _estimated(points: FloatArray, k: int) -> dict[str, float]:
-    """Ask the estimators of intrinsic dimension, or local planes where there are none."""
-    try:
-        module = import_module("unbend.dimension")
-    except ModuleNotFoundError:
-        return {"local planes": _local_planes(points, k)}
+def _estimated(points: FloatArray) -> dict[str, float]:
+    """Ask the estimators of intrinsic dimension; one that these data give no answer to abstains."""
     found = {}
     for name in ESTIMATORS:
         try:
-            found[name] = float(getattr(module, name)(points).dimension)
-        except (AttributeError, ValueError):
-            # A rule that cannot be asked of these data does not vote.
+            found[name] = float(getattr(dimension, name)(points).dimension)
+        except ValueError:
             continue
-    return found or {"local planes": _local_planes(points, k)}
-
-
-def _local_planes(points: FloatArray, k: int) -> float:
-    """Median number of directions that hold nine tenths of the variance of a neighbourhood."""
-    variances = local_spectra(PointSpace(points), PointSpace(points).nearest(k)).variances
-    shares = np.cumsum(variances, axis=1) / variances.sum(axis=1, keepdims=True)
-    return float(np.median(np.sum(shares < 0.9, axis=1) + 1))
+    return found
 
 
 def _rounded(vote: float) -> int:
     return max(1, round(vote))
+
+
+def _listed(votes: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {vote:.1f}" for name, vote in votes.items())

@@ -111,7 +111,8 @@ def intrinsic(sample: FloatArray) -> int:
     """Dimensions, not coordinates: closed data need more of the latter, noise feigns more."""
     choice = choose_dimension(sample)
     local = [vote for name, vote in choice.votes.items() if not name.startswith(("spec", "resid"))]
-    return max(1, min(choice.dimension, round(float(np.median(local)))))
+    typical = round(float(np.median(local))) if local else choice.dimension
+    return max(1, min(choice.dimension, typical))
 
 
 def _outside(sample: FloatArray, d: int) -> float:

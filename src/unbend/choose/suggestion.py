@@ -4,6 +4,8 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from unbend.choose._methods import made
 from unbend.choose._points import checked_rows, drawn
 from unbend.choose.findings import Findings, measure
@@ -11,6 +13,8 @@ from unbend.progress import advance
 
 # Rows beyond which no n × n matrix is proposed.
 MANY = 6000
+# Different rows that spectra and neighbourhoods of a few dimensions need.
+DIFFERENT = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +84,18 @@ def suggest(
     'HessianLLE'
     """
     points = checked_rows(X, least=30)
-    if (points == points[0]).all():
+    sample = points[drawn(len(points), max_rows, random_state)]
+    # Equal rows are embedded once, and tell nothing more than one of them.
+    sample = sample[np.sort(np.unique(sample, axis=0, return_index=True)[1])]
+    if len(sample) == 1:
         raise ValueError("all rows of X are equal: there is nothing to choose a method for")
+    if len(sample) < DIFFERENT:
+        raise ValueError(f"X has only {len(sample)} different rows: {DIFFERENT} are needed")
     advance("suggest", 0, 1)
     with warnings.catch_warnings():
         # What the probes warn of is said in the reasons.
         warnings.simplefilter("ignore")
-        found = measure(points, points[drawn(len(points), max_rows, random_state)], dimension)
+        found = measure(points, sample, dimension)
     advance("suggest", 1, 1)
     reasons = [f"{found.n} rows of {found.columns} columns, intrinsic dimension {found.dimension}"]
     chosen, why, others = _decide(found)

@@ -11,6 +11,7 @@ POOR = {
     "continuity": (0.95, "tears neighbours apart"),
     "repeated": (0.8, "has a coordinate that repeats another"),
     "procrustes": (0.1, "is not the true chart, even after a linear map"),
+    "color_mixing": (0.1, "mixes the colours of the truth"),
     "isometry_error": (0.5, "changes lengths"),
 }
 SPOKEN = {
@@ -18,6 +19,7 @@ SPOKEN = {
     "continuity": "fewest tears",
     "r_nx_auc": "most neighbours kept over all sizes",
     "procrustes": "nearest to the truth",
+    "color_mixing": "colours of the truth mixed least",
     "isometry_error": "truest lengths",
     "neighborhood_hit": "classes farthest apart",
 }

@@ -13,7 +13,7 @@ from unbend.arrays import FloatArray
 from unbend.plot.colours import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.style import FAINT, INK, LABEL, SMALL, entitle, new_picture, plain, soften
-from unbend.quality.spread import Metric
+from unbend.quality._seen import Metric
 
 # Spectra that span more than this are drawn on a logarithmic axis.
 DECADES = 100.0

@@ -8,14 +8,14 @@ from unbend.quality.geometry import (
     local_isometry_error,
     noise_amplification,
 )
-from unbend.quality.labels import neighborhood_hit
+from unbend.quality.labels import color_mixing, neighborhood_hit
 from unbend.quality.measure import Measure
 from unbend.quality.pairs import Shepard, shepard, stress
+from unbend.quality.preservation import neighborhood_preservation
 from unbend.quality.procrustes import align, procrustes
 from unbend.quality.ranks import (
     continuity,
     mean_relative_rank_errors,
-    neighborhood_preservation,
     trustworthiness,
 )
 from unbend.quality.spread import residual_variance, widest_gap
@@ -25,6 +25,7 @@ __all__ = [
     "Measure",
     "Shepard",
     "align",
+    "color_mixing",
     "conformality_error",
     "continuity",
     "coranking",

@@ -4,12 +4,17 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
 from unbend.arrays import FloatArray
+
+# Beyond this, sums of squares leave the range of double precision.
+LARGE = 1e150
 
 
 def checked_points(name: str, values: ArrayLike) -> FloatArray:
     """Return `values` as a float64 matrix with rows, columns and no NaN."""
+    refuse_sparse(name, values)
     try:
         given = np.asarray(values)
         if np.iscomplexobj(given):
@@ -27,6 +32,22 @@ def checked_points(name: str, values: ArrayLike) -> FloatArray:
     return points
 
 
+def refuse_sparse(name: str, values: ArrayLike) -> ArrayLike:
+    """Return what is not a sparse matrix."""
+    if issparse(values):
+        raise TypeError(f"{name} is sparse: give a dense array, such as {name}.toarray().")
+    return values
+
+
+def squarable(name: str, points: FloatArray) -> FloatArray:
+    """Return points whose squared differences neither overflow nor all vanish."""
+    largest, widest = float(np.abs(points).max()), float(np.ptp(points, axis=0).max())
+    if largest > LARGE or 0 < widest < 1 / LARGE:
+        size, unit = (largest, "larger") if largest > LARGE else (widest, "smaller")
+        raise ValueError(f"{name} has values of size {size:.0e}: give it in {unit} units.")
+    return points
+
+
 def checked_pair(
     name: str, values: ArrayLike, embedding: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
@@ -37,7 +58,7 @@ def checked_pair(
             f"{name} and embedding must hold the same points, "
             f"but they have {len(first)} and {len(second)} rows."
         )
-    return first, second
+    return squarable(name, first), squarable("embedding", second)
 
 
 def checked_count(name: str, value: object) -> int:

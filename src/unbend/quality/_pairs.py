@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.quality.measure import jackknifed
 
 
 def pair_rows(m: int) -> tuple[IntArray, IntArray]:
@@ -32,9 +32,7 @@ def jackknife(
     if m >= n:
         return 0.0
     left = [float(term.sum()) - sums_by_row(term, m) for term in terms]
-    values = statistic(left)
-    spread = (m - 1) / m * float(np.sum((values - values.mean()) ** 2))
-    return float(np.sqrt(spread * (1 - m / n)))
+    return jackknifed(statistic(left), n)
 
 
 def correlations_by_row(first: FloatArray, second: FloatArray, m: int) -> FloatArray:
@@ -49,8 +47,3 @@ def correlations_by_row(first: FloatArray, second: FloatArray, m: int) -> FloatA
     flat = np.zeros(m)
     divided = np.divide(covariance, np.sqrt(np.maximum(spread, 0.0)), out=flat, where=spread > 0)
     return np.clip(divided, -1.0, 1.0)
-
-
-def distances(points: FloatArray) -> FloatArray:
-    """Distances of all pairs."""
-    return np.asarray(pdist(points))

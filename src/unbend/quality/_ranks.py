@@ -13,7 +13,7 @@ from unbend.neighbors.products import Cloud
 from unbend.report import step
 
 # Bytes of approximate squared distances held at once.
-TILE_BYTES = 1 << 25
+TILE_BYTES = 1 << 23
 # Seconds of counting between two looks at the progress callback.
 SECONDS = 0.2
 
@@ -23,11 +23,15 @@ def nearest_others(points: FloatArray, rows: IntArray, k: int, threads: int) -> 
     space = PointSpace(points, workers=threads)
     if len(rows) == len(points):
         return np.asarray(space.nearest(k).indices).reshape(-1, k)
-    indices, _ = space.nearest_of(points[rows], k + 1)
+    return others_of(space.nearest_of(points[rows], k + 1)[0], rows)
+
+
+def others_of(indices: IntArray, rows: IntArray) -> IntArray:
+    """Leave each row out of its k + 1 nearest (m, k + 1)."""
     others = indices != rows[:, None]
     # Of many equal points the row itself may not be among the k + 1: then all k are others.
     others[others.all(axis=1), -1] = False
-    return np.asarray(indices[others].reshape(-1, k))
+    return np.asarray(indices[others].reshape(len(rows), -1))
 
 
 def ranks_of(points: FloatArray, rows: IntArray, targets: IntArray, threads: int) -> IntArray:
@@ -54,19 +58,22 @@ def ranks_of(points: FloatArray, rows: IntArray, targets: IntArray, threads: int
 
 
 class _Products:
-    """Squared distances by |a|² + |b|² − 2ab in single precision, and how far they may be wrong."""
+    """Squared distances by |a|² + |b|² − 2ab in single precision, and how far they may be wrong.
+
+    Both squares are columns of the product: adding them would read the products twice again.
+    """
 
     def __init__(self, centred: FloatArray) -> None:
         self.norms = np.einsum("ij,ij->i", centred, centred)
-        self.rounded = centred.astype(np.float32)
-        self.lifted = self.norms.astype(np.float32)
-        # Twice the bound of `Cloud.rounded`: room for the rounding of the distances themselves.
+        one = np.ones(len(centred))
+        self.seen = np.column_stack((centred, one, self.norms)).astype(np.float32)
+        self.asked = np.column_stack((-2 * centred, self.norms, one)).astype(np.float32)
+        # A sum of D + 2 products whose sizes add up to 2(|a|² + |b|²) at most, of rounded factors:
+        # D + 6 of these, and room for the rounding of the distances themselves.
         self.share = (centred.shape[1] + 16) * float(np.finfo(np.float32).eps)
 
     def squares(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        about = (-2 * self.rounded[rows]) @ self.rounded.T
-        about += self.lifted[rows, None]
-        about += self.lifted
+        about = self.asked[rows] @ self.seen.T
         return about, self.share * (self.norms[rows] + self.norms.max())
 
 

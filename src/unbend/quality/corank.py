@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.memory import reserve
-from unbend.quality._checks import checked_pair
+from unbend.quality._seen import Metric, Seen, seen
 from unbend.quality.measure import Measure, mean_measure, sampled_rows
 from unbend.report import stage, step
 
@@ -97,7 +96,12 @@ class CoRanking:
 
 
 def coranking(
-    X: ArrayLike, embedding: ArrayLike, *, max_rows: int | None = 2000, random_state: int = 0
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    metric: Metric = "euclidean",
+    max_rows: int | None = 2000,
+    random_state: int = 0,
 ) -> CoRanking:
     """Compare all ranks in the data with all ranks in the embedding.
 
@@ -106,10 +110,12 @@ def coranking(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
+    X : array_like of shape (n, D) or (n, n)
+        The data, or their distances.
     embedding : array_like of shape (n, d)
         Its coordinates, in the same order.
+    metric : {"euclidean", "precomputed"}
+        Whether X holds points or distances, geodesic ones for example.
     max_rows : int or None
         Above this number of rows, look from that many drawn at random, at all others; the errors
         tell what that costs. None looks from all.
@@ -137,8 +143,8 @@ def coranking(
     >>> bool(laid_out.r_nx[4] > 2 * pressed.r_nx[4])
     True
     """
-    data, coordinates = checked_pair("X", X, embedding)
-    n = _checked_size(len(data))
+    data, coordinates = seen(X, embedding, metric)
+    n = _checked_size(data.n)
     rows = sampled_rows(n, max_rows, random_state)
     m, k = len(rows), np.arange(1, n)
     q_sum, q_squares = np.zeros(n - 1), np.zeros(n - 1)
@@ -164,7 +170,9 @@ def coranking(
     )
 
 
-def coranking_matrix(X: ArrayLike, embedding: ArrayLike) -> IntArray:
+def coranking_matrix(
+    X: ArrayLike, embedding: ArrayLike, *, metric: Metric = "euclidean"
+) -> IntArray:
     """Count the pairs of points with each rank in the data and each rank in the embedding.
 
     Entry (k, l), counted from 1, is the number of pairs (i, j) such that j is the k-th nearest of i
@@ -174,10 +182,12 @@ def coranking_matrix(X: ArrayLike, embedding: ArrayLike) -> IntArray:
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
+    X : array_like of shape (n, D) or (n, n)
+        The data, or their distances.
     embedding : array_like of shape (n, d)
         Its coordinates, in the same order.
+    metric : {"euclidean", "precomputed"}
+        Whether X holds points or distances.
 
     Returns
     -------
@@ -190,8 +200,8 @@ def coranking_matrix(X: ArrayLike, embedding: ArrayLike) -> IntArray:
     array([[2, 1],
            [1, 2]])
     """
-    data, coordinates = checked_pair("X", X, embedding)
-    n = _checked_size(len(data))
+    data, coordinates = seen(X, embedding, metric)
+    n = _checked_size(data.n)
     reserve(8 * (n - 1) ** 2, f"{n - 1} x {n - 1} numbers", "use coranking, which gives the curves")
     counts: IntArray = np.zeros((n - 1) ** 2, dtype=np.int64)
     with stage("ranks"):
@@ -210,9 +220,9 @@ def _checked_size(n: int) -> int:
     return n
 
 
-def _ranks(points: FloatArray, rows: IntArray) -> IntArray:
+def _ranks(points: Seen, rows: IntArray) -> IntArray:
     """Ranks of the other points, in the order of their numbers, as seen from each row."""
-    distances = cdist(points[rows], points)
+    distances = points.distances(rows)
     m, n = distances.shape
     distances[np.arange(m), rows] = -1
     order = np.argsort(distances, axis=1)

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray
 from unbend.neighbors import PointSpace
-from unbend.quality._checks import checked_count, checked_points
+from unbend.quality._checks import checked_count, checked_points, squarable
 
 # Share of the neighbours' mean variance added to their covariance: earlier coordinates that lie
 # on a curve leave it singular, and the slope must then be flat across the curve.
@@ -21,6 +21,9 @@ def repeated_directions(
     the first, :math:`\cos x`: a second coordinate that shows nothing new. Each coordinate is
     predicted at each point by an affine fit to the points nearest in the earlier coordinates,
     the point itself left out, and the share of its variance so explained is returned.
+
+    Below 0.5 a coordinate shows something of its own; above 0.8 it mostly repeats, and the next
+    one may show more. It cannot see whether a new direction is a true one: noise is new too.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ def repeated_directions(
     >>> repeated_directions(np.cos(np.column_stack([x, 2 * x, y]))).round(1).tolist()
     [0.0, 1.0, 0.0]
     """
-    points = checked_points("embedding", embedding)
+    points = squarable("embedding", checked_points("embedding", embedding))
     k, most = checked_count("n_neighbors", n_neighbors), checked_count("max_rows", max_rows)
     if len(points) > most:
         points = points[np.linspace(0, len(points) - 1, most).round().astype(np.intp)]

@@ -4,18 +4,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.neighbors import PointSpace
-from unbend.quality._checks import checked_count, checked_pair
+from unbend.quality._checks import checked_pair
+from unbend.quality._derivatives import fitting_neighbors, pulled_back
 from unbend.quality._ranks import nearest_others
-from unbend.quality.measure import Measure, mean_measure
+from unbend.quality.measure import (
+    Measure,
+    jackknifed,
+    mean_measure,
+    root_mean_square,
+    sampled_rows,
+)
 from unbend.report import stage
-
-# Directions of a neighbourhood shorter than this share of the longest one have no derivative.
-FLAT = 1e-10
 
 
 def local_isometry_error(
-    chart: ArrayLike, embedding: ArrayLike, *, n_neighbors: int = 10, scaled: bool = True
+    chart: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    scaled: bool = True,
+    max_rows: int | None = None,
+    random_state: int = 0,
 ) -> Measure:
     r"""How far the map from the true chart to the embedding changes lengths, point by point.
 
@@ -39,6 +48,11 @@ def local_isometry_error(
         Points from which each derivative is fitted, at least d.
     scaled : bool
         Whether one scale for all points is free.
+    max_rows : int, optional
+        Above this number of rows, look at that many drawn at random only; the `error` of the
+        result tells what that costs. Neighbours are still sought among all rows.
+    random_state : int
+        Seed of the drawing.
 
     Returns
     -------
@@ -57,17 +71,32 @@ def local_isometry_error(
     >>> local_isometry_error(roll.chart, -3 * roll.chart) < 1e-10
     True
     """
-    metric = _chart_metric(chart, embedding, n_neighbors)
-    d = metric.shape[1]
+    truth, coordinates = checked_pair("chart", chart, embedding)
+    n, d = truth.shape
+    k = fitting_neighbors(n_neighbors, d, n)
+    rows = sampled_rows(n, max_rows, random_state)
+    metric = pulled_back(truth, coordinates, rows, k, d)
     traces, squares = np.trace(metric, axis1=1, axis2=2), np.sum(metric**2, axis=(1, 2))
-    scale = 1.0
-    if scaled and squares.sum() > 0:
-        scale = float(traces.sum() / squares.sum())
+    free = scaled and squares.sum() > 0
+    scale = float(traces.sum() / squares.sum()) if free else 1.0
     local = np.linalg.norm(scale * metric - np.eye(d), axis=(1, 2)) / np.sqrt(d)
-    return Measure(float(np.sqrt(np.mean(local**2))), local)
+    measure = root_mean_square(local, rows, n)
+    if not free:
+        return measure
+    # The scale depends on the sample too. With the best one the square is 1 − (Σ tr G)²/(md Σ|G|²).
+    left = (traces.sum() - traces) ** 2 / np.maximum(squares.sum() - squares, np.finfo(float).tiny)
+    without = np.sqrt(np.maximum(1 - left / (max(len(rows) - 1, 1) * d), 0.0))
+    return Measure(float(measure), local, rows, jackknifed(without, n))
 
 
-def conformality_error(chart: ArrayLike, embedding: ArrayLike, *, n_neighbors: int = 10) -> Measure:
+def conformality_error(
+    chart: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    max_rows: int | None = None,
+    random_state: int = 0,
+) -> Measure:
     r"""How far the map from the true chart to the embedding changes angles, point by point.
 
     .. math:: \frac{1}{n} \sum_i \Bigl(1 - \frac{(\mathrm{tr}\, G_i)^2}{d\, \mathrm{tr}\, G_i^2}
@@ -86,6 +115,8 @@ def conformality_error(chart: ArrayLike, embedding: ArrayLike, *, n_neighbors: i
         The coordinates found, in the same order.
     n_neighbors : int
         Points from which each derivative is fitted, at least d.
+    max_rows, random_state
+        As in `local_isometry_error`.
 
     Returns
     -------
@@ -100,15 +131,24 @@ def conformality_error(chart: ArrayLike, embedding: ArrayLike, *, n_neighbors: i
     >>> conformality_error(plane, squared) < 1e-3 < local_isometry_error(plane, squared)
     True
     """
-    metric = _chart_metric(chart, embedding, n_neighbors)
-    d = metric.shape[1]
+    truth, coordinates = checked_pair("chart", chart, embedding)
+    n, d = truth.shape
+    k = fitting_neighbors(n_neighbors, d, n)
+    rows = sampled_rows(n, max_rows, random_state)
+    metric = pulled_back(truth, coordinates, rows, k, d)
     traces, squares = np.trace(metric, axis1=1, axis2=2), np.sum(metric**2, axis=(1, 2))
     round_part = np.divide(traces**2, d * squares, out=np.zeros_like(traces), where=squares > 0)
-    local = np.clip(1 - round_part, 0.0, 1.0)
-    return mean_measure(local, np.arange(len(local)), len(local))
+    return mean_measure(np.clip(1 - round_part, 0.0, 1.0), rows, n)
 
 
-def density_distortion(X: ArrayLike, embedding: ArrayLike, *, n_neighbors: int = 10) -> Measure:
+def density_distortion(
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    max_rows: int | None = None,
+    random_state: int = 0,
+) -> Measure:
     r"""How unevenly the embedding changes density.
 
     .. math:: \mathrm{std}_i \; d \log \frac{r_i(\mathrm{embedding})}{r_i(X)}
@@ -129,6 +169,8 @@ def density_distortion(X: ArrayLike, embedding: ArrayLike, *, n_neighbors: int =
         Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n.
+    max_rows, random_state
+        As in `local_isometry_error`.
 
     Returns
     -------
@@ -148,16 +190,22 @@ def density_distortion(X: ArrayLike, embedding: ArrayLike, *, n_neighbors: int =
     True
     """
     data, coordinates = checked_pair("X", X, embedding)
-    k = _checked_neighbors(n_neighbors, 1, len(data))
+    k = fitting_neighbors(n_neighbors, 1, len(data))
+    rows = sampled_rows(len(data), max_rows, random_state)
     with stage("neighbors"):
-        before, after = _log_radii(data, k), _log_radii(coordinates, k)
+        before, after = _log_radii(data, rows, k), _log_radii(coordinates, rows, k)
     local = coordinates.shape[1] * (after - before)
-    local -= local.mean()
-    return Measure(float(local.std()), local)
+    return root_mean_square(local - local.mean(), rows, len(data))
 
 
 def noise_amplification(
-    X: ArrayLike, embedding: ArrayLike, *, n_neighbors: int = 10, scaled: bool = False
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    scaled: bool = False,
+    max_rows: int | None = None,
+    random_state: int = 0,
 ) -> Measure:
     r"""How much the embedding magnifies noise: :math:`\|dh\|^2` at each point (book (4.5)).
 
@@ -181,6 +229,8 @@ def noise_amplification(
         Points from which each derivative is fitted, at least d.
     scaled : bool
         Whether to divide by the mean squared stretch, so that units do not matter.
+    max_rows, random_state
+        As in `local_isometry_error`.
 
     Returns
     -------
@@ -197,61 +247,23 @@ def noise_amplification(
     """
     data, coordinates = checked_pair("X", X, embedding)
     d = min(coordinates.shape[1], data.shape[1])
-    k = _checked_neighbors(n_neighbors, d, len(data))
-    metric = _metric(data, coordinates, k, d)
+    k = fitting_neighbors(n_neighbors, d, len(data))
+    rows = sampled_rows(len(data), max_rows, random_state)
+    metric = pulled_back(data, coordinates, rows, k, d)
     local = np.linalg.eigvalsh(metric)[:, -1].clip(min=0.0)
     typical = float(np.trace(metric, axis1=1, axis2=2).mean()) / d
     if scaled and typical > 0:
         local = local / typical
-    return mean_measure(local, np.arange(len(local)), len(local))
+    return mean_measure(local, rows, len(data))
 
 
-def _chart_metric(chart: ArrayLike, embedding: ArrayLike, n_neighbors: int) -> FloatArray:
-    truth, coordinates = checked_pair("chart", chart, embedding)
-    d = truth.shape[1]
-    return _metric(truth, coordinates, _checked_neighbors(n_neighbors, d, len(truth)), d)
-
-
-def _checked_neighbors(value: object, least: int, n: int) -> int:
-    k = checked_count("n_neighbors", value)
-    if not least <= k < n:
-        raise ValueError(f"n_neighbors must lie between {least} and {n - 1}, but it is {k}.")
-    return k
-
-
-def _metric(points: FloatArray, values: FloatArray, k: int, d: int) -> FloatArray:
-    """J'J (n, d, d) of the linear maps that fit the values best around each point.
-
-    Along the d principal directions of each neighbourhood; zero in those that it does not have.
-    """
-    n = len(points)
-    with stage("neighbors"):
-        neighbors = nearest_others(points, np.arange(n), k, 1)
-    metric = np.empty((n, d, d))
-    for part in row_chunks(n, 64 * k * (points.shape[1] + values.shape[1])):
-        block = np.column_stack((np.arange(part.start, part.stop), neighbors[part]))
-        local, images = _centred(points, block), _centred(values, block)
-        left, lengths, right = np.linalg.svd(local, full_matrices=False)
-        reach = lengths[:, :1] * FLAT
-        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > reach)
-        slopes = (left.mT @ images) * inverse[:, :, None]
-        slopes = slopes[:, :d]
-        found = slopes @ slopes.mT
-        if d == points.shape[1]:
-            # All directions are there: back to those of the points themselves.
-            found = right.mT @ found @ right
-        metric[part] = found
-    return metric
-
-
-def _centred(points: FloatArray, block: IntArray) -> FloatArray:
-    local = points[block]
-    return np.asarray(local - local.mean(axis=1, keepdims=True))
-
-
-def _log_radii(points: FloatArray, k: int) -> FloatArray:
-    distances = PointSpace(points).nearest(k).distances.reshape(-1, k)
-    radius = np.sqrt(np.mean(distances**2, axis=1))
+def _log_radii(points: FloatArray, rows: IntArray, k: int) -> FloatArray:
+    others = nearest_others(points, rows, k, 1)
+    squares = np.empty(len(rows))
+    for part in row_chunks(len(rows), 16 * k * points.shape[1]):
+        away = points[others[part]] - points[rows[part], None]
+        squares[part] = np.mean(np.sum(away**2, axis=2), axis=1)
+    radius = np.sqrt(squares)
     # Points with k copies have no radius: they get the smallest there is.
     least = float(radius[radius > 0].min(initial=np.inf))
     return np.asarray(np.log(np.maximum(radius, least if np.isfinite(least) else 1.0)))

@@ -62,12 +62,28 @@ def mean_measure(local: FloatArray, rows: IntArray, n: int) -> Measure:
     return Measure(float(local.mean()), local, rows, standard_error(local, n))
 
 
+def root_mean_square(local: FloatArray, rows: IntArray, n: int) -> Measure:
+    """Root mean square over the points, with its standard error as one of m of n points."""
+    value = float(np.sqrt(np.mean(local**2)))
+    error = standard_error(local**2, n) / (2 * value) if value > 0 else 0.0
+    return Measure(value, local, rows, error)
+
+
 def standard_error(local: FloatArray, n: int) -> float:
     """Estimate the standard error of the mean of m values drawn from n without putting back."""
     m = len(local)
     if m >= n or m < 2:
         return 0.0
     return float(local.std(ddof=1) * np.sqrt((1 - m / n) / m))
+
+
+def jackknifed(without: FloatArray, n: int) -> float:
+    """Estimate the standard error of a figure from what it is with each of m of n rows left out."""
+    m = len(without)
+    if m >= n:
+        return 0.0
+    spread = (m - 1) / m * float(np.sum((without - without.mean()) ** 2))
+    return float(np.sqrt(spread * (1 - m / n)))
 
 
 def sampled_rows(n: int, max_rows: int | None, random_state: int) -> IntArray:

@@ -9,8 +9,8 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import rankdata
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.quality._checks import checked_pair
-from unbend.quality._pairs import correlations_by_row, distances, jackknife, sums_by_row
+from unbend.quality._pairs import correlations_by_row, jackknife, sums_by_row
+from unbend.quality._seen import Metric, seen
 from unbend.quality.measure import Measure, sampled_rows
 
 Kind: TypeAlias = Literal["stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric"]
@@ -40,7 +40,12 @@ class Shepard:
 
 
 def shepard(
-    X: ArrayLike, embedding: ArrayLike, *, max_rows: int | None = 1000, random_state: int = 0
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    metric: Metric = "euclidean",
+    max_rows: int | None = 1000,
+    random_state: int = 0,
 ) -> Shepard:
     """Correlate the distances in the data with those in the embedding, over pairs of points.
 
@@ -48,14 +53,17 @@ def shepard(
     point's own distances. Large distances decide, so tears and false neighbours hardly show; and
     on a bent surface straight lines through space are the wrong distances: a roll laid out flat
     has a low correlation, and should. Correlate with geodesic distances there, by
-    `residual_variance` with ``metric="precomputed"``.
+    ``metric="precomputed"``: one minus the square of Pearson's correlation is then the residual
+    variance, with its error and the share of every point.
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
+    X : array_like of shape (n, D) or (n, n)
+        The data, or their distances.
     embedding : array_like of shape (n, d)
         Its coordinates, in the same order.
+    metric : {"euclidean", "precomputed"}
+        Whether X holds points or distances.
     max_rows : int or None
         Above this number of rows, use the pairs of that many drawn at random. The errors are
         those of the jackknife over rows. None uses all: the memory grows as n².
@@ -74,14 +82,14 @@ def shepard(
     >>> shepard(sheet.points, 2 * sheet.chart).pearson.local.min().round(12)
     np.float64(1.0)
     """
-    data, coordinates = checked_pair("X", X, embedding)
-    n = len(data)
+    data, coordinates = seen(X, embedding, metric)
+    n = data.n
     if n < 3:
         raise ValueError(
             f"distances are compared over pairs of at least 3 rows, but there are {n}."
         )
     rows = sampled_rows(n, max_rows, random_state)
-    before, after = distances(data[rows]), distances(coordinates[rows])
+    before, after = data.pairs(rows), coordinates.pairs(rows)
     pearson = _correlation(before, after, rows, n)
     spearman = _correlation(rankdata(before), rankdata(after), rows, n)
     return Shepard(pearson, spearman, rows, before, after)
@@ -111,6 +119,7 @@ def stress(
     *,
     kind: Kind = "stress-1",
     scaled: bool = True,
+    metric: Metric = "euclidean",
     max_rows: int | None = 1000,
     random_state: int = 0,
 ) -> Measure:
@@ -129,19 +138,20 @@ def stress(
     Of stress-1, 0.05 is good and 0.2 poor, after Kruskal; more points and fewer dimensions make it
     larger. Without the best scale, stress tells more about units than about the embedding:
     vectors of unit length, as spectral methods give them, look bad only for that. Distances in the
-    data are straight lines: on a bent surface a right embedding has a large stress.
+    data are straight lines: on a bent surface a right embedding has a large stress, unless geodesic
+    distances are given.
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
+    X : array_like of shape (n, D) or (n, n)
+        The data, or their distances.
     embedding : array_like of shape (n, d)
         Its coordinates, in the same order.
     kind : str
         One of the kinds above.
     scaled : bool
         Whether the embedding is scaled as suits the kind best first.
-    max_rows, random_state
+    metric, max_rows, random_state
         As in `shepard`; the sum of "raw" is then over the pairs drawn.
 
     Returns
@@ -164,11 +174,11 @@ def stress(
     """
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, but it is {kind!r}.")
-    data, coordinates = checked_pair("X", X, embedding)
-    rows = sampled_rows(len(data), max_rows, random_state)
+    data, coordinates = seen(X, embedding, metric)
+    rows = sampled_rows(data.n, max_rows, random_state)
     if len(rows) < 2:
         raise ValueError("stress is measured over pairs, but there is only one row.")
-    target, found = distances(data[rows]), distances(coordinates[rows])
+    target, found = data.pairs(rows), coordinates.pairs(rows)
     if not target.any():
         raise ValueError("X must have at least two different points.")
     missed, size = _terms(target, found, kind, scaled)
@@ -182,7 +192,7 @@ def stress(
     value = float(statistic([np.array([missed.sum()]), np.array([size.sum()])])[0])
     shares = sums_by_row(missed, len(rows))
     local = shares / max(float(shares.sum()), np.finfo(float).tiny)
-    return Measure(value, local, rows, jackknife([missed, size], len(rows), len(data), statistic))
+    return Measure(value, local, rows, jackknife([missed, size], len(rows), data.n, statistic))
 
 
 def _terms(

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbend.arrays import FloatArray, IntArray
-from unbend.quality._checks import checked_count, checked_pair
-from unbend.quality._ranks import nearest_others, ranks_of
+from unbend.quality._checks import checked_count
+from unbend.quality._seen import Metric, Seen, seen
 from unbend.quality.measure import Measure, mean_measure, sampled_rows
 from unbend.report import stage
 
@@ -15,6 +14,7 @@ def trustworthiness(
     embedding: ArrayLike,
     *,
     n_neighbors: int = 5,
+    metric: Metric = "euclidean",
     max_rows: int | None = None,
     random_state: int = 0,
     threads: int = 1,
@@ -25,7 +25,7 @@ def trustworthiness(
 
     where :math:`U_i` holds the points that are among the k nearest of i in the embedding but not
     in the data, and j is the :math:`r(i, j)`-th nearest of i in the data. It is 1 when no false
-    neighbour was brought in. Distances are Euclidean, equal ones are ordered by row number, and
+    neighbour was brought in. Equal distances are ordered by row number, and
     a point is never its own neighbour. The time grows as n², the memory as n.
 
     Above 0.99 nearly all neighbours are true ones; a random embedding has about 0.5, and 0.9 is
@@ -34,12 +34,15 @@ def trustworthiness(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
+    X : array_like of shape (n, D) or (n, n)
+        The data, or their distances.
     embedding : array_like of shape (n, d)
         Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n/2.
+    metric : {"euclidean", "precomputed"}
+        Whether X holds points or distances, geodesic ones for example: on a bent surface they
+        tell who is really near.
     max_rows : int, optional
         Above this number of rows, look from that many drawn at random only. Their neighbours
         and ranks are still those among all rows; the `error` of the result tells the rest.
@@ -68,7 +71,7 @@ def trustworthiness(
     >>> trustworthiness(roll.points, squashed).local.shape
     (500,)
     """
-    data, coordinates = checked_pair("X", X, embedding)
+    data, coordinates = seen(X, embedding, metric)
     return _score(data, coordinates, n_neighbors, max_rows, random_state, threads)
 
 
@@ -77,6 +80,7 @@ def continuity(
     embedding: ArrayLike,
     *,
     n_neighbors: int = 5,
+    metric: Metric = "euclidean",
     max_rows: int | None = None,
     random_state: int = 0,
     threads: int = 1,
@@ -89,13 +93,13 @@ def continuity(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
+    X : array_like of shape (n, D) or (n, n)
+        The data, or their distances.
     embedding : array_like of shape (n, d)
         Its coordinates, in the same order.
     n_neighbors : int
         The number of neighbours, less than n/2.
-    max_rows, random_state, threads
+    metric, max_rows, random_state, threads
         As in `trustworthiness`.
 
     Returns
@@ -117,7 +121,7 @@ def continuity(
     >>> continuity(circle, cut_open) < trustworthiness(circle, cut_open)
     True
     """
-    data, coordinates = checked_pair("X", X, embedding)
+    data, coordinates = seen(X, embedding, metric)
     return _score(coordinates, data, n_neighbors, max_rows, random_state, threads)
 
 
@@ -126,6 +130,7 @@ def mean_relative_rank_errors(
     embedding: ArrayLike,
     *,
     n_neighbors: int = 5,
+    metric: Metric = "euclidean",
     max_rows: int | None = None,
     random_state: int = 0,
     threads: int = 1,
@@ -145,13 +150,13 @@ def mean_relative_rank_errors(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
+    X : array_like of shape (n, D) or (n, n)
+        The data, or their distances.
     embedding : array_like of shape (n, d)
         Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n/2.
-    max_rows, random_state, threads
+    metric, max_rows, random_state, threads
         As in `trustworthiness`.
 
     Returns
@@ -172,98 +177,36 @@ def mean_relative_rank_errors(
     >>> found > true  # pressed flat: false neighbours, hardly a tear
     True
     """
-    data, coordinates = checked_pair("X", X, embedding)
-    n, k = len(data), _checked_neighbors(n_neighbors, len(data))
+    data, coordinates = seen(X, embedding, metric)
+    n, k = data.n, _checked_neighbors(n_neighbors, data.n)
     rows = sampled_rows(n, max_rows, random_state)
     places = np.arange(1, k + 1)
     worst = float((np.abs(n - 2 * places) / places).sum())
     errors = []
     with stage("ranks"):
-        for reference, chosen in ((data, coordinates), (coordinates, data)):
-            neighbors = nearest_others(chosen, rows, k, threads)
-            ranks = ranks_of(reference, rows, neighbors, threads)
+        sides: tuple[tuple[Seen, Seen], ...] = ((data, coordinates), (coordinates, data))
+        for reference, chosen in sides:
+            neighbors = chosen.nearest(rows, k, threads)
+            ranks = reference.ranks(rows, neighbors, threads)
             local = (np.abs(ranks - places) / places).sum(axis=1) / worst
             errors.append(mean_measure(local, rows, n))
     return errors[0], errors[1]
 
 
-def neighborhood_preservation(
-    X: ArrayLike,
-    embedding: ArrayLike,
-    *,
-    n_neighbors: int = 10,
-    max_rows: int | None = None,
-    random_state: int = 0,
-    threads: int = 1,
-) -> Measure:
-    r"""Share of the neighbours that are kept, beyond what chance would keep.
-
-    .. math:: \frac{(n - 1) Q - k}{n - 1 - k}
-
-    with Q the mean share of the k nearest in the data that are among the k nearest in the
-    embedding: R_NX at one k, without the sorting that `coranking` needs for all. 0 is a random
-    embedding and 1 a perfect one; above 0.7 is good for small k. Stricter than trustworthiness
-    and continuity, it does not forgive a neighbour that is only just missed; it cannot see how far
-    off the others are.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-        The data.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    n_neighbors : int
-        The number k, at most n − 2.
-    max_rows, random_state, threads
-        As in `trustworthiness`.
-
-    Returns
-    -------
-    Measure
-        At most 1, with its `local` values.
-
-    Examples
-    --------
-    >>> import unbend
-    >>> roll = unbend.datasets.swiss_roll(500, random_state=0)
-    >>> kept = neighborhood_preservation(roll.points, roll.chart)
-    >>> pressed = neighborhood_preservation(roll.points, roll.points[:, :2])
-    >>> kept > 0.9 > pressed
-    True
-    """
-    data, coordinates = checked_pair("X", X, embedding)
-    n, k = len(data), checked_count("n_neighbors", n_neighbors)
-    if k > n - 2:
-        raise ValueError(f"n_neighbors must be at most {n - 2} of {n} points, but it is {k}.")
-    rows = sampled_rows(n, max_rows, random_state)
-    with stage("neighbors"):
-        before = nearest_others(data, rows, k, threads)
-        after = nearest_others(coordinates, rows, k, threads)
-    return mean_measure(agreement(before, after, n - 1), rows, n)
-
-
-def agreement(before: IntArray, after: IntArray, others: int) -> FloatArray:
-    """Share of each row's entries in common, beyond chance, when drawn from so many others."""
-    k = before.shape[1]
-    both = np.sort(np.concatenate((before, after), axis=1), axis=1)
-    shares = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
-    return np.asarray((others * shares - k) / (others - k))
-
-
 def _score(
-    reference: FloatArray,
-    chosen: FloatArray,
+    reference: Seen,
+    chosen: Seen,
     n_neighbors: int,
     max_rows: int | None,
     random_state: int,
     threads: int,
 ) -> Measure:
     """Penalise the nearest points in `chosen` by how far down the ranks of `reference` they are."""
-    n, k = len(reference), _checked_neighbors(n_neighbors, len(reference))
+    n, k = reference.n, _checked_neighbors(n_neighbors, reference.n)
     rows = sampled_rows(n, max_rows, random_state)
     with stage("ranks"):
-        neighbors = nearest_others(chosen, rows, k, threads)
-        ranks = ranks_of(reference, rows, neighbors, threads)
+        neighbors = chosen.nearest(rows, k, threads)
+        ranks = reference.ranks(rows, neighbors, threads)
     penalties = np.maximum(ranks - k, 0).sum(axis=1, dtype=np.int64)
     factor = 2 / (k * (2 * n - 3 * k - 1))
     local = mean_measure(1 - factor * penalties, rows, n)

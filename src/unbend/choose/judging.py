@@ -1,0 +1,93 @@
+"""What methods are compared by."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.quality import (
+    color_mixing,
+    continuity,
+    coranking,
+    local_isometry_error,
+    neighborhood_hit,
+    procrustes,
+    repeated_directions,
+    trustworthiness,
+)
+from unbend.quality._checks import checked_count, checked_points
+
+# Neighbours with which colours and derivatives are looked at.
+NEAR = 10
+# Whether more of a measure is better; others are shown but do not rank.
+BETTER = {
+    "trustworthiness": True,
+    "continuity": True,
+    "r_nx_auc": True,
+    "repeated": False,
+    "procrustes": False,
+    "color_mixing": False,
+    "isometry_error": False,
+    "neighborhood_hit": True,
+}
+
+
+def judging(points: FloatArray, truth: Any, labels: Any, k: int, max_rows: int) -> "Judge":
+    """Check what all trials are measured by: it would fail in each of them."""
+    n = len(points)
+    if truth is not None:
+        truth = checked_points("truth", truth)
+        if len(truth) != n:
+            raise ValueError(f"truth must have the {n} rows of X, but it has {len(truth)}.")
+        if (truth == truth[0]).all():
+            raise ValueError("truth must have at least two different points.")
+    if labels is not None and np.shape(labels) != (n,):
+        raise ValueError(f"labels must be one for each of the {n} rows of X")
+    size = min(checked_count("n_neighbors", k), (n - 1) // 2)
+    return Judge(points, truth, labels, size, checked_count("max_rows", max_rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """What embeddings of the points are measured by."""
+
+    points: FloatArray
+    truth: Any
+    labels: Any
+    k: int
+    max_rows: int
+
+    def __call__(self, found: FloatArray) -> dict[str, float]:
+        """Measure one."""
+        trust, continuous = (
+            measure(self.points, found, n_neighbors=self.k, max_rows=self.max_rows)
+            for measure in (trustworthiness, continuity)
+        )
+        measures = {
+            "trustworthiness": float(trust),
+            "continuity": float(continuous),
+            "r_nx_auc": float(coranking(self.points, found, max_rows=self.max_rows).r_nx_auc),
+        }
+        near = min(NEAR, len(found) - 1)
+        if found.shape[1] > 1:
+            repeated = repeated_directions(found, n_neighbors=near)
+            measures["repeated"] = float(repeated.max())
+        if self.truth is not None:
+            measures |= self._against_truth(found, near)
+        if self.labels is not None:
+            hit = neighborhood_hit(found, self.labels, n_neighbors=self.k)
+            measures["neighborhood_hit"] = float(hit)
+        return measures
+
+    def _against_truth(self, found: FloatArray, near: int) -> dict[str, float]:
+        measures = {
+            "procrustes": float(procrustes(self.truth, found, kind="affine")),
+            "color_mixing": float(color_mixing(found, self.truth, n_neighbors=near)),
+        }
+        # A derivative takes as many neighbours as the truth has columns.
+        enough = max(near, self.truth.shape[1])
+        if enough < len(found):
+            error = local_isometry_error(self.truth, found, n_neighbors=enough)
+            measures["isometry_error"] = float(error)
+        return measures
