@@ -3,7 +3,6 @@
 from math import inf
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.auto import worth_factorising
@@ -33,7 +32,7 @@ def leading(problem: SpectralProblem, count: int, threads: int) -> Apply:
     """Products with a matrix whose top is the wanted end of the problem's.
 
     That is K itself for the top; for the bottom its inverse, if it can be factorised, since only
-    that tells crowded eigenvalues apart; else σI − K with σ above the spectrum.
+    that tells crowded eigenvalues apart; else σI − K with σ about its norm.
     """
     if problem.end == "top":
         return products(problem)
@@ -41,10 +40,10 @@ def leading(problem: SpectralProblem, count: int, threads: int) -> Apply:
     if apply is not None:
         note(dual="inverse")
         return beside_trivial(apply, problem.trivial_basis)
-    # For products alone the norm is an estimate from below.
-    shift = problem.norm * (2.0 if isinstance(problem.matrix, LinearOperator) else 1.0)
+    # For products alone the norm is an estimate from below, which will do: what lies above it turns
+    # negative but small.
+    shift, own = problem.norm, problem.matrix
     note(dual="complement", complement=shift)
-    own = problem.matrix
     return beside_trivial(
         lambda block: np.asarray(shift * block - own @ block), problem.trivial_basis
     )
@@ -53,7 +52,9 @@ def leading(problem: SpectralProblem, count: int, threads: int) -> Apply:
 def _inverse(problem: SpectralProblem, count: int, threads: int) -> Apply | None:
     if not is_sparse(problem.matrix) or problem.norm == 0:
         return None
-    symbolic = analyse(problem.matrix, inf if problem.nullity else worth_factorising(problem, count))
+    symbolic = analyse(
+        problem.matrix, inf if problem.nullity else worth_factorising(problem, count)
+    )
     if not symbolic.analysis.complete:
         return None
     try:

@@ -1,20 +1,16 @@
 """Fast anisotropic transformations as an eigensolver."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.eigen.dual import leading, products
-from unbend.eigen.nystrom import Nystrom
+from unbend.eigen.nystrom import Nystrom, is_count, told
 from unbend.lowrank.fat import BESIDE, MODES, Mode, column_norms, seen_by, wrapped, wrapping
 from unbend.lowrank.sketch import SKETCHES, Sketch
 from unbend.problem import SpectralProblem
-from unbend.report import note, warn
-
-# Sine of the angle from which on coordinates are no longer those of the kernel.
-DOUBTFUL = 0.3
+from unbend.report import note
 
 
 @dataclass(frozen=True)
@@ -64,9 +60,7 @@ class Fat:
             raise ValueError(f"Fat mode={self.mode!r} is not known: use one of {MODES}")
         if self.sketch not in SKETCHES:
             raise ValueError(f"Fat sketch={self.sketch!r} is not known: use one of {SKETCHES}")
-        if self.m is not None and (
-            not isinstance(self.m, Integral) or isinstance(self.m, bool) or self.m < 1
-        ):
+        if self.m is not None and not is_count(self.m):
             raise ValueError(f"Fat m={self.m!r} is not allowed: use an integer of at least 1")
         if self.columns_only and self.mode != "irat":
             raise ValueError(
@@ -101,20 +95,12 @@ class Fat:
         wrap = wrapping(dual, problem.n, m, self.mode, self.sketch, rng, norms)
         found = wrapped(dual, products(problem), wrap, trivial, problem.end == "top")
         bound = 0.0 if m == most else found.deviation_bound(count)
-        if problem.end == "bottom" and 0 < bound and count < m:
+        if problem.end == "bottom" and bound > 0 and count < m:
             # Where eigenvalues crowd at the bottom the dual matrix sees the gap better.
             bound = min(bound, seen_by(dual, found.vectors[:, : count + 1]).deviation_bound(count))
-        note(wrapping=m, mode=self.mode, deviation_bound=bound)
-        if bound > DOUBTFUL:
-            warn(
-                f"the coordinates may be {_angle(bound)} off those of the kernel "
-                f"(eigen_solver={self!r}): use a larger m, or eigen_solver='auto'"
-            )
+        note(wrapping=m, mode=self.mode)
+        told(bound, self)
         return found.values, found.vectors, True
-
-
-def _angle(sine: float) -> str:
-    return f"{np.degrees(np.arcsin(sine)):.0f}°" if sine < 1 else "any angle"
 
 
 def few_columns(solver: object) -> Nystrom | None:

@@ -1,16 +1,18 @@
 """Nyström's approximation as an eigensolver."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.dual import leading
-from unbend.lowrank.fat import BESIDE
+from unbend.lowrank.fat import BESIDE, seen_by
 from unbend.lowrank.nystrom import Factored, factor_eigenpairs, filled, nystrom_factor
 from unbend.problem import SpectralProblem
-from unbend.report import note
+from unbend.report import note, warn
+
+# Sine of the angle from which on coordinates are no longer those of the kernel.
+DOUBTFUL = 0.3
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class Nystrom:
     The eigenvectors are those of C A⁻¹ C', with C the columns and A their block, made orthogonal
     (book Theorem 15.3): exact where the rank of the kernel is at most m. Isomap, kernel PCA and
     classical MDS compute no other columns, so their memory grows with n·m. For sparse kernels whose
-    bottom is wanted the columns are those of the inverse.
+    bottom is wanted the columns are those of the inverse. Where the kernel is there, or products
+    with it, the report has `deviation_bound`, as for `Fat`.
 
     Parameters
     ----------
@@ -44,9 +47,7 @@ class Nystrom:
     m: int | None = None
 
     def __post_init__(self) -> None:
-        if self.m is not None and (
-            not isinstance(self.m, Integral) or isinstance(self.m, bool) or self.m < 1
-        ):
+        if self.m is not None and not is_count(self.m):
             raise ValueError(f"Nystrom m={self.m!r} is not allowed: use an integer of at least 1")
 
     @property
@@ -57,11 +58,10 @@ class Nystrom:
     def columns(self, n: int, count: int, rng: np.random.Generator) -> IntArray:
         """Draw which of n columns are used for `count` vectors, in ascending order."""
         m = min(count + BESIDE if self.m is None else int(self.m), n)
-        # Centring takes one direction away.
-        if m < min(count + 1, n):
+        if m < min(count, n):
             raise ValueError(
-                f"eigen_solver=Nystrom(m={self.m}) is too little for {count} vectors: use at "
-                f"least {count + 1} columns"
+                f"eigen_solver=Nystrom(m={self.m}) is too little for {count} vectors: use several "
+                "columns for each"
             )
         return np.sort(rng.choice(n, m, replace=False))
 
@@ -77,10 +77,12 @@ class Nystrom:
         chosen = self.columns(problem.n, count, rng)
         units = np.zeros((problem.n, len(chosen)))
         units[chosen, np.arange(len(chosen))] = 1.0
-        columns = leading(problem, count, threads)(units)
+        dual = leading(problem, count, threads)
+        columns = dual(units)
         factor = nystrom_factor(columns, columns[chosen], problem.accuracy)
         values, vectors = factor_eigenpairs(factor)
         note(columns=len(chosen), rank=len(values))
+        told(seen_by(dual, vectors[:, : count + 1]).deviation_bound(count), self)
         values, vectors = filled(values, vectors, asked, problem.trivial_basis, rng)
         if problem.end == "top":
             return values, vectors, True
@@ -89,3 +91,19 @@ class Nystrom:
         small = vectors.T @ np.asarray(problem.matrix @ vectors)
         values, turn = np.linalg.eigh((small + small.T) / 2)
         return values, vectors @ turn, True
+
+
+def told(bound: float, solver: object) -> None:
+    """Note the bound of the deviation from the exact vectors, and warn where it is large."""
+    note(deviation_bound=bound)
+    if bound > DOUBTFUL:
+        angle = f"{np.degrees(np.arcsin(bound)):.0f}°" if bound < 1 else "any angle"
+        warn(
+            f"the coordinates may be {angle} off those of the kernel (eigen_solver={solver!r}): "
+            "use a larger m, or eigen_solver='auto'"
+        )
+
+
+def is_count(value: object) -> bool:
+    """Whether a value is a whole number of at least one."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1

@@ -32,6 +32,16 @@ class RowBlocks:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.source() if callable(self.source) else self.source)
 
+    @property
+    def first(self) -> Any:
+        """The first block."""
+        for block in self:
+            return block
+        raise ValueError(
+            "there are no blocks of rows in this pass: a function must return the same blocks "
+            "every time, and an iterator can be read once, which only single_pass_svd does"
+        )
+
     def __matmul__(self, vectors: FloatArray) -> FloatArray:
         return np.concatenate([np.asarray(block @ vectors) for block in self])
 
@@ -44,6 +54,6 @@ class RowBlocks:
         if total is None or done != len(vectors):
             raise ValueError(
                 f"the blocks have {done} rows in this pass and had {len(vectors)} before: a "
-                "function must return the same blocks every time, an iterator can be read once"
+                "function must return the same blocks every time"
             )
         return np.asarray(total)

@@ -225,4 +225,4 @@ def column_norms(matrix: Any, trivial: FloatArray) -> FloatArray | None:
         matrix.power(2).sum(axis=0) if is_sparse(matrix) else np.einsum("ij,ij->j", matrix, matrix)
     ).ravel()
     along = np.asarray(matrix.T @ trivial)
-    return np.sqrt(np.maximum(squares - np.square(along).sum(axis=1), 0.0))
+    return np.asarray(np.sqrt(np.maximum(squares - np.square(along).sum(axis=1), 0.0)))

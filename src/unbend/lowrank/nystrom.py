@@ -119,7 +119,8 @@ class Factored(LinearOperator):
     """Products with YY', where the columns of Y are orthogonal: its own eigenvectors, scaled."""
 
     def __init__(self, scaled: FloatArray) -> None:
-        super().__init__(np.dtype(np.float64), (len(scaled), len(scaled)))
+        # SciPy's stubs do not know its constructor.
+        super().__init__(np.dtype(np.float64), (len(scaled), len(scaled)))  # type: ignore[call-arg]
         self.scaled = scaled
 
     def _matmat(self, vectors: FloatArray) -> FloatArray:

@@ -63,7 +63,7 @@ class GaussianSimilarities:
         """Whether all points are near enough."""
         spread = np.maximum(points.max(axis=0) - self.centre, self.centre - points.min(axis=0))
         error = 4.0 * np.finfo(np.float64).eps * float(np.square(spread).sum())
-        return self.gamma * error <= PRODUCT_ERROR
+        return bool(self.gamma * error <= PRODUCT_ERROR)
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, landmarks) array."""

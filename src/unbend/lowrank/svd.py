@@ -169,7 +169,7 @@ def single_pass_svd(
 
 def _sketched(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
     if isinstance(matrix, RowBlocks):
-        first = next(iter(matrix))
+        first = matrix.first
         omega = sketch_matrix(first.shape[1], width, sketch, rng)
         return matrix @ omega.astype(np.float32 if first.dtype == np.float32 else np.float64)
     return sketched(matrix, width, sketch, rng)
@@ -177,7 +177,7 @@ def _sketched(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator)
 
 def _columns(matrix: Any) -> int:
     if isinstance(matrix, RowBlocks):
-        return int(next(iter(matrix)).shape[1])
+        return int(matrix.first.shape[1])
     return int(min(matrix.shape))
 
 

@@ -37,8 +37,8 @@ class Isomap(NeighborhoodEmbedding):
     the top eigenvectors of −½ H D² H, scaled by √λ. Right for surfaces that can be laid flat and
     are convex when flat; holes stretch the paths around them.
 
-    Memory grows with n², four bytes a pair, or with n·m for ``eigen_solver=Nystrom(m)``; new rows are placed by the Nyström formula through
-    their neighbours.
+    Memory grows with n², four bytes a pair, or with n·m for ``eigen_solver=Nystrom(m)``; new rows
+    are placed by the Nyström formula through their neighbours.
 
     Attributes
     ----------
@@ -144,7 +144,9 @@ class Isomap(NeighborhoodEmbedding):
             geodesics(lengths, chosen, dtype=dtype, threads=threads(self.n_jobs)).T
         )
         gram = Gram(distances[chosen], threads=threads(self.n_jobs))
-        placed = placed_by_columns(KnownColumns(distances, chosen), self.n_components, gram.accuracy)
+        placed = placed_by_columns(
+            KnownColumns(distances, chosen), self.n_components, gram.accuracy
+        )
         note(columns=len(chosen), precision=str(distances.dtype), negative_share=placed.negative)
 
         def finish(spectrum: Spectrum) -> Fitted:
