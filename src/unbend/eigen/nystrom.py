@@ -106,4 +106,4 @@ def told(bound: float, solver: object) -> None:
 
 def is_count(value: object) -> bool:
     """Whether a value is a whole number of at least one."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
