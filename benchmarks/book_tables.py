@@ -119,20 +119,17 @@ class Exact:
     seconds: float
 
 
-def exact(surface: str, seed: int) -> Exact:
-    """Sample a surface and solve its Isomap kernel in full."""
+def exact(surface: str, seed: int, full: bool = True) -> Exact:
+    """Sample a surface and solve its Isomap kernel: in full, with its time, or its top alone."""
     points = datasets.SURFACES[surface](ROWS, random_state=seed).points
     lengths = undirected(PointSpace(points).nearest(NEIGHBORS)).lengths
     gram = Gram(geodesics(lengths))
     kernel = np.asarray(gram.operator() @ np.eye(len(points)))
     start = time.process_time()
-    values, vectors = eigh(kernel)
-    return Exact(
-        kernel,
-        values[: -VALUES - 1 : -1],
-        vectors[:, : -VALUES - 1 : -1],
-        time.process_time() - start,
-    )
+    part = None if full else (ROWS - VALUES, ROWS - 1)
+    values, vectors = eigh(kernel, subset_by_index=part)
+    seconds = time.process_time() - start if full else np.nan
+    return Exact(kernel, values[: -VALUES - 1 : -1], vectors[:, : -VALUES - 1 : -1], seconds)
 
 
 def deviation(one: FloatArray, other: FloatArray, by_plane: bool) -> float:
@@ -144,7 +141,7 @@ def deviation(one: FloatArray, other: FloatArray, by_plane: bool) -> float:
 
 
 def measured(row: Row, m: int, problem: Exact, seed: int, by_plane: bool) -> list[float]:
-    """Deviation, errors of the three eigenvalues, seconds, and times faster than the full solve."""
+    """Deviation, errors of the three eigenvalues, and seconds."""
     start = time.process_time()
     values, vectors, _ = fat(
         problem.kernel, VALUES, row.mode, m=m, sketch=row.sketch, rng=np.random.default_rng(seed)
@@ -152,7 +149,7 @@ def measured(row: Row, m: int, problem: Exact, seed: int, by_plane: bool) -> lis
     seconds = time.process_time() - start
     off = deviation(problem.vectors[:, :PLANE], vectors[:, :PLANE], by_plane)
     errors = np.abs(values / problem.values - 1)
-    return [off, *errors, seconds, problem.seconds / seconds]
+    return [off, *errors, seconds]
 
 
 def verdicts(table: Table, row: Row, m: int, found: FloatArray) -> dict[str, bool]:
@@ -188,7 +185,7 @@ def compared(table: Table, kernels: list[Exact]) -> list[dict[str, Any]]:
                     ],
                     "eigenvalue_errors": [float(error) for error in found[1:4]],
                     "seconds": float(found[4]),
-                    "times_faster": float(found[5]),
+                    "times_faster": kernels[0].seconds / float(found[4]),
                     "book_times_faster": round(table.seconds / row.seconds, 1),
                     "as_good": verdicts(table, row, m, found),
                 }
@@ -221,7 +218,7 @@ def main() -> None:
     found: list[dict[str, Any]] = []
     with threadpool_limits(1):
         for surface in dict.fromkeys(table.surface for table in TABLES):
-            kernels = [exact(surface, seed) for seed in range(SEEDS)]
+            kernels = [exact(surface, seed, full=seed == 0) for seed in range(SEEDS)]
             for table in TABLES:
                 if table.surface == surface:
                     lines = compared(table, kernels)

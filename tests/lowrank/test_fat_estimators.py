@@ -120,6 +120,8 @@ def test_isomap_by_columns_unrolls_the_roll(solver):
     assert 0 <= model.negative_share_ < 0.1
     assert model.residual_variance_[1] < 0.01
     assert model.geodesics_.shape == (3000, 100)
+    np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, 0.05)
+    np.testing.assert_allclose(model.next_eigenvalue_, exact.next_eigenvalue_, 0.5)
 
 
 @pytest.mark.parametrize("metric", ["precomputed", "kernel"])

@@ -87,18 +87,26 @@ def beside(vectors: FloatArray, trivial: FloatArray) -> FloatArray:
 def wrapped(
     leading: Apply, own: Apply, wrap: FloatArray, trivial: FloatArray, top: bool
 ) -> Wrapped:
-    """Eigenpairs of `own` in the span of `leading`·Q, Q a basis of the wrapping vectors.
+    """Eigenpairs of `own` in the span of Q and `leading`·Q, Q a basis of the wrapping vectors.
 
     `leading` is a matrix whose top is the wanted end of `own`: the same matrix, or its dual.
     Singular values of KQ are |λ|, and singular vectors mix λ with −λ: pairs, their signs and
-    their order come from v'Kv (Rayleigh and Ritz). A direction that vanishes stays in, at zero.
+    their order come from v'Kv (Rayleigh and Ritz). Q itself stays in the span: for the top its
+    images are there already, and vectors come out several times nearer.
     """
-    basis = beside(leading(beside(wrap, trivial)), trivial)
-    image = own(basis)
+    first = beside(wrap, trivial)
+    led = leading(first)
+    if 2 * first.shape[1] > len(first) - trivial.shape[1]:
+        basis = beside(led, trivial)
+        image = own(basis)
+    else:
+        second = beside(led, np.column_stack((trivial, first)))
+        basis = np.column_stack((first, second))
+        image = np.column_stack((led if top else own(first), own(second)))
     small = basis.T @ image
     values, turn = np.linalg.eigh((small + small.T) / 2)
     order = slice(None, None, -1) if top else slice(None)
-    values, turn = values[order], turn[:, order]
+    values, turn = values[order][: first.shape[1]], turn[:, order][:, : first.shape[1]]
     vectors = basis @ turn
     errors = image @ turn
     errors -= vectors * values

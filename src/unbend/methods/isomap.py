@@ -15,7 +15,6 @@ from unbend.gram import Gram, negative_share
 from unbend.graphs import geodesics, undirected
 from unbend.lowrank.columns import KnownColumns, placed_by_columns
 from unbend.lowrank.nystrom import Factored
-from unbend.memory import reserve
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.quality import residual_variance
 from unbend.report import note, warn
@@ -133,16 +132,15 @@ class Isomap(NeighborhoodEmbedding):
             )
         space, lengths = part.space, undirected(part.neighbors).lengths
         chosen = solver.columns(space.n, self.n_components, generator(self.random_state))
-        size = 4 if self._dtype(lengths.data, space.n) is np.float32 else 8
-        reserve(
-            2 * size * space.n * len(chosen),
-            f"{space.n} x {len(chosen)} geodesic distances",
-            "use a smaller m, or LTSA",
-        )
         dtype = self._dtype(lengths.data, space.n)
-        distances = np.ascontiguousarray(
-            geodesics(lengths, chosen, dtype=dtype, threads=threads(self.n_jobs)).T
+        from_chosen = geodesics(
+            lengths,
+            chosen,
+            dtype=dtype,
+            threads=threads(self.n_jobs),
+            instead="use a smaller m, or LTSA",
         )
+        distances = np.ascontiguousarray(from_chosen.T)
         gram = Gram(distances[chosen], threads=threads(self.n_jobs))
         placed = placed_by_columns(
             KnownColumns(distances, chosen), self.n_components, gram.accuracy
@@ -154,8 +152,14 @@ class Isomap(NeighborhoodEmbedding):
             extension = GeodesicNystrom(
                 space, part.rule, distances, gram, placed.weights * turn, placed.mean
             )
-            fitted = {"geodesics_": distances, "landmarks_": chosen, "_gram": gram}
-            return Fitted(placed.coordinates * turn, extension, {**fitted, "_spectrum": None})
+            fitted = {
+                "geodesics_": distances,
+                "landmarks_": chosen,
+                "_gram": gram,
+                "_spectrum": None,
+                "_next_eigenvalue": float(placed.values[-1]),
+            }
+            return Fitted(placed.coordinates * turn, extension, fitted)
 
         constant = np.ones((space.n, 1))
         return SpectralProblem(Factored(placed.coordinates), "top", constant), finish
