@@ -104,12 +104,12 @@ def test_duality_the_bottom_of_a_laplacian_is_the_top_of_its_inverse(mode, mass)
 
 
 def test_duality_without_entries_takes_the_complement():
-    values = np.concatenate(([0.0, 0.1, 0.2], np.full(197, 3.0)))
+    values = np.concatenate(([0.0, 0.1, 0.2], np.linspace(2.0, 3.0, 197)))
     kernel, basis = rotated(values, np.random.default_rng(0))
     found, facts = noted(SpectralProblem(products_with(kernel), "bottom"), 3, Fat("prat"))
     assert facts["dual"] == "complement"
     np.testing.assert_allclose(found.values, values[:3], 0, 0.1)
-    assert subspace_angle(basis[:, :3], found.vectors) <= facts["deviation_bound"]
+    assert 0 < subspace_angle(basis[:, :3], found.vectors) <= facts["deviation_bound"] < 0.3
 
 
 def test_an_end_that_crowds_is_told_as_doubtful():
