@@ -128,6 +128,7 @@ class GramEmbedding(Embedding):
             _next_eigenvalue=spectrum.next_value,
             energy_loss_=2.0 * n * (gram.trace - float(kept.sum())),
             negative_share_=share,
+            landmarks_=np.arange(n),
             _space=built.space,
             **built.attributes,
         )

@@ -39,6 +39,9 @@ class ClassicalMDS(GramEmbedding):
         repaired distances where they were.
     negative_share_ : float
         Share of the eigenvalues' total magnitude that is negative; estimated beyond 600 rows.
+    landmarks_ : array (m,)
+        The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
+        which the two numbers above are then estimated.
     report_ : Report
         What every stage did.
 

@@ -49,7 +49,8 @@ class Isomap(NeighborhoodEmbedding):
         Geodesic distances between the distinct rows (of the first part, where there are several);
         with `Nystrom` or a columns-only `Fat` those from all rows to the landmarks.
     landmarks_ : array (m,)
-        With such a solver, the rows whose columns were used, among the distinct rows.
+        The rows whose columns of the kernel were used, among the distinct ones: all, or some with
+        such a solver.
     negative_share_ : float
         Share of the eigenvalues' total magnitude that is negative, and so was dropped; estimated
         for more than 600 rows. With landmarks: theirs.
@@ -118,7 +119,12 @@ class Isomap(NeighborhoodEmbedding):
         def finish(spectrum: Spectrum) -> Fitted:
             weights = gram.nystrom_weights(spectrum)
             extension = GeodesicNystrom(space, rule, distances, gram, weights)
-            fitted = {"geodesics_": distances, "_gram": gram, "_spectrum": spectrum}
+            fitted = {
+                "geodesics_": distances,
+                "landmarks_": np.arange(space.n),
+                "_gram": gram,
+                "_spectrum": spectrum,
+            }
             return Fitted(gram.coordinates(spectrum), extension, fitted)
 
         return gram.problem(), finish

@@ -93,8 +93,8 @@ class KernelPCA(GramEmbedding):
         Share of the eigenvalues' total magnitude that is negative (kernels that are not positive
         semidefinite); estimated beyond 600 rows.
     landmarks_ : array (m,)
-        With `Nystrom`, the rows whose columns were used; the two numbers above, and pre-images,
-        then come from these alone.
+        The rows whose columns of the kernel were used: all, or with `Nystrom` some; the two numbers
+        above, and pre-images, then come from these alone.
     report_ : Report
         What every stage did.
 
