@@ -7,15 +7,15 @@ import numpy as np
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.auto import worth_factorising
 from unbend.eigen.factor import NotPositiveDefinite, analyse
-from unbend.eigen.krylov import Apply
+from unbend.eigen.krylov import Apply, products
 from unbend.eigen.shift_invert import inverse
 from unbend.problem import SpectralProblem
 from unbend.report import note
 
 
-def products(problem: SpectralProblem) -> Apply:
+def own_products(problem: SpectralProblem, threads: int) -> Apply:
     """Products with the matrix, trivial vectors left out on both sides."""
-    return beside_trivial(lambda block: np.asarray(problem.matrix @ block), problem.trivial_basis)
+    return beside_trivial(products(problem.matrix, threads), problem.trivial_basis)
 
 
 def beside_trivial(apply: Apply, trivial: FloatArray) -> Apply:
@@ -35,17 +35,17 @@ def leading(problem: SpectralProblem, count: int, threads: int) -> Apply:
     that tells crowded eigenvalues apart; else σI − K with σ about its norm.
     """
     if problem.end == "top":
-        return products(problem)
+        return own_products(problem, threads)
     apply = _inverse(problem, count, threads)
     if apply is not None:
         note(dual="inverse")
         return beside_trivial(apply, problem.trivial_basis)
     # For products alone the norm is an estimate from below, which will do: what lies above it turns
     # negative but small.
-    shift, own = problem.norm, problem.matrix
+    shift, own = problem.norm, products(problem.matrix, threads)
     note(dual="complement", complement=shift)
     return beside_trivial(
-        lambda block: np.asarray(shift * block - own @ block), problem.trivial_basis
+        lambda block: np.asarray(shift * block - own(block)), problem.trivial_basis
     )
 
 

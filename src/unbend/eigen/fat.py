@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen.dual import leading, products
+from unbend.eigen.dual import leading, own_products
 from unbend.eigen.nystrom import Nystrom, is_count, told
 from unbend.lowrank.fat import BESIDE, MODES, Mode, column_norms, seen_by, wrapped, wrapping
 from unbend.lowrank.sketch import SKETCHES, Sketch
@@ -93,7 +93,7 @@ class Fat:
             else None
         )
         wrap = wrapping(dual, problem.n, m, self.mode, self.sketch, rng, norms)
-        found = wrapped(dual, products(problem), wrap, trivial, problem.end == "top")
+        found = wrapped(dual, own_products(problem, threads), wrap, trivial, problem.end == "top")
         bound = 0.0 if m == most else found.deviation_bound(count)
         if problem.end == "bottom" and bound > 0 and count < m:
             # Where eigenvalues crowd at the bottom the dual matrix sees the gap better.
