@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck bench docs check-native check-slow clean
+.PHONY: help demo test lint typecheck bench book-tables docs check-native check-slow clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,9 @@ typecheck: .venv/installed-lint ## check types
 bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
 	$(if $(QUICK),,$(BIN)/python -m benchmarks.migration)
+
+book-tables: .venv/installed ## the book's Tables 15.1-15.6 beside ours
+	$(BIN)/python -m benchmarks.book_tables
 
 docs: .venv/installed-docs ## build the documentation in docs/_build
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build

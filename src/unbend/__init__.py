@@ -46,6 +46,7 @@ _NAMES = {
         ),
         "unbend.choose",
     ),
+    **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
     "Report": "unbend.report",
     "load": "unbend.storage",
     "monitoring": "unbend.progress",

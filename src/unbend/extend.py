@@ -121,16 +121,18 @@ class GeodesicNystrom(FromNeighbors):
     """Nyström's formula with geodesics: the shortest way through any neighbour of a new row.
 
     `geodesics` (n, m) lead from every fitted row to the rows that `gram` and `weights` (m, d)
-    are of.
+    are of. `means` are the mean squares over all fitted rows, where these are more than those.
     """
 
     geodesics: FloatArray
     gram: Gram
     weights: FloatArray
+    means: FloatArray | None = None
 
     @cached_property
     def _mean(self) -> FloatArray:
-        return np.asarray(self.gram.mean_squares @ self.weights)
+        means = self.gram.mean_squares if self.means is None else self.means
+        return np.asarray(means @ self.weights)
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new rows."""

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator
 from unbend.base.params import NOTHING, RANDOM, SOLVER, Choice, Integer, declared, param
 from unbend.base.scaled import check_size
-from unbend.eigen import SOLVERS, solve
+from unbend.eigen import SOLVERS, few_columns, signed, solve
+from unbend.eigen import Nystrom as FewColumns
 from unbend.extend import Distances, Extension, Nystrom, Placement
-from unbend.gram import Gram, negative_share
+from unbend.gram import Gram, Squares, negative_share
+from unbend.lowrank.columns import ColumnPasses, placed_by_columns
 from unbend.neighbors import Space
-from unbend.report import note, stage, warn
+from unbend.report import Report, note, stage, warn
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,22 @@ class Built:
 
     gram: Gram
     distances: Distances
+    space: Space
+    dtype: np.dtype[Any]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltColumns:
+    """A few columns of a Gram matrix, in place of the whole, and the rows that they belong to.
+
+    `distances` of new rows are those to these rows only, squared as `squares` says.
+    """
+
+    columns: ColumnPasses
+    chosen: IntArray
+    distances: Distances
+    squares: Squares
     space: Space
     dtype: np.dtype[Any]
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -50,10 +68,16 @@ class GramEmbedding(Embedding):
         """Check X and make its Gram matrix."""
 
     @abstractmethod
+    def _build_columns(
+        self, X: Any, solver: FewColumns, rng: np.random.Generator
+    ) -> BuiltColumns | None:
+        """Check X and choose columns; None where the whole matrix is given anyway."""
+
+    @abstractmethod
     def _preimages(
-        self, built: Built, embedding: FloatArray, weights: FloatArray
+        self, space: Space, embedding: FloatArray, weights: FloatArray, attributes: dict[str, Any]
     ) -> Extension | None:
-        """Way back from coordinates to rows, if there are rows."""
+        """Way back from coordinates to rows of a space, if there are rows."""
 
     def fit(self, X: Any, y: None = None) -> "GramEmbedding":
         """Fit to the rows of X: points, or a matrix of distances or similarities.
@@ -71,6 +95,12 @@ class GramEmbedding(Embedding):
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
+            solver = few_columns(self.eigen_solver)
+            if solver is not None:
+                with stage("kernel"):
+                    few = self._build_columns(X, solver, rng)
+                if few is not None:
+                    return self._fit_columns(report, few)
             with stage("kernel"):
                 built = self._build(X)
                 gram, n = built.gram, built.space.n
@@ -87,7 +117,7 @@ class GramEmbedding(Embedding):
                     warn(f"only {positive} eigenvalues are positive: further coordinates are zero")
                 weights = gram.nystrom_weights(spectrum)
                 extension = _extension(built, embedding, weights)
-                preimage = self._preimages(built, embedding, weights)
+                preimage = self._preimages(built.space, embedding, weights, built.attributes)
         self._keep(
             report,
             embedding,
@@ -98,8 +128,42 @@ class GramEmbedding(Embedding):
             _next_eigenvalue=spectrum.next_value,
             energy_loss_=2.0 * n * (gram.trace - float(kept.sum())),
             negative_share_=share,
+            landmarks_=np.arange(n),
             _space=built.space,
             **built.attributes,
+        )
+        return self
+
+    def _fit_columns(self, report: Report, few: BuiltColumns) -> "GramEmbedding":
+        """Place all rows by Nyström's approximation: memory grows with n, not with n²."""
+        n = few.columns.n
+        check_size(self.n_components, n)
+        with stage("spectrum"):
+            note(rows=n, end="top", wanted=self.n_components, solver=repr(self.eigen_solver))
+            placed = placed_by_columns(few.columns, self.n_components)
+            note(columns=len(few.chosen), converged=True, negative_share=placed.negative)
+        with stage("coordinates"):
+            embedding = signed(placed.coordinates)
+            turn = np.where(np.sum(embedding * placed.coordinates, axis=0) < 0, -1.0, 1.0)
+            values, weights = placed.values[: self.n_components], placed.weights * turn
+            if not np.all(values > 0):
+                positive = int(np.sum(values > 0))
+                warn(f"only {positive} eigenvalues are positive: further coordinates are zero")
+            some = few.space.take(few.chosen)
+            preimage = self._preimages(some, embedding[few.chosen], weights, few.attributes)
+        self._keep(
+            report,
+            embedding,
+            few.dtype,
+            Nystrom(few.distances, few.squares, placed.mean, weights),
+            preimage,
+            eigenvalues_=values,
+            _next_eigenvalue=placed.values[-1],
+            energy_loss_=2.0 * n * (placed.trace - float(values.sum())),
+            negative_share_=placed.negative,
+            landmarks_=few.chosen,
+            _space=few.space,
+            **few.attributes,
         )
         return self
 

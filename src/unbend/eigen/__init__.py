@@ -6,4 +6,20 @@ from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.shift_invert import ShiftInvert
 from unbend.eigen.solve import SOLVERS, Solver, signed, solve
 
-__all__ = ["SOLVERS", "Auto", "Dense", "Lanczos", "ShiftInvert", "Solver", "signed", "solve"]
+# After `solve`, which parts of `lowrank` import.
+from unbend.eigen.fat import Fat, few_columns  # isort: skip
+from unbend.eigen.nystrom import Nystrom  # isort: skip
+
+__all__ = [
+    "SOLVERS",
+    "Auto",
+    "Dense",
+    "Fat",
+    "Lanczos",
+    "Nystrom",
+    "ShiftInvert",
+    "Solver",
+    "few_columns",
+    "signed",
+    "solve",
+]

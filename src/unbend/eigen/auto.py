@@ -53,7 +53,7 @@ class Auto:
         if not is_sparse(problem.matrix):
             return Dense(), "bottom end of a matrix that is not sparse", None
         # Eigenvalues of alignment kernels crowd at zero, where products cannot tell them apart.
-        most = inf if problem.nullity else _worth_factorising(problem, count)
+        most = inf if problem.nullity else worth_factorising(problem, count)
         symbolic = analyse(problem.matrix, most)
         if not symbolic.analysis.complete:
             return Lanczos(), f"a factorisation would take over {most:.1e} operations", None
@@ -84,7 +84,7 @@ class Auto:
             return Lanczos().eigenpairs(problem, count, rng)
 
 
-def _worth_factorising(problem: SpectralProblem, count: int) -> float:
+def worth_factorising(problem: SpectralProblem, count: int) -> float:
     """Operations of a factorisation that take as long as block Lanczos would."""
     width = count + Lanczos().guard
     product = width * (2.0 * float(problem.matrix.nnz) + 4.0 * Lanczos().depth * width * problem.n)

@@ -54,7 +54,7 @@ class KrylovSpace:
         """Orthonormal columns, orthogonal to the whole space; twice is enough (Kahan)."""
         against = self._all[:, : self._trivial + self.size]
         for _ in range(2):
-            block = _orthonormal_columns(block - against @ (against.T @ block))
+            block = orthonormal_columns(block - against @ (against.T @ block))
         return block
 
     def add(self, block: FloatArray) -> FloatArray:
@@ -154,7 +154,7 @@ def products(matrix: Matrix, threads: int) -> Apply:
     return apply
 
 
-def _orthonormal_columns(block: FloatArray) -> FloatArray:
+def orthonormal_columns(block: FloatArray) -> FloatArray:
     """Orthonormal basis of the columns: by their Gram matrix where they are well apart.
 
     That takes two products; what it lacks in accuracy a second time makes up for.

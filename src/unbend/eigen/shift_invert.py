@@ -66,7 +66,7 @@ class ShiftInvert:
         width = count + self.guard
         if width * (self.depth + 2) > problem.n:
             return Dense().eigenpairs(problem, count, rng)
-        inverse = self._inverse(problem, symbolic or analyse(problem.matrix), threads)
+        apply = inverse(problem, symbolic or analyse(problem.matrix), threads, self.shift)
         floor = 1e-15 * problem.norm
 
         def finished(pairs: RitzPairs) -> bool:
@@ -78,24 +78,27 @@ class ShiftInvert:
             problem,
             start,
             count,
-            expand=inverse,
+            expand=apply,
             depth=self.depth,
             passes=self.passes,
             finished=finished,
             threads=threads,
         )
 
-    def _inverse(self, problem: SpectralProblem, symbolic: Symbolic, threads: int) -> Apply:
-        """Products with the inverse of the shifted matrix."""
-        mean = float(np.mean(np.abs(problem.matrix.diagonal())))
-        shift = self.shift or (1e-12 if problem.nullity else 1e-10)
-        factor = symbolic.factor(shift * (mean if mean > 0 else 1.0), threads)
-        note(factor_entries=factor.entries, raised_pivots=factor.replaced)
 
-        def apply(block: FloatArray) -> FloatArray:
-            block = np.ascontiguousarray(block, dtype=np.float64)
-            solution = np.empty_like(block)
-            factor.solve(block, threads, solution)
-            return solution
+def inverse(
+    problem: SpectralProblem, symbolic: Symbolic, threads: int, shift: float | None = None
+) -> Apply:
+    """Products with the inverse of the shifted matrix; the shift is relative to the diagonal."""
+    mean = float(np.mean(np.abs(problem.matrix.diagonal())))
+    shift = shift or (1e-12 if problem.nullity else 1e-10)
+    factor = symbolic.factor(shift * (mean if mean > 0 else 1.0), threads)
+    note(factor_entries=factor.entries, raised_pivots=factor.replaced)
 
-        return apply
+    def apply(block: FloatArray) -> FloatArray:
+        block = np.ascontiguousarray(block, dtype=np.float64)
+        solution = np.empty_like(block)
+        factor.solve(block, threads, solution)
+        return solution
+
+    return apply

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray
-from unbend.eigen import solve
+from unbend.eigen.solve import solve
 from unbend.problem import SpectralProblem
 from unbend.report import step, warn
 

@@ -1,12 +1,17 @@
-"""Random matrices that keep lengths (book chapter 7)."""
+"""Random matrices that keep lengths (book chapter 7), and products with them."""
 
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy.fft import dct
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import LinearOperator
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 
 Kind = Literal["gaussian", "sign", "sparse"]
+Sketch = Literal["gaussian", "sign", "sparse", "hadamard", "fourier"]
+SKETCHES: tuple[str, ...] = get_args(Sketch)
 
 
 def random_matrix(rows: int, columns: int, kind: Kind, rng: np.random.Generator) -> FloatArray:
@@ -44,3 +49,86 @@ def johnson_lindenstrauss(n: int, eps: float, beta: float = 0.0) -> int:
     332
     """
     return int(np.ceil((4 + 2 * beta) * np.log(n) / (eps**2 / 2 - eps**3 / 3)))
+
+
+def sketch_matrix(n: int, m: int, kind: Sketch, rng: np.random.Generator) -> FloatArray:
+    """Random (n, m) matrix Ω with E ΩΩ'/m = I, to multiply another matrix from the right.
+
+    "gaussian", "sign" and "sparse" are the types 1–3 of `random_matrix`. "hadamard" and "fourier"
+    have random signs in front of m columns of a Hadamard or a real Fourier (cosine) matrix, drawn
+    without replacement as long as there are enough: their columns are orthogonal up to that, and
+    `sketched` multiplies by them in n log n operations (Woolfe, Liberty, Rokhlin and Tygert, 2008).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> omega = sketch_matrix(8, 8, "hadamard", np.random.default_rng(0))
+    >>> bool(np.allclose(omega @ omega.T, 8 * np.eye(8)))
+    True
+    """
+    if kind in ("gaussian", "sign", "sparse"):
+        return random_matrix(n, m, kind, rng)
+    signs, chosen = _mixing(n, m, kind, rng)
+    rows = np.arange(n)
+    if kind == "fourier":
+        angles = np.pi * (rows[:, None] + 0.5) * chosen / n
+        return signs[:, None] * np.where(chosen == 0, 1.0, np.sqrt(2.0)) * np.cos(angles)
+    odd = np.bitwise_count(rows[:, None] & chosen) & 1
+    return np.asarray(signs[:, None] * np.where(odd == 1, -1.0, 1.0))
+
+
+def sketched(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> FloatArray:
+    """Return A Ω for Ω of `sketch_matrix` drawn with the same generator: fast where that is.
+
+    Arrays are mixed by a fast transform for "hadamard" and "fourier", and multiplied by a sparse Ω
+    for "sparse"; sparse matrices and linear operators are multiplied by Ω itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(1).normal(size=(5, 12))
+    >>> fast = sketched(rows, 4, "fourier", np.random.default_rng(0))
+    >>> bool(np.allclose(fast, rows @ sketch_matrix(12, 4, "fourier", np.random.default_rng(0))))
+    True
+    """
+    n = int(matrix.shape[1])
+    dense = not is_sparse(matrix) and not isinstance(matrix, LinearOperator)
+    if dense and kind in ("hadamard", "fourier"):
+        signs, chosen = _mixing(n, m, kind, rng)
+        mixed = _hadamard(matrix * signs) if kind == "hadamard" else _cosines(matrix * signs)
+        return np.asarray(mixed[:, chosen])
+    omega: Any = sketch_matrix(n, m, kind, rng)
+    dtype = np.float32 if matrix.dtype == np.float32 else np.float64
+    omega = omega.astype(dtype, copy=False)
+    if dense and kind == "sparse":
+        return np.asarray((csc_array(omega).T @ matrix.T).T)
+    return np.asarray(matrix @ omega)
+
+
+def _mixing(
+    n: int, m: int, kind: str, rng: np.random.Generator
+) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Signs of the n rows, and which columns of the orthogonal matrix are kept."""
+    signs = rng.choice((-1.0, 1.0), n)
+    size = n if kind == "fourier" else 1 << max(n - 1, 0).bit_length()
+    return signs, rng.choice(size, m, replace=m > size)
+
+
+def _cosines(rows: FloatArray) -> FloatArray:
+    """Rows times the cosine matrix whose columns have mean square 1."""
+    return np.asarray(dct(rows, axis=1, norm="ortho") * np.sqrt(rows.shape[1]))
+
+
+def _hadamard(rows: FloatArray) -> FloatArray:
+    """Rows, filled up with zeros to a power of two, times the Hadamard matrix (Sylvester's)."""
+    count, n = rows.shape
+    size = 1 << max(n - 1, 0).bit_length()
+    mixed = np.zeros((count, size), dtype=rows.dtype)
+    mixed[:, :n] = rows
+    half = 1
+    while half < size:
+        pairs = mixed.reshape(count, size // (2 * half), 2, half)
+        mixed = np.stack((pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]), axis=2)
+        mixed = mixed.reshape(count, size)
+        half *= 2
+    return mixed

@@ -5,14 +5,16 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.gram import Built, GramEmbedding
+from unbend.base.gram import Built, BuiltColumns, GramEmbedding
 from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
 from unbend.base.scaled import way_back
+from unbend.eigen import Nystrom
 from unbend.extend import Extension, LinearInverse
 from unbend.gram import Gram, SimilaritySquares, Squares
+from unbend.lowrank.columns import Columns
 from unbend.memory import reserve
-from unbend.neighbors import METRICS, GraphSpace, PointSpace, described
+from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
 
 
 @final
@@ -37,6 +39,9 @@ class ClassicalMDS(GramEmbedding):
         repaired distances where they were.
     negative_share_ : float
         Share of the eigenvalues' total magnitude that is negative; estimated beyond 600 rows.
+    landmarks_ : array (m,)
+        The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
+        which the two numbers above are then estimated.
     report_ : Report
         What every stage did.
 
@@ -97,17 +102,29 @@ class ClassicalMDS(GramEmbedding):
         gram = Gram(squares.between_fitted(kernel), Squares(squared=True)).repaired(self.repair)
         return Built(gram, squares, PointSpace(kernel), dtype)
 
-    def _preimages(
-        self, built: Built, embedding: FloatArray, weights: FloatArray
-    ) -> Extension | None:
-        if not isinstance(built.space, PointSpace) or self.metric == "kernel":
+    def _build_columns(
+        self, X: Any, solver: Nystrom, rng: np.random.Generator
+    ) -> BuiltColumns | None:
+        if self.metric in ("kernel", "precomputed") or self.repair is not None:
             return None
-        points = built.space.points
+        space, dtype = open_space(self, X, 1)
+        chosen = solver.columns(space.n, self.n_components, rng)
+        distances = space.take(chosen).distances_of
+        return BuiltColumns(Columns(space, chosen), chosen, distances, Squares(), space, dtype)
+
+    def _preimages(
+        self, space: Space, embedding: FloatArray, weights: FloatArray, attributes: dict[str, Any]
+    ) -> Extension | None:
+        if not isinstance(space, PointSpace) or self.metric == "kernel":
+            return None
+        points = space.points
         if self.metric == "euclidean" and self.repair is None:
             # The coordinates are principal components: the rows depend on them linearly.
-            mean = points.mean(axis=0)
-            return LinearInverse(mean, np.linalg.lstsq(embedding, points - mean)[0])
-        return way_back(built.space, embedding)
+            # Of a few rows neither is centred: the regression has a constant of its own.
+            mean, centre = points.mean(axis=0), embedding.mean(axis=0)
+            axes = np.linalg.lstsq(embedding - centre, points - mean)[0]
+            return LinearInverse(mean - centre @ axes, axes)
+        return way_back(space, embedding)
 
     def _new_rows(self, X: Any) -> FloatArray:
         if self.metric == "kernel":

@@ -9,10 +9,12 @@ from unbend.base.inputs import generator, threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import NOTHING, Choice, declared, param
 from unbend.base.search import Needs
-from unbend.eigen import solve
+from unbend.eigen import Nystrom, few_columns, solve
 from unbend.extend import Fitted, GeodesicNystrom
 from unbend.gram import Gram, negative_share
 from unbend.graphs import geodesics, undirected
+from unbend.lowrank.columns import KnownColumns, placed_by_columns
+from unbend.lowrank.nystrom import Factored
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.quality import residual_variance
 from unbend.report import note, warn
@@ -34,8 +36,8 @@ class Isomap(NeighborhoodEmbedding):
     the top eigenvectors of −½ H D² H, scaled by √λ. Right for surfaces that can be laid flat and
     are convex when flat; holes stretch the paths around them.
 
-    Memory grows with n², four bytes a pair; new rows are placed by the Nyström formula through
-    their neighbours.
+    Memory grows with n², four bytes a pair, or with n·m for ``eigen_solver=Nystrom(m)``; new rows
+    are placed by the Nyström formula through their neighbours.
 
     Attributes
     ----------
@@ -44,12 +46,17 @@ class Isomap(NeighborhoodEmbedding):
     eigenvalues_ : array (n_components,)
         Top eigenvalues of the kernel.
     geodesics_ : array
-        Geodesic distances between the distinct rows (of the first part, where there are several).
+        Geodesic distances between the distinct rows (of the first part, where there are several);
+        with `Nystrom` or a columns-only `Fat` those from all rows to the landmarks.
+    landmarks_ : array (m,)
+        The rows whose columns of the kernel were used, among the distinct ones: all, or some with
+        such a solver.
     negative_share_ : float
         Share of the eigenvalues' total magnitude that is negative, and so was dropped; estimated
-        for more than 600 rows.
+        for more than 600 rows. With landmarks: theirs.
     residual_variance_ : array
-        1 − R² between geodesic and embedded distances with 1, 2, … coordinates.
+        1 − R² between geodesic and embedded distances with 1, 2, … coordinates. With landmarks:
+        theirs.
     component_ : array (n_samples,)
         Component of the graph that each row was in.
     report_ : Report
@@ -90,6 +97,9 @@ class Isomap(NeighborhoodEmbedding):
         return Needs()
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        solver = few_columns(self.eigen_solver)
+        if solver is not None:
+            return self._by_columns(part, solver)
         space, neighbors, rule = part.space, part.neighbors, part.rule
         lengths = undirected(neighbors).lengths
         distances = geodesics(
@@ -109,10 +119,56 @@ class Isomap(NeighborhoodEmbedding):
         def finish(spectrum: Spectrum) -> Fitted:
             weights = gram.nystrom_weights(spectrum)
             extension = GeodesicNystrom(space, rule, distances, gram, weights)
-            fitted = {"geodesics_": distances, "_gram": gram, "_spectrum": spectrum}
+            fitted = {
+                "geodesics_": distances,
+                "landmarks_": np.arange(space.n),
+                "_gram": gram,
+                "_spectrum": spectrum,
+            }
             return Fitted(gram.coordinates(spectrum), extension, fitted)
 
         return gram.problem(), finish
+
+    def _by_columns(self, part: Part, solver: Nystrom) -> tuple[SpectralProblem, Finish]:
+        """Geodesics from a few rows only, and the kernel that they tell of."""
+        if self.repair is not None:
+            raise ValueError(
+                f"repair={self.repair!r} needs all geodesics and eigen_solver={solver!r} takes "
+                "those from a few rows: use repair=None, or eigen_solver='auto'"
+            )
+        space, lengths = part.space, undirected(part.neighbors).lengths
+        chosen = solver.columns(space.n, self.n_components, generator(self.random_state))
+        dtype = self._dtype(lengths.data, space.n)
+        from_chosen = geodesics(
+            lengths,
+            chosen,
+            dtype=dtype,
+            threads=threads(self.n_jobs),
+            instead="use a smaller m, or LTSA",
+        )
+        distances = np.ascontiguousarray(from_chosen.T)
+        gram = Gram(distances[chosen], threads=threads(self.n_jobs))
+        placed = placed_by_columns(
+            KnownColumns(distances, chosen), self.n_components, gram.accuracy
+        )
+        note(columns=len(chosen), precision=str(distances.dtype), negative_share=placed.negative)
+
+        def finish(spectrum: Spectrum) -> Fitted:
+            turn = np.where(np.sum(spectrum.vectors * placed.coordinates, axis=0) < 0, -1.0, 1.0)
+            extension = GeodesicNystrom(
+                space, part.rule, distances, gram, placed.weights * turn, placed.mean
+            )
+            fitted = {
+                "geodesics_": distances,
+                "landmarks_": chosen,
+                "_gram": gram,
+                "_spectrum": None,
+                "_next_eigenvalue": float(placed.values[-1]),
+            }
+            return Fitted(placed.coordinates * turn, extension, fitted)
+
+        constant = np.ones((space.n, 1))
+        return SpectralProblem(Factored(placed.coordinates), "top", constant), finish
 
     def _dtype(self, lengths: FloatArray, n: int) -> type[np.floating]:
         single = self.precision == "single" or (self.precision == "auto" and n > DOUBLE_ROWS)
@@ -129,7 +185,9 @@ class Isomap(NeighborhoodEmbedding):
     @property
     def negative_share_(self) -> float:
         """Share of the eigenvalues' total magnitude that is negative, and so was dropped."""
-        return negative_share(self._gram, self._spectrum, generator(self.random_state))
+        rng = generator(self.random_state)
+        spectrum = self._spectrum or solve(self._gram.problem(), self.n_components, "auto", rng)
+        return negative_share(self._gram, spectrum, rng)
 
     @property
     def residual_variance_(self) -> FloatArray:
@@ -140,7 +198,8 @@ class Isomap(NeighborhoodEmbedding):
         gram = self._gram
         n = len(gram.distances)
         count = min(max(CURVE, self.n_components), n - 2)
-        spectrum = solve(gram.problem(), count, self.eigen_solver, generator(self.random_state))
+        solver = "auto" if self._spectrum is None else self.eigen_solver
+        spectrum = solve(gram.problem(), count, solver, generator(self.random_state))
         return residual_variance(
             gram.distances, gram.coordinates(spectrum), metric="precomputed", max_rows=CURVE_ROWS
         )

@@ -1,5 +1,6 @@
 """Kernel principal component analysis."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -8,13 +9,15 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from unbend.arrays import FloatArray
-from unbend.base.gram import Built, GramEmbedding
+from unbend.base.gram import Built, BuiltColumns, GramEmbedding
 from unbend.base.inputs import rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
+from unbend.eigen import Nystrom
 from unbend.extend import Extension
 from unbend.gram import Gram, SimilaritySquares, Squares
+from unbend.lowrank.similarities import GaussianSimilarities, SimilarityColumns
 from unbend.memory import reserve
-from unbend.neighbors import PointSpace
+from unbend.neighbors import PointSpace, Space
 from unbend.preimage import FixedPoint, Ridge
 
 # The parameters that each named kernel takes.
@@ -73,7 +76,8 @@ class KernelPCA(GramEmbedding):
     """Kernel PCA: principal components in the feature space of a kernel.
 
     The coordinates are the top eigenvectors of the centred kernel H K H, scaled by √λ; new rows
-    are placed by the Nyström formula.
+    are placed by the Nyström formula. With ``eigen_solver=Nystrom(m)`` the kernel is never formed:
+    m of its columns are made, twice, a block of rows at a time, and a million rows are no trouble.
 
     Attributes
     ----------
@@ -88,6 +92,9 @@ class KernelPCA(GramEmbedding):
     negative_share_ : float
         Share of the eigenvalues' total magnitude that is negative (kernels that are not positive
         semidefinite); estimated beyond 600 rows.
+    landmarks_ : array (m,)
+        The rows whose columns of the kernel were used: all, or with `Nystrom` some; the two numbers
+        above, and pre-images, then come from these alone.
     report_ : Report
         What every stage did.
 
@@ -136,8 +143,7 @@ class KernelPCA(GramEmbedding):
     isometric: ClassVar[bool] = False
 
     def _build(self, X: Any) -> Built:
-        if self.preimage == "fixed_point" and self.kernel != "rbf":
-            raise ValueError("preimage='fixed_point' needs kernel='rbf': use preimage='ridge'")
+        self._check_preimage()
         if self.kernel == "precomputed":
             kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
             squares = SimilaritySquares.of(kernel)
@@ -145,14 +151,46 @@ class KernelPCA(GramEmbedding):
             return Built(gram, squares, PointSpace(kernel), dtype, {"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
         points, n = np.array(rows, dtype=np.float64), len(rows)
-        reserve(16 * n * n, f"{n} x {n} kernel values", "use fewer rows, or PCA")
-        gamma = self.gamma or 1.0 / max(2.0 * float(points.var(axis=0).sum()), 1e-300)
+        reserve(16 * n * n, f"{n} x {n} kernel values", "use eigen_solver=Nystrom(500), or PCA")
+        gamma = self._gamma(points)
         similarities = Similarities(points, self.kernel, self._kernel_params(gamma))
         kernel = similarities(points)
         squares = SimilaritySquares.of(kernel)
         gram = Gram(squares.between_fitted(kernel), Squares(squared=True))
         distances = FeatureDistances(similarities, squares)
         return Built(gram, distances, PointSpace(points), rows.dtype, {"gamma_": gamma})
+
+    def _build_columns(
+        self, X: Any, solver: Nystrom, rng: np.random.Generator
+    ) -> BuiltColumns | None:
+        self._check_preimage()
+        if self.kernel == "precomputed":
+            return None
+        rows = rows_of_numbers(self, X, reset=True)
+        points = np.array(rows, dtype=np.float64)
+        chosen = solver.columns(len(points), self.n_components, rng)
+        gamma = self._gamma(points)
+        similarities = Similarities(points[chosen], self.kernel, self._kernel_params(gamma))
+        made: Callable[[FloatArray], FloatArray] = similarities
+        if self.kernel == "rbf":
+            products = GaussianSimilarities.of(points[chosen], gamma)
+            made = products if products.safe(points) else similarities
+        return BuiltColumns(
+            SimilarityColumns(points, chosen, made),
+            chosen,
+            FeatureDistances(similarities, SimilaritySquares(np.zeros(len(chosen)))),
+            Squares(squared=True),
+            PointSpace(points),
+            rows.dtype,
+            {"gamma_": gamma},
+        )
+
+    def _check_preimage(self) -> None:
+        if self.preimage == "fixed_point" and self.kernel != "rbf":
+            raise ValueError("preimage='fixed_point' needs kernel='rbf': use preimage='ridge'")
+
+    def _gamma(self, points: FloatArray) -> float:
+        return self.gamma or 1.0 / max(2.0 * float(points.var(axis=0).sum()), 1e-300)
 
     def _kernel_params(self, gamma: float) -> dict[str, Any]:
         if callable(self.kernel):
@@ -165,17 +203,17 @@ class KernelPCA(GramEmbedding):
         return {name: values[name] for name in KERNELS[self.kernel]}
 
     def _preimages(
-        self, built: Built, embedding: FloatArray, weights: FloatArray
+        self, space: Space, embedding: FloatArray, weights: FloatArray, attributes: dict[str, Any]
     ) -> Extension | None:
         if self.kernel == "precomputed":
             return None
-        points: FloatArray = built.space.points  # type: ignore[attr-defined]
+        points: FloatArray = space.points  # type: ignore[attr-defined]
         ridge = Ridge.fit(embedding, points, self.alpha)
         if self.preimage == "ridge":
             return ridge
         # The projection of φ(x) on the kept directions is Σ γᵢ φ(xᵢ) with γ = W y + 1/n, since
         # the coordinates y have the directions V/√λ, which are the Nyström weights.
-        return FixedPoint(ridge, points, weights, built.attributes["gamma_"])
+        return FixedPoint(ridge, points, weights, attributes["gamma_"])
 
     def _new_rows(self, X: Any) -> FloatArray:
         return np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -22,6 +22,7 @@ _WHERE = {
     "Dense": "eigen.dense",
     "Diffused": "extend",
     "DistanceSpace": "neighbors.precomputed",
+    "Fat": "eigen.fat",
     "FeatureDistances": "methods.kernel_pca",
     "FixedPoint": "preimage",
     "Found": "base.search",
@@ -40,6 +41,7 @@ _WHERE = {
     "NNDescent": "neighbors.descent",
     "Neighbors": "neighbors.value",
     "Nystrom": "extend",
+    "NystromSolver": "eigen.nystrom",
     "OwnStress": "stress.place",
     "Pairs": "stress.pairs",
     "Piece": "extend",
@@ -57,6 +59,8 @@ _WHERE = {
     "Steps": "stress.transformations",
     "Stretched": "stress.place",
 }
+# Names in files of classes that share theirs with another.
+_CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
 _ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)}
 
@@ -69,8 +73,18 @@ def value_class(name: str) -> type:
     """Return the value class of that name."""
     if name not in _WHERE:
         raise Damaged(f"it holds a {name!r}, which this version of unbend does not know")
-    found: type = getattr(import_module(f"unbend.{_WHERE[name]}"), name)
+    found: type = getattr(import_module(f"unbend.{_WHERE[name]}"), _CLASS.get(name, name))
     return found
+
+
+def value_name(value: object) -> str | None:
+    """Return the name of an object's class in files, or None if it is not listed."""
+    own = type(value).__name__
+    shared = [name for name, class_name in _CLASS.items() if class_name == own]
+    for name in (own, *shared):
+        if name in _WHERE and value_class(name) is type(value):
+            return name
+    return None
 
 
 def estimator_class(name: str) -> Any:
@@ -93,8 +107,7 @@ def function_name(value: object) -> str | None:
 
 def is_value(value: object) -> bool:
     """Whether an object is an instance of a listed class."""
-    name = type(value).__name__
-    return name in _WHERE and value_class(name) is type(value)
+    return value_name(value) is not None
 
 
 def is_estimator(value: object) -> bool:
@@ -133,6 +146,8 @@ def fits(value: Any, hint: Any) -> bool:
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
+    if origin is Literal:
+        return value in inner
     if origin in (Union, UnionType):
         return any(fits(value, one) for one in inner)
     if origin is np.ndarray:

@@ -12,7 +12,7 @@ from unbend.arrays import is_sparse
 from unbend.extend import Linear, LinearInverse
 from unbend.neighbors import Space
 from unbend.storage import npy
-from unbend.storage.classes import fields, function_name, is_estimator, is_value
+from unbend.storage.classes import fields, function_name, is_estimator, is_value, value_name
 
 # Magnitudes between which single precision keeps its digits.
 SINGLE = (1e-30, 1e38)
@@ -96,7 +96,7 @@ class Encoder:
         return {"object": self._numbers[id(value)]}
 
     def _fields(self, value: Any) -> dict[str, Any]:
-        name = type(value).__name__
+        name = value_name(value)
         given = {field: self.value(item, field) for field, item in fields(value).items()}
         return {"class": name, "fields": given}
 

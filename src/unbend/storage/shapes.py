@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from unbend.report import Report
-from unbend.storage.classes import is_estimator, is_value
+from unbend.storage.classes import is_estimator, is_value, value_name
 from unbend.storage.damage import Damaged
 
 # More than any machine has, and few enough to start.
@@ -54,6 +54,7 @@ RULES: dict[str, Any] = {
     "GeodesicNystrom": lambda v: (
         _table(v.geodesics, v.space.n, len(v.gram.distances))
         and _table(v.weights, len(v.gram.distances))
+        and (v.means is None or v.means.shape == (len(v.gram.distances),))
     ),
     "OwnStress": lambda v: (
         v.coordinates.ndim == 2 and (v.space is None or v.space.n == len(v.coordinates))
@@ -86,7 +87,7 @@ RULES: dict[str, Any] = {
 
 def check(value: Any) -> None:
     """Refuse a value whose parts are not of one size, and an estimator that lacks some."""
-    name = type(value).__name__
+    name = value_name(value) or type(value).__name__
     rule = RULES.get(name) if is_value(value) else _estimator
     try:
         holds = rule is None or rule(value)

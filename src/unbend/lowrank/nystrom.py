@@ -1,0 +1,230 @@
+"""Nyström's approximation: a symmetric matrix from a few of its columns (book section 15.1.3).
+
+With A the block of the chosen rows and columns and C = [A B]' the chosen columns, G ≈ C A⁻¹ C'.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from unbend.arrays import FloatArray
+
+# Eigenvalues of a block below this share of the largest, times its size, are rounding.
+ROUNDING = float(np.finfo(np.float64).eps)
+
+
+def kept_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of a block, largest first, that stand out from its error.
+
+    Those at most `accuracy` times the largest are rounding; those no larger than the most negative
+    one cannot be told from what makes the block indefinite, such as the bends of geodesics.
+    """
+    values, vectors = np.linalg.eigh((block + block.T) / 2)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    floor = max(accuracy, len(values) * ROUNDING) * float(np.abs(values).max(initial=0.0))
+    keep = values > max(floor, -float(values[-1]) if len(values) else 0.0)
+    return values[keep], vectors[:, keep]
+
+
+def nystrom_extension(block: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of A and its eigenvectors carried to all rows: (U; B'U Σ⁻¹) (book (15.17)).
+
+    Parameters
+    ----------
+    block : array (m, m)
+        A, positive semidefinite.
+    others : array (m, n - m)
+        B: the chosen rows at the other columns.
+
+    Returns
+    -------
+    values : array (r,)
+        Σ, those that are not rounding.
+    vectors : array (n, r)
+        Not orthogonal; `orthogonal_nystrom` gives those that are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(30, 3))
+    >>> gram = rows @ rows.T
+    >>> values, vectors = nystrom_extension(gram[:5, :5], gram[:5, 5:])
+    >>> bool(np.allclose((vectors * values) @ vectors.T, gram))
+    True
+    """
+    values, vectors = kept_eigenpairs(block)
+    return values, np.concatenate((vectors, others.T @ vectors / values))
+
+
+def orthogonal_nystrom(block: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of Nyström's approximation C A⁻¹ C' itself (book Theorem 15.3).
+
+    V = C A^-½ U Λ^-½ with UΛU' = S = A + A^-½ BB' A^-½ has orthonormal columns, and
+    ‖G − VΛV'‖ = ‖D − B'A⁻¹B‖ for the block D that was never seen (book (15.19)).
+
+    Parameters
+    ----------
+    block, others : arrays
+        A and B, as for `nystrom_extension`.
+
+    Returns
+    -------
+    values : array (r,)
+        Λ, from the largest.
+    vectors : array (n, r)
+        V.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(30, 3))
+    >>> gram = rows @ rows.T
+    >>> values, vectors = orthogonal_nystrom(gram[:5, :5], gram[:5, 5:])
+    >>> bool(np.allclose(values, np.linalg.eigvalsh(gram)[:-4:-1]))
+    True
+    """
+    return factor_eigenpairs(nystrom_factor(np.concatenate((block, others.T)), block))
+
+
+def nystrom_factor(columns: FloatArray, block: FloatArray, accuracy: float = 0.0) -> FloatArray:
+    """F with FF' = C A⁻¹ C', F = C U Σ^-½ over the eigenpairs of A that stand out."""
+    values, vectors = kept_eigenpairs(block, accuracy)
+    return np.asarray(columns @ (vectors / np.sqrt(values)))
+
+
+def factor_eigenpairs(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of FF', from the largest."""
+    left, singular, _ = np.linalg.svd(factor, full_matrices=False)
+    return np.square(singular), left
+
+
+def column_axes(
+    block: FloatArray, cross: FloatArray, count: int, accuracy: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of C A⁻¹ C' and the weights W with which its scaled eigenvectors are V√Λ = C W.
+
+    Only A and C'C are needed, so the columns may be made, used and forgotten block by block. At
+    most `count`; fewer where A has a lower rank. A column that vanishes has weight zero.
+    """
+    values, vectors = kept_eigenpairs(block, accuracy)
+    root = vectors / np.sqrt(values)
+    found, turn = np.linalg.eigh(root.T @ cross @ root)
+    found, turn = found[::-1][:count], turn[:, ::-1][:, :count]
+    return np.maximum(found, 0.0), np.asarray(root @ turn)
+
+
+class Factored(LinearOperator):
+    """Products with YY', where the columns of Y are orthogonal: its own eigenvectors, scaled."""
+
+    def __init__(self, scaled: FloatArray) -> None:
+        # SciPy's stubs do not know its constructor.
+        super().__init__(np.dtype(np.float64), (len(scaled), len(scaled)))  # type: ignore[call-arg]
+        self.scaled = scaled
+
+    def _matmat(self, vectors: FloatArray) -> FloatArray:
+        return np.asarray(self.scaled @ (self.scaled.T @ vectors))
+
+    def _adjoint(self) -> "Factored":
+        return self
+
+    def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues and vectors that do not vanish."""
+        values = np.square(self.scaled).sum(axis=0)
+        keep = values > ROUNDING * float(values.max(initial=0.0))
+        return values[keep], self.scaled[:, keep] / np.sqrt(values[keep])
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenfunctions:
+    """Nyström's eigenfunctions of a kernel: any row from its similarities to m rows.
+
+    ψ_j(x) = √m/λ_j Σ_i u_ji k(x, x_i) and μ_j = λ_j/m, with u and λ the eigenpairs of the kernel
+    of the m rows (slides (60), (61)); at these rows ψ_j = √m u_j.
+    """
+
+    values: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, kernel: FloatArray, count: int) -> "Eigenfunctions":
+        """Take the leading eigenpairs of an (m, m) kernel that stand out, at most `count`."""
+        values, vectors = kept_eigenpairs(kernel)
+        values, vectors = values[:count], vectors[:, :count]
+        m = len(kernel)
+        return cls(values / m, np.sqrt(m) * vectors / values)
+
+    def __call__(self, similarities: FloatArray) -> FloatArray:
+        """Values (rows, count) at rows whose similarities (rows, m) are given."""
+        return np.asarray(similarities @ self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredDistances:
+    """The data-dependent kernel of scaling, with means over given rows (slides (65)).
+
+    k(a, b) = −½ (d²(a, b) − E d²(x, b) − E d²(a, x) + E d²(x, x')).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1.0, 5.0])
+    >>> kernel = CentredDistances.of(np.subtract.outer(x, x) ** 2)
+    >>> np.allclose(kernel(np.subtract.outer(x, x) ** 2), np.outer(x - 2, x - 2))
+    True
+    """
+
+    means: FloatArray
+    mean: float
+
+    @classmethod
+    def of(cls, squares: FloatArray) -> "CentredDistances":
+        """Take the means from the squared distances (m, m) between the rows."""
+        return cls(squares.mean(axis=0), float(squares.mean()))
+
+    def __call__(self, squares: FloatArray) -> FloatArray:
+        """Kernel between any rows and those given, from squared distances (rows, m)."""
+        own = squares.mean(axis=1, keepdims=True)
+        return np.asarray(-0.5 * (squares - self.means - own + self.mean))
+
+
+@dataclass(frozen=True, eq=False)
+class NormalisedAffinities:
+    """The data-dependent kernel of spectral embedding and clustering (slides (69)).
+
+    k(a, b) = w(a, b) / (m √(E w(a, x) E w(x, b))), means over given rows: between these it is
+    D^-½ W D^-½, whose top is the bottom of the normalised Laplacian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> affinities = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> NormalisedAffinities.of(affinities)(affinities) @ np.ones(2)
+    array([1., 1.])
+    """
+
+    means: FloatArray
+
+    @classmethod
+    def of(cls, affinities: FloatArray) -> "NormalisedAffinities":
+        """Take the means from the affinities (m, m) between the rows."""
+        return cls(affinities.mean(axis=0))
+
+    def __call__(self, affinities: FloatArray) -> FloatArray:
+        """Kernel between any rows and those given, from affinities (rows, m)."""
+        own = affinities.mean(axis=1, keepdims=True)
+        return np.asarray(affinities / np.sqrt(own * self.means) / len(self.means))
+
+
+def filled(
+    values: FloatArray, vectors: FloatArray, count: int, trivial: FloatArray, rng: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Add orthonormal vectors of eigenvalue zero where an approximation has fewer than `count`."""
+    lacking = count - len(values)
+    if lacking <= 0:
+        return values, vectors
+    known = np.column_stack((trivial, vectors))
+    drawn = rng.standard_normal((len(vectors), lacking))
+    extra = np.linalg.qr(np.column_stack((known, drawn)))[0][:, known.shape[1] :]
+    return np.concatenate((values, np.zeros(lacking))), np.column_stack((vectors, extra))

@@ -1,0 +1,79 @@
+"""Spectral embedding of all pairs of rows from a few columns of affinities (slides (69)).
+
+W ≈ C A⁻¹ C' gives every degree, d = C A⁻¹ C'1, and with it the columns of D^-½ W D^-½, whose
+leading eigenvectors are the bottom of the normalised Laplacian (Fowlkes, Belongie, Chung and Malik,
+IEEE PAMI 26, 2004). No neighbourhoods, no n × n matrix: three passes over n × m affinities.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.lowrank.columns import ColumnPasses
+from unbend.lowrank.nystrom import column_axes, kept_eigenpairs
+
+# Degrees below this share of the greatest are what the approximation lost: they are raised to it.
+LEAST_DEGREE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralColumns:
+    """Eigenvectors f of W f = λ D f, at any row from its affinities to the landmarks.
+
+    The eigenvector to λ = 1, which is constant, is the first. `vectors` are f at all rows, with
+    unit length in D; `degree` is d = c'`degree_weights`, and D^½ f = (c/√d)'`weights`.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    degree: FloatArray
+    degree_weights: FloatArray
+    weights: FloatArray
+
+    def __call__(self, affinities: FloatArray) -> FloatArray:
+        """Extend f to rows whose affinities (rows, m) to the landmarks are given."""
+        degree = np.maximum(
+            affinities @ self.degree_weights, LEAST_DEGREE * float(self.degree.max())
+        )
+        return np.asarray(affinities @ self.weights / degree[:, None])
+
+
+def spectral_columns(columns: ColumnPasses, count: int) -> SpectralColumns:
+    """Find `count` eigenvectors of the random walk on all rows, the constant one included.
+
+    `columns` pass −2w(x, x_j) for affinities w, as `SimilarityColumns` do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.spatial.distance import cdist
+    >>> from unbend.lowrank.similarities import SimilarityColumns
+    >>> points = np.repeat([0.0, 1.0], 50)[:, None] + np.linspace(0, 0.1, 100)[:, None]
+    >>> few = np.arange(0, 100, 10)
+    >>> columns = SimilarityColumns(points, few, lambda x: np.exp(-9 * cdist(x, points[few]) ** 2))
+    >>> found = spectral_columns(columns, 2)
+    >>> second = found.vectors[:, 1]
+    >>> bool(np.all(second[:50] * second[0] > 0) and np.all(second[50:] * second[0] < 0))
+    True
+    """
+    block = -0.5 * columns.squares_between()
+    values, vectors = kept_eigenpairs(block)
+    total = sum(part for _, part in columns.passed(lambda s: -0.5 * s.sum(axis=0)))
+    degree_weights = (vectors / values) @ (vectors.T @ np.asarray(total))
+    degree = np.empty(columns.n)
+    for rows, part in columns.passed(lambda s: -0.5 * (s @ degree_weights)):
+        degree[rows] = part
+    degree = np.maximum(degree, LEAST_DEGREE * float(degree.max()))
+    cross = np.zeros_like(block)
+    # Blocks come in the order of the rows, so those of the degrees go along.
+    for rows, part in columns.passed(lambda s: -0.5 * s):
+        scaled = part / np.sqrt(degree[rows])[:, None]
+        cross += scaled.T @ scaled
+    found, axes = column_axes(block, cross, count)
+    # Axes give D^½ f √λ; unit vectors take one division more.
+    weights = axes / np.sqrt(np.maximum(found, np.finfo(np.float64).tiny))
+    vectors_of_walk = np.empty((columns.n, len(found)))
+    for rows, part in columns.passed(lambda s: -0.5 * (s @ weights)):
+        vectors_of_walk[rows] = part / degree[rows, None]
+    return SpectralColumns(found, vectors_of_walk, degree, degree_weights, weights)

@@ -1,0 +1,220 @@
+"""Randomised singular value decomposition (book section 15.2.3).
+
+A random sketch AΩ spans nearly what the leading singular vectors span; a few products with A'A
+sharpen it (Halko, Martinsson and Tropp, 2011).
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.eigen.krylov import orthonormal_columns
+from unbend.lowrank.blocks import RowBlocks
+from unbend.lowrank.sketch import Sketch, sketch_matrix, sketched
+
+# Columns of the sketch beyond the rank, powers of A'A, and vectors that measure an error.
+OVERSAMPLE, POWER, PROBES = 10, 2, 10
+
+
+class Svd(NamedTuple):
+    """A ≈ U diag(s) V': orthonormal columns `left` (m, k), `singular` (k,), `right` (n, k)."""
+
+    left: FloatArray
+    singular: FloatArray
+    right: FloatArray
+
+    def to_dense(self) -> FloatArray:
+        """Return U diag(s) V'."""
+        return np.asarray((self.left * self.singular) @ self.right.T)
+
+
+@dataclass(frozen=True, eq=False)
+class _Products:
+    """A and A' as products, whatever A is."""
+
+    matrix: Any
+
+    def along(self, vectors: FloatArray) -> FloatArray:
+        return np.asarray(self.matrix @ vectors)
+
+    def across(self, vectors: FloatArray) -> FloatArray:
+        if isinstance(self.matrix, RowBlocks):
+            return self.matrix.across(vectors)
+        # A transpose that is a view multiplies as fast; conjugates are never needed.
+        return np.asarray(self.matrix.T @ vectors)
+
+
+def randomized_svd(
+    matrix: Any,
+    rank: int | None = None,
+    *,
+    tol: float | None = None,
+    oversample: int = OVERSAMPLE,
+    power: int = POWER,
+    sketch: Sketch = "gaussian",
+    rng: np.random.Generator | None = None,
+) -> Svd:
+    """Leading singular triplets from a few passes over a matrix.
+
+    Parameters
+    ----------
+    matrix : array, sparse array, LinearOperator or RowBlocks (m, n)
+        Only products with it and its transpose are used; float32 is kept.
+    rank : int, optional
+        How many triplets; at most this many with `tol`.
+    tol : float, optional
+        In place of a rank, or with a largest one: as many as ‖A − UΣV'‖ ≤ tol·‖A‖ takes, measured
+        on random vectors, which underrate it with probability 1e-10 at most.
+    oversample : int
+        Columns of the sketch beyond the rank.
+    power : int
+        Products with A'A that sharpen the sketch: two passes each. Slowly decaying spectra need
+        them.
+    sketch : {"gaussian", "sign", "sparse", "hadamard", "fourier"}
+        Law of the sketch.
+    rng : Generator, optional
+        A fixed one by default.
+
+    Returns
+    -------
+    Svd
+        `left`, `singular`, `right`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3)) @ np.ones((3, 50)) * np.arange(50)
+    >>> found = randomized_svd(rows, 1)
+    >>> bool(np.allclose(found.to_dense(), rows))
+    True
+    >>> len(randomized_svd(rows, tol=1e-10).singular)
+    1
+    """
+    rng = np.random.default_rng(0) if rng is None else rng
+    if tol is not None:
+        return _to_tolerance(matrix, rank, tol, power, sketch, rng)
+    if rank is None or rank < 1:
+        raise ValueError(f"rank={rank} is not allowed: give a rank of at least 1, or a tol")
+    products = _Products(matrix)
+    width = min(rank + oversample, _columns(matrix))
+    basis = orthonormal_columns(_sketched(matrix, width, sketch, rng))
+    for _ in range(power):
+        # Singular vectors, not any basis: their images are nearly orthogonal, which is cheap to
+        # make exact on the long side.
+        right = np.linalg.svd(products.across(basis), full_matrices=False)[0]
+        basis = orthonormal_columns(products.along(right))
+    return _in_span(basis, products.across(basis), rank)
+
+
+def single_pass_svd(
+    matrix: Any,
+    rank: int,
+    *,
+    oversample: int = OVERSAMPLE,
+    sketch: Sketch = "gaussian",
+    rng: np.random.Generator | None = None,
+) -> Svd:
+    """Leading singular triplets from one look at every row (Tropp, Yurtsever, Udell, Cevher, 2017).
+
+    With Y = AΩ = QR and W = ΨA, A ≈ Q (ΨQ)⁺ W. Ω has ``rank + oversample`` columns and Ψ twice as
+    many rows. Less accurate than two passes: good where the spectrum decays fast.
+
+    Parameters
+    ----------
+    matrix : array, sparse array or RowBlocks (m, n)
+        The blocks may be an iterator that is read once.
+    rank : int
+        How many triplets.
+    oversample, sketch, rng
+        As for `randomized_svd`.
+
+    Returns
+    -------
+    Svd
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3)) @ np.ones((3, 50))
+    >>> once = RowBlocks(lambda: iter([rows[:90], rows[90:]]))
+    >>> bool(np.allclose(single_pass_svd(once, 1).to_dense(), rows))
+    True
+    """
+    rng = np.random.default_rng(0) if rng is None else rng
+    blocks = iter(matrix) if isinstance(matrix, RowBlocks) else iter((matrix,))
+    images, parts, omega, total = [], [], None, None
+    for block in blocks:
+        if omega is None:
+            width = min(rank + oversample, block.shape[1])
+            dtype = np.float32 if block.dtype == np.float32 else np.float64
+            omega = sketch_matrix(block.shape[1], width, sketch, rng).astype(dtype)
+        # Every block of rows meets columns of Ψ of its own: they are independent.
+        psi = sketch_matrix(block.shape[0], 2 * width, sketch, rng).astype(omega.dtype)
+        images.append(np.asarray(block @ omega))
+        part = np.asarray(block.T @ psi)
+        total = part if total is None else total + part
+        parts.append(psi)
+    if omega is None or total is None:
+        raise ValueError("the matrix has no blocks: give at least one")
+    basis = orthonormal_columns(np.concatenate(images))
+    done, mixed = 0, np.zeros((2 * omega.shape[1], basis.shape[1]), dtype=omega.dtype)
+    for psi in parts:
+        mixed += psi.T @ basis[done : done + len(psi)]
+        done += len(psi)
+    coefficients = np.linalg.lstsq(mixed, total.T, rcond=None)[0]
+    return _in_span(basis, coefficients.T, rank)
+
+
+def _sketched(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
+    if isinstance(matrix, RowBlocks):
+        first = matrix.first
+        omega = sketch_matrix(first.shape[1], width, sketch, rng)
+        return matrix @ omega.astype(np.float32 if first.dtype == np.float32 else np.float64)
+    return sketched(matrix, width, sketch, rng)
+
+
+def _columns(matrix: Any) -> int:
+    if isinstance(matrix, RowBlocks):
+        return int(matrix.first.shape[1])
+    return int(min(matrix.shape))
+
+
+def _in_span(basis: FloatArray, image: FloatArray, rank: int) -> Svd:
+    """Singular triplets of QQ'A from Q and A'Q."""
+    right, singular, turn = np.linalg.svd(image, full_matrices=False)
+    return Svd(basis @ turn[:rank].T, singular[:rank], right[:, :rank])
+
+
+def _to_tolerance(
+    matrix: Any, most: int | None, tol: float, power: int, sketch: Sketch, rng: np.random.Generator
+) -> Svd:
+    """Double the sketch until the error that is left is within tolerance; then cut.
+
+    An error E of which all of PROBES Gaussian vectors show at most x has ‖E‖ ≤ 10√(2/π)·x but
+    with probability 10^-PROBES (Halko, Martinsson and Tropp, 2011, section 4.3).
+    """
+    if not 0 < tol < 1:
+        raise ValueError(f"tol={tol} is not allowed: it must lie between 0 and 1")
+    limit = _columns(matrix)
+    limit = limit if most is None else min(limit, most)
+    width = min(limit, 2 * PROBES)
+    while True:
+        found = randomized_svd(matrix, width, power=power, sketch=sketch, rng=rng)
+        size = float(found.singular[0])
+        left = _measured_error(matrix, found, rng)
+        beyond = np.append(found.singular[1:], 0.0) + left
+        enough = np.flatnonzero(beyond <= tol * size)
+        if size == 0 or len(enough) or width == limit:
+            rank = 1 if size == 0 else int(enough[0]) + 1 if len(enough) else width
+            return Svd(found.left[:, :rank], found.singular[:rank], found.right[:, :rank])
+        width = min(2 * width, limit)
+
+
+def _measured_error(matrix: Any, found: Svd, rng: np.random.Generator) -> float:
+    """Bound of ‖A − UΣV'‖ from its images of random vectors."""
+    probes = rng.standard_normal((len(found.right), PROBES)).astype(found.right.dtype)
+    image = np.asarray(matrix @ probes)
+    image = image - (found.left * found.singular) @ (found.right.T @ probes)
+    return float(10.0 * np.sqrt(2.0 / np.pi) * np.linalg.norm(image, axis=0).max())
