@@ -1,0 +1,187 @@
+"""How lengths are held: not to be exceeded, or kept at a price.
+
+Maximum variance unfolding maximises tr K − Σ φ(c) over K ⪰ 0 with K1 = 0, where c is the stretch
+of an edge, K_ii + K_jj − 2K_ij = (1 + c) d². Its dual over tensions u of the edges is
+min Σ u + Σ φ*(u) subject to L(u) ⪰ I on vectors of sum zero.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+
+# Slack of an edge that the start stretches, and share of the way to the boundary that is gone.
+FIRST_SLACK, TO_BOUNDARY = 0.1, 0.995
+# Mean of slack times tension, relative to the mean tension, below which the barrier is not lowered.
+LEAST_BARRIER = 1e-12
+
+
+class Relaxation(ABC):
+    """Abstract: the price φ of a stretch, and its derivatives, for Newton's method.
+
+    The solver keeps for every edge an allowance s besides its actual stretch c(Y), with s = c at
+    the end, so that far from it neither curvature is exaggerated by an edge much too long.
+    """
+
+    @abstractmethod
+    def allowance(self, stretch: FloatArray) -> FloatArray:
+        """First allowances."""
+
+    @abstractmethod
+    def barrier(self, allowance: FloatArray, tensions: FloatArray, barrier: float) -> float:
+        """Lower the barrier parameter as far as the current point allows."""
+
+    @abstractmethod
+    def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
+        """φ'(s)."""
+
+    @abstractmethod
+    def stiffness(self, allowance: FloatArray, tensions: FloatArray) -> FloatArray:
+        """Change of the tension with the allowance."""
+
+    @abstractmethod
+    def cost(self, allowance: FloatArray, barrier: float) -> float:
+        """Σ φ(s)."""
+
+    @abstractmethod
+    def reach(self, allowance: FloatArray, change: FloatArray) -> float:
+        """Longest step, at most one, that keeps allowances allowed."""
+
+    @abstractmethod
+    def dual_reach(self, tensions: FloatArray, change: FloatArray) -> float:
+        """Longest step, at most one, that keeps tensions allowed."""
+
+    @abstractmethod
+    def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
+        """Allowances for a new stretch that are no dearer."""
+
+    @abstractmethod
+    def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
+        """How far tension and allowance are from belonging together, relative to the tensions."""
+
+    @abstractmethod
+    def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
+        """Coordinates that may be claimed, and what is paid for their stretch."""
+
+    @abstractmethod
+    def conjugate(self, tensions: FloatArray) -> float:
+        """Σ φ*(u); infinite where tensions are not allowed."""
+
+    @abstractmethod
+    def residual(self, stretch: FloatArray) -> FloatArray:
+        """Stretch that is not wanted."""
+
+
+def _reach(values: FloatArray, change: FloatArray) -> float:
+    falling = change < 0
+    if not falling.any():
+        return 1.0
+    return min(1.0, TO_BOUNDARY * float(np.min(-values[falling] / change[falling])))
+
+
+@final
+@dataclass(frozen=True)
+class Inequality(Relaxation):
+    """No edge may grow: φ is zero for c ≤ 0 and infinite beyond; a barrier −μ log(−s) leads there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Inequality().conjugate(np.array([0.5, 2.0]))
+    0.0
+    """
+
+    def allowance(self, stretch: FloatArray) -> FloatArray:
+        return np.minimum(stretch, -FIRST_SLACK)
+
+    def barrier(self, allowance: FloatArray, tensions: FloatArray, barrier: float) -> float:
+        mean = max(float(-allowance @ tensions), LEAST_BARRIER * float(tensions.sum()))
+        return min(barrier, 0.1 * mean / len(tensions))
+
+    def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
+        return -barrier / allowance
+
+    def stiffness(self, allowance: FloatArray, tensions: FloatArray) -> FloatArray:
+        return -tensions / allowance
+
+    def cost(self, allowance: FloatArray, barrier: float) -> float:
+        return -barrier * float(np.log(-allowance).sum())
+
+    def reach(self, allowance: FloatArray, change: FloatArray) -> float:
+        return _reach(-allowance, -change)
+
+    def dual_reach(self, tensions: FloatArray, change: FloatArray) -> float:
+        return _reach(tensions, change)
+
+    def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
+        # An edge that became shorter than it need be gives more room for nothing.
+        return np.minimum(allowance, stretch)
+
+    def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
+        return float(-allowance @ tensions / tensions.sum())
+
+    def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
+        # A few units of rounding more, so that the shrunk coordinates are feasible as they stand.
+        longest = max(1.0, (1.0 + float(stretch.max())) * (1.0 + 32.0 * np.finfo(float).eps))
+        return coordinates / np.sqrt(longest), 0.0
+
+    def conjugate(self, tensions: FloatArray) -> float:
+        return 0.0 if np.all(tensions >= 0) else np.inf
+
+    def residual(self, stretch: FloatArray) -> FloatArray:
+        return np.maximum(stretch, 0.0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Soft(Relaxation):
+    """Every edge is a spring: φ(c) = ½ κ c², with a stiffness κ for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Soft(np.array([10.0, 10.0])).conjugate(np.array([1.0, 2.0]))
+    0.25
+    """
+
+    kappa: FloatArray
+
+    def allowance(self, stretch: FloatArray) -> FloatArray:
+        return np.zeros_like(stretch)
+
+    def barrier(self, allowance: FloatArray, tensions: FloatArray, barrier: float) -> float:
+        return 0.0
+
+    def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
+        return self.kappa * allowance
+
+    def stiffness(self, allowance: FloatArray, tensions: FloatArray) -> FloatArray:
+        return self.kappa
+
+    def cost(self, allowance: FloatArray, barrier: float) -> float:
+        return 0.5 * float(self.kappa @ np.square(allowance))
+
+    def reach(self, allowance: FloatArray, change: FloatArray) -> float:
+        return 1.0
+
+    def dual_reach(self, tensions: FloatArray, change: FloatArray) -> float:
+        return 1.0
+
+    def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
+        return allowance
+
+    def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
+        size = max(float(np.abs(tensions).max()), np.finfo(float).tiny)
+        return float(np.abs(tensions - self.kappa * allowance).max()) / size
+
+    def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
+        return coordinates, self.cost(stretch, 0.0)
+
+    def conjugate(self, tensions: FloatArray) -> float:
+        return 0.5 * float(np.square(tensions) @ (1.0 / self.kappa))
+
+    def residual(self, stretch: FloatArray) -> FloatArray:
+        return np.abs(stretch)
