@@ -7,6 +7,7 @@ factorisation in the pattern of the graph, and some fifty steps give ten digits.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ TOLERANCE = 1e-9
 SHORT = 0.3
 # Steps without any descent before the iteration gives up.
 PATIENCE = 8
+# Corrections of second order before a step is shortened.
+CORRECTIONS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,22 @@ def stationary(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A Newton step: changes of coordinates, allowances and tensions, and how it was found."""
+
+    factor: Any
+    stiffness: FloatArray
+    move: FloatArray
+    change: FloatArray
+    tension_change: FloatArray
+    longest: float
+
+
+def _solved(factor: Any, force: FloatArray) -> FloatArray:
+    return centred(factor.solve(force.ravel()).reshape(force.shape))
+
+
 @dataclass
 class _Newton:
     """The iteration, and what it remembers from step to step."""
@@ -144,7 +163,7 @@ class _Newton:
         )
         aim = relaxation.slope(state.allowance, self.barrier) + stiffness * state.excess
         force = centred(state.coordinates - edges.pull(aim, state.differences))
-        move = centred(factor.solve(force.ravel()).reshape(force.shape))
+        move = _solved(factor, force)
         lengthening = np.sum(state.differences * edges.differences(move), axis=1)
         growth = 2.0 * lengthening / edges.squares
         change = state.excess + growth
@@ -152,9 +171,10 @@ class _Newton:
         if not (np.all(np.isfinite(move)) and np.all(np.isfinite(tension_change))):
             raise FloatingPointError
         longest = relaxation.reach(state.allowance, change)
-        moved, length = self._along(state, move, change, tension_change, longest)
+        direction = Direction(factor, stiffness, move, change, tension_change, longest)
+        moved, length = self._along(state, direction)
         self._remember(shift, length / longest)
-        dual = relaxation.dual_reach(state.tensions, tension_change)
+        dual = relaxation.dual_length(state.tensions, tension_change, length)
         return replace(moved, tensions=state.tensions + dual * tension_change)
 
     def _remember(self, shift: float, share: float) -> None:
@@ -164,34 +184,32 @@ class _Newton:
         else:
             self.least_shift /= 5.0
 
-    def _along(
-        self,
-        state: State,
-        move: FloatArray,
-        change: FloatArray,
-        tension_change: FloatArray,
-        longest: float,
-    ) -> tuple[State, float]:
+    def _along(self, state: State, way: "Direction") -> tuple[State, float]:
         """Go as far as the merit function falls: variance, price, and excess at a penalty."""
         penalty = 2.0 * max(
-            float(np.abs(state.tensions + tension_change).max()),
+            float(np.abs(state.tensions + way.tension_change).max()),
             float(np.abs(state.tensions).max()),
         )
         slope = self.relaxation.slope(state.allowance, self.barrier)
         before = self._merit(state, penalty)
-        fall = -2.0 * float(np.sum(state.coordinates * move)) + float(slope @ change)
+        fall = -2.0 * float(np.sum(state.coordinates * way.move)) + float(slope @ way.change)
         fall = min(fall - penalty * float(np.abs(state.excess).sum()), 0.0)
-        length = longest
+        length = way.longest
         while True:
-            coordinates = state.coordinates + length * move
-            tried = State.at(
-                self.edges, coordinates, state.allowance + length * change, state.tensions
-            )
-            settled = self.relaxation.settled(tried.allowance, tried.stretch)
-            tried = replace(tried, allowance=settled)
+            aim = state.allowance + length * way.change
             enough = before + 1e-4 * length * fall + 1e-12 * abs(before)
-            if self._merit(tried, penalty) <= enough or length < 1e-6 * longest:
-                return tried, length
+            coordinates = state.coordinates + length * way.move
+            for _ in range(1 + CORRECTIONS):
+                tried = State.at(self.edges, coordinates, aim, state.tensions)
+                settled = self.relaxation.settled(aim, tried.stretch)
+                tried = replace(tried, allowance=settled)
+                if self._merit(tried, penalty) <= enough or length < 1e-6 * way.longest:
+                    return tried, length
+                # What turning a stiff edge adds to its length, taken back (against the effect
+                # that Maratos found): the factors serve again.
+                surplus = way.stiffness * (tried.stretch - aim)
+                back = self.edges.pull(surplus, state.differences)
+                coordinates = coordinates - _solved(way.factor, centred(back))
             length *= 0.5
 
     def _merit(self, state: State, penalty: float) -> float:

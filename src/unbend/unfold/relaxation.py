@@ -51,8 +51,8 @@ class Relaxation(ABC):
         """Longest step, at most one, that keeps allowances allowed."""
 
     @abstractmethod
-    def dual_reach(self, tensions: FloatArray, change: FloatArray) -> float:
-        """Longest step, at most one, that keeps tensions allowed."""
+    def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
+        """Step of the tensions where that of the coordinates is `length`."""
 
     @abstractmethod
     def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
@@ -113,7 +113,7 @@ class Inequality(Relaxation):
     def reach(self, allowance: FloatArray, change: FloatArray) -> float:
         return _reach(-allowance, -change)
 
-    def dual_reach(self, tensions: FloatArray, change: FloatArray) -> float:
+    def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
         return _reach(tensions, change)
 
     def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
@@ -150,7 +150,7 @@ class Soft(Relaxation):
     kappa: FloatArray
 
     def allowance(self, stretch: FloatArray) -> FloatArray:
-        return np.zeros_like(stretch)
+        return stretch
 
     def barrier(self, allowance: FloatArray, tensions: FloatArray, barrier: float) -> float:
         return 0.0
@@ -167,11 +167,11 @@ class Soft(Relaxation):
     def reach(self, allowance: FloatArray, change: FloatArray) -> float:
         return 1.0
 
-    def dual_reach(self, tensions: FloatArray, change: FloatArray) -> float:
-        return 1.0
+    def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
+        return length
 
     def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
-        return allowance
+        return stretch
 
     def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
         size = max(float(np.abs(tensions).max()), np.finfo(float).tiny)
