@@ -56,6 +56,7 @@ _WHERE = {
     "Stage": "report",
     "Steps": "stress.transformations",
     "Stretched": "stress.place",
+    "Trilateration": "unfold.place",
 }
 _FUNCTIONS = {"adjacency": "graphs.weights"}
 _ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)}

@@ -1,7 +1,7 @@
 """Maximum variance unfolding: semidefinite programs on graphs of lengths, with certificates."""
 
 from unbend.unfold.certificate import Certificate, certify
-from unbend.unfold.edges import Edges
+from unbend.unfold.edges import Edges, locally_complete, of_graph
 from unbend.unfold.relaxation import Inequality, Relaxation, Soft
 from unbend.unfold.solve import Unfolding, unfold
 
@@ -13,5 +13,7 @@ __all__ = [
     "Soft",
     "Unfolding",
     "certify",
+    "locally_complete",
+    "of_graph",
     "unfold",
 ]

@@ -7,6 +7,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.graphs import components
+from unbend.neighbors import GraphSpace, Neighbors, Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +34,6 @@ class Edges:
     first: IntArray
     second: IntArray
     squares: FloatArray
-
-    @classmethod
-    def of_graph(cls, lengths: csr_array) -> "Edges":
-        """Take the edges of a symmetric matrix of lengths, without those of length zero."""
-        entries = coo_array(lengths)
-        rows, columns = entries.coords
-        upper = (rows < columns) & (entries.data > 0)
-        squares = np.square(np.asarray(entries.data[upper], dtype=np.float64))
-        first, second = rows[upper].astype(np.intp), columns[upper].astype(np.intp)
-        return cls(int(lengths.shape[0]), first, second, squares)
 
     @property
     def m(self) -> int:
@@ -78,3 +70,54 @@ class Edges:
         """Give squared lengths the mean one; also what they were divided by."""
         size = float(self.squares.mean())
         return replace(self, squares=self.squares / size), size
+
+
+def of_graph(lengths: csr_array) -> tuple[Edges, IntArray]:
+    """Edges of a symmetric matrix of lengths, and the vertex that each row became.
+
+    Rows at distance zero become one vertex: no length is relative to zero. Of several edges
+    between two vertices the shortest stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+    >>> edges, vertex = of_graph(path)
+    >>> edges.squares, vertex
+    (array([1., 4.]), array([0, 1, 2]))
+    """
+    entries = coo_array(lengths)
+    rows, columns = entries.coords
+    zero = entries.data == 0
+    n = lengths.shape[0]
+    touching = csr_array((np.ones(int(zero.sum())), (rows[zero], columns[zero])), shape=(n, n))
+    vertex = components(touching) if zero.any() else np.arange(n)
+    first, second = vertex[rows], vertex[columns]
+    upper = first < second
+    order = np.lexsort((entries.data[upper], second[upper], first[upper]))
+    first, second = first[upper][order], second[upper][order]
+    squares = np.square(np.asarray(entries.data[upper][order], dtype=np.float64))
+    new = np.append(True, (np.diff(first) != 0) | (np.diff(second) != 0))[: len(first)]
+    return Edges(int(vertex.max()) + 1, first[new], second[new], squares[new]), vertex
+
+
+def locally_complete(space: Space, neighbors: Neighbors) -> Neighbors:
+    """Join all neighbours of a point with each other, where their distance is known (9.1.1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.neighbors import PointSpace
+    >>> line = PointSpace(np.array([[0.0], [1.0], [2.5]]))
+    >>> locally_complete(line, line.nearest(1)).counts
+    array([1, 2, 1])
+    """
+    if isinstance(space, GraphSpace):
+        return neighbors
+    n = neighbors.n
+    offsets, members = neighbors.with_self()
+    holds = csr_array((np.ones(len(members)), members, offsets), shape=(n, n))
+    pairs = coo_array(holds.T @ holds)
+    rows, columns = pairs.coords
+    rows, columns = rows[rows != columns], columns[rows != columns]
+    return Neighbors.from_edges(n, rows, columns, space.lengths(rows, columns))

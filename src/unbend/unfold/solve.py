@@ -37,7 +37,7 @@ class Unfolding:
 
     `factor` (n, r) is in principal axes and may be claimed as it is: where lengths are bounds, none
     is exceeded. `certificate` bounds the optimum. `residual` is the largest relative error of a
-    length. `error` is that of the optimality conditions.
+    length.
     """
 
     factor: FloatArray
