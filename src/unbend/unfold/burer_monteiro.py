@@ -19,11 +19,13 @@ from unbend.unfold.relaxation import Relaxation
 
 MOST_STEPS = 300
 # Optimality conditions, relative, at which the iteration ends.
-TOLERANCE = 1e-9
+TOLERANCE = 1e-10
+# Below this error, steps that do not improve it show that rounding has been reached.
+NEAR = 1e-6
 # Shorter steps than this share of the possible are answered by a larger shift.
 SHORT = 0.3
-# Steps without any descent before the iteration gives up.
-PATIENCE = 8
+# Steps without descent, or without a smaller error far from rounding, before it gives up.
+PATIENCE, LONG_PATIENCE = 8, 40
 # Corrections of second order before a step is shortened.
 CORRECTIONS = 2
 
@@ -133,27 +135,35 @@ class _Newton:
 
     def run(self, state: State, most_steps: int) -> Factored:
         """Iterate until the conditions hold, and keep the best point seen."""
-        best, best_error, steps = state, self._error(state), 0
+        best, best_error, steps, stale = state, self._error(state), 0, 0
         while best_error > TOLERANCE and steps < most_steps and self.failures < PATIENCE:
-            self.barrier = self.relaxation.barrier(state.allowance, state.tensions, self.barrier)
+            if stale >= (PATIENCE if best_error < NEAR else LONG_PATIENCE):
+                break
+            self.barrier = self.relaxation.barrier(
+                state.allowance, state.tensions, self._unmet(state)
+            )
             try:
                 state = self._next(state)
             except FloatingPointError:
                 break
-            error, steps = self._error(state), steps + 1
+            error, steps, stale = self._error(state), steps + 1, stale + 1
             if error <= best_error:
-                best, best_error = state, error
+                best, best_error, stale = state, error, 0
             step(min(steps, most_steps), most_steps)
         found = self.curvature.factors
         return Factored(best.coordinates, best.tensions, best_error, steps, found)
 
     def _error(self, state: State) -> float:
+        balance = self.relaxation.imbalance(state.allowance, state.tensions)
+        worst = max(self._unmet(state), balance)
+        return worst if np.isfinite(worst) else np.inf
+
+    def _unmet(self, state: State) -> float:
+        """Forces that do not balance, or excess of stretch."""
         pull = self.edges.pull(state.tensions, state.differences) - state.coordinates
         size = max(float(np.linalg.norm(state.coordinates)), np.finfo(float).tiny)
-        balance = self.relaxation.imbalance(state.allowance, state.tensions)
         excess = float(np.abs(state.excess).max())
-        worst = max(float(np.linalg.norm(centred(pull))) / size, balance, excess)
-        return worst if np.isfinite(worst) else np.inf
+        return max(float(np.linalg.norm(centred(pull))) / size, excess)
 
     def _next(self, state: State) -> State:
         edges, relaxation = self.edges, self.relaxation
@@ -186,14 +196,13 @@ class _Newton:
 
     def _along(self, state: State, way: "Direction") -> tuple[State, float]:
         """Go as far as the merit function falls: variance, price, and excess at a penalty."""
-        penalty = 2.0 * max(
-            float(np.abs(state.tensions + way.tension_change).max()),
-            float(np.abs(state.tensions).max()),
-        )
+        ahead = np.abs(state.tensions + way.tension_change)
+        # Edge by edge: a bridge may carry a thousand times the tension of the others.
+        penalty = 2.0 * np.maximum(ahead, np.abs(state.tensions)) + 0.1 * float(ahead.mean())
         slope = self.relaxation.slope(state.allowance, self.barrier)
         before = self._merit(state, penalty)
         fall = -2.0 * float(np.sum(state.coordinates * way.move)) + float(slope @ way.change)
-        fall = min(fall - penalty * float(np.abs(state.excess).sum()), 0.0)
+        fall = min(fall - float(penalty @ np.abs(state.excess)), 0.0)
         length = way.longest
         while True:
             aim = state.allowance + length * way.change
@@ -212,15 +221,10 @@ class _Newton:
                 coordinates = coordinates - _solved(way.factor, centred(back))
             length *= 0.5
 
-    def _merit(self, state: State, penalty: float) -> float:
+    def _merit(self, state: State, penalty: FloatArray) -> float:
         price = self.relaxation.cost(state.allowance, self.barrier)
-        excess = penalty * float(np.abs(state.excess).sum())
+        excess = float(penalty @ np.abs(state.excess))
         return price + excess - float(np.square(state.coordinates).sum())
-
-
-def widened(found: Factored, directions: FloatArray, size: float) -> FloatArray:
-    """Coordinates with further columns along `directions` (n, q), small against the others."""
-    return np.hstack((found.coordinates, size * directions))
 
 
 def principal(coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:

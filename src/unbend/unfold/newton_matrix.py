@@ -61,7 +61,9 @@ class NewtonMatrix:
         sums[:, diagonal, diagonal] += shift - 1.0
         data = np.concatenate((-blocks, -blocks, sums))[which]
         size = edges.n * r
-        return csc_array(bsr_array((data, columns, offsets), shape=(size, size)).tocsc())
+        whole = bsr_array((data, columns, offsets), shape=(size, size)).tocsr()
+        # Symmetric: rows are columns.
+        return csc_array((whole.data, whole.indices, whole.indptr), shape=(size, size))
 
 
 def symmetric_factor(matrix: csc_array) -> Any:

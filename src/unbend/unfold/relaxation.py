@@ -17,6 +17,8 @@ from unbend.arrays import FloatArray
 FIRST_SLACK, TO_BOUNDARY = 0.1, 0.995
 # Mean of slack times tension, relative to the mean tension, below which the barrier is not lowered.
 LEAST_BARRIER = 1e-12
+# The barrier waits where other errors are this many times larger.
+LAG = 1e3
 
 
 class Relaxation(ABC):
@@ -31,8 +33,8 @@ class Relaxation(ABC):
         """First allowances."""
 
     @abstractmethod
-    def barrier(self, allowance: FloatArray, tensions: FloatArray, barrier: float) -> float:
-        """Lower the barrier parameter as far as the current point allows."""
+    def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
+        """Barrier parameter to aim at from a point with that error of the other conditions."""
 
     @abstractmethod
     def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
@@ -97,9 +99,14 @@ class Inequality(Relaxation):
     def allowance(self, stretch: FloatArray) -> FloatArray:
         return np.minimum(stretch, -FIRST_SLACK)
 
-    def barrier(self, allowance: FloatArray, tensions: FloatArray, barrier: float) -> float:
-        mean = max(float(-allowance @ tensions), LEAST_BARRIER * float(tensions.sum()))
-        return min(barrier, 0.1 * mean / len(tensions))
+    def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
+        pairs = -allowance * tensions
+        mean = max(float(pairs.mean()), LEAST_BARRIER * float(tensions.mean()))
+        if error * float(tensions.mean()) > LAG * mean:
+            return mean
+        # Vanderbei's rule: where one pair runs ahead of the others, wait for them.
+        ahead = max(float(pairs.min()) / mean, 1e-3)
+        return max(0.1 * min(0.05 * (1.0 - ahead) / ahead, 2.0) ** 3, 0.02) * mean
 
     def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
         return -barrier / allowance
@@ -152,7 +159,7 @@ class Soft(Relaxation):
     def allowance(self, stretch: FloatArray) -> FloatArray:
         return stretch
 
-    def barrier(self, allowance: FloatArray, tensions: FloatArray, barrier: float) -> float:
+    def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
         return 0.0
 
     def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:

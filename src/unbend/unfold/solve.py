@@ -29,6 +29,8 @@ INTERIOR_AFTER = 1500
 # Columns of the first factor beyond those asked for, and how often and how far they are increased.
 SPARE, SPARE_SOFT = 2, 6
 ROUNDS, MORE = 4, 4
+# Columns whose eigenvalue is below this share of the largest are free for others.
+UNUSED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +138,10 @@ def _grown(
             best = here
         if best.certificate.gap <= tolerance or start.shape[1] >= edges.n - 1:
             break
-        start = _wider(edges, found, tolerance)
-        if start.shape[1] == found.coordinates.shape[1]:
+        wider = _wider(edges, found, tolerance)
+        if wider is None:
             break
+        start = wider
         tensions = np.where(np.isfinite(found.tensions), found.tensions, 0.0)
         if isinstance(relaxation, Inequality):
             # Back from the boundary: a barrier cannot start on it.
@@ -147,15 +150,18 @@ def _grown(
     return best
 
 
-def _wider(edges: Edges, found: Factored, tolerance: float) -> FloatArray:
-    """Add columns along which the variance can still grow."""
+def _wider(edges: Edges, found: Factored, tolerance: float) -> FloatArray | None:
+    """Put columns along which the variance can still grow in place of those not used."""
     laplacian = edges.laplacian(found.tensions)
-    coordinates = found.coordinates
+    coordinates, sizes = principal(found.coordinates)
+    coordinates = coordinates[:, sizes > UNUSED * sizes[0]]
     room = min(MORE, edges.n - 1 - coordinates.shape[1])
     least = least_eigenvalue(laplacian, coordinates)
     if not np.isfinite(least) or room < 1:
-        return coordinates
+        return None
     directions = escaping(laplacian, room, least, 1.0 - tolerance)
+    if not directions.shape[1]:
+        return None
     spread = float(np.sqrt(np.square(coordinates).sum()))
     return np.hstack((coordinates, 1e-2 * spread * directions))
 
