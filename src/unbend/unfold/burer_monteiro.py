@@ -159,7 +159,7 @@ class _Newton:
         return worst if np.isfinite(worst) else np.inf
 
     def _unmet(self, state: State) -> float:
-        """Forces that do not balance, or excess of stretch."""
+        """Return the force that is not balanced, or the excess of stretch."""
         pull = self.edges.pull(state.tensions, state.differences) - state.coordinates
         size = max(float(np.linalg.norm(state.coordinates)), np.finfo(float).tiny)
         excess = float(np.abs(state.excess).max())
@@ -231,4 +231,3 @@ def principal(coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Turn coordinates to their principal axes; also the eigenvalues of YY'."""
     left, values, _ = np.linalg.svd(centred(coordinates), full_matrices=False)
     return np.asarray(left * values), np.square(values)
-

@@ -72,7 +72,7 @@ def variance(edges: Edges, relaxation: Relaxation, coordinates: FloatArray) -> f
     _, price = relaxation.permitted(coordinates, edges.stretch(coordinates))
     squares = fsum(np.square(centred(coordinates)).ravel())
     # Squares, differences and the centre are each right to a few units of the last place.
-    return squares - price - 16.0 * EPS * coordinates.shape[1] * (squares + price)
+    return float(squares - price - 16.0 * EPS * coordinates.shape[1] * (squares + price))
 
 
 def upper_bound(
@@ -107,7 +107,9 @@ def slowest(laplacian: csr_array) -> tuple[float, FloatArray]:
 def _dual_value(relaxation: Relaxation, tensions: FloatArray) -> float:
     value = fsum(tensions) + relaxation.conjugate(tensions)
     # The tensions themselves were rounded when they were scaled; sums of m products at the most.
-    return value + 8.0 * EPS * (fsum(np.abs(tensions)) + len(tensions) * relaxation.conjugate(tensions))
+    return value + 8.0 * EPS * (
+        fsum(np.abs(tensions)) + len(tensions) * relaxation.conjugate(tensions)
+    )
 
 
 def least_eigenvalue(laplacian: csr_array, near: FloatArray) -> float:
@@ -170,7 +172,9 @@ def _rounding(factor: Any) -> float:
     error = abs(lower) @ (terms * EPS * (abs(upper) @ ones) + asymmetry @ ones)
     # The largest row sum bounds the norm of a symmetric matrix, and the columns of E are as its
     # rows to the same bound.
-    back = terms * EPS * (abs(upper).T @ (abs(lower).T @ ones)) + asymmetry.T @ (abs(lower).T @ ones)
+    back = terms * EPS * (abs(upper).T @ (abs(lower).T @ ones)) + asymmetry.T @ (
+        abs(lower).T @ ones
+    )
     return 2.0 * float(np.sqrt(np.max(error) * np.max(back)))
 
 

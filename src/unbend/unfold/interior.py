@@ -200,5 +200,3 @@ def _matrix_reach(matrix: FloatArray, change: FloatArray) -> float:
     half = solve_triangular(root, change, lower=True)
     least = float(np.linalg.eigvalsh(solve_triangular(root, half.T, lower=True))[0])
     return -1.0 / least if least < 0 else np.inf
-
-

@@ -109,9 +109,7 @@ class Curvature:
         while shift < MOST_SHIFT:
             if abs(shift - 1.0) < 0.05:
                 shift = 1.2
-            found = symmetric_factor(
-                self.matrix.assembled(tensions, stiffness, differences, shift)
-            )
+            found = symmetric_factor(self.matrix.assembled(tensions, stiffness, differences, shift))
             self.factors += 1
             translations = self.matrix.rank if shift < 1 else 0
             if found is not None and negative_pivots(found) == translations:

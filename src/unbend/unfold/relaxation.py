@@ -58,7 +58,7 @@ class Relaxation(ABC):
 
     @abstractmethod
     def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
-        """Allowances for a new stretch that are no dearer."""
+        """Return allowances for a new stretch that are no dearer."""
 
     @abstractmethod
     def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
@@ -97,9 +97,11 @@ class Inequality(Relaxation):
     """
 
     def allowance(self, stretch: FloatArray) -> FloatArray:
+        """Shorter than bounded, by a tenth at least."""
         return np.minimum(stretch, -FIRST_SLACK)
 
     def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
+        """Lower it as far as pairs and other errors are ready for it."""
         pairs = -allowance * tensions
         mean = max(float(pairs.mean()), LEAST_BARRIER * float(tensions.mean()))
         if error * float(tensions.mean()) > LAG * mean:
@@ -109,36 +111,46 @@ class Inequality(Relaxation):
         return max(0.1 * min(0.05 * (1.0 - ahead) / ahead, 2.0) ** 3, 0.02) * mean
 
     def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
+        """μ over the slack."""
         return -barrier / allowance
 
     def stiffness(self, allowance: FloatArray, tensions: FloatArray) -> FloatArray:
+        """Tension over slack."""
         return -tensions / allowance
 
     def cost(self, allowance: FloatArray, barrier: float) -> float:
+        """−μ Σ log of the slack."""
         return -barrier * float(np.log(-allowance).sum())
 
     def reach(self, allowance: FloatArray, change: FloatArray) -> float:
+        """Keep slacks positive."""
         return _reach(-allowance, -change)
 
     def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
+        """Keep tensions positive."""
         return _reach(tensions, change)
 
     def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
+        """Widen slacks that the stretch leaves."""
         # An edge that became shorter than it need be gives more room for nothing.
         return np.minimum(allowance, stretch)
 
     def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
+        """Mean of slack times tension, over the mean tension."""
         return float(-allowance @ tensions / tensions.sum())
 
     def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
+        """Shrink all alike until no edge is too long."""
         # A few units of rounding more, so that the shrunk coordinates are feasible as they stand.
         longest = max(1.0, (1.0 + float(stretch.max())) * (1.0 + 32.0 * np.finfo(float).eps))
         return coordinates / np.sqrt(longest), 0.0
 
     def conjugate(self, tensions: FloatArray) -> float:
+        """Zero for tensions that pull."""
         return 0.0 if np.all(tensions >= 0) else np.inf
 
     def residual(self, stretch: FloatArray) -> FloatArray:
+        """By how much an edge is too long."""
         return np.maximum(stretch, 0.0)
 
 
@@ -157,38 +169,50 @@ class Soft(Relaxation):
     kappa: FloatArray
 
     def allowance(self, stretch: FloatArray) -> FloatArray:
+        """Return the stretch itself."""
         return stretch
 
     def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
+        """None."""
         return 0.0
 
     def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
+        """κ s."""
         return self.kappa * allowance
 
     def stiffness(self, allowance: FloatArray, tensions: FloatArray) -> FloatArray:
+        """κ."""
         return self.kappa
 
     def cost(self, allowance: FloatArray, barrier: float) -> float:
+        """½ Σ κ s²."""
         return 0.5 * float(self.kappa @ np.square(allowance))
 
     def reach(self, allowance: FloatArray, change: FloatArray) -> float:
+        """All of it."""
         return 1.0
 
     def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
+        """As far as the coordinates go."""
         return length
 
     def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
+        """Return the stretch itself."""
         return stretch
 
     def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
+        """Tensions against κ s."""
         size = max(float(np.abs(tensions).max()), np.finfo(float).tiny)
         return float(np.abs(tensions - self.kappa * allowance).max()) / size
 
     def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
+        """All, at their price."""
         return coordinates, self.cost(stretch, 0.0)
 
     def conjugate(self, tensions: FloatArray) -> float:
+        """½ Σ u²/κ."""
         return 0.5 * float(np.square(tensions) @ (1.0 / self.kappa))
 
     def residual(self, stretch: FloatArray) -> FloatArray:
+        """Stretch either way."""
         return np.abs(stretch)

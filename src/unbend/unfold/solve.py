@@ -56,7 +56,8 @@ def stiffness(edges: Edges, slack: float) -> Soft:
     """Springs of equal length errors, which equal tensions would stretch by `slack` on average.
 
     φ(c) = ½ κ d² c² with squared lengths d² of mean one is about 2κ(|yᵢ − yⱼ| − d)²; the equal
-    tension that bounds the variance is 1/λ₂ of the Laplacian with weights 1/d², so κ = 1/(λ₂ slack).
+    tension that bounds the variance is 1/λ₂ of the Laplacian with weights 1/d², so κ is
+    1/(λ₂ slack).
     """
     least, _ = slowest(edges.laplacian(np.ones(edges.m)))
     return Soft(edges.squares / (least * slack))

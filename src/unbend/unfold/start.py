@@ -19,7 +19,10 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
     Columns without a positive eigenvalue are small and random, so that the search may use them.
     """
     n = edges.n
-    ends = (np.concatenate((edges.first, edges.second)), np.concatenate((edges.second, edges.first)))
+    ends = (
+        np.concatenate((edges.first, edges.second)),
+        np.concatenate((edges.second, edges.first)),
+    )
     lengths = csr_array((np.tile(np.sqrt(edges.squares), 2), ends), shape=(n, n))
     chosen = np.arange(n) if n <= LANDMARKS else np.sort(rng.choice(n, LANDMARKS, replace=False))
     squares = np.square(geodesics(lengths, chosen))
