@@ -26,6 +26,11 @@ NEAR = 1e-6
 SHORT = 0.3
 # Steps without descent, or without a smaller error far from rounding, before it gives up.
 PATIENCE, LONG_PATIENCE = 8, 40
+# Curvature of the wrong sign, and error of a point near to being stationary, that make a saddle.
+SADDLE, SETTLED = 5e-3, 1e-3
+# Slack of edges that a start stretches. With known tensions it is small: a strong barrier would
+# push new columns back to zero.
+COLD, WARM = 0.1, 1e-3
 # Corrections of second order before a step is shortened.
 CORRECTIONS = 2
 
@@ -98,9 +103,10 @@ def stationary(
     matrix = NewtonMatrix(edges, coordinates.shape[1])
     matrix.reserve()
     start = centred(np.asarray(coordinates, dtype=np.float64))
+    cold = tensions is None
     if tensions is None:
         tensions = np.full(edges.m, float(np.square(start).sum()) / edges.m)
-    allowance = relaxation.allowance(edges.stretch(start))
+    allowance = relaxation.allowance(edges.stretch(start), COLD if cold else WARM)
     return _Newton(edges, relaxation, Curvature(matrix)).run(
         State.at(edges, start, allowance, tensions), most_steps
     )
@@ -132,6 +138,7 @@ class _Newton:
     barrier: float = np.inf
     least_shift: float = 0.0
     failures: int = 0
+    saddles: int = 0
 
     def run(self, state: State, most_steps: int) -> Factored:
         """Iterate until the conditions hold, and keep the best point seen."""
@@ -149,9 +156,20 @@ class _Newton:
             error, steps, stale = self._error(state), steps + 1, stale + 1
             if error <= best_error:
                 best, best_error, stale = state, error, 0
+            if self._at_saddle(state):
+                break
             step(min(steps, most_steps), most_steps)
         found = self.curvature.factors
         return Factored(best.coordinates, best.tensions, best_error, steps, found)
+
+    def _at_saddle(self, state: State) -> bool:
+        """Whether the point settles where the variance still grows in some direction.
+
+        Only columns that are used up lead there; `solve` puts others in their place.
+        """
+        concave = self.curvature.concave > SADDLE
+        self.saddles = self.saddles + 1 if concave and self._unmet(state) < SETTLED else 0
+        return self.saddles >= PATIENCE // 2
 
     def _error(self, state: State) -> float:
         balance = self.relaxation.imbalance(state.allowance, state.tensions)

@@ -96,6 +96,8 @@ class Curvature:
     matrix: NewtonMatrix
     shift: float = 1e-4
     factors: int = 0
+    # Least shift known to be too small for the matrix last factorised.
+    concave: float = 0.0
 
     def factor(
         self,
@@ -105,7 +107,7 @@ class Curvature:
         least: float,
     ) -> tuple[Any, float]:
         """Return the factors, and the shift that was needed."""
-        shift = max(self.shift, least)
+        shift, self.concave = max(self.shift, least), 0.0
         while shift < MOST_SHIFT:
             if abs(shift - 1.0) < 0.05:
                 shift = 1.2
@@ -115,6 +117,7 @@ class Curvature:
             if found is not None and negative_pivots(found) == translations:
                 self.shift = max(shift / 4.0, 1e-9)
                 return found, shift
+            self.concave = shift
             shift *= 6.0
         raise FloatingPointError
 

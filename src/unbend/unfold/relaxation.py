@@ -13,8 +13,8 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 
-# Slack of an edge that the start stretches, and share of the way to the boundary that is gone.
-FIRST_SLACK, TO_BOUNDARY = 0.1, 0.995
+# Share of the way to the boundary that is gone.
+TO_BOUNDARY = 0.995
 # Mean of slack times tension, relative to the mean tension, below which the barrier is not lowered.
 LEAST_BARRIER = 1e-12
 # The barrier waits where other errors are this many times larger.
@@ -29,8 +29,8 @@ class Relaxation(ABC):
     """
 
     @abstractmethod
-    def allowance(self, stretch: FloatArray) -> FloatArray:
-        """First allowances."""
+    def allowance(self, stretch: FloatArray, slack: float) -> FloatArray:
+        """First allowances, at a distance from the boundary."""
 
     @abstractmethod
     def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
@@ -96,9 +96,9 @@ class Inequality(Relaxation):
     0.0
     """
 
-    def allowance(self, stretch: FloatArray) -> FloatArray:
-        """Shorter than bounded, by a tenth at least."""
-        return np.minimum(stretch, -FIRST_SLACK)
+    def allowance(self, stretch: FloatArray, slack: float) -> FloatArray:
+        """Shorter than bounded, by the slack at least."""
+        return np.minimum(stretch, -slack)
 
     def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
         """Lower it as far as pairs and other errors are ready for it."""
@@ -106,9 +106,7 @@ class Inequality(Relaxation):
         mean = max(float(pairs.mean()), LEAST_BARRIER * float(tensions.mean()))
         if error * float(tensions.mean()) > LAG * mean:
             return mean
-        # Vanderbei's rule: where one pair runs ahead of the others, wait for them.
-        ahead = max(float(pairs.min()) / mean, 1e-3)
-        return max(0.1 * min(0.05 * (1.0 - ahead) / ahead, 2.0) ** 3, 0.02) * mean
+        return 0.1 * mean
 
     def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
         """μ over the slack."""
@@ -168,7 +166,7 @@ class Soft(Relaxation):
 
     kappa: FloatArray
 
-    def allowance(self, stretch: FloatArray) -> FloatArray:
+    def allowance(self, stretch: FloatArray, slack: float) -> FloatArray:
         """Return the stretch itself."""
         return stretch
 

@@ -25,7 +25,7 @@ Solver = Literal["auto", "interior", "factored"]
 STIFF = 1e-4
 # Edges up to which the kernel itself is a match for its factors; springs have kernels of high rank.
 INTERIOR_EDGES = 150
-INTERIOR_AFTER = 1500
+INTERIOR_AFTER = 600
 # Columns of the first factor beyond those asked for, and how often and how far they are increased.
 SPARE, SPARE_SOFT = 2, 6
 ROUNDS, MORE = 4, 4
@@ -146,7 +146,7 @@ def _grown(
         tensions = np.where(np.isfinite(found.tensions), found.tensions, 0.0)
         if isinstance(relaxation, Inequality):
             # Back from the boundary: a barrier cannot start on it.
-            tensions = np.maximum(tensions, 1e-2 * float(tensions.mean()))
+            tensions = np.maximum(tensions, 1e-3 * float(tensions.mean()))
     assert best is not None
     return best
 
