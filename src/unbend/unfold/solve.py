@@ -129,7 +129,7 @@ def _grown(
     tensions: FloatArray | None = None
     best: Unfolding | None = None
     steps = 0
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
         found = stationary(edges, relaxation, start, tensions)
         steps += found.steps
         here = _concluded(
@@ -143,12 +143,17 @@ def _grown(
         if wider is None:
             break
         start = wider
-        tensions = np.where(np.isfinite(found.tensions), found.tensions, 0.0)
-        if isinstance(relaxation, Inequality):
-            # Back from the boundary: a barrier cannot start on it.
-            tensions = np.maximum(tensions, 1e-3 * float(tensions.mean()))
+        # Along the old tensions or anew, in turn: each leaves saddles that the other returns to.
+        tensions = None if number % 2 else _inner(relaxation, found.tensions)
     assert best is not None
     return best
+
+
+def _inner(relaxation: Relaxation, tensions: FloatArray) -> FloatArray:
+    """Tensions to start from: a barrier cannot start on the boundary."""
+    if isinstance(relaxation, Inequality):
+        return np.maximum(tensions, 1e-3 * float(tensions.mean()))
+    return tensions
 
 
 def _wider(edges: Edges, found: Factored, tolerance: float) -> FloatArray | None:
