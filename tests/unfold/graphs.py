@@ -33,15 +33,15 @@ def lengths(edges: Edges) -> csr_array:
     return csr_array((values, ends), shape=(edges.n, edges.n))
 
 
-def plain_bounds(edges: Edges, found: Unfolding, springs: Soft | None = None) -> tuple[float, float]:
+def plain_bounds(
+    edges: Edges, found: Unfolding, springs: Soft | None = None
+) -> tuple[float, float]:
     """Variance of the kernel less the price, and the dual value, by dense loops."""
     y = found.factor - found.factor.mean(axis=0)
     gaps = y[edges.first] - y[edges.second]
     stretch = np.sum(gaps**2, axis=1) / edges.squares - 1.0
     laplacian = np.zeros((edges.n, edges.n))
-    for i, j, weight in zip(
-        edges.first, edges.second, found.tensions / edges.squares, strict=True
-    ):
+    for i, j, weight in zip(edges.first, edges.second, found.tensions / edges.squares, strict=True):
         laplacian[i, i] += weight
         laplacian[j, j] += weight
         laplacian[i, j] -= weight

@@ -19,7 +19,7 @@ MOST_SHIFT = 1e16
 
 @dataclass(frozen=True, eq=False)
 class NewtonMatrix:
-    """L(u)⊗I − I + Σ q (yᵢ−yⱼ)(yᵢ−yⱼ)' over the edges: blocks (r, r) in the pattern of the graph."""
+    """L(u)⊗I − I + Σ q (yᵢ − yⱼ)(yᵢ − yⱼ)' over the edges: blocks (r, r), one for each pair."""
 
     edges: Edges
     rank: int
