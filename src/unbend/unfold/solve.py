@@ -172,6 +172,16 @@ def _wider(edges: Edges, found: Factored, tolerance: float) -> FloatArray | None
     return np.hstack((coordinates, 1e-2 * spread * directions))
 
 
+def _allowed(edges: Edges, relaxation: Relaxation, coordinates: FloatArray) -> FloatArray:
+    """Shrink coordinates until no bound is exceeded, rounding of the shrinking included."""
+    stretch, margin = edges.stretch(coordinates), np.finfo(float).eps
+    allowed, _ = relaxation.permitted(coordinates, stretch)
+    while isinstance(relaxation, Inequality) and edges.stretch(allowed).max() > 0:
+        allowed, _ = relaxation.permitted(coordinates, stretch + margin)
+        margin *= 4.0
+    return allowed
+
+
 def _concluded(
     edges: Edges,
     relaxation: Relaxation,
@@ -183,7 +193,7 @@ def _concluded(
 ) -> Unfolding:
     """Turn to principal axes, shrink what may not be stretched, and prove the bounds."""
     turned, _ = principal(coordinates)
-    allowed, _ = relaxation.permitted(turned, edges.stretch(turned))
+    allowed = _allowed(edges, relaxation, turned)
     proof = certify(edges, relaxation, allowed, tensions)
     eigenvalues = np.square(allowed).sum(axis=0) * size
     wanted = relaxation.residual(edges.stretch(allowed))
