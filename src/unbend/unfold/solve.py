@@ -31,6 +31,8 @@ SPARE, SPARE_SOFT = 2, 6
 ROUNDS, MORE = 4, 4
 # Columns whose eigenvalue is below this share of the largest are free for others.
 UNUSED = 1e-12
+# A relative gap that shows an optimum, if not to tolerance.
+SMALL = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +137,12 @@ def _grown(
         here = _concluded(
             edges, relaxation, size, found.coordinates, found.tensions, "factored", steps
         )
+        before = 1.0 if best is None else best.certificate.gap
         if best is None or here.certificate.gap < best.certificate.gap:
             best = here
-        if best.certificate.gap <= tolerance or start.shape[1] >= edges.n - 1:
+        # A small gap that more rank does not close is rounding, and no saddle.
+        stuck = max(before, best.certificate.gap) < SMALL and here.certificate.gap > before / 4.0
+        if best.certificate.gap <= tolerance or start.shape[1] >= edges.n - 1 or stuck:
             break
         wider = _wider(edges, found, tolerance)
         if wider is None:
