@@ -27,6 +27,7 @@ LAYERS = [
         "preimage",
         "rounding",
         "stress",
+        "unfold",
     },
     {"dimension", "quality"},
     {"base", "methods", "registry", "storage"},

@@ -29,6 +29,7 @@ _MODULES = {
     "plot",
     "quality",
     "stress",
+    "unfold",
 }
 _NAMES = {
     **{

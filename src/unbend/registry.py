@@ -28,6 +28,7 @@ METHODS = (
     Entry("nonmetric_mds", "NonmetricMDS", "Non-metric multidimensional scaling"),
     Entry("isomap", "Isomap", "Isometric feature mapping"),
     Entry("landmark_isomap", "LandmarkIsomap", "Landmark Isomap"),
+    Entry("mvu", "MVU", "Maximum variance unfolding"),
     Entry("lle", "LLE", "Locally linear embedding"),
     Entry("supervised_lle", "SupervisedLLE", "Supervised locally linear embedding"),
     Entry("ltsa", "LTSA", "Local tangent space alignment"),

@@ -58,6 +58,7 @@ _WHERE = {
     "Stage": "report",
     "Steps": "stress.transformations",
     "Stretched": "stress.place",
+    "Trilateration": "unfold.place",
 }
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}

@@ -1,0 +1,79 @@
+"""Maximum variance unfolding: seconds of one thread and the proved gap; writes unfold.json.
+
+python -m benchmarks.unfold [constraint:rows ...]
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from unbend.datasets import swiss_roll
+from unbend.graphs import undirected
+from unbend.neighbors import PointSpace
+from unbend.unfold import of_graph, unfold
+
+RESULTS = Path(__file__).with_suffix(".json")
+CASES = (
+    ("inequality", 100),
+    ("inequality", 400),
+    ("inequality", 1600),
+    ("inequality", 5000),
+    ("soft", 100),
+    ("soft", 400),
+    ("soft", 2000),
+    ("equality", 100),
+)
+NEIGHBORS = 5
+
+
+def connected_roll(n: int) -> Any:
+    """Edges of the first roll, by seed, whose graph of five neighbours is in one piece."""
+    for seed in range(1000):
+        points = swiss_roll(n, random_state=seed).points
+        graph = undirected(PointSpace(points).nearest(NEIGHBORS))
+        if graph.components.max() == 0:
+            return of_graph(graph.lengths)[0]
+    raise RuntimeError(f"no roll of {n} points is connected")
+
+
+def measure(constraint: Any, n: int) -> dict[str, Any]:
+    """Unfold one roll."""
+    edges = connected_roll(n)
+    start = time.process_time()
+    with threadpool_limits(limits=1):
+        found = unfold(edges, constraint)
+    return {
+        "constraint": constraint,
+        "rows": n,
+        "edges": edges.m,
+        "cpu_seconds": round(time.process_time() - start, 2),
+        "gap": float(f"{found.certificate.gap:.2e}"),
+        "edge_residual": float(f"{found.residual:.2e}"),
+        "rank": found.rank,
+        "steps": found.steps,
+        "solver": found.solver,
+        "eigenvalues": [float(f"{value:.5g}") for value in found.eigenvalues[:4]],
+    }
+
+
+def main(arguments: list[str]) -> None:
+    """Measure the cases asked for, or all; keep the others' results."""
+    wanted = [tuple(argument.split(":")) for argument in arguments]
+    cases = [(name, int(n)) for name, n in wanted] if wanted else list(CASES)
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    for constraint, n in cases:
+        row = measure(constraint, n)
+        print(row, flush=True)
+        known = [old for old in known if (old["constraint"], old["rows"]) != (constraint, n)]
+        known = sorted([*known, row], key=lambda one: (one["constraint"], one["rows"]))
+        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    np.seterr(all="raise", under="ignore")
+    main(sys.argv[1:])

@@ -1,0 +1,19 @@
+"""Maximum variance unfolding: semidefinite programs on graphs of lengths, with certificates."""
+
+from unbend.unfold.certificate import Certificate, certify
+from unbend.unfold.edges import Edges, locally_complete, of_graph
+from unbend.unfold.relaxation import Inequality, Relaxation, Soft
+from unbend.unfold.solve import Unfolding, unfold
+
+__all__ = [
+    "Certificate",
+    "Edges",
+    "Inequality",
+    "Relaxation",
+    "Soft",
+    "Unfolding",
+    "certify",
+    "locally_complete",
+    "of_graph",
+    "unfold",
+]

@@ -1,0 +1,123 @@
+"""A graph whose lengths must not grow, as arrays of edges."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.graphs import components
+from unbend.neighbors import GraphSpace, Neighbors, Space
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Edges i < j of a connected graph on n vertices, and their squared lengths, all positive.
+
+    Every quantity is relative to the lengths: `stretch` is |yᵢ − yⱼ|²/d² − 1, and a tension u
+    stands for the weight u/d² of an edge in the Laplacian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = Edges(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 4.0]))
+    >>> path.stretch(np.array([[0.0], [1.0], [4.0]]))
+    array([0.  , 1.25])
+    >>> path.laplacian(np.array([1.0, 4.0])).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    """
+
+    n: int
+    first: IntArray
+    second: IntArray
+    squares: FloatArray
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return len(self.first)
+
+    @cached_property
+    def incidence(self) -> csr_array:
+        """Matrix (n, m) with 1 where an edge begins and −1 where it ends."""
+        every = np.arange(self.m)
+        signs = np.concatenate((np.ones(self.m), -np.ones(self.m)))
+        ends = np.concatenate((self.first, self.second))
+        return csr_array((signs, (ends, np.concatenate((every, every)))), shape=(self.n, self.m))
+
+    def differences(self, coordinates: FloatArray) -> FloatArray:
+        """Vectors yᵢ − yⱼ (m, r)."""
+        return np.asarray(coordinates[self.first] - coordinates[self.second])
+
+    def stretch(self, coordinates: FloatArray) -> FloatArray:
+        """|yᵢ − yⱼ|²/d² − 1 for each edge."""
+        squares = np.square(self.differences(coordinates)).sum(axis=1)
+        return np.asarray(squares / self.squares - 1.0)
+
+    def laplacian(self, tensions: FloatArray) -> csr_array:
+        """Laplacian with weights u/d²."""
+        scaled = self.incidence * (tensions / self.squares)
+        return csr_array(scaled @ self.incidence.T)
+
+    def pull(self, tensions: FloatArray, differences: FloatArray) -> FloatArray:
+        """L(u) Y, from the differences of Y."""
+        return np.asarray(self.incidence @ ((tensions / self.squares)[:, None] * differences))
+
+    def scaled(self) -> tuple["Edges", float]:
+        """Give squared lengths the mean one; also what they were divided by."""
+        size = float(self.squares.mean())
+        return replace(self, squares=self.squares / size), size
+
+
+def of_graph(lengths: csr_array) -> tuple[Edges, IntArray]:
+    """Edges of a symmetric matrix of lengths, and the vertex that each row became.
+
+    Rows at distance zero become one vertex: no length is relative to zero. Of several edges
+    between two vertices the shortest stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+    >>> edges, vertex = of_graph(path)
+    >>> edges.squares, vertex
+    (array([1., 4.]), array([0, 1, 2]))
+    """
+    entries = coo_array(lengths)
+    rows, columns = entries.coords
+    zero = entries.data == 0
+    n = lengths.shape[0]
+    touching = csr_array((np.ones(int(zero.sum())), (rows[zero], columns[zero])), shape=(n, n))
+    vertex = components(touching) if zero.any() else np.arange(n)
+    first, second = vertex[rows], vertex[columns]
+    upper = first < second
+    order = np.lexsort((entries.data[upper], second[upper], first[upper]))
+    first, second = first[upper][order], second[upper][order]
+    squares = np.square(np.asarray(entries.data[upper][order], dtype=np.float64))
+    new = np.append(True, (np.diff(first) != 0) | (np.diff(second) != 0))[: len(first)]
+    return Edges(int(vertex.max()) + 1, first[new], second[new], squares[new]), vertex
+
+
+def locally_complete(space: Space, neighbors: Neighbors) -> Neighbors:
+    """Join all neighbours of a point with each other, where their distance is known (9.1.1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.neighbors import PointSpace
+    >>> line = PointSpace(np.array([[0.0], [1.0], [2.5]]))
+    >>> locally_complete(line, line.nearest(1)).counts
+    array([1, 2, 1])
+    """
+    if isinstance(space, GraphSpace):
+        return neighbors
+    n = neighbors.n
+    offsets, members = neighbors.with_self()
+    holds = csr_array((np.ones(len(members)), members, offsets), shape=(n, n))
+    pairs = coo_array(holds.T @ holds)
+    rows, columns = pairs.coords
+    rows, columns = rows[rows != columns], columns[rows != columns]
+    return Neighbors.from_edges(n, rows, columns, space.lengths(rows, columns))
