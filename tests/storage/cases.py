@@ -14,7 +14,8 @@ from unbend.eigen import Dense, Lanczos, ShiftInvert
 
 # Words that fits to these rows refuse.
 REFUSED = {("RandomProjection", "auto")} | {
-    (name, "shift_invert") for name in ("KernelPCA", "ClassicalMDS", "Isomap", "LandmarkIsomap")
+    (name, "shift_invert")
+    for name in ("KernelPCA", "ClassicalMDS", "Isomap", "LandmarkIsomap", "MVU")
 }
 POINTS = curve(90)
 NEW = curve(30, seed=1)
