@@ -8,7 +8,7 @@ from unbend.eigen import Dense, Lanczos, ShiftInvert
 
 # Up to here the exact answer is LAPACK's; beyond, a far tighter solve.
 DENSE_ROWS = 2000
-TOP = ("Isomap", "ClassicalMDS", "KernelPCA")
+TOP = ("Isomap", "LandmarkIsomap", "ClassicalMDS", "KernelPCA")
 
 
 def _own_options(job: Job) -> dict[str, Any]:
