@@ -92,3 +92,13 @@ def test_a_result_that_is_not_proved_says_so():
     with pytest.warns(UserWarning, match="not certified"):
         mvu = unbend.MVU(n_neighbors=5, tol=1e-15).fit(s_curve(80, random_state=0).points)
     assert mvu.status_ == "not certified"
+
+
+@pytest.mark.parametrize(("n", "k", "seed"), [(60, 5, 2), (60, 3, 4), (100, 8, 1), (120, 5, 3)])
+def test_equality_keeps_every_length(n, k, seed):
+    points = unbend.datasets.swiss_roll(n, random_state=seed).points
+    mvu = unbend.MVU(n_neighbors=k, constraint="equality").fit(points)
+    graph = mvu.graph_.tocoo()
+    unfolded = np.linalg.norm(mvu.kernel_[graph.row] - mvu.kernel_[graph.col], axis=1)
+    assert mvu.status_ == "certified"
+    assert np.abs(unfolded / graph.data - 1).max() < 1e-3

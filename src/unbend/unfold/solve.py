@@ -22,7 +22,7 @@ from unbend.unfold.start import landmark_isomap
 Constraint = Literal["inequality", "soft", "equality"]
 Solver = Literal["auto", "interior", "factored"]
 # Stretch at the mean tension where lengths are to be kept.
-STIFF = 1e-4
+STIFF = 1e-7
 # Edges up to which the kernel itself is a match for its factors; springs have kernels of high rank.
 INTERIOR_EDGES = 150
 INTERIOR_AFTER = 600
