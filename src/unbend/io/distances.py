@@ -1,5 +1,6 @@
 """Distances between points: a square table, or one line for each pair."""
 
+import io
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ from scipy.sparse import csr_array, load_npz
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.io.arrays import is_sparse_archive
 from unbend.io.arrays import load_npz as load_arrays
-from unbend.io.files import file_of, format_of
+from unbend.io.files import File, file_of, format_of
+from unbend.io.matrix_market import load_matrix_market
 from unbend.io.missing import settled
 from unbend.io.reading import Source, file_source, is_file, open_source
 from unbend.io.table import Roles, Table
+from unbend.memory import reserve
 
 
 def read_distances(source: Any) -> FloatArray | csr_array:
@@ -23,7 +26,7 @@ def read_distances(source: Any) -> FloatArray | csr_array:
         As for `read`, with or without a header. A square table of all distances, where a first
         column may name the rows; or three columns, the numbers of two points and their distance.
         Points are counted from 0, or from 1 where no 0 occurs; a pair may be given once or both
-        ways. An NPZ file of SciPy's holds the distances of some pairs.
+        ways. An NPZ file of SciPy's, or Matrix Market, holds the distances of some pairs.
 
     Returns
     -------
@@ -46,14 +49,35 @@ def read_distances(source: Any) -> FloatArray | csr_array:
     if is_file(source):
         file = file_of(source)
         where = file.name
-        if format_of(file) == "npz" and is_sparse_archive(load_arrays(file)):
-            with file.open() as stream:
-                source = csr_array(load_npz(stream))
-        else:
+        source = sparse_of(file)
+        if source is None:
             return _from_source(file_source(file, counted=False))
     if is_sparse(source):
         return _graph(csr_array(source), where)
     return _from_source(open_source(source))
+
+
+def sparse_of(file: File) -> csr_array | None:
+    """Read the sparse matrix of a file, or nothing where it holds none."""
+    kind = format_of(file)
+    if kind == "mtx":
+        matrix = load_matrix_market(file)
+        return matrix if is_sparse(matrix) else None
+    if kind != "npz" or not is_sparse_archive(arrays := load_arrays(file)):
+        return None
+    shape = arrays["shape"]
+    if shape.shape == (2,) and shape.dtype.kind in "iu":
+        reserve(16 * int(shape.max()), f"the rows of {file.name}", "take fewer")
+    try:
+        held: Any = load_npz(io.BytesIO(file.bytes()))
+        if hasattr(held, "check_format"):
+            # Places outside the matrix would be read from memory that is not its own.
+            held.check_format(full_check=True)
+        return csr_array(held)
+    except (ValueError, TypeError, KeyError, OverflowError, IndexError, NotImplementedError) as e:
+        raise ValueError(
+            f"{file.name} is a damaged or cut off sparse matrix: fetch or write it again"
+        ) from e
 
 
 def _from_source(opened: Source) -> FloatArray | csr_array:
