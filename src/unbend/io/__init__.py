@@ -13,20 +13,26 @@ from unbend.io.cube import Cube
 from unbend.io.cubes import read_cube, write_cube
 from unbend.io.distances import read_distances
 from unbend.io.images import Images, read_images
+from unbend.io.matrices import Matrices, read_matrices
 from unbend.io.reading import Batches, batches, read
 from unbend.io.table import Table
+from unbend.io.texts import Texts, read_texts
 from unbend.io.writing import write
 
 __all__ = [
     "Batches",
     "Cube",
     "Images",
+    "Matrices",
     "Table",
+    "Texts",
     "batches",
     "read",
     "read_cube",
     "read_distances",
     "read_images",
+    "read_matrices",
+    "read_texts",
     "replacing",
     "write",
     "write_cube",

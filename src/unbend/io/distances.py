@@ -81,14 +81,14 @@ def sparse_of(file: File) -> csr_array | None:
 
 
 def _from_source(opened: Source) -> FloatArray | csr_array:
-    table = _table(opened)
+    table = settled(table_of_distances(opened), "refuse", opened.where)
     if table.values.shape[1] == 3 and not _is_square(table.values):
         return _from_pairs(table.values, opened.where)
     return _square(table, opened)
 
 
-def _table(opened: Source) -> Table:
-    """Read the numbers; a first column of text names the rows."""
+def table_of_distances(opened: Source) -> Table:
+    """Read the numbers, NaN where one is missing; a first column of text names the rows."""
     names = opened.names
     index = Roles(None, None, ()).among(names, opened.where)
     try:
@@ -101,9 +101,9 @@ def _table(opened: Source) -> Table:
         except ValueError:
             pass
         else:
-            return settled(table, "refuse", opened.where)
+            return table
         raise
-    return settled(table, "refuse", opened.where)
+    return table
 
 
 def _is_square(values: FloatArray) -> bool:

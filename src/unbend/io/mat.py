@@ -62,7 +62,7 @@ def load_mat(file: File, array: str | None = None) -> dict[str, Array]:
             for name, shape, kind in reader.whosmat(io.BytesIO(content))
             if kind in NUMBERS
         }
-        wanted = [array] if array in held else list(held)
+        wanted = [name for name in held if array in (None, name)] or list(held)
         loaded = reader.loadmat(
             io.BytesIO(content), variable_names=wanted, chars_as_strings=True, spmatrix=False
         )
