@@ -3,6 +3,7 @@
 import re
 
 Rule = tuple[str, str]
+NONE: Rule = ("", "")
 
 STEP_2: tuple[Rule, ...] = (
     ("ational", "ate"),
@@ -35,10 +36,9 @@ STEP_3: tuple[Rule, ...] = (
     ("ful", ""),
     ("ness", ""),
 )
-STEP_4 = "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split()  # noqa: SIM905
-# The longest suffix that fits is the one that counts.
-STEP_2, STEP_3 = (tuple(sorted(step, key=lambda rule: -len(rule[0]))) for step in (STEP_2, STEP_3))
-STEP_4.sort(key=len, reverse=True)
+STEP_4 = tuple(
+    "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split()  # noqa: SIM905
+)
 LETTERS = re.compile(r"[a-z]{3,64}")
 REPEATED = re.compile(r"([^aeioulsz])\1$")
 
@@ -106,20 +106,23 @@ def _endings(word: str) -> str:
 
 
 def _replaced(word: str, rules: tuple[Rule, ...]) -> str:
-    for suffix, other in rules:
-        if word.endswith(suffix):
-            rest = word.removesuffix(suffix)
-            return rest + other if _measure(rest) > 0 else word
-    return word
+    suffix, other = max(
+        (rule for rule in rules if word.endswith(rule[0])), key=_length, default=NONE
+    )
+    rest = word.removesuffix(suffix)
+    return rest + other if suffix and _measure(rest) > 0 else word
+
+
+def _length(rule: Rule) -> int:
+    """Length of a suffix: the longest that fits is the one that counts."""
+    return len(rule[0])
 
 
 def _stripped(word: str) -> str:
-    for suffix in STEP_4:
-        if word.endswith(suffix):
-            rest = word.removesuffix(suffix)
-            allowed = suffix != "ion" or rest.endswith(("s", "t"))
-            return rest if allowed and _measure(rest) > 1 else word
-    return word
+    suffix = max((suffix for suffix in STEP_4 if word.endswith(suffix)), key=len, default="")
+    rest = word.removesuffix(suffix)
+    allowed = suffix != "ion" or rest.endswith(("s", "t"))
+    return rest if allowed and _measure(rest) > 1 else word
 
 
 def _final(word: str) -> str:

@@ -209,7 +209,7 @@ def _stop_words(given: Iterable[str] | str | None) -> frozenset[str]:
     if isinstance(given, str):
         if given != "english":
             raise ValueError(
-                f"stop_words={given!r} is not allowed: it must be 'english', None or words in a list"
+                f"stop_words={given!r} is not allowed: it must be 'english', None or a list"
             )
         return ENGLISH
     return frozenset(word.lower() for word in given)
