@@ -139,3 +139,17 @@ def test_distances_of_pairs_come_from_matrix_market():
 def test_sparse_matrices_of_matlab_become_tables():
     content = mat({"X": csr_array(MATRIX).tocsc()})
     assert np.array_equal(unbend.io.read(io.BytesIO(content)).values, MATRIX)
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+@pytest.mark.parametrize("field", ["real", "integer"])
+@pytest.mark.parametrize("make", [np.array, coo_array])
+def test_every_matrix_that_scipy_writes_is_read(symmetry, field, make):
+    square = np.random.default_rng(0).integers(-9, 9, (7, 7))
+    fold = {"general": 0, "symmetric": 1, "skew-symmetric": -1}[symmetry]
+    matrix = make((square + fold * square.T).astype(int if field == "integer" else float))
+    out = io.BytesIO()
+    scipy.io.mmwrite(out, matrix, symmetry=symmetry, field=field)
+    assert out.getvalue().startswith(b"%%MatrixMarket matrix")
+    expected = matrix.toarray() if make is coo_array else matrix
+    assert np.array_equal(unbend.io.read(io.BytesIO(out.getvalue())).values, expected)

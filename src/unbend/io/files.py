@@ -65,11 +65,10 @@ CHUNK = 1 << 20
 
 
 class _Unpacked(io.RawIOBase):
-    """Bytes as they are unpacked: no endless line, and no more in all than memory can hold."""
+    """Bytes as they are unpacked, without endless lines."""
 
-    def __init__(self, stream: IO[bytes], name: str, most: int | None) -> None:
-        self._stream, self._name, self._most = stream, name, most
-        self._done = self._line = 0
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._stream, self._name, self._line = stream, name, 0
 
     def readable(self) -> bool:
         return True
@@ -79,9 +78,6 @@ class _Unpacked(io.RawIOBase):
         buffer[: len(part)] = part
         end = part.rfind(b"\n")
         self._line = self._line + len(part) if end < 0 else len(part) - end
-        self._done += len(part)
-        if self._most is not None and self._done > self._most:
-            raise NotEnoughMemory(_too_large(self._name, self._most))
         if self._line > LONGEST_LINE:
             raise ValueError(endless_line(self._name))
         return len(part)
@@ -92,11 +88,12 @@ def endless_line(name: str) -> str:
     return f"{name} has a line of more than {LONGEST_LINE >> 20} MB: it is not a table of text"
 
 
-def _too_large(name: str, most: int) -> str:
-    return (
-        f"{name} unpacks to more than {most / 1e6:.0f} MB, which is more than memory can hold: "
-        "read it in batches, or take a machine with more"
-    )
+def _check_room(name: str, done: int, most: int | None) -> None:
+    if most is not None and done > most:
+        raise NotEnoughMemory(
+            f"{name} unpacks to more than {most / 1e6:.0f} MB, which is more than memory can hold: "
+            "read it in batches, or take a machine with more"
+        )
 
 
 @dataclass(frozen=True)
@@ -126,17 +123,27 @@ class File:
         return io.BytesIO(self.content) if self.path is None else open(self.path, "rb")
 
     @contextmanager
-    def open(self, *, whole: bool = False) -> Iterator[IO[bytes]]:
-        """Open for reading what is inside; damage to the compression is said in one sentence.
-
-        With `whole`, what is read will be held: no more is unpacked than memory can hold.
-        """
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open for reading what is inside; damage to the compression is said in one sentence."""
         with self._unpacking() as stream:
             if self.packed:
-                most = _half_of_memory() if whole else None
-                yield io.BufferedReader(_Unpacked(stream, self.name, most), CHUNK)
+                yield io.BufferedReader(_Unpacked(stream, self.name), CHUNK)
             else:
                 yield stream
+
+    def check_fits(self) -> None:
+        """Refuse a packed file of which memory could not hold what is inside.
+
+        This unpacks it once more than needed. Refusing while pyarrow reads in a thread of its own
+        can leave that thread waiting when the program ends.
+        """
+        if not self.packed:
+            return
+        most, done = _half_of_memory(), 0
+        with self.open() as stream:
+            while part := stream.read(CHUNK):
+                done += len(part)
+                _check_room(self.name, done, most)
 
     @contextmanager
     def _unpacking(self) -> Iterator[IO[bytes]]:
@@ -164,8 +171,7 @@ class File:
             while part := stream.read(CHUNK):
                 parts.append(part)
                 done += len(part)
-                if most is not None and done > most:
-                    raise NotEnoughMemory(_too_large(self.name, most))
+                _check_room(self.name, done, most)
         return b"".join(parts)
 
 

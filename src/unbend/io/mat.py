@@ -55,6 +55,7 @@ def load_mat(file: File, array: str | None = None) -> dict[str, Array]:
 
     # The stubs know of paths only.
     reader: Any = scipy_io
+    damage = (*DAMAGE, reader.matlab.MatReadError)
     content = _unpacked(file.bytes(), file.name)
     try:
         held = {
@@ -66,7 +67,7 @@ def load_mat(file: File, array: str | None = None) -> dict[str, Array]:
         loaded = reader.loadmat(
             io.BytesIO(content), variable_names=wanted, chars_as_strings=True, spmatrix=False
         )
-    except DAMAGE as error:
+    except damage as error:
         raise ValueError(_damaged(file.name)) from error
     arrays = {name: _dense(loaded[name], file.name) for name in wanted if name in loaded}
     if not arrays:

@@ -1,4 +1,7 @@
-"""Matrix Market files: matrices of text, whole or by their entries."""
+"""Matrix Market files: matrices of text, whole or by their entries.
+
+Read here and not by SciPy, whose reader can be made to crash by a file whose sizes do not fit.
+"""
 
 import io
 import re
@@ -6,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
-from unbend.arrays import is_sparse
+from unbend.arrays import FloatArray, is_sparse
 from unbend.io.arrays import MatrixSource, matrix_source
 from unbend.io.files import File
 from unbend.memory import reserve
@@ -19,17 +22,35 @@ BANNER = re.compile(
     re.IGNORECASE,
 )
 SIZES = re.compile(rb"\s*(\d{1,15})\s+(\d{1,15})(?:\s+(\d{1,15}))?\s*")
-DAMAGE = (ValueError, OverflowError, TypeError, MemoryError, IndexError, OSError, RuntimeError)
+# A line of sizes is not longer.
+LONGEST = 200
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the head of a file says about the matrix."""
+    """What the head of a file says about the matrix, and where the entries begin."""
 
     rows: int
     columns: int
+    # Of a matrix that lists its entries, their number.
     entries: int | None
-    complex: bool
+    pattern: bool
+    # 0 for a matrix of which all is there, 1 and -1 for what lies above the diagonal.
+    mirror: int
+    start: int
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Numbers of lines and of numbers in each."""
+        if self.entries is not None:
+            return self.entries, 2 if self.pattern else 3
+        if self.mirror:
+            return self.rows * (self.rows + self.mirror) // 2, 1
+        return self.rows * self.columns, 1
+
+
+class _Damaged(Exception):
+    """The file makes no sense."""
 
 
 def matrix_market_source(file: File) -> MatrixSource:
@@ -39,7 +60,7 @@ def matrix_market_source(file: File) -> MatrixSource:
         reserve(
             matrix.shape[0] * matrix.shape[1] * 8,
             f"the sparse matrix of {file.name}, as a table,",
-            "read distances between pairs by read_distances, or fit PCA to the sparse matrix",
+            "read distances between pairs by read_distances",
         )
         matrix = matrix.toarray()
     return matrix_source(matrix, file.name)
@@ -47,50 +68,91 @@ def matrix_market_source(file: File) -> MatrixSource:
 
 def load_matrix_market(file: File) -> Any:
     """Read the matrix, dense or sparse as the file has it."""
-    from scipy.io import mmread
-
     content = file.bytes()
-    claim = _claim(content, file.name)
-    if claim.complex:
-        raise ValueError(f"{file.name} holds complex numbers, not numbers of a table")
-    reserve(
-        8 * (claim.rows * claim.columns if claim.entries is None else 3 * claim.entries),
-        f"the entries of {file.name}",
-        "take a machine with more",
-    )
     try:
-        matrix = mmread(io.BytesIO(content))
-        if not is_sparse(matrix):
-            return np.asarray(matrix)
-        reserve(8 * claim.rows, f"the rows of {file.name}", "take a machine with more")
-        return csr_array(matrix)
-    except DAMAGE as error:
-        raise ValueError(_damaged(file.name)) from error
-
-
-def _damaged(name: str) -> str:
-    return f"{name} is a damaged or cut off Matrix Market file: fetch or write it again"
+        claim = _claim(content, file.name)
+        reserve(
+            16 * (claim.rows + claim.columns + claim.numbers[0]),
+            f"the rows and entries of {file.name}",
+            "take a machine with more",
+        )
+        numbers = _numbers(content, claim)
+        return _dense(numbers, claim) if claim.entries is None else _sparse(numbers, claim)
+    except _Damaged as error:
+        raise ValueError(
+            f"{file.name} is a damaged or cut off Matrix Market file: fetch or write it again"
+        ) from error
 
 
 def _claim(content: bytes, name: str) -> Claim:
     """Read the banner and the sizes, which must not claim more entries than there are bytes."""
     end = content.find(b"\n")
     banner = BANNER.fullmatch(content[: max(end, 0)])
-    place = end + 1
-    while banner and content[place : place + 1] in (b"%", b"\n", b"\r") and end >= 0:
-        end = content.find(b"\n", place)
-        place = end + 1
-    line = content[place : place + 200].partition(b"\n")[0]
+    while banner and end >= 0 and content[end + 1 : end + 2] in (b"%", b"\n", b"\r"):
+        end = content.find(b"\n", end + 1)
+    line = content[end + 1 : end + 1 + LONGEST].partition(b"\n")[0]
     sizes = SIZES.fullmatch(line)
     if banner is None or sizes is None:
-        raise ValueError(_damaged(name))
-    rows, columns = int(sizes[1]), int(sizes[2])
+        raise _Damaged
+    field, symmetry = banner[2].lower(), banner[3].lower()
+    if field == b"complex":
+        raise ValueError(f"{name} holds complex numbers, not numbers of a table")
     listed = banner[1].lower() == b"coordinate"
-    if listed != (sizes[3] is not None):
-        raise ValueError(_damaged(name))
-    entries = int(sizes[3]) if listed else None
-    # An entry takes two bytes at least; of a symmetric matrix half of the entries are there.
-    least = entries if entries is not None else rows * columns // 2
-    if 2 * least > len(content) + 2 * max(rows, columns) or not rows or not columns:
-        raise ValueError(_damaged(name))
-    return Claim(rows, columns, entries, banner[2].lower() == b"complex")
+    claim = Claim(
+        rows=int(sizes[1]),
+        columns=int(sizes[2]),
+        entries=int(sizes[3]) if listed and sizes[3] else None,
+        pattern=field == b"pattern",
+        mirror={b"general": 0, b"skew-symmetric": -1}.get(symmetry, 1),
+        start=end + 1 + len(line),
+    )
+    square = claim.rows == claim.columns or not claim.mirror
+    whole = listed == (sizes[3] is not None) and (listed or not claim.pattern)
+    # A number takes two bytes at least, one of them before it or behind.
+    fits = 2 * claim.numbers[0] * claim.numbers[1] <= len(content) - claim.start + 1
+    if not (square and whole and fits and claim.rows and claim.columns):
+        raise _Damaged
+    return claim
+
+
+def _numbers(content: bytes, claim: Claim) -> FloatArray:
+    """Read the lines below the sizes: as many as they say, with as many numbers in each."""
+    lines, width = claim.numbers
+    if not lines:
+        return np.empty((0, width))
+    try:
+        below = io.BytesIO(content[claim.start :])
+        numbers = np.loadtxt(below, comments="%", ndmin=2, encoding="latin-1")
+    except (ValueError, OverflowError) as error:
+        raise _Damaged from error
+    if numbers.shape != (lines, width):
+        raise _Damaged
+    return numbers
+
+
+def _dense(numbers: FloatArray, claim: Claim) -> FloatArray:
+    """Put numbers, which stand column by column, in their places."""
+    if not claim.mirror:
+        return np.ascontiguousarray(numbers.reshape(claim.columns, claim.rows).T)
+    n = claim.rows
+    reserve(16 * n * n, "the entries of a symmetric matrix", "take fewer rows")
+    matrix = np.zeros((n, n))
+    # Column by column of the lower triangle is row by row of the upper one.
+    matrix[np.triu_indices(n, k=0 if claim.mirror == 1 else 1)] = numbers[:, 0]
+    above = np.triu(matrix, k=1)
+    return matrix.T + claim.mirror * above
+
+
+def _sparse(numbers: FloatArray, claim: Claim) -> csr_array:
+    places = numbers[:, :2]
+    size = np.array([claim.rows, claim.columns])
+    if not ((places >= 1) & (places <= size) & (places == np.floor(places))).all():
+        raise _Damaged
+    first, second = (places - 1).astype(np.int64).T
+    values = np.ones(len(numbers)) if claim.pattern else numbers[:, 2]
+    if claim.mirror:
+        apart = first != second
+        values = np.r_[values, claim.mirror * values[apart]]
+        first, second = np.r_[first, second[apart]], np.r_[second, first[apart]]
+    shape = (claim.rows, claim.columns)
+    return csr_array(coo_array((values, (first, second)), shape=shape))

@@ -41,6 +41,8 @@ class TextSource:
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Give tables of so many rows, or one of all."""
+        if rows is None:
+            self.file.check_fits()
         start = 0
         for columns in _joined(self._blocks(roles, rows), rows):
             for name in roles.aside:
@@ -71,7 +73,7 @@ class TextSource:
         reader = needed("pyarrow.csv", "reading CSV by pyarrow")
         wanted = roles.wanted(self.names, self.where)
         options = self._arrow_options(reader, roles, wanted, whole)
-        with self.file.open(whole=whole) as stream:
+        with self.file.open() as stream:
             if whole:
                 batches = [reader.read_csv(stream, *options)]
             else:
@@ -122,7 +124,7 @@ class TextSource:
     def _plain(self, roles: Roles, rows: int | None, done: int) -> Iterator[Columns]:
         """Read by Python's own reader, after so many rows."""
         wanted = set(roles.wanted(self.names, self.where))
-        with self.file.open(whole=rows is None) as stream:
+        with self.file.open() as stream:
             records = self._records(self.layout.records(stream))
             for _ in islice(records, done):
                 pass
