@@ -1,6 +1,7 @@
 """HDF5, MAT and Matrix Market against h5py and SciPy."""
 
 import io
+import struct
 
 import h5py
 import numpy as np
@@ -9,6 +10,8 @@ import scipy.io
 from scipy.sparse import coo_array, csr_array
 
 import unbend
+from unbend.io import optional
+from unbend.io.mat5 import variables
 
 MATRIX = np.random.default_rng(0).standard_normal((50, 4))
 KIND = np.array(["a", "b"] * 25)
@@ -153,3 +156,41 @@ def test_every_matrix_that_scipy_writes_is_read(symmetry, field, make):
     assert out.getvalue().startswith(b"%%MatrixMarket matrix")
     expected = matrix.toarray() if make is coo_array else matrix
     assert np.array_equal(unbend.io.read(io.BytesIO(out.getvalue())).values, expected)
+
+
+def test_a_missing_package_is_said_in_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(optional, "import_module", lambda name: exec("raise ImportError"))
+    with pytest.raises(ImportError, match=r"^reading HDF5 needs h5py: pip install 'unbend\[io\]'$"):
+        unbend.io.read(io.BytesIO(SAME["hdf5"]))
+    (tmp_path / "a.png").write_bytes(b"")
+    with pytest.raises(ImportError, match=r"^reading images needs Pillow: pip install"):
+        unbend.io.read_images(tmp_path)
+    with pytest.raises(ImportError, match=r"^writing PNG needs Pillow: pip install"):
+        unbend.io.write_cube(tmp_path / "b.png", np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("version", ["4", "5", "5 packed"])
+@pytest.mark.parametrize("type_", ["f8", "f4", "i4", "i2", "u2", "u1", "i8", "?"])
+def test_variables_of_matlab_are_those_that_scipy_reads(version, type_):
+    if version == "4" and type_ in ("i8", "?"):
+        pytest.skip("version 4 has no such type")
+    array = np.arange(12).reshape(3, 4).astype(type_)
+    options = {"format": version[0], "do_compression": version.endswith("packed")}
+    content = mat({"first": np.eye(2), "second": array, "third": "words"}, **options)
+    expected = scipy.io.loadmat(io.BytesIO(content), variable_names=["second"])["second"]
+    found = dict(variables(content, "t"))["second"]
+    assert np.array_equal(found, expected)
+    assert found.dtype.itemsize == expected.dtype.itemsize
+
+
+def test_big_endian_variables_are_read():
+    """Hand-built: SciPy writes little-endian files only."""
+    flags = struct.pack(">4I", 6, 8, 6, 0)
+    sizes = struct.pack(">2I2i", 5, 8, 2, 3)
+    name = struct.pack(">2H", 1, 1) + b"X\0\0\0"
+    numbers = struct.pack(">2I", 3, 12) + struct.pack(">6h", 1, 2, 3, 4, 5, -600) + bytes(4)
+    body = flags + sizes + name + numbers
+    head = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI"
+    content = head + struct.pack(">2I", 14, len(body)) + body
+    table = unbend.io.read(io.BytesIO(content))
+    assert table.values.tolist() == [[1, 3, 5], [2, 4, -600]]

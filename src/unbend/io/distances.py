@@ -16,6 +16,9 @@ from unbend.io.reading import Source, file_source, is_file, open_source
 from unbend.io.table import Roles, Table
 from unbend.memory import reserve
 
+# A file that names a point far beyond as many distances as it has would cost memory for nothing.
+SCATTERED = 1000
+
 
 def read_distances(source: Any) -> FloatArray | csr_array:
     r"""Read distances between points from a file, a dataframe or an array.
@@ -171,6 +174,11 @@ def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
         row = int(np.argmax(~np.isfinite(lengths)))
         raise ValueError(f"the distance in row {row + 1} of {where} is not finite: leave it out")
     n = int(max(first.max(), second.max())) + 1
+    if n > SCATTERED * (len(triples) + 1000):
+        raise ValueError(
+            f"{where} counts points up to {n} and has {len(triples)} distances: number the points "
+            "without gaps"
+        )
     apart = first != second
     if lengths[~apart].any():
         raise ValueError(

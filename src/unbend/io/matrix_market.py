@@ -22,6 +22,8 @@ BANNER = re.compile(
     re.IGNORECASE,
 )
 SIZES = re.compile(rb"\s*(\d{1,15})\s+(\d{1,15})(?:\s+(\d{1,15}))?\s*")
+# More empty rows than that for each entry would cost memory for nothing.
+SCATTERED = 1000
 # A line of sizes is not longer.
 LONGEST = 200
 
@@ -109,7 +111,11 @@ def _claim(content: bytes, name: str) -> Claim:
     square = claim.rows == claim.columns or not claim.mirror
     whole = listed == (sizes[3] is not None) and (listed or not claim.pattern)
     # A number takes two bytes at least, one of them before it or behind.
-    fits = 2 * claim.numbers[0] * claim.numbers[1] <= len(content) - claim.start + 1
+    listed_rows = SCATTERED * (claim.numbers[0] + 1000)
+    scattered = listed and max(claim.rows, claim.columns) > listed_rows
+    fits = (
+        not scattered and 2 * claim.numbers[0] * claim.numbers[1] <= len(content) - claim.start + 1
+    )
     if not (square and whole and fits and claim.rows and claim.columns):
         raise _Damaged
     return claim
