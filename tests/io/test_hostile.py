@@ -226,3 +226,11 @@ def test_the_memory_that_a_bomb_takes_is_bounded(kind, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     # Kilobytes: the limit, with room for what reads.
     assert int(done.stdout) < 150_000
+
+
+def test_points_numbered_far_beyond_the_distances_are_refused():
+    with pytest.raises(ValueError, match="counts points up to 2147483001 and has 2 distances"):
+        unbend.io.read_distances(io.BytesIO(b"0,1,3\n0,2147483000,5\n"))
+    entries = b"%%MatrixMarket matrix coordinate real general\n2147483000 2147483000 1\n1 2 1\n"
+    with pytest.raises(ValueError, match="damaged or cut off Matrix Market"):
+        unbend.io.read_distances(io.BytesIO(entries))

@@ -10,14 +10,11 @@ from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.io.arrays import is_sparse_archive
 from unbend.io.arrays import load_npz as load_arrays
 from unbend.io.files import File, file_of, format_of
-from unbend.io.matrix_market import load_matrix_market
+from unbend.io.matrix_market import SCATTERED, load_matrix_market
 from unbend.io.missing import settled
 from unbend.io.reading import Source, file_source, is_file, open_source
 from unbend.io.table import Roles, Table
 from unbend.memory import reserve
-
-# A file that names a point far beyond as many distances as it has would cost memory for nothing.
-SCATTERED = 1000
 
 
 def read_distances(source: Any) -> FloatArray | csr_array:

@@ -23,7 +23,7 @@ BANNER = re.compile(
 )
 SIZES = re.compile(rb"\s*(\d{1,15})\s+(\d{1,15})(?:\s+(\d{1,15}))?\s*")
 # More empty rows than that for each entry would cost memory for nothing.
-SCATTERED = 1000
+SCATTERED = 100
 # A line of sizes is not longer.
 LONGEST = 200
 
