@@ -1,6 +1,7 @@
 """Stems of English words: M. F. Porter, An algorithm for suffix stripping, Program 14 (1980)."""
 
 import re
+from functools import lru_cache
 
 Rule = tuple[str, str]
 NONE: Rule = ("", "")
@@ -43,6 +44,8 @@ LETTERS = re.compile(r"[a-z]{3,64}")
 REPEATED = re.compile(r"([^aeioulsz])\1$")
 
 
+# Few words make up most of a text.
+@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the stem of a word in small letters; what is not English letters is left as it is.
 
