@@ -101,12 +101,12 @@ MALFORMED = {
     "three dimensions": ("t.npy", npy(np.zeros((2, 2, 2))), "has 3 dimensions"),
     "no rows": ("t.npy", npy(np.zeros((0, 2))), "has no rows"),
     "cut-off npz": ("t.npz", npz(a=MATRIX)[:-100], "damaged or cut off NPZ file"),
-    "two matrices": ("t.npz", npz(a=MATRIX, b=MATRIX), "several matrices .a, b."),
+    "two matrices": ("t.npz", npz(a=MATRIX, b=MATRIX), "several matrices .a 500 x 4, b 500 x 4."),
     "lengths": ("t.npz", npz(a=MATRIX, b=np.zeros(3)), "'b' of .* has 3 entries"),
     "archive": ("t.zip", archive("table.csv"), "a zip archive without arrays"),
     "workbook": ("t.xlsx", archive("[Content_Types].xml"), "an Excel workbook"),
     "pickle": ("t.npy", pickle.dumps(MATRIX), "a pickle, which is never read"),
-    "hdf5": ("t.h5", b"\x89HDF\r\n\x1a\n" + b"\x00" * 99, "an HDF5 file"),
+    "hdf5": ("t.h5", b"\x89HDF\r\n\x1a\n" + b"\x00" * 99, "damaged or cut off HDF5 file"),
 }
 
 

@@ -1,17 +1,22 @@
 """Arrays: in memory, or in NPY and NPZ files, which are never unpickled."""
 
+import io
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from tokenize import TokenError
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
 from unbend.io.files import File
+from unbend.io.named import chosen, listed
 from unbend.io.numerals import Array
 from unbend.io.table import Roles, Table, table_of_columns, table_of_matrix
+from unbend.memory import NotEnoughMemory, reserve
 
 # What NumPy raises over headers that make no sense.
 DAMAGE = (
@@ -90,7 +95,7 @@ def matrix_source(array: Any, where: str) -> MatrixSource:
             f"{where} has {matrix.ndim} dimensions and a table has two: reshape it to one row for "
             "each point"
         )
-    return MatrixSource(matrix, _places(matrix), {}, where)
+    return MatrixSource(matrix, places(matrix), {}, where)
 
 
 def _array(array: Any, where: str) -> Array:
@@ -106,7 +111,8 @@ def _array(array: Any, where: str) -> Array:
         ) from error
 
 
-def _places(matrix: Array) -> tuple[str, ...]:
+def places(matrix: Any) -> tuple[str, ...]:
+    """Names of columns that have none: x0, x1, …."""
     return tuple(f"x{place}" for place in range(matrix.shape[1]))
 
 
@@ -121,8 +127,10 @@ def load_npy(file: File) -> Array:
         if file.path is not None and not file.packed:
             mapped: Array = np.load(file.path, mmap_mode="r", allow_pickle=False)
             return mapped
-        with file.open() as stream:
-            return np.lib.format.read_array(stream, allow_pickle=False)
+        content = file.bytes()
+        return read_npy(io.BytesIO(content), len(content))
+    except NotEnoughMemory:
+        raise
     except DAMAGE as error:
         raise ValueError(_refusal(file.name, error, "NPY")) from error
 
@@ -142,10 +150,12 @@ def _refusal(name: str, error: BaseException, title: str) -> str:
 def load_npz(file: File) -> dict[str, Array]:
     """Read the arrays of an NPZ file, none of them unpickled."""
     try:
-        with file.open() as stream, zipfile.ZipFile(stream) as archive:
+        with _archive(file) as archive:
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             arrays = {name[:-4]: _member(archive, name) for name in names}
             workbook = "[Content_Types].xml" in archive.namelist()
+    except NotEnoughMemory:
+        raise
     except (*DAMAGE, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(_refusal(file.name, error, "NPZ")) from error
     except (NotImplementedError, RuntimeError) as error:
@@ -156,12 +166,35 @@ def load_npz(file: File) -> dict[str, Array]:
     return arrays
 
 
+@contextmanager
+def _archive(file: File) -> Iterator[zipfile.ZipFile]:
+    """Open an NPZ file whose arrays fit in memory, however small they are packed."""
+    packed = file.path is None or file.packed
+    with zipfile.ZipFile(io.BytesIO(file.bytes()) if packed else cast(Any, file.path)) as archive:
+        size = sum(info.file_size for info in archive.infolist() if info.filename.endswith(".npy"))
+        reserve(size, f"the arrays of {file.name}", "take a machine with more, or fewer rows")
+        yield archive
+
+
 def _member(archive: zipfile.ZipFile, name: str) -> Array:
     with archive.open(name) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
+        return read_npy(stream, archive.getinfo(name).file_size)
 
 
-def npz_source(file: File) -> MatrixSource:
+def read_npy(stream: IO[bytes], size: int) -> Array:
+    """Read an array from a stream of so many bytes, if its header claims no more than those."""
+    version = np.lib.format.read_magic(stream)
+    # Version 3 differs from 2 by the encoding of the names of fields, which sizes do not need.
+    old = version == (1, 0)
+    header = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(stream)
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > size:
+        raise ValueError("the header claims more entries than there are")
+    stream.seek(0)
+    return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def npz_source(file: File, array: str | None = None) -> MatrixSource:
     """Take the one matrix of an NPZ file; arrays of one dimension beside it are columns."""
     arrays = load_npz(file)
     if is_sparse_archive(arrays):
@@ -169,24 +202,26 @@ def npz_source(file: File) -> MatrixSource:
             f"{file.name} holds a sparse matrix, which is not a table: read it with "
             "read_distances if it holds distances"
         )
-    matrices = [name for name, array in arrays.items() if array.ndim != 1]
+    if array is not None:
+        return matrix_source(arrays[str(chosen(arrays, array, file.name).matrix)], file.name)
+    matrices = [name for name, held in arrays.items() if held.ndim != 1]
     if len(matrices) > 1:
         raise ValueError(
-            f"{file.name} holds several matrices ({', '.join(matrices)}): save the one that is the "
-            "table by itself"
+            f"{file.name} holds several matrices ({listed(arrays, matrices)}): name the one that "
+            "is the table by array="
         )
     if not matrices:
         return columns_source(arrays, file.name)
     matrix = arrays.pop(matrices[0])
     if matrix.ndim != 2:
         return matrix_source(matrix, file.name)
-    names = _places(matrix)
+    names = places(matrix)
     if len(arrays.get(COLUMNS, ())) == len(names) and arrays[COLUMNS].dtype.kind == "U":
         names = tuple(arrays.pop(COLUMNS).tolist())
-    for name, array in arrays.items():
-        if len(array) != len(matrix):
+    for name, beside in arrays.items():
+        if len(beside) != len(matrix):
             raise ValueError(
-                f"array {name!r} of {file.name} has {len(array)} entries and the table has "
+                f"array {name!r} of {file.name} has {len(beside)} entries and the table has "
                 f"{len(matrix)} rows: save them apart"
             )
     return MatrixSource(matrix, names, arrays, file.name)

@@ -72,8 +72,7 @@ class ArrowSource:
             with arrow.memory_map(str(self.file.path)) as content:
                 yield content
         else:
-            with self.file.open() as stream:
-                yield arrow.BufferReader(stream.read())
+            yield arrow.BufferReader(self.file.bytes())
 
     def _parquet(self, content: Any) -> tuple[Any, Any]:
         reader = needed("pyarrow.parquet", self._purpose)

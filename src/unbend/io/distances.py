@@ -1,5 +1,6 @@
 """Distances between points: a square table, or one line for each pair."""
 
+import io
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ from scipy.sparse import csr_array, load_npz
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.io.arrays import is_sparse_archive
 from unbend.io.arrays import load_npz as load_arrays
-from unbend.io.files import file_of, format_of
+from unbend.io.files import File, file_of, format_of
+from unbend.io.matrix_market import SCATTERED, load_matrix_market
 from unbend.io.missing import settled
 from unbend.io.reading import Source, file_source, is_file, open_source
 from unbend.io.table import Roles, Table
+from unbend.memory import reserve
 
 
 def read_distances(source: Any) -> FloatArray | csr_array:
@@ -23,7 +26,7 @@ def read_distances(source: Any) -> FloatArray | csr_array:
         As for `read`, with or without a header. A square table of all distances, where a first
         column may name the rows; or three columns, the numbers of two points and their distance.
         Points are counted from 0, or from 1 where no 0 occurs; a pair may be given once or both
-        ways. An NPZ file of SciPy's holds the distances of some pairs.
+        ways. An NPZ file of SciPy's, or Matrix Market, holds the distances of some pairs.
 
     Returns
     -------
@@ -46,25 +49,46 @@ def read_distances(source: Any) -> FloatArray | csr_array:
     if is_file(source):
         file = file_of(source)
         where = file.name
-        if format_of(file) == "npz" and is_sparse_archive(load_arrays(file)):
-            with file.open() as stream:
-                source = csr_array(load_npz(stream))
-        else:
+        source = sparse_of(file)
+        if source is None:
             return _from_source(file_source(file, counted=False))
     if is_sparse(source):
         return _graph(csr_array(source), where)
     return _from_source(open_source(source))
 
 
+def sparse_of(file: File) -> csr_array | None:
+    """Read the sparse matrix of a file, or nothing where it holds none."""
+    kind = format_of(file)
+    if kind == "mtx":
+        matrix = load_matrix_market(file)
+        return matrix if is_sparse(matrix) else None
+    if kind != "npz" or not is_sparse_archive(arrays := load_arrays(file)):
+        return None
+    shape = arrays["shape"]
+    if shape.shape == (2,) and shape.dtype.kind in "iu":
+        reserve(16 * int(shape.max()), f"the rows of {file.name}", "take fewer")
+    try:
+        held: Any = load_npz(io.BytesIO(file.bytes()))
+        if hasattr(held, "check_format"):
+            # Places outside the matrix would be read from memory that is not its own.
+            held.check_format(full_check=True)
+        return csr_array(held)
+    except (ValueError, TypeError, KeyError, OverflowError, IndexError, NotImplementedError) as e:
+        raise ValueError(
+            f"{file.name} is a damaged or cut off sparse matrix: fetch or write it again"
+        ) from e
+
+
 def _from_source(opened: Source) -> FloatArray | csr_array:
-    table = _table(opened)
+    table = settled(table_of_distances(opened), "refuse", opened.where)
     if table.values.shape[1] == 3 and not _is_square(table.values):
         return _from_pairs(table.values, opened.where)
     return _square(table, opened)
 
 
-def _table(opened: Source) -> Table:
-    """Read the numbers; a first column of text names the rows."""
+def table_of_distances(opened: Source) -> Table:
+    """Read the numbers, NaN where one is missing; a first column of text names the rows."""
     names = opened.names
     index = Roles(None, None, ()).among(names, opened.where)
     try:
@@ -77,9 +101,9 @@ def _table(opened: Source) -> Table:
         except ValueError:
             pass
         else:
-            return settled(table, "refuse", opened.where)
+            return table
         raise
-    return settled(table, "refuse", opened.where)
+    return table
 
 
 def _is_square(values: FloatArray) -> bool:
@@ -147,6 +171,11 @@ def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
         row = int(np.argmax(~np.isfinite(lengths)))
         raise ValueError(f"the distance in row {row + 1} of {where} is not finite: leave it out")
     n = int(max(first.max(), second.max())) + 1
+    if n > SCATTERED * (len(triples) + 1000):
+        raise ValueError(
+            f"{where} counts points up to {n} and has {len(triples)} distances: number the points "
+            "without gaps"
+        )
     apart = first != second
     if lengths[~apart].any():
         raise ValueError(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from unbend.memory import NotEnoughMemory, available_memory
+
 OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -26,6 +28,10 @@ MAGIC = {
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "npz",
     b"PK\x05\x06": "npz",
+    b"\x89HDF\r\n\x1a\n": "hdf5",
+    b"MATLAB 5.0 MAT-file": "mat",
+    b"MATLAB 7.3 MAT-file": "mat 7.3",
+    b"%%MatrixMarket": "mtx",
 }
 SUFFIXES = {
     ".parquet": "Parquet",
@@ -35,17 +41,59 @@ SUFFIXES = {
     ".ipc": "Arrow",
     ".npy": "NPY",
     ".npz": "NPZ",
+    ".h5": "HDF5",
+    ".hdf5": "HDF5",
+    ".mtx": "Matrix Market",
 }
 # Formats that are not read, and what to do about each.
 REFUSED = {
     b"FEA1": "a Feather file of version 1: write it again as version 2",
-    b"\x89HDF": "an HDF5 file, which is not read: save the table as Parquet or CSV",
+    b"SIMPLE  =": "a FITS file, which is no table: use unbend.io.read_cube",
+    b"ENVI": "the header of an ENVI cube, which is no table: use unbend.io.read_cube",
+    b"\x89PNG": "a picture, which is no table: use unbend.io.read_images",
+    b"\xff\xd8\xff": "a picture, which is no table: use unbend.io.read_images",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook, which is not read: save the table as CSV",
     b"\x80\x02": "a pickle, which is never read, since loading one can run any program",
     b"\x80\x03": "a pickle, which is never read, since loading one can run any program",
     b"\x80\x04": "a pickle, which is never read, since loading one can run any program",
     b"\x80\x05": "a pickle, which is never read, since loading one can run any program",
 }
+# A line of text that is longer is no line of a table; without a limit, a small packed file could
+# fill the memory with one.
+LONGEST_LINE = 1 << 26
+CHUNK = 1 << 20
+
+
+class _Unpacked(io.RawIOBase):
+    """Bytes as they are unpacked, without endless lines."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._stream, self._name, self._line = stream, name, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._stream.read(len(buffer))
+        buffer[: len(part)] = part
+        end = part.rfind(b"\n")
+        self._line = self._line + len(part) if end < 0 else len(part) - end
+        if self._line > LONGEST_LINE:
+            raise ValueError(endless_line(self._name))
+        return len(part)
+
+
+def endless_line(name: str) -> str:
+    """Say that a line goes on and on."""
+    return f"{name} has a line of more than {LONGEST_LINE >> 20} MB: it is not a table of text"
+
+
+def _check_room(name: str, done: int, most: int | None) -> None:
+    if most is not None and done > most:
+        raise NotEnoughMemory(
+            f"{name} unpacks to more than {most / 1e6:.0f} MB, which is more than memory can hold: "
+            "read it in batches, or take a machine with more"
+        )
 
 
 @dataclass(frozen=True)
@@ -77,6 +125,28 @@ class File:
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Open for reading what is inside; damage to the compression is said in one sentence."""
+        with self._unpacking() as stream:
+            if self.packed:
+                yield io.BufferedReader(_Unpacked(stream, self.name), CHUNK)
+            else:
+                yield stream
+
+    def check_fits(self) -> None:
+        """Refuse a packed file of which memory could not hold what is inside.
+
+        This unpacks it once more than needed. Refusing while pyarrow reads in a thread of its own
+        can leave that thread waiting when the program ends.
+        """
+        if not self.packed:
+            return
+        most, done = _half_of_memory(), 0
+        with self.open() as stream:
+            while part := stream.read(CHUNK):
+                done += len(part)
+                _check_room(self.name, done, most)
+
+    @contextmanager
+    def _unpacking(self) -> Iterator[IO[bytes]]:
         with self._raw() as raw:
             head = raw.read(8)
             raw.seek(0)
@@ -92,6 +162,23 @@ class File:
                     f"{self.name} is damaged or cut off, it cannot be unpacked to its end: "
                     "fetch or write it again"
                 ) from error
+
+    def bytes(self) -> bytes:
+        """Return all that is inside; what is unpacked must fit in memory."""
+        most = _half_of_memory() if self.packed else None
+        parts, done = [], 0
+        with self._unpacking() as stream:
+            while part := stream.read(CHUNK):
+                parts.append(part)
+                done += len(part)
+                _check_room(self.name, done, most)
+        return b"".join(parts)
+
+
+def _half_of_memory() -> int | None:
+    """Bytes that may be unpacked; the arrays that are made of them take as much again."""
+    free = available_memory()
+    return None if free is None else free // 2
 
 
 def file_of(source: Any) -> File:
@@ -123,6 +210,9 @@ def format_of(file: File) -> str:
     for magic, advice in REFUSED.items():
         if head.startswith(magic):
             raise ValueError(f"{file.name} is {advice}")
+    if file.suffix == ".mat":
+        # Version 4 has no first bytes of its own.
+        return "mat"
     if file.suffix in SUFFIXES:
         raise ValueError(
             f"{file.name} does not begin as a {SUFFIXES[file.suffix]} file does: it is damaged, or "
@@ -131,6 +221,6 @@ def format_of(file: File) -> str:
     if b"\x00" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(
             f"{file.name} is neither a table of text nor in a format that is known: CSV, TSV, "
-            "Parquet, Arrow, Feather, NPY and NPZ are"
+            "Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT and Matrix Market are"
         )
     return "text"

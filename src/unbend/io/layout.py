@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Protocol
 
-from unbend.io.files import File
+from unbend.io.files import LONGEST_LINE, File, endless_line
 from unbend.io.numerals import MISSING, WHOLE, is_number
 
 # As much is looked at to find the layout: bytes at least, and lines at most.
@@ -126,6 +126,8 @@ def _sample(file: File) -> tuple[str, str]:
         head = stream.read(SAMPLE_BYTES)
         while head.count(b"\n") < 2 and (more := stream.read(len(head))):
             head += more
+            if len(head) > LONGEST_LINE and b"\n" not in head:
+                raise ValueError(endless_line(file.name))
         rest = stream.read(1)
     marks = (name for mark, name in BYTE_ORDER_MARKS.items() if head.startswith(mark))
     encoding = next(marks, "utf-8")

@@ -90,7 +90,8 @@ def inferred(texts: Sequence[str], comma: bool) -> Array:
     if all(WHOLE.fullmatch(text) for text in stripped):
         try:
             return np.array(list(map(int, stripped)), dtype=np.int64)
-        except OverflowError:
+        except (OverflowError, ValueError):
+            # Too large for 64 bits, or longer than Python reads.
             return text_array(stripped)
     # 007 is a name: as a number it would lose its zeros.
     names = any(text in _TRUTH or CODE.fullmatch(text) for text in stripped)

@@ -3,6 +3,9 @@
 from importlib import import_module
 from typing import Any
 
+# Packages that are installed under another name than they are imported by.
+INSTALLED = {"PIL": "Pillow"}
+
 
 def needed(module: str, purpose: str) -> Any:
     """Import an optional module, or say in one sentence what it is for and how to get it."""
@@ -10,7 +13,8 @@ def needed(module: str, purpose: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(f"{purpose} needs {package}: pip install 'unbend[io]'") from error
+        name = INSTALLED.get(package, package)
+        raise ImportError(f"{purpose} needs {name}: pip install 'unbend[io]'") from error
 
 
 def available(module: str) -> bool:

@@ -9,9 +9,13 @@ import numpy as np
 from unbend.arrays import FloatArray, is_sparse
 from unbend.io.arrays import columns_source, matrix_source, npy_source, npz_source
 from unbend.io.arrow import ArrowSource
+from unbend.io.cube import Cube
 from unbend.io.files import File, file_of, format_of
 from unbend.io.frames import frame_source
+from unbend.io.hdf5 import Hdf5Source
 from unbend.io.layout import layout_of
+from unbend.io.mat import mat_source
+from unbend.io.matrix_market import matrix_market_source
 from unbend.io.missing import check_policy, column_means, settled, settled_batch
 from unbend.io.numerals import Array
 from unbend.io.table import Roles, Table
@@ -40,15 +44,16 @@ def read(
     id: str | None = None,
     ignore: Iterable[str] = (),
     missing: str = "refuse",
+    array: str | None = None,
 ) -> Table:
     r"""Read a table of numbers from a file, a dataframe or an array.
 
     Parameters
     ----------
     source : path, binary file object, dataframe, dict of columns, or array
-        CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ; the format is told by the content, then by
-        the extension. Text may be compressed by gzip, bzip2 or xz. Columns without names are
-        called x0, x1, …
+        CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market; the format is told
+        by the content, then by the extension. Text may be compressed by gzip, bzip2 or xz. Columns
+        without names are called x0, x1, …
     label, id : str, optional
         Columns to keep aside; they may hold anything. A column without a name, as pandas writes
         its index, is taken as `id` where none is given.
@@ -57,6 +62,9 @@ def read(
     missing : {'refuse', 'drop', 'mean', 'median'}, default='refuse'
         What to do about missing values: refuse the table and say where, drop their rows, or put
         the mean or the median of the column in their place.
+    array : str, optional
+        Which array of an NPZ, HDF5 or MAT file that holds several is the table; in HDF5 with its
+        groups, as ``"run/points"``.
 
     Returns
     -------
@@ -71,7 +79,7 @@ def read(
     >>> table.columns, table.values.tolist(), table.label.tolist(), table.rows.tolist()
     (('width', 'height'), [[1.0, 2.5]], ['a'], [0])
     """
-    opened, roles = _opened(source, label, id, ignore, missing)
+    opened, roles = _opened(source, array, Roles(label, id, _names(ignore)), missing)
     (table,) = opened.tables(roles, None)
     return settled(table, missing, opened.where)
 
@@ -84,6 +92,7 @@ def batches(
     id: str | None = None,
     ignore: Iterable[str] = (),
     missing: str = "refuse",
+    array: str | None = None,
 ) -> "Batches":
     """Read a table some rows at a time: Parquet, Arrow, text or NPY larger than memory.
 
@@ -98,6 +107,8 @@ def batches(
         As for `read`. The label of a text file has in each batch the type of its entries there.
     missing : {'refuse', 'drop', 'mean'}, default='refuse'
         As for `read`. The mean, of all rows, takes one more reading; the median is not there.
+    array : str, optional
+        As for `read`. Of an HDF5 file one batch at a time is read.
 
     Returns
     -------
@@ -123,7 +134,7 @@ def batches(
         )
     if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
         raise ValueError(f"rows={rows!r} is not allowed: it must be an integer of at least 1")
-    opened, roles = _opened(source, label, id, ignore, missing)
+    opened, roles = _opened(source, array, Roles(label, id, _names(ignore)), missing)
     return Batches(opened, roles, int(rows), missing)
 
 
@@ -158,20 +169,26 @@ class Batches:
         return column_means(self.source.tables(self.roles, self.rows), self.source.where)
 
 
-def _opened(
-    source: Any, label: str | None, id: str | None, ignore: Iterable[str], missing: str
-) -> tuple[Source, Roles]:
+def _opened(source: Any, array: str | None, roles: Roles, missing: str) -> tuple[Source, Roles]:
     check_policy(missing)
+    opened = open_source(source, array)
+    return opened, roles.among(opened.names, opened.where)
+
+
+def _names(ignore: Iterable[str]) -> tuple[str, ...]:
     if isinstance(ignore, str):
         raise TypeError(f"ignore={ignore!r} is a string: pass a list of names")
-    opened = open_source(source)
-    return opened, Roles(label, id, tuple(ignore)).among(opened.names, opened.where)
+    return tuple(ignore)
 
 
-def open_source(source: Any) -> Source:
+def open_source(source: Any, array: str | None = None) -> Source:
     """Find out what a source is, and what its columns are called."""
     if is_file(source):
-        return file_source(file_of(source))
+        return file_source(file_of(source), array)
+    if array is not None:
+        raise ValueError(f"array={array!r} names an array of a file, and no file was given")
+    if isinstance(source, Cube):
+        return source
     if is_sparse(source):
         raise TypeError("a sparse matrix is not a table: pass source.toarray(), or fit to it")
     if isinstance(source, Mapping):
@@ -210,13 +227,23 @@ def is_file(source: Any) -> bool:
     return isinstance(source, str) or hasattr(source, "__fspath__") or hasattr(source, "read")
 
 
-def file_source(file: File, *, counted: bool = True) -> Source:
+def file_source(file: File, array: str | None = None, *, counted: bool = True) -> Source:
     """Open a file by its format; `counted` says whether 0, 1, 2, … may be a header."""
     kind = format_of(file)
+    if kind == "npz":
+        return npz_source(file, array)
+    if kind in ("hdf5", "mat 7.3"):
+        return Hdf5Source(file, array, transposed=kind == "mat 7.3")
+    if kind == "mat":
+        return mat_source(file, array)
+    if array is not None:
+        raise ValueError(
+            f"array={array!r} names an array of an NPZ, HDF5 or MAT file, and {file.name} is none"
+        )
     if kind == "text":
         return TextSource(file, layout_of(file, counted=counted))
     if kind == "npy":
         return npy_source(file)
-    if kind == "npz":
-        return npz_source(file)
+    if kind == "mtx":
+        return matrix_market_source(file)
     return ArrowSource(file, kind)

@@ -12,6 +12,7 @@ from unbend.io.numerals import MISSING, Array, is_number
 
 # What pandas calls an index when it writes one to CSV or Parquet: never a coordinate.
 INDEX_NAMES = ("", "__index_level_0__")
+SINGLE = ("float16", "float32")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +92,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are kept aside and which are left out."""
+    """Which columns are kept aside and which are left out; `alone`, nothing but those aside."""
 
     label: str | None
     id: str | None
     ignore: tuple[str, ...]
+    alone: bool = False
 
     @property
     def aside(self) -> tuple[str, ...]:
@@ -120,6 +122,8 @@ class Roles:
 
     def values(self, names: Sequence[str], where: str) -> tuple[str, ...]:
         """Names of the columns that hold the coordinates."""
+        if self.alone:
+            return ()
         out = {*self.aside, *self.ignore}
         kept = tuple(name for name in names if name not in out)
         if not kept:
@@ -141,8 +145,8 @@ def table_of_columns(columns: Mapping[str, Array], roles: Roles, start: int, whe
     """Table of one-dimensional arrays by name, with NaN for what is missing."""
     names = roles.values(tuple(columns), where)
     numbers = [_numbers(columns[name], name, where) for name in names]
-    single = all(column.dtype in (np.float16, np.float32) for column in numbers)
-    n = len(numbers[0])
+    single = bool(numbers) and all(column.dtype.name in SINGLE for column in numbers)
+    n = len(next(iter(columns.values())))
     values = np.empty((n, len(names)), dtype=np.float32 if single else np.float64)
     for place, column in enumerate(numbers):
         values[:, place] = column

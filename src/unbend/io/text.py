@@ -41,6 +41,8 @@ class TextSource:
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Give tables of so many rows, or one of all."""
+        if rows is None:
+            self.file.check_fits()
         start = 0
         for columns in _joined(self._blocks(roles, rows), rows):
             for name in roles.aside:
@@ -65,7 +67,7 @@ class TextSource:
             except pyarrow.ArrowInvalid:
                 # What pyarrow cannot read, as +1.5, the plain way can, or says what is wrong.
                 pass
-        yield from self._plain(roles, rows or LINES, done)
+        yield from self._plain(roles, rows, done)
 
     def _by_arrow(self, roles: Roles, whole: bool) -> Iterator[Columns]:
         reader = needed("pyarrow.csv", "reading CSV by pyarrow")
@@ -119,14 +121,14 @@ class TextSource:
         parsed = numbers(texts, self.layout.comma)
         return np.array(texts, dtype=object) if parsed is None else parsed
 
-    def _plain(self, roles: Roles, rows: int, done: int) -> Iterator[Columns]:
+    def _plain(self, roles: Roles, rows: int | None, done: int) -> Iterator[Columns]:
         """Read by Python's own reader, after so many rows."""
         wanted = set(roles.wanted(self.names, self.where))
         with self.file.open() as stream:
             records = self._records(self.layout.records(stream))
             for _ in islice(records, done):
                 pass
-            while some := list(islice(records, rows)):
+            while some := list(islice(records, rows or LINES)):
                 yield {
                     name: np.array(texts, dtype=object)
                     if name in roles.aside

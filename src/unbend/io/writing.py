@@ -6,7 +6,7 @@ import os
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 
@@ -14,11 +14,30 @@ from unbend.files import replacing
 from unbend.io.arrays import COLUMNS
 from unbend.io.numerals import Array
 from unbend.io.optional import needed
-from unbend.io.table import Table
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 ARROW = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Arrow"}
 EXTENSIONS = (*SEPARATORS, *ARROW, ".npy", ".npz")
+
+
+class Aside(Protocol):
+    """What was read, with its columns that are not coordinates."""
+
+    @property
+    def label(self) -> Array | None:
+        """Labels of the rows."""
+
+    @property
+    def label_name(self) -> str | None:
+        """Name of their column."""
+
+    @property
+    def ids(self) -> Array | None:
+        """Ids of the rows."""
+
+    @property
+    def id_name(self) -> str | None:
+        """Name of their column."""
 
 
 def write(
@@ -26,7 +45,7 @@ def write(
     coordinates: Any,
     *,
     columns: Sequence[str] | None = None,
-    table: Table | None = None,
+    table: "Aside | None" = None,
 ) -> None:
     r"""Write coordinates to a file, with the ids and the label of the table they came from.
 
@@ -40,7 +59,7 @@ def write(
         One row for each row of the table. Text keeps every bit of them.
     columns : sequence of str, optional
         Names of the coordinates; y0, y1, … by default.
-    table : Table, optional
+    table : Table or Texts, optional
         Its ids go before the coordinates and its label behind.
 
     Examples
@@ -69,7 +88,7 @@ def write(
         _write_file(partial, path.suffix.lower(), values, named, table)
 
 
-def _named(values: Array, columns: Sequence[str] | None, table: Table | None) -> dict[str, Array]:
+def _named(values: Array, columns: Sequence[str] | None, table: Aside | None) -> dict[str, Array]:
     """Columns in the order of writing: ids, coordinates, label."""
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ValueError("coordinates must be an array of numbers with two dimensions")
@@ -93,7 +112,7 @@ def _named(values: Array, columns: Sequence[str] | None, table: Table | None) ->
 
 
 def _write_file(
-    path: Path, suffix: str, values: Array, named: dict[str, Array], table: Table | None
+    path: Path, suffix: str, values: Array, named: dict[str, Array], table: Aside | None
 ) -> None:
     if suffix in SEPARATORS:
         with open(path, "wb") as stream:
@@ -124,7 +143,7 @@ def _items(column: Array) -> Iterator[Any]:
     return iter(column) if column.dtype == np.float32 else iter(column.tolist())
 
 
-def _write_npz(path: Path, values: Array, named: dict[str, Array], table: Table | None) -> None:
+def _write_npz(path: Path, values: Array, named: dict[str, Array], table: Aside | None) -> None:
     aside = {} if table is None else {table.id_name or "id", table.label_name or "label"}
     beside = {name: _plain(column) for name, column in named.items() if name in aside}
     names = [name for name in named if name not in aside]

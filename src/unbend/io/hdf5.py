@@ -1,0 +1,193 @@
+"""HDF5 files, and MAT files of version 7.3, which are such; read by h5py.
+
+A file from elsewhere can name other files, or filters that are programs: neither is followed.
+"""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from unbend.io.arrays import MatrixSource, columns_source, matrix_source, places
+from unbend.io.files import File
+from unbend.io.named import chosen
+from unbend.io.numerals import Array
+from unbend.io.optional import needed
+from unbend.io.table import Roles, Table
+from unbend.memory import reserve
+
+# What h5py raises over files that make no sense.
+DAMAGE = (
+    OSError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    UnicodeError,
+    IndexError,
+    SystemError,
+)
+# Filters that are part of the library; any other would be a program loaded from a folder.
+OWN_FILTERS = {1, 2, 3, 4, 5, 6, 32000}
+# A file of groups within groups ends somewhere.
+MOST_OBJECTS = 10_000
+
+
+@dataclass(frozen=True)
+class Hdf5Source:
+    """The arrays of an HDF5 file."""
+
+    file: File
+    array: str | None
+    # MATLAB stores matrices by columns, so that they come out transposed.
+    transposed: bool = False
+
+    @property
+    def where(self) -> str:
+        """Name for messages."""
+        return self.file.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        with self._opened() as source:
+            return source.names
+
+    def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
+        """Give tables of so many rows, or one of all."""
+        with self._opened() as source:
+            yield from source.tables(roles, rows)
+
+    @contextmanager
+    def _opened(self) -> Iterator[MatrixSource]:
+        with open_arrays(self.file, self.transposed) as arrays:
+            which = chosen(arrays, self.array, self.where)
+            columns: dict[str, Any] = {name: arrays[name] for name in which.columns}
+            if which.matrix is None:
+                first = columns[which.columns[0]]
+                if len(columns) == 1 and first.dtype.names is not None:
+                    yield matrix_source(first[:], self.where)
+                else:
+                    yield columns_source(columns, self.where)
+                return
+            matrix = arrays[which.matrix]
+            if matrix.ndim != 2:
+                yield matrix_source(matrix[:], self.where)
+            else:
+                yield MatrixSource(matrix, places(matrix), columns, self.where)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """An array in an open file; what is asked for is read, if it fits in memory."""
+
+    # A dataset of h5py, or its view as text.
+    held: Any
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    where: str
+    transposed: bool
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, part: slice) -> Array:
+        count = len(range(*part.indices(len(self)))) if self.shape else 1
+        size = count * prod(self.shape[1:]) * max(self.dtype.itemsize, 1)
+        reserve(size, f"the entries of {self.where}", "read it in batches")
+        with guarded(self.where):
+            if self.transposed:
+                return np.asarray(self.held[..., part]).T
+            return np.asarray(self.held[part])
+
+
+@contextmanager
+def guarded(where: str) -> Iterator[None]:
+    """Say in one sentence that h5py could not make sense of a file."""
+    try:
+        yield
+    except DAMAGE as error:
+        raise ValueError(
+            f"{where} is a damaged or cut off HDF5 file: fetch or write it again"
+        ) from error
+
+
+@contextmanager
+def open_arrays(file: File, transposed: bool) -> Iterator[dict[str, Dataset]]:
+    """Open the arrays of numbers or text in a file, by their paths."""
+    h5py = needed("h5py", "reading HDF5")
+    plain = file.path is not None and not file.packed
+    with guarded(file.name):
+        opened = h5py.File(file.path if plain else io.BytesIO(file.bytes()), "r")
+    try:
+        yield _arrays(h5py, opened, file.name, transposed)
+    finally:
+        with guarded(file.name):
+            opened.close()
+
+
+def _arrays(h5py: Any, opened: Any, where: str, transposed: bool) -> dict[str, Dataset]:
+    found: dict[str, Dataset] = {}
+    groups, seen = [("", opened)], 0
+    addresses = set()
+    while groups:
+        path, group = groups.pop()
+        with guarded(where):
+            items = list(group) if isinstance(group, h5py.Group) else []
+        for name in items:
+            seen += 1
+            if seen > MOST_OBJECTS:
+                raise ValueError(f"{where} holds more than {MOST_OBJECTS} arrays and groups")
+            with guarded(where):
+                # Links can lead to other files, or back.
+                if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                    continue
+                item = group[name]
+                address = h5py.h5o.get_info(item.id).addr
+            if address in addresses:
+                continue
+            addresses.add(address)
+            if isinstance(item, h5py.Group):
+                groups.append((f"{path}{name}/", item))
+            elif isinstance(item, h5py.Dataset):
+                dataset = _dataset(h5py, item, f"{path}{name}", where, transposed)
+                if dataset is not None:
+                    found[f"{path}{name}"] = dataset
+    return found
+
+
+def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> Dataset | None:
+    """Take a dataset of numbers or text; refuse one that lies elsewhere or needs a program."""
+    with guarded(where):
+        elsewhere = bool(item.external) or item.is_virtual
+        plan = item.id.get_create_plist()
+        filters = {plan.get_filter(place)[0] for place in range(plan.get_nfilters())}
+        text = h5py.check_string_dtype(item.dtype) is not None
+        shape = tuple(item.shape or ())
+        kept = bool(shape) and (text or item.dtype.kind in "biufcV")
+    if elsewhere:
+        raise ValueError(
+            f"array {name[:60]!r} of {where} lies in another file, which is not followed: copy it "
+            "into one"
+        )
+    if not filters <= OWN_FILTERS:
+        raise ValueError(
+            f"array {name[:60]!r} of {where} is packed by a filter that is not HDF5's own: write "
+            "it again with gzip"
+        )
+    if not kept or 0 in shape:
+        return None
+    turned = shape[::-1] if transposed else shape
+    dtype = np.dtype(object) if text else item.dtype
+    return Dataset(item.asstr() if text else item, turned, dtype, where, transposed)

@@ -1,0 +1,218 @@
+"""Several matrices of similarities or distances between the same objects, one for each source."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from unbend.arrays import FloatArray, is_sparse
+from unbend.io.arrays import load_npy, load_npz
+from unbend.io.distances import sparse_of, table_of_distances
+from unbend.io.files import File, file_of, format_of
+from unbend.io.folders import files_of, is_folder
+from unbend.io.hdf5 import open_arrays
+from unbend.io.mat import load_mat
+from unbend.io.numerals import Array
+from unbend.io.reading import file_source, is_file, open_source
+
+Matrix = FloatArray | csr_array
+# Entries of the two directions that differ by more than rounding are two opinions.
+ROUNDING = 1e-8
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".npy", ".npz", ".mtx")
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Square matrices of one size; what `read_matrices` returns.
+
+    Attributes
+    ----------
+    values : tuple of arrays (n, n)
+        The matrices, dense or sparse; NaN, or absent from a sparse one, is what was not measured.
+    names : tuple of str
+        Where each came from.
+    objects : tuple of str or None
+        Names of the rows, where the sources have some.
+    """
+
+    values: tuple[Matrix, ...]
+    names: tuple[str, ...]
+    objects: tuple[str, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class _One:
+    """A matrix before it is compared with the others."""
+
+    name: str
+    matrix: Matrix
+    objects: tuple[str, ...] | None
+
+
+def read_matrices(source: Any) -> Matrices:
+    """Read several matrices of similarities or distances between the same objects.
+
+    Parameters
+    ----------
+    source : path, or list of paths, arrays or dataframes
+        A folder or a list of files, each with one square table as `read_distances` takes it; an
+        array (m, n, n); an NPY, NPZ, HDF5 or MAT file of one such array or of several matrices; or
+        a table in which square ones stand below each other.
+
+    Returns
+    -------
+    Matrices
+        Whose `values` are for `ReplicatedMDS` and `WeightedMDS`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> rows = np.random.default_rng(0).random((2, 10, 1, 2))
+    >>> heard = np.linalg.norm(rows - rows.swapaxes(1, 2), axis=3)
+    >>> matrices = unbend.io.read_matrices(heard)
+    >>> len(matrices), matrices.values[0].shape
+    (2, (10, 10))
+    >>> model = unbend.WeightedMDS(metric="precomputed").fit(matrices.values)
+    >>> model.embedding_.shape
+    (10, 2)
+    """
+    found = list(_found(source))
+    first = found[0]
+    for one in found:
+        _check(one)
+        if one.matrix.shape != first.matrix.shape:
+            raise ValueError(
+                f"{one.name} tells of {one.matrix.shape[0]} objects and {first.name} of "
+                f"{first.matrix.shape[0]}: all must tell of the same, with NaN for the unknown"
+            )
+        if one.objects is not None and first.objects not in (None, one.objects):
+            raise ValueError(
+                f"the rows of {one.name} have other names than those of {first.name}, or another "
+                "order: bring all to one"
+            )
+    objects = next((one.objects for one in found if one.objects is not None), None)
+    return Matrices(tuple(one.matrix for one in found), tuple(one.name for one in found), objects)
+
+
+def _found(source: Any) -> Iterator[_One]:
+    if is_folder(source):
+        for path in files_of(source, SUFFIXES, "matrices").paths:
+            yield _single(path, path.name)
+    elif is_file(source):
+        yield from _of_file(file_of(source))
+    elif isinstance(source, Mapping):
+        for name, item in source.items():
+            yield _single(item, str(name))
+    elif isinstance(source, list | tuple):
+        if not source:
+            raise ValueError("the list of matrices is empty")
+        for place, item in enumerate(source):
+            named = isinstance(item, str | Path)
+            yield _single(item, str(item) if named else f"matrix {place + 1}")
+    else:
+        yield from _of_stack(source, "the array")
+
+
+def _of_stack(source: Any, where: str) -> Iterator[_One]:
+    """Take the matrices of an array of three dimensions, or of a table."""
+    array = source if is_sparse(source) else np.asarray(source)
+    if array.ndim != 3:
+        yield from _of_table(source, where)
+        return
+    for place, matrix in enumerate(array):
+        yield _One(f"matrix {place + 1} of {where}", np.asarray(matrix), None)
+
+
+def _of_table(source: Any, where: str) -> Iterator[_One]:
+    """Take the matrices of a table, one square below the other."""
+    one = _single(source, where)
+    n, width = one.matrix.shape
+    if n == width or n % width or is_sparse(one.matrix):
+        yield one
+        return
+    for place in range(n // width):
+        part = slice(place * width, (place + 1) * width)
+        names = None if one.objects is None else one.objects[part]
+        yield _One(f"matrix {place + 1} of {where}", one.matrix[part], names)
+
+
+def _of_file(file: File) -> Iterator[_One]:
+    kind = format_of(file)
+    if kind == "npy":
+        yield from _of_stack(load_npy(file), file.name)
+        return
+    arrays = _arrays(file, kind)
+    if arrays is None:
+        yield from _of_table(file, file.name)
+        return
+    for name, array in arrays.items():
+        if array.ndim == 3:
+            yield from _of_stack(array, f"{name} of {file.name}")
+        else:
+            yield _One(f"{name} of {file.name}", array, None)
+    if not arrays:
+        raise ValueError(f"{file.name} holds no matrices")
+
+
+def _arrays(file: File, kind: str) -> dict[str, Array] | None:
+    """Matrices of a file that holds arrays by name, or nothing where it is of another kind."""
+    if kind == "npz" and sparse_of(file) is None:
+        held = load_npz(file)
+    elif kind == "mat":
+        held = load_mat(file)
+    elif kind in ("hdf5", "mat 7.3"):
+        with open_arrays(file, transposed=kind == "mat 7.3") as arrays:
+            held = {name: array[:] for name, array in arrays.items() if array.ndim in (2, 3)}
+    else:
+        return None
+    return {
+        name: array
+        for name, array in held.items()
+        if array.ndim in (2, 3) and array.dtype.kind in "biuf"
+    }
+
+
+def _single(source: Any, name: str) -> _One:
+    """Read one matrix: sparse as it is, or a table whose first column may name the rows."""
+    if isinstance(source, str | Path):
+        source = file_of(source)
+    if isinstance(source, File):
+        sparse = sparse_of(source)
+        if sparse is not None:
+            return _One(name, sparse, None)
+        opened = file_source(source, counted=False)
+    elif is_sparse(source):
+        return _One(name, csr_array(source), None)
+    else:
+        opened = open_source(source)
+    table = table_of_distances(opened)
+    objects = None if table.ids is None else tuple(map(str, table.ids.tolist()))
+    return _One(name, table.values, objects)
+
+
+def _check(one: _One) -> None:
+    """Refuse what is not square, or differs in the two directions."""
+    n, width = one.matrix.shape
+    if n != width:
+        raise ValueError(f"{one.name} is {n} x {width} and a matrix of similarities is square")
+    matrix: Any = one.matrix
+    values: Array = np.asarray(matrix.data if is_sparse(matrix) else matrix)
+    if np.isinf(values).any():
+        raise ValueError(f"{one.name} holds numbers that are not finite: put NaN for not known")
+    if is_sparse(matrix):
+        apart = abs(matrix - matrix.T).max() if matrix.nnz else 0.0
+    else:
+        both = np.nan_to_num(values - values.T)
+        apart = np.abs(both).max(initial=0.0)
+    if apart > ROUNDING * np.nanmax(np.abs(values), initial=0.0):
+        raise ValueError(
+            f"{one.name} is not symmetric (entries differ by up to {apart:g}): take the mean of "
+            "both directions if that is what you mean"
+        )

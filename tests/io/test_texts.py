@@ -1,0 +1,168 @@
+"""Documents as weighted terms; scikit-learn and Snowball as oracles."""
+
+import gzip
+import io
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import snowballstemmer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.metrics.pairwise import cosine_similarity
+
+import unbend
+from unbend.io.porter import stem
+from unbend.io.stopwords import ENGLISH
+
+DOCS = Path(__file__).parents[2] / "docs"
+DOCUMENTS = [
+    "Maps of the sea, mapped by sailors.",
+    "The sailor mapped a green sea; the sea was green.",
+    "Red apples, green apples",
+    "Sea",
+]
+WORDS = sorted(
+    {word for page in DOCS.glob("*.md") for word in re.findall(r"[a-z]+", page.read_text().lower())}
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.text("ab é_1,\n", max_size=30), min_size=1, max_size=8))
+def test_weights_are_those_of_scikit_learn(documents):
+    documents = [*documents, "ab ab ba", "b1 ab"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        texts = unbend.io.read_texts(documents, stop_words=None)
+    kept = [documents[row] for row in texts.rows]
+    oracle = TfidfVectorizer()
+    expected = oracle.fit_transform(kept)
+    assert list(texts.columns) == oracle.get_feature_names_out().tolist()
+    assert np.allclose(texts.values.toarray(), expected.toarray(), rtol=1e-13, atol=0)
+    assert len(kept) + sum(not re.search(r"\w\w", text) for text in documents) == len(documents)
+
+
+def test_frequencies_without_weights_are_counts():
+    texts = unbend.io.read_texts(DOCUMENTS, stop_words=None, weight="tf", unit=False)
+    expected = CountVectorizer().fit_transform(DOCUMENTS)
+    assert np.array_equal(texts.values.toarray(), expected.toarray())
+    rows = unbend.io.read_texts(DOCUMENTS, weight="tf").values.toarray()
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-14)
+
+
+def test_stop_words_are_left_out():
+    assert not set(unbend.io.read_texts(DOCUMENTS).columns) & ENGLISH
+    assert "the" in unbend.io.read_texts(DOCUMENTS, stop_words=None).columns
+    assert "sea" not in unbend.io.read_texts(DOCUMENTS[:3], stop_words=["SEA"]).columns
+    with pytest.raises(ValueError, match="stop_words='german'"):
+        unbend.io.read_texts(DOCUMENTS, stop_words="german")
+
+
+def test_stems_are_those_of_porter_as_snowball_has_them():
+    oracle = snowballstemmer.stemmer("porter")
+    # Snowball leaves some doubled letters that the paper undoubles, and shortens two letters.
+    doubled = re.compile(r"([chjkqvwxy])\1(ed|ing)$")
+    words = [word for word in WORDS if len(word) > 2 and not doubled.search(word)]
+    assert len(words) > 1000
+    assert [stem(word) for word in words] == [oracle.stemWord(word) for word in words]
+
+
+@settings(deadline=None)
+@given(
+    st.text(max_size=12), st.sampled_from(["ational", "ingly", "ies", "eed", "ll", "yed", "ion"])
+)
+def test_stems_of_any_word_are_shorter_or_equal(word, ending):
+    assert len(stem(word + ending)) <= len(word + ending)
+
+
+def test_stemmed_documents_share_terms():
+    texts = unbend.io.read_texts(DOCUMENTS, stem=True)
+    assert texts.columns == ("appl", "green", "map", "red", "sailor", "sea")
+
+
+def test_empty_documents_are_dropped_with_a_warning(tmp_path):
+    for name, content in {"a": "red sea", "b": "of the", "c": "", "d": "blue sea"}.items():
+        (tmp_path / f"{name}.txt").write_text(content)
+    with pytest.warns(UserWarning, match=r"2 documents have no term and were left .*'b\.txt'"):
+        texts = unbend.io.read_texts(tmp_path)
+    assert texts.ids.tolist() == ["a.txt", "d.txt"]
+    assert texts.rows.tolist() == [0, 3]
+    with pytest.raises(ValueError, match="no document has any term"):
+        unbend.io.read_texts(["of the", ""])
+
+
+def test_folders_lists_lines_and_columns_are_one(tmp_path):
+    expected = unbend.io.read_texts(DOCUMENTS)
+    paths = []
+    for place, document in enumerate(DOCUMENTS):
+        paths.append(tmp_path / f"kind{place % 2}" / f"{place}.txt.gz")
+        paths[-1].parent.mkdir(exist_ok=True)
+        paths[-1].write_bytes(gzip.compress(document.encode()))
+    table = {"text": DOCUMENTS, "kind": list("abab"), "number": [1, 2, 3, 4]}
+    lines = io.BytesIO("\n".join(DOCUMENTS).encode())
+    for source, columns in ((paths, {}), (lines, {}), (table, {"column": "text", "label": "kind"})):
+        texts = unbend.io.read_texts(source, **columns)
+        assert np.array_equal(texts.values.toarray(), expected.values.toarray())
+    assert texts.label.tolist() == list("abab")
+    folder = unbend.io.read_texts(tmp_path)
+    assert folder.label.tolist() == ["kind0", "kind0", "kind1", "kind1"]
+    assert folder.shape == expected.shape
+
+
+def test_a_column_of_a_file_holds_documents(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = "\n".join(f'{place},"{text}",1.5' for place, text in enumerate(DOCUMENTS))
+    path.write_text(f"number,text,weight\n{lines}\n")
+    texts = unbend.io.read_texts(path, column="text", id="number")
+    assert np.array_equal(texts.ids, np.arange(4))
+    expected = unbend.io.read_texts(DOCUMENTS)
+    assert np.array_equal(texts.values.toarray(), expected.values.toarray())
+    with pytest.raises(ValueError, match=r"has no column 'words'"):
+        unbend.io.read_texts(path, column="words")
+    out = io.BytesIO()
+    unbend.io.write(out, np.zeros((4, 2)), table=texts)
+    assert out.getvalue().startswith(b"number,y0,y1\n0,0.0,0.0\n")
+
+
+def test_new_documents_use_terms_and_weights_of_the_old():
+    texts = unbend.io.read_texts(DOCUMENTS, stem=True)
+    again = unbend.io.read_texts([*DOCUMENTS, "unknown sailors"], like=texts)
+    assert np.allclose(again.values.toarray()[:4], texts.values.toarray(), rtol=1e-15)
+    assert again.values.toarray()[4].tolist() == [0, 0, 0, 0, 1, 0]
+
+
+def test_distances_are_chords_of_the_angles():
+    texts = unbend.io.read_texts([*DOCUMENTS, DOCUMENTS[1]])
+    cosines = cosine_similarity(texts.values)
+    distances = texts.distances()
+    assert np.allclose(distances**2, 2 - 2 * cosines, atol=1e-14)
+    assert distances[1, 4] == 0
+    assert unbend.ClassicalMDS(metric="precomputed").fit_transform(distances).shape == (5, 2)
+
+
+def test_pca_takes_the_sparse_rows_and_others_say_what_to_do():
+    texts = unbend.io.read_texts(DOCUMENTS)
+    flat = unbend.PCA(n_components=2, svd_solver="arpack").fit_transform(texts.values)
+    dense = unbend.PCA(n_components=2).fit_transform(texts.values.toarray())
+    assert np.allclose(np.abs(flat), np.abs(dense), atol=1e-10)
+    with pytest.raises(TypeError, match="does not take sparse rows"):
+        unbend.Isomap(n_neighbors=2).fit(texts.values)
+
+
+def test_what_is_no_text_is_said(tmp_path):
+    (tmp_path / "a.txt").write_bytes("né".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"a\.txt is not in UTF-8 .*0xe9.*encoding="):
+        unbend.io.read_texts(tmp_path)
+    assert unbend.io.read_texts(tmp_path, encoding="latin-1").columns == ("né",)
+    (tmp_path / "a.txt").write_bytes(b"ab\x00cd")
+    with pytest.raises(ValueError, match=r"a\.txt is not text"):
+        unbend.io.read_texts(tmp_path)
+    with pytest.raises(ValueError, match=r"is a file and strings .* pathlib\.Path"):
+        unbend.io.read_texts([str(tmp_path / "a.txt")])
+    with pytest.raises(ValueError, match="encoding='klingon' is not known"):
+        unbend.io.read_texts(tmp_path, encoding="klingon")
+    with pytest.raises(TypeError, match="one is of type int"):
+        unbend.io.read_texts([3])
