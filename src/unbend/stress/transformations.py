@@ -109,12 +109,16 @@ class Ratio(OfPairs):
 @final
 @dataclass(frozen=True, eq=False)
 class Interval(OfPairs):
-    """d̂ = a + b δ with b ≥ 0."""
+    """d̂ = a + b δ with b ≥ 0, and not below zero at the least δ.
+
+    Negative disparities would be no distances, and majorisation would lose its guarantee.
+    """
 
     def __call__(self, distances: FloatArray) -> Disparities:
         """Find the best line that does not fall."""
         intercept, slope = self.line(distances)
-        return self.left(distances, intercept + slope * self.pairs.dissimilarities)
+        line = intercept + slope * self.pairs.dissimilarities.astype(np.float64)
+        return self.left(distances, np.maximum(line, 0.0))
 
     def line(self, distances: FloatArray) -> tuple[float, float]:
         """Intercept and slope."""
@@ -124,7 +128,18 @@ class Interval(OfPairs):
         spread = pairs.sum(np.square(given - centre))
         product = pairs.sum((given - centre) * (distances - mean))
         slope = max(product / spread, 0.0) if spread > 0 else 0.0
-        return mean - slope * centre, slope
+        if mean + slope * (self._least - centre) >= 0:
+            return mean - slope * centre, slope
+        # The line through zero at the least δ: the other edge of the cone.
+        above = given - self._least
+        slope = pairs.sum(above * distances) / pairs.sum(above * above)
+        return -slope * self._least, slope
+
+    @cached_property
+    def _least(self) -> float:
+        """Least dissimilarity of a known pair."""
+        known = True if self.weights is None else self.weights > 0
+        return float(self.pairs.dissimilarities.min(where=known, initial=np.inf))
 
     def curve(self, distances: FloatArray) -> Curve:
         """Return the line."""
