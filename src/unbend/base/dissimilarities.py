@@ -10,17 +10,18 @@ from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.base.inputs import (
-    FAR,
     check_both_ways,
     check_distances,
+    check_scale,
     open_space,
     rows_of_numbers,
     square_similarities,
 )
 from unbend.memory import reserve
-from unbend.neighbors import PointSpace
+from unbend.neighbors import DistanceSpace, PointSpace, Space
 from unbend.report import note
 from unbend.stress import Pairs
+from unbend.stress.pairs import DOUBLE_OBJECTS
 from unbend.stress.starts import parts
 
 
@@ -35,6 +36,9 @@ class Given:
 
 def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: int) -> Given:
     """Check what the user passed and make pairs of it."""
+    if isinstance(X, np.ma.MaskedArray):
+        # What is masked is not known: as plain arrays its numbers would count.
+        X = X.astype(np.float64).filled(np.nan)
     points: PointSpace | None = None
     square: FloatArray = np.empty((0, 0))
     if estimator.metric == "precomputed":
@@ -51,13 +55,14 @@ def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: i
         f"the dissimilarities of {n} objects",
         "use MetricMDS(solver='sgd') on points, which never holds them, or PCA",
     )
-    pairs = Pairs.of_square(square) if points is None else Pairs.of_points(points)
+    with np.errstate(over="ignore"):
+        pairs = Pairs.of_square(square) if points is None else Pairs.of_points(points)
     if checked is not None:
         both = Pairs.of_square(checked).dissimilarities
         both = both if pairs.weights is None else both * pairs.weights
         pairs = Pairs(n, pairs.dissimilarities, both)
     note(rows=n, pairs=len(pairs.dissimilarities), unknown=unknown(pairs))
-    _check_connected(pairs)
+    _check_single_precision(pairs)
     return Given(pairs, points, dtype)
 
 
@@ -66,7 +71,18 @@ def unknown(pairs: Pairs) -> int:
     return 0 if pairs.weights is None else int(np.sum(pairs.weights == 0))
 
 
-def _check_connected(pairs: Pairs) -> None:
+def _check_single_precision(pairs: Pairs) -> None:
+    """Refuse dissimilarities of many objects whose squares single precision cannot hold."""
+    largest = float(pairs.dissimilarities.max(initial=0.0))
+    if pairs.dissimilarities.dtype == np.float32 and not 1e-15 < (largest or 1.0) < 1e15:
+        raise ValueError(
+            f"more than {DOUBLE_OBJECTS} objects are kept in single precision and their largest "
+            f"distance, {largest:.1e}, leaves it: rescale X to about one"
+        )
+
+
+def check_connected(pairs: Pairs) -> None:
+    """Refuse groups of objects between which no distance is known."""
     count = parts(pairs)
     if count > 1:
         raise ValueError(
@@ -94,8 +110,21 @@ def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.d
             "X has a NaN whose mirror image is a number: a distance that is not known must be NaN "
             "both ways, or use repair='clean'"
         )
-    check_distances(np.where(missing, 0.0, distances) if missing.any() else distances)
+    check_distances(
+        np.where(missing, 0.0, distances) if missing.any() else distances, "; repair='clean' does"
+    )
     return distances, distances.dtype
+
+
+def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
+    """Points, or distances all of which are known."""
+    if not is_sparse(X):
+        if estimator.metric != "precomputed":
+            return open_space(estimator, X, threads)
+        square, dtype = square_distances(estimator, X)
+        if not np.isnan(square).any():
+            return DistanceSpace(np.array(square, dtype=np.float64)), dtype
+    raise ValueError("solver='sgd' needs points or all distances: use solver='lbfgs'")
 
 
 def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -114,8 +143,8 @@ def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         raise ValueError(
             "the sparse matrix stores NaN or infinity: leave distances that are not known out"
         )
-    if float(np.abs(values).max(initial=0.0, where=~np.isnan(values))) > FAR:
-        raise ValueError("distances beyond 1e150 have no squares in double precision: rescale X")
+    largest = float(np.abs(values).max(initial=0.0, where=~np.isnan(values)))
+    check_scale(largest, fitting=reset)
     if np.any(values < 0) and not (reset and estimator.repair == "clean"):
         raise ValueError(
             f"distances must not be negative and the smallest is {np.nanmin(values):g}: if these "
@@ -151,14 +180,19 @@ def _of_known(sparse: csr_array) -> FloatArray:
 
 def _from_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
     """Convert similarities of covariance type: d² = s_ii + s_jj − 2 s_ij."""
-    kernel, dtype = square_similarities(estimator, X, "metric='kernel'")
+    clean = estimator.repair == "clean"
+    kernel, dtype = square_similarities(estimator, X, "metric='kernel'", symmetric=not clean)
+    if clean:
+        note(asymmetry=float(np.abs(kernel - kernel.T).max()))
+        kernel = (kernel + kernel.T) / 2
     diagonal = kernel.diagonal()
     squares = diagonal + diagonal[:, None] - 2.0 * kernel
     lowest, size = float(squares.min()), float(np.abs(kernel).max())
-    if lowest < -1e-10 * size:
+    if lowest < -1e-10 * size and not clean:
         raise ValueError(
             "metric='kernel' needs similarities of covariance type, s_ii + s_jj >= 2 s_ij, and "
-            f"that is off by {-lowest:g}: convert the similarities to distances yourself"
+            f"that is off by {-lowest:g}: convert the similarities to distances yourself; "
+            "repair='clean' takes such pairs for equal"
         )
     note(conversion="d² = s_ii + s_jj − 2 s_ij")
     return np.sqrt(np.maximum(squares, 0.0)), dtype
@@ -179,11 +213,24 @@ def _weights(weights: Any, mask: Any, n: int) -> FloatArray | None:
         array = array.astype(np.float64)
         if not np.isfinite(array).all() or array.min() < 0:
             raise ValueError(f"{name} must be finite numbers that are not negative")
+        _check_range(array, name)
         if not np.array_equal(array, array.T):
             raise ValueError(f"{name} must be symmetric: pass (W + W.T) / 2 if that is meant")
         array = (array != 0).astype(np.float64) if name == "mask" else array
         checked = array if checked is None else checked * array
     return checked
+
+
+def _check_range(weights: FloatArray, name: str) -> None:
+    """Refuse weights whose sums of squares, or whose size in single precision, are lost."""
+    positive = weights[weights > 0]
+    low, high = (1e-30, 1e30) if len(weights) > DOUBLE_OBJECTS else (1e-100, 1e100)
+    if len(positive) and (positive.min() < low or positive.max() > high):
+        raise ValueError(
+            f"{name} from {positive.min():.0e} to {positive.max():.0e} leave the range of {low:g} "
+            f"to {high:g} in which sums keep their digits: divide them by their largest, and set "
+            "those that do not count to 0"
+        )
 
 
 def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:

@@ -49,6 +49,11 @@ def given_start(init: Any, n: int, d: int) -> FloatArray:
             f"init must hold {n} x {d} finite coordinates, as X and n_components have: its shape "
             f"is {start.shape}"
         )
+    if np.all(start == start[0]):
+        raise ValueError(
+            "init puts all objects in one place, where stress has no direction to fall in: give "
+            "different coordinates, or init='random'"
+        )
     return start
 
 

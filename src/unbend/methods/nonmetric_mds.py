@@ -112,7 +112,8 @@ class NonmetricMDS(Scaling):
         stretch = float(np.sqrt(wanted / size)) if size > 0 else 1.0
         transformation = self._transformation(given.pairs)
         distances *= stretch * scale
-        self._warn_if_degenerate(transformation(distances).targets, distances)
+        known = slice(None) if pairs.weights is None else pairs.weights > 0
+        self._warn_if_degenerate(transformation(distances).targets[known], distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
         curve = transformation.curve(distances)
         place = OwnStress(turned.copy(), given.points, "raw", curve)

@@ -91,6 +91,14 @@ class Pairs:
     def _exact(self, scale: float) -> FloatArray:
         return np.asarray(scale, dtype=self.dissimilarities.dtype)
 
+    def dealt(self, rng: np.random.Generator) -> "Pairs":
+        """Deal the dissimilarities and their weights to other pairs; unknown ones stay unknown."""
+        order = np.arange(len(self.dissimilarities))
+        known = order if self.weights is None else order[self.weights > 0]
+        order[known] = rng.permutation(known)
+        weights = None if self.weights is None else self.weights[order]
+        return replace(self, dissimilarities=self.dissimilarities[order], weights=weights)
+
     def sum(self, values: FloatArray) -> float:
         """Weighted sum of one number a pair, in double precision."""
         if self.weights is None:
