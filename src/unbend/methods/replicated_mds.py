@@ -26,6 +26,7 @@ from unbend.stress import (
 )
 from unbend.stress.pairs import mean_pairs
 from unbend.stress.place import MeanOfCurves
+from unbend.stress.transformations import of_distances_size
 
 
 @final
@@ -85,7 +86,8 @@ class ReplicatedMDS(SeveralScaling):
             start = starts.classical(unit, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
             solver = majorise if self.solver == "smacof" else quasi_newton
-            solution = solver(objective, start, tolerance(self.tol, mean.n), self.max_iter)
+            tol = tolerance(self.tol, objective.rounding)
+            solution = solver(objective, start, tol, self.max_iter)
             note(iterations=len(solution.history) - 1, converged=solution.converged)
             if not solution.converged:
                 warn(f"stress was still falling after max_iter={self.max_iter}: raise it")
@@ -97,13 +99,14 @@ class ReplicatedMDS(SeveralScaling):
             embedding = principal_axes(x) * stretch
             distances *= stretch
             curves = [part.curve(distances) for part in parts]
+            sized = [of_distances_size(curve, solution.value) for curve in curves]
             own = OwnStress(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
         self._keep(
             report,
             embedding,
             given[0].dtype,
-            MeanOfCurves(curves, own),
+            MeanOfCurves(sized, own),
             None,
             stress_=float(history[-1]),
             stress_per_matrix_=np.array(

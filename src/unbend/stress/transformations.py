@@ -29,6 +29,10 @@ class Line:
         """Read the line."""
         return np.asarray(np.maximum(self.intercept + self.slope * dissimilarities, 0.0))
 
+    def times(self, factor: float) -> "Line":
+        """Return a multiple of the line."""
+        return Line(factor * self.intercept, factor * self.slope)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -45,8 +49,20 @@ class Steps:
         within = np.interp(dissimilarities, self.given, self.fitted)
         return np.where(dissimilarities > last, beyond, within)
 
+    def times(self, factor: float) -> "Steps":
+        """Return a multiple of the curve."""
+        return Steps(self.given, factor * self.fitted)
+
 
 Curve = Line | Steps
+
+
+def of_distances_size(curve: Curve, value: float) -> Curve:
+    """Stretch disparities, which regression shrinks, so that fitted objects stay where they are.
+
+    At a minimum f of Σ w (d − d̂)² / Σ w d² objects are at rest between targets d̂/(1 − f).
+    """
+    return curve.times(1.0 / (1.0 - value)) if value < 1 else curve
 
 
 class Disparities(NamedTuple):
