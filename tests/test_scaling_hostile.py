@@ -143,3 +143,16 @@ def test_a_new_row_very_far_away_is_placed_there(loss):
     placed = given(MetricMDS, DISTANCES, loss=loss).transform(rows)
     assert np.all(np.isfinite(placed))
     assert np.linalg.norm(placed, axis=1).min() > 1e139
+
+
+@pytest.mark.parametrize("transformation", ["ratio", "interval"])
+def test_fitted_objects_are_at_rest_between_their_targets(transformation):
+    options = {"transformation": transformation, "max_iter": 5000}
+    mds = given(NonmetricMDS, DISTANCES, **options)
+    both = ReplicatedMDS(**options).fit([DISTANCES, 3.0 * DISTANCES**1.2])
+    # Without its own zero a row has to be placed by the others.
+    alone = DISTANCES + np.diag(np.full(25, np.nan))
+    np.testing.assert_allclose(mds.transform(alone), mds.embedding_, atol=1e-5)
+    np.testing.assert_allclose(
+        both.transform([alone, 3.0 * alone**1.2]), both.embedding_, atol=1e-5
+    )

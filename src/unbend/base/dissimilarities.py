@@ -4,19 +4,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.base.inputs import (
-    check_both_ways,
     check_distances,
     check_scale,
     open_space,
     rows_of_numbers,
     square_similarities,
 )
+from unbend.base.known import known_pairs
 from unbend.memory import reserve
 from unbend.neighbors import DistanceSpace, PointSpace, Space
 from unbend.report import note
@@ -34,11 +33,24 @@ class Given:
     dtype: np.dtype[Any]
 
 
-def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: int) -> Given:
-    """Check what the user passed and make pairs of it."""
+def gather(
+    estimator: BaseEstimator,
+    X: Any,
+    weights: Any,
+    mask: Any,
+    threads: int,
+    *,
+    listed: bool = False,
+) -> Given:
+    """Check what the user passed and make pairs of it, `listed` if it is sparse and that is asked.
+
+    A caller that cannot work with a list gets all pairs.
+    """
+    if listed and estimator.metric == "precomputed" and is_sparse(X):
+        return _gather_listed(estimator, X, weights, mask)
     if isinstance(X, np.ma.MaskedArray):
         # What is masked is not known: as plain arrays its numbers would count.
-        X = X.astype(np.float64).filled(np.nan)
+        X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
     points: PointSpace | None = None
     square: FloatArray = np.empty((0, 0))
     if estimator.metric == "precomputed":
@@ -64,6 +76,24 @@ def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: i
     note(rows=n, pairs=len(pairs.dissimilarities), unknown=unknown(pairs))
     _check_single_precision(pairs)
     return Given(pairs, points, dtype)
+
+
+def _gather_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> Given:
+    distances = checked_distances(estimator, X, reset=True)
+    n, columns = distances.shape
+    if n != columns:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
+        )
+    pairs = known_pairs(distances, estimator.repair == "clean")
+    checked = _weights(weights, mask, n)
+    if checked is not None and pairs.ends is not None:
+        weighed = checked[tuple(pairs.ends)]
+        known = weighed > 0
+        pairs = Pairs(n, pairs.dissimilarities[known], weighed[known], pairs.ends[:, known])
+    stored = len(pairs.dissimilarities)
+    note(rows=n, pairs=stored, unknown=n * (n - 1) // 2 - stored)
+    return Given(pairs, None, distances.dtype)
 
 
 def unknown(pairs: Pairs) -> int:
@@ -100,8 +130,8 @@ def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.d
             f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
         )
     if is_sparse(distances):
-        check_both_ways(csr_array(distances))
-        return _of_known(csr_array(distances)), distances.dtype
+        reserve(8 * n**2, f"{n} x {n} distances, of which few are known", "use MetricMDS")
+        return known_pairs(distances, estimator.repair == "clean").square(), distances.dtype
     if estimator.repair == "clean":
         return cleaned(distances), distances.dtype
     missing = np.isnan(distances)
@@ -168,16 +198,6 @@ def cleaned(distances: FloatArray) -> FloatArray:
     return np.asarray(mean)
 
 
-def _of_known(sparse: csr_array) -> FloatArray:
-    """Dense matrix of the stored entries, in either direction, NaN elsewhere."""
-    entries = sparse.tocoo()
-    dense = np.full(sparse.shape, np.nan, dtype=sparse.dtype)
-    dense[entries.col, entries.row] = entries.data
-    dense[entries.row, entries.col] = entries.data
-    np.fill_diagonal(dense, 0.0)
-    return dense
-
-
 def _from_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
     """Convert similarities of covariance type: d² = s_ii + s_jj − 2 s_ij."""
     clean = estimator.repair == "clean"
@@ -204,6 +224,8 @@ def _weights(weights: Any, mask: Any, n: int) -> FloatArray | None:
     for name, given in (("weights", weights), ("mask", mask)):
         if given is None:
             continue
+        if is_sparse(given):
+            reserve(8 * n**2, f"{name} of {n} x {n} pairs", "leave them out")
         array = np.asarray(given.toarray() if is_sparse(given) else given)
         if array.shape != (n, n) or array.dtype.kind not in "bifu":
             raise ValueError(

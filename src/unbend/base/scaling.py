@@ -4,7 +4,6 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
@@ -132,7 +131,7 @@ class Scaling(Embedding):
                 self._fit_matched(report, X, weights is None and mask is None, rng)
                 return self
             with stage("dissimilarities"):
-                given = gather(self, X, weights, mask, threads(self.n_jobs))
+                given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
                 check_connected(given.pairs)
                 check_size(self.n_components, given.pairs.n)
                 pairs, scale = given.pairs.scaled()
@@ -216,17 +215,18 @@ class Scaling(Embedding):
             return [given_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
             return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
-        whole = pairs.weights is None
+        whole = pairs.weights is None and pairs.ends is None
         features = None if given.points is None else euclidean_features(given.points)
         if features is not None and whole and self.init != "pivot":
             return [starts.linear(features / scale, d)]
-        if self.init == "pivot" or (self.init == "auto" and whole and pairs.n > CLASSICAL_OBJECTS):
+        few = whole or pairs.ends is not None
+        if self.init == "pivot" or (self.init == "auto" and few and pairs.n > CLASSICAL_OBJECTS):
             return [starts.pivot(starts.pivots_of(pairs, rng, threads(self.n_jobs)), d)]
         return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
 
     def _solved(self, objective: Objective, begun: list[FloatArray]) -> Solution:
         solver = majorise if self._solver() == "smacof" else quasi_newton
-        tol = tolerance(self.tol, len(begun[0]))
+        tol = tolerance(self.tol, objective.rounding)
         found = [solver(objective, start, tol, self.max_iter) for start in begun]
         return min(found, key=lambda solution: solution.value)
 
@@ -243,7 +243,7 @@ class Scaling(Embedding):
             Three arrays of one entry a pair, for a Shepard diagram.
         """
         pairs = self._pairs()
-        distances = pdist(np.asarray(self.embedding_, dtype=np.float64))
+        distances = pairs.distances(np.asarray(self.embedding_, dtype=np.float64))
         known = slice(None) if pairs.weights is None else pairs.weights > 0
         found = (pairs.dissimilarities, self._disparities(distances), distances)
         return Shepard(*(np.asarray(values[known], dtype=np.float64) for values in found))

@@ -53,7 +53,7 @@ def pivot(distances: FloatArray, d: int) -> FloatArray:
 def pivots_of(pairs: Pairs, rng: np.random.Generator, threads: int) -> FloatArray:
     """Distances of some objects, chosen at random, to all; unknown ones along known paths."""
     chosen = np.sort(rng.choice(pairs.n, min(PIVOTS, pairs.n), replace=False))
-    if pairs.weights is not None and not pairs.weights.all():
+    if pairs.ends is not None or (pairs.weights is not None and not pairs.weights.all()):
         return geodesics(known_graph(pairs), chosen, threads=threads)
     everyone = np.arange(pairs.n)
     rows = np.zeros((len(chosen), pairs.n))
@@ -83,14 +83,14 @@ def _completed(pairs: Pairs, threads: int) -> FloatArray:
 
 def parts(pairs: Pairs) -> int:
     """Count the parts between which no distance is known."""
-    if pairs.weights is None:
+    if pairs.weights is None and pairs.ends is None:
         return 1
     return int(components(known_graph(pairs)).max()) + 1
 
 
 def known_graph(pairs: Pairs) -> csr_array:
     """Known pairs as the edges of a graph, both ways; a dissimilarity of zero is one too."""
-    rows, columns = np.triu_indices(pairs.n, 1)
+    rows, columns = pairs.all_ends()
     lengths = pairs.dissimilarities.astype(np.float64)
     if pairs.weights is not None:
         known = pairs.weights > 0
