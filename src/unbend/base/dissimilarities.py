@@ -4,23 +4,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.base.inputs import (
-    FAR,
-    check_both_ways,
     check_distances,
+    check_scale,
     open_space,
     rows_of_numbers,
     square_similarities,
 )
+from unbend.base.known import known_pairs
 from unbend.memory import reserve
-from unbend.neighbors import PointSpace
+from unbend.neighbors import DistanceSpace, PointSpace, Space
 from unbend.report import note
 from unbend.stress import Pairs
+from unbend.stress.pairs import DOUBLE_OBJECTS
 from unbend.stress.starts import parts
 
 
@@ -33,8 +33,24 @@ class Given:
     dtype: np.dtype[Any]
 
 
-def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: int) -> Given:
-    """Check what the user passed and make pairs of it."""
+def gather(
+    estimator: BaseEstimator,
+    X: Any,
+    weights: Any,
+    mask: Any,
+    threads: int,
+    *,
+    listed: bool = False,
+) -> Given:
+    """Check what the user passed and make pairs of it, `listed` if it is sparse and that is asked.
+
+    A caller that cannot work with a list gets all pairs.
+    """
+    if listed and estimator.metric == "precomputed" and is_sparse(X):
+        return _gather_listed(estimator, X, weights, mask)
+    if isinstance(X, np.ma.MaskedArray):
+        # What is masked is not known: as plain arrays its numbers would count.
+        X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
     points: PointSpace | None = None
     square: FloatArray = np.empty((0, 0))
     if estimator.metric == "precomputed":
@@ -51,14 +67,33 @@ def gather(estimator: BaseEstimator, X: Any, weights: Any, mask: Any, threads: i
         f"the dissimilarities of {n} objects",
         "use MetricMDS(solver='sgd') on points, which never holds them, or PCA",
     )
-    pairs = Pairs.of_square(square) if points is None else Pairs.of_points(points)
+    with np.errstate(over="ignore"):
+        pairs = Pairs.of_square(square) if points is None else Pairs.of_points(points)
     if checked is not None:
         both = Pairs.of_square(checked).dissimilarities
         both = both if pairs.weights is None else both * pairs.weights
         pairs = Pairs(n, pairs.dissimilarities, both)
     note(rows=n, pairs=len(pairs.dissimilarities), unknown=unknown(pairs))
-    _check_connected(pairs)
+    _check_single_precision(pairs)
     return Given(pairs, points, dtype)
+
+
+def _gather_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> Given:
+    distances = checked_distances(estimator, X, reset=True)
+    n, columns = distances.shape
+    if n != columns:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
+        )
+    pairs = known_pairs(distances, estimator.repair == "clean")
+    checked = _weights(weights, mask, n)
+    if checked is not None and pairs.ends is not None:
+        weighed = checked[tuple(pairs.ends)]
+        known = weighed > 0
+        pairs = Pairs(n, pairs.dissimilarities[known], weighed[known], pairs.ends[:, known])
+    stored = len(pairs.dissimilarities)
+    note(rows=n, pairs=stored, unknown=n * (n - 1) // 2 - stored)
+    return Given(pairs, None, distances.dtype)
 
 
 def unknown(pairs: Pairs) -> int:
@@ -66,7 +101,18 @@ def unknown(pairs: Pairs) -> int:
     return 0 if pairs.weights is None else int(np.sum(pairs.weights == 0))
 
 
-def _check_connected(pairs: Pairs) -> None:
+def _check_single_precision(pairs: Pairs) -> None:
+    """Refuse dissimilarities of many objects whose squares single precision cannot hold."""
+    largest = float(pairs.dissimilarities.max(initial=0.0))
+    if pairs.dissimilarities.dtype == np.float32 and not 1e-15 < (largest or 1.0) < 1e15:
+        raise ValueError(
+            f"more than {DOUBLE_OBJECTS} objects are kept in single precision and their largest "
+            f"distance, {largest:.1e}, leaves it: rescale X to about one"
+        )
+
+
+def check_connected(pairs: Pairs) -> None:
+    """Refuse groups of objects between which no distance is known."""
     count = parts(pairs)
     if count > 1:
         raise ValueError(
@@ -84,8 +130,8 @@ def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.d
             f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
         )
     if is_sparse(distances):
-        check_both_ways(csr_array(distances))
-        return _of_known(csr_array(distances)), distances.dtype
+        reserve(8 * n**2, f"{n} x {n} distances, of which few are known", "use MetricMDS")
+        return known_pairs(distances, estimator.repair == "clean").square(), distances.dtype
     if estimator.repair == "clean":
         return cleaned(distances), distances.dtype
     missing = np.isnan(distances)
@@ -94,8 +140,21 @@ def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.d
             "X has a NaN whose mirror image is a number: a distance that is not known must be NaN "
             "both ways, or use repair='clean'"
         )
-    check_distances(np.where(missing, 0.0, distances) if missing.any() else distances)
+    check_distances(
+        np.where(missing, 0.0, distances) if missing.any() else distances, "; repair='clean' does"
+    )
     return distances, distances.dtype
+
+
+def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
+    """Points, or distances all of which are known."""
+    if not is_sparse(X):
+        if estimator.metric != "precomputed":
+            return open_space(estimator, X, threads)
+        square, dtype = square_distances(estimator, X)
+        if not np.isnan(square).any():
+            return DistanceSpace(np.array(square, dtype=np.float64)), dtype
+    raise ValueError("solver='sgd' needs points or all distances: use solver='lbfgs'")
 
 
 def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -114,8 +173,8 @@ def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         raise ValueError(
             "the sparse matrix stores NaN or infinity: leave distances that are not known out"
         )
-    if float(np.abs(values).max(initial=0.0, where=~np.isnan(values))) > FAR:
-        raise ValueError("distances beyond 1e150 have no squares in double precision: rescale X")
+    largest = float(np.abs(values).max(initial=0.0, where=~np.isnan(values)))
+    check_scale(largest, fitting=reset)
     if np.any(values < 0) and not (reset and estimator.repair == "clean"):
         raise ValueError(
             f"distances must not be negative and the smallest is {np.nanmin(values):g}: if these "
@@ -139,26 +198,21 @@ def cleaned(distances: FloatArray) -> FloatArray:
     return np.asarray(mean)
 
 
-def _of_known(sparse: csr_array) -> FloatArray:
-    """Dense matrix of the stored entries, in either direction, NaN elsewhere."""
-    entries = sparse.tocoo()
-    dense = np.full(sparse.shape, np.nan, dtype=sparse.dtype)
-    dense[entries.col, entries.row] = entries.data
-    dense[entries.row, entries.col] = entries.data
-    np.fill_diagonal(dense, 0.0)
-    return dense
-
-
 def _from_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
     """Convert similarities of covariance type: d² = s_ii + s_jj − 2 s_ij."""
-    kernel, dtype = square_similarities(estimator, X, "metric='kernel'")
+    clean = estimator.repair == "clean"
+    kernel, dtype = square_similarities(estimator, X, "metric='kernel'", symmetric=not clean)
+    if clean:
+        note(asymmetry=float(np.abs(kernel - kernel.T).max()))
+        kernel = (kernel + kernel.T) / 2
     diagonal = kernel.diagonal()
     squares = diagonal + diagonal[:, None] - 2.0 * kernel
     lowest, size = float(squares.min()), float(np.abs(kernel).max())
-    if lowest < -1e-10 * size:
+    if lowest < -1e-10 * size and not clean:
         raise ValueError(
             "metric='kernel' needs similarities of covariance type, s_ii + s_jj >= 2 s_ij, and "
-            f"that is off by {-lowest:g}: convert the similarities to distances yourself"
+            f"that is off by {-lowest:g}: convert the similarities to distances yourself; "
+            "repair='clean' takes such pairs for equal"
         )
     note(conversion="d² = s_ii + s_jj − 2 s_ij")
     return np.sqrt(np.maximum(squares, 0.0)), dtype
@@ -170,6 +224,8 @@ def _weights(weights: Any, mask: Any, n: int) -> FloatArray | None:
     for name, given in (("weights", weights), ("mask", mask)):
         if given is None:
             continue
+        if is_sparse(given):
+            reserve(8 * n**2, f"{name} of {n} x {n} pairs", "leave them out")
         array = np.asarray(given.toarray() if is_sparse(given) else given)
         if array.shape != (n, n) or array.dtype.kind not in "bifu":
             raise ValueError(
@@ -179,11 +235,24 @@ def _weights(weights: Any, mask: Any, n: int) -> FloatArray | None:
         array = array.astype(np.float64)
         if not np.isfinite(array).all() or array.min() < 0:
             raise ValueError(f"{name} must be finite numbers that are not negative")
+        _check_range(array, name)
         if not np.array_equal(array, array.T):
             raise ValueError(f"{name} must be symmetric: pass (W + W.T) / 2 if that is meant")
         array = (array != 0).astype(np.float64) if name == "mask" else array
         checked = array if checked is None else checked * array
     return checked
+
+
+def _check_range(weights: FloatArray, name: str) -> None:
+    """Refuse weights whose sums of squares, or whose size in single precision, are lost."""
+    positive = weights[weights > 0]
+    low, high = (1e-30, 1e30) if len(weights) > DOUBLE_OBJECTS else (1e-100, 1e100)
+    if len(positive) and (positive.min() < low or positive.max() > high):
+        raise ValueError(
+            f"{name} from {positive.min():.0e} to {positive.max():.0e} leave the range of {low:g} "
+            f"to {high:g} in which sums keep their digits: divide them by their largest, and set "
+            "those that do not count to 0"
+        )
 
 
 def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:

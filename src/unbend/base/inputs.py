@@ -81,15 +81,16 @@ def open_space(
 
 
 def square_similarities(
-    estimator: BaseEstimator, X: Any, given: str
+    estimator: BaseEstimator, X: Any, given: str, *, symmetric: bool = True
 ) -> tuple[FloatArray, np.dtype[Any]]:
-    """Symmetric similarities of covariance type."""
+    """Similarities of covariance type, checked to be symmetric unless that is to be mended."""
     kernel = rows_of_numbers(estimator, X, reset=True)
     if kernel.shape[0] != kernel.shape[1]:
         raise ValueError(
             f"{given} needs a square matrix and X is {kernel.shape[0]} x {kernel.shape[1]}"
         )
-    _check_symmetric(kernel, "similarity matrix")
+    if symmetric:
+        _check_symmetric(kernel, "similarity matrix")
     return np.array(kernel, dtype=np.float64), kernel.dtype
 
 
@@ -108,14 +109,14 @@ def check_not_negative(values: FloatArray) -> None:
         )
 
 
-def _check_symmetric(matrix: FloatArray, what: str) -> float:
+def _check_symmetric(matrix: FloatArray, what: str, remedy: str = "") -> float:
     """Raise where entries differ beyond rounding in their own precision; return that rounding."""
     slack = 100 * float(np.finfo(matrix.dtype).eps * np.abs(matrix).max(initial=0.0))
     asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
     if asymmetry > slack:
         raise ValueError(
             f"the {what} is not symmetric (entries differ by up to {asymmetry:g}): pass "
-            "(X + X.T) / 2 if that is what you mean"
+            f"(X + X.T) / 2 if that is what you mean{remedy}"
         )
     return slack
 
@@ -132,13 +133,16 @@ def check_both_ways(graph: csr_array) -> None:
         )
 
 
-def check_distances(distances: FloatArray) -> None:
-    """Refuse a square matrix that is not symmetric or has a diagonal that is not zero."""
-    slack = _check_symmetric(distances, "distance matrix")
+def check_distances(distances: FloatArray, remedy: str = "") -> None:
+    """Refuse a square matrix that is not symmetric or has a diagonal that is not zero.
+
+    The `remedy` ends the message, where the caller has one to offer.
+    """
+    slack = _check_symmetric(distances, "distance matrix", remedy and f"{remedy} so")
     if float(np.abs(distances.diagonal()).max(initial=0.0)) > slack:
         raise ValueError(
             "the distance matrix has a diagonal that is not zero: every point is at distance zero "
-            "from itself"
+            f"from itself{remedy and remedy + ' away with it'}"
         )
 
 

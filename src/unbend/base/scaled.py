@@ -7,7 +7,6 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.extend import Barycentric, Extension, Placement, Rule
 from unbend.neighbors import PointSpace, Space
-from unbend.stress.pairs import DOUBLE_OBJECTS
 
 
 class Shepard(NamedTuple):
@@ -26,10 +25,10 @@ class Baseline(NamedTuple):
     share: float
 
 
-def tolerance(tol: float | str, n: int) -> float:
-    """Relative length of the gradient at which iteration ends."""
+def tolerance(tol: float | str, rounding: float) -> float:
+    """Relative length of the gradient at which iteration ends, for numbers of some rounding."""
     if isinstance(tol, str):
-        return 1e-9 if n <= DOUBLE_OBJECTS else 1e-4
+        return 1e-9 if rounding < 1e-10 else 1e-4
     return tol
 
 
@@ -48,6 +47,11 @@ def given_start(init: Any, n: int, d: int) -> FloatArray:
         raise ValueError(
             f"init must hold {n} x {d} finite coordinates, as X and n_components have: its shape "
             f"is {start.shape}"
+        )
+    if np.all(start == start[0]):
+        raise ValueError(
+            "init puts all objects in one place, where stress has no direction to fall in: give "
+            "different coordinates, or init='random'"
         )
     return start
 

@@ -4,13 +4,18 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.base.dissimilarities import Given, gather, new_distances
+from unbend.base.dissimilarities import (
+    Given,
+    check_connected,
+    gather,
+    new_distances,
+    whole_space,
+)
 from unbend.base.embedding import Embedding
-from unbend.base.inputs import generator, open_space, threads
+from unbend.base.inputs import generator, threads
 from unbend.base.params import (
     FUNCTION,
     MAPPING,
@@ -26,7 +31,7 @@ from unbend.base.params import (
 )
 from unbend.base.scaled import Baseline, Shepard, check_size, given_start, tolerance, way_back
 from unbend.extend import Extension
-from unbend.neighbors import METRICS, DistanceSpace, PointSpace
+from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
 from unbend.stress import (
     Objective,
@@ -126,7 +131,8 @@ class Scaling(Embedding):
                 self._fit_matched(report, X, weights is None and mask is None, rng)
                 return self
             with stage("dissimilarities"):
-                given = gather(self, X, weights, mask, threads(self.n_jobs))
+                given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
+                check_connected(given.pairs)
                 check_size(self.n_components, given.pairs.n)
                 pairs, scale = given.pairs.scaled()
             self._fit(report, given, pairs, scale, rng)
@@ -151,7 +157,7 @@ class Scaling(Embedding):
         with stage("coordinates"):
             embedding, extension, attributes = self._finished(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
-            spread = objective.spread(solution.coordinates)
+            spread = objective.spread(embedding / scale)
             preimage = way_back(given.points, embedding)
         self._keep(
             report,
@@ -172,9 +178,7 @@ class Scaling(Embedding):
             raise ValueError("solver='sgd' takes neither weights, mask nor similarities: use lbfgs")
         d = self.n_components
         with stage("dissimilarities"):
-            space, dtype = open_space(self, X, threads(self.n_jobs))
-            if not isinstance(space, PointSpace | DistanceSpace):
-                raise TypeError("solver='sgd' needs points or all distances: use lbfgs")
+            space, dtype = whole_space(self, X, threads(self.n_jobs))
             check_size(self.n_components, space.n)
             note(rows=space.n)
         with stage("start"):
@@ -211,17 +215,18 @@ class Scaling(Embedding):
             return [given_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
             return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
-        whole = pairs.weights is None
+        whole = pairs.weights is None and pairs.ends is None
         features = None if given.points is None else euclidean_features(given.points)
         if features is not None and whole and self.init != "pivot":
             return [starts.linear(features / scale, d)]
-        if self.init == "pivot" or (self.init == "auto" and whole and pairs.n > CLASSICAL_OBJECTS):
-            return [starts.pivot(starts.pivots_of(pairs, rng), d)]
+        few = whole or pairs.ends is not None
+        if self.init == "pivot" or (self.init == "auto" and few and pairs.n > CLASSICAL_OBJECTS):
+            return [starts.pivot(starts.pivots_of(pairs, rng, threads(self.n_jobs)), d)]
         return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
 
     def _solved(self, objective: Objective, begun: list[FloatArray]) -> Solution:
         solver = majorise if self._solver() == "smacof" else quasi_newton
-        tol = tolerance(self.tol, len(begun[0]))
+        tol = tolerance(self.tol, objective.rounding)
         found = [solver(objective, start, tol, self.max_iter) for start in begun]
         return min(found, key=lambda solution: solution.value)
 
@@ -238,7 +243,7 @@ class Scaling(Embedding):
             Three arrays of one entry a pair, for a Shepard diagram.
         """
         pairs = self._pairs()
-        distances = pdist(np.asarray(self.embedding_, dtype=np.float64))
+        distances = pairs.distances(np.asarray(self.embedding_, dtype=np.float64))
         known = slice(None) if pairs.weights is None else pairs.weights > 0
         found = (pairs.dissimilarities, self._disparities(distances), distances)
         return Shepard(*(np.asarray(values[known], dtype=np.float64) for values in found))
@@ -269,13 +274,13 @@ class Scaling(Embedding):
             counting the fit itself.
         """
         pairs = self._pairs()
+        if not isinstance(n_permutations, int | np.integer) or n_permutations < 1:
+            raise ValueError(f"n_permutations must be a whole number from 1, not {n_permutations}")
         rng = generator(self.random_state)
         random = np.empty(n_permutations)
         for number in range(n_permutations):
             step(number, n_permutations)
-            order = rng.permutation(len(pairs.dissimilarities))
-            weights = None if pairs.weights is None else pairs.weights[order]
-            dealt = Pairs(pairs.n, pairs.dissimilarities[order], weights)
+            dealt = pairs.dealt(rng)
             again = type(self)(**self.get_params(deep=False))
             if not isinstance(self.init, str):
                 again.init = "random"

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.base.dissimilarities import Given, gather, new_distances
+from unbend.base.dissimilarities import (
+    Given,
+    check_connected,
+    gather,
+    new_distances,
+    unknown,
+)
 from unbend.base.embedding import Embedding
 from unbend.base.inputs import threads
 from unbend.base.params import declared, shared
@@ -14,6 +20,7 @@ from unbend.base.scaled import check_size
 from unbend.base.scaling import Scaling
 from unbend.neighbors import PointSpace
 from unbend.report import Report, note, stage
+from unbend.stress.pairs import mean_pairs
 
 
 @declared
@@ -71,6 +78,11 @@ class SeveralScaling(Embedding):
                 "for what a matrix does not tell"
             )
         check_size(self.n_components, sizes[0])
+        for number, one in enumerate(given):
+            if unknown(one.pairs) == len(one.pairs.dissimilarities):
+                raise ValueError(f"matrix {number} has no known pair: leave it out")
+        # What one matrix does not tell another may.
+        check_connected(mean_pairs([one.pairs for one in given]))
         return given
 
     def _new_rows(self, X: Any) -> FloatArray:

@@ -189,11 +189,16 @@ def placed_by_columns(columns: ColumnPasses, count: int, accuracy: float = 0.0) 
 def pivot_weights(columns: ColumnPasses, mean: FloatArray, d: int) -> FloatArray:
     """W of pivot MDS (Brandes and Pich, 2007): the axes are those of all n × m distances.
 
-    With U Σ V' = C coordinates are U √λ = C V Σ⁻¹ √λ; m of n columns are known, so λ ≈ Σ √(n/m).
+    With U Σ V' = C coordinates are X = U A = C V Σ⁻¹ A. The columns are products with the landmarks
+    L, C = X X_L' = U AA' U_L', which gives AA' in the units of the distances wherever they lie.
     """
     values, vectors = np.linalg.eigh(columns.cross(mean))
     values, vectors = values[::-1][:d], vectors[:, ::-1][:, :d]
     usable = values > 1e-14 * values[0]
     singular = np.sqrt(np.where(usable, values, 1.0))
-    eigenvalues = singular * np.sqrt(columns.n / len(mean))
-    return np.asarray(vectors * np.where(usable, np.sqrt(eigenvalues) / singular, 0.0))
+    weights = vectors * np.where(usable, 1.0 / singular, 0.0)
+    left = columns.block() @ weights
+    left -= left.mean(axis=0)
+    size = (singular[:, None] * vectors.T) @ np.linalg.pinv(left).T
+    values, axes = np.linalg.eigh((size + size.T) / 2)
+    return np.asarray(weights @ (axes * np.sqrt(np.maximum(values, 0.0))))

@@ -3,7 +3,6 @@
 from typing import Any, final
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray
 from unbend.base.dissimilarities import Given
@@ -24,6 +23,7 @@ from unbend.stress import (
     Transformation,
     principal_axes,
 )
+from unbend.stress.transformations import of_distances_size
 
 # Fewer different disparities than this, over many pairs, say that clusters fell into points.
 FEW_STEPS = 3
@@ -100,21 +100,23 @@ class NonmetricMDS(Scaling):
         return transformation_of(self.transformation, self.ties, pairs)
 
     def _objective(self, pairs: Pairs) -> Objective:
-        return FittedStress(pairs.n, self._transformation(pairs), threads(self.n_jobs))
+        kind = self._transformation(pairs)
+        return FittedStress(pairs.n, kind, threads(self.n_jobs), ends=pairs.ends)
 
     def _finished(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         # Stress-1 has no scale: the distances get the root mean square of the dissimilarities.
-        distances = pdist(solution.coordinates)
+        distances = pairs.distances(solution.coordinates)
         size = pairs.sum(distances * distances)
         wanted = pairs.sum(pairs.dissimilarities.astype(np.float64) ** 2)
         stretch = float(np.sqrt(wanted / size)) if size > 0 else 1.0
         transformation = self._transformation(given.pairs)
         distances *= stretch * scale
-        self._warn_if_degenerate(transformation(distances).targets, distances)
+        known = slice(None) if pairs.weights is None else pairs.weights > 0
+        self._warn_if_degenerate(transformation(distances).targets[known], distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
-        curve = transformation.curve(distances)
+        curve = of_distances_size(transformation.curve(distances), solution.value)
         place = OwnStress(turned.copy(), given.points, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}

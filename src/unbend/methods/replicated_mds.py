@@ -4,6 +4,7 @@ from typing import Any, final
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.base.dissimilarities import Given
@@ -25,6 +26,7 @@ from unbend.stress import (
 )
 from unbend.stress.pairs import mean_pairs
 from unbend.stress.place import MeanOfCurves
+from unbend.stress.transformations import of_distances_size
 
 
 @final
@@ -74,14 +76,18 @@ class ReplicatedMDS(SeveralScaling):
     def _fit_all(self, report: Report, given: list[Given]) -> None:
         pairs = [one.pairs for one in given]
         parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
-        objective = FittedStress(pairs[0].n, Replicated(parts), threads(self.n_jobs))
+        # Stress-1 has no unit: each matrix in its own, so that squares stay in range.
+        scaled = [transformation_of(self.transformation, self.ties, p.scaled()[0]) for p in pairs]
+        objective = FittedStress(pairs[0].n, Replicated(scaled), threads(self.n_jobs))
         with stage("start"):
             rng = generator(self.random_state)
             mean = mean_pairs(pairs)
-            start = starts.classical(mean, self.n_components, rng, threads(self.n_jobs))
+            unit = mean.scaled()[0]
+            start = starts.classical(unit, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
             solver = majorise if self.solver == "smacof" else quasi_newton
-            solution = solver(objective, start, tolerance(self.tol, mean.n), self.max_iter)
+            tol = tolerance(self.tol, objective.rounding)
+            solution = solver(objective, start, tol, self.max_iter)
             note(iterations=len(solution.history) - 1, converged=solution.converged)
             if not solution.converged:
                 warn(f"stress was still falling after max_iter={self.max_iter}: raise it")
@@ -93,13 +99,14 @@ class ReplicatedMDS(SeveralScaling):
             embedding = principal_axes(x) * stretch
             distances *= stretch
             curves = [part.curve(distances) for part in parts]
+            sized = [of_distances_size(curve, solution.value) for curve in curves]
             own = OwnStress(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
         self._keep(
             report,
             embedding,
             given[0].dtype,
-            MeanOfCurves(curves, own),
+            MeanOfCurves(sized, own),
             None,
             stress_=float(history[-1]),
             stress_per_matrix_=np.array(
@@ -125,6 +132,7 @@ class ReplicatedMDS(SeveralScaling):
         Shepard
             Dissimilarities, disparities and distances of its known pairs.
         """
+        check_is_fitted(self)
         pairs = self._pairs[matrix]
         distances = pdist(np.asarray(self.embedding_, dtype=np.float64))
         found = transformation_of(self.transformation, self.ties, pairs)(distances).targets

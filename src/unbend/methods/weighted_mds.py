@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.base.dissimilarities import Given, unknown
@@ -28,6 +29,11 @@ class LeastSquares:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new rows."""
+        if np.isnan(new).any():
+            raise ValueError(
+                "WeightedMDS needs all distances of new rows and some are NaN: fill them in, or "
+                "use ReplicatedMDS"
+            )
         x, w = self.configuration, self.weights
         products = -0.5 * (np.square(new) - self.mean_squares[:, None])
         sums = np.einsum("kmn,na,ka->ma", products, x, w)
@@ -82,7 +88,7 @@ class WeightedMDS(SeveralScaling):
 
     def _fit_all(self, report: Report, given: list[Given]) -> None:
         n, k = given[0].pairs.n, len(given)
-        if any(one.pairs.weights is not None for one in given):
+        if any(np.any(one.pairs.weights != 1) for one in given if one.pairs.weights is not None):
             lacking = sum(unknown(one.pairs) for one in given)
             raise ValueError(
                 f"WeightedMDS needs every distance at weight one ({lacking} pairs are not known): "
@@ -131,4 +137,5 @@ class WeightedMDS(SeveralScaling):
         array (n_samples, n_components)
             Its distances are those that the model gives the matrix.
         """
+        check_is_fitted(self)
         return np.asarray(self.embedding_ * np.sqrt(self.weights_[matrix]))

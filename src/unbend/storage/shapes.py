@@ -60,7 +60,11 @@ RULES: dict[str, Any] = {
         v.coordinates.ndim == 2 and (v.space is None or v.space.n == len(v.coordinates))
     ),
     "Pairs": lambda v: (
-        v.dissimilarities.shape in ((0,), (v.n * (v.n - 1) // 2,))
+        (
+            v.dissimilarities.shape in ((0,), (v.n * (v.n - 1) // 2,))
+            if v.ends is None
+            else v.ends.shape == (2, *v.dissimilarities.shape) and _places(v.ends.ravel(), v.n)
+        )
         and (v.weights is None or v.weights.shape == v.dissimilarities.shape)
     ),
     "Steps": lambda v: v.given.ndim == 1 and v.fitted.shape == v.given.shape,

@@ -5,16 +5,16 @@ transformation of them. Both are problems as values: a solver takes them and a s
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, final
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.spatial.distance import pdist
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
+from unbend.stress.listed import factored, iterated, listed_stress
 from unbend.stress.pairs import Pairs, precision, sum_of_squares
 from unbend.stress.transformations import Transformation
 
@@ -109,12 +109,21 @@ class MetricStress:
 
     def precondition(self, vectors: FloatArray) -> FloatArray:
         """Multiply by V⁺ where that takes no longer than the stress itself."""
-        return vectors if self.pairs.n > FACTORED_OBJECTS else self._inverse(vectors)
+        return self._quick(vectors)
+
+    @cached_property
+    def _quick(self) -> Callable[[FloatArray], FloatArray]:
+        return quick_inverse(self._weighed)
 
     @cached_property
     def _inverse(self) -> Callable[[FloatArray], FloatArray]:
+        return inverse_weights(self._weighed)
+
+    @cached_property
+    def _weighed(self) -> Pairs:
+        """Pairs by whose weights the squared errors of distances count."""
         if self.loss != "sammon":
-            return inverse_weights(self.pairs)
+            return self.pairs
         given = self.pairs.dissimilarities
         weights = np.divide(
             1.0 if self.pairs.weights is None else self.pairs.weights,
@@ -122,7 +131,7 @@ class MetricStress:
             out=np.zeros_like(given),
             where=given > 0,
         )
-        return inverse_weights(Pairs(self.pairs.n, given, weights))
+        return replace(self.pairs, weights=weights)
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
         """Share of each object."""
@@ -143,23 +152,29 @@ class FittedStress:
     transformation: Transformation
     threads: int = 1
     size: float = 1.0
+    ends: IntArray | None = None
 
     @property
     def rounding(self) -> float:
         """Relative size of the numbers' last digit."""
-        return float(np.finfo(precision(self.n)).eps)
+        return float(np.finfo(self._precision).eps)
+
+    @property
+    def _precision(self) -> type[np.float32] | type[np.float64]:
+        return precision(self.n) if self.ends is None else np.float64
 
     @cached_property
     def _weights(self) -> FloatArray | None:
         weights = self.transformation.weights
-        return None if weights is None else weights.astype(precision(self.n), copy=False)
+        return None if weights is None else weights.astype(self._precision, copy=False)
 
     def _pairs(self, targets: FloatArray) -> Pairs:
-        return Pairs(self.n, targets.astype(precision(self.n), copy=False), self._weights)
+        targets = targets.astype(self._precision, copy=False)
+        return Pairs(self.n, targets, self._weights, self.ends)
 
     def _regressed(self, coordinates: FloatArray) -> tuple[float, float, FloatArray]:
         """Value, Σ w d², and the disparities."""
-        distances = pdist(coordinates)
+        distances = self._pairs(np.empty(0)).distances(coordinates)
         found = self.transformation(distances)
         size = sum_of_squares(distances, self._weights)
         return (found.residual / size if size > 0 else 0.0), size, found.targets
@@ -187,7 +202,11 @@ class FittedStress:
 
     def precondition(self, vectors: FloatArray) -> FloatArray:
         """Multiply by V⁺ where that takes no longer than the stress itself."""
-        return vectors if self.n > FACTORED_OBJECTS else self._inverse(vectors)
+        return self._quick(vectors)
+
+    @cached_property
+    def _quick(self) -> Callable[[FloatArray], FloatArray]:
+        return quick_inverse(self._pairs(np.empty(0)))
 
     @cached_property
     def _inverse(self) -> Callable[[FloatArray], FloatArray]:
@@ -208,6 +227,8 @@ def _stress(
     threads: int,
     spread: FloatArray = NOTHING,
 ) -> tuple[float, FloatArray]:
+    if pairs.ends is not None:
+        return listed_stress(pairs, loss, coordinates, spread)
     gradient = np.empty(coordinates.shape)
     weights = pairs.dissimilarities[:0] if pairs.weights is None else pairs.weights
     places = np.ascontiguousarray(coordinates, dtype=np.float64)
@@ -215,8 +236,17 @@ def _stress(
     return value, gradient
 
 
+def quick_inverse(pairs: Pairs) -> Callable[[FloatArray], FloatArray]:
+    """V⁺ where it takes no longer than the stress itself, else the identity."""
+    if pairs.ends is not None:
+        return factored(pairs) or (lambda vectors: vectors)
+    return inverse_weights(pairs) if pairs.n <= FACTORED_OBJECTS else (lambda vectors: vectors)
+
+
 def inverse_weights(pairs: Pairs) -> Callable[[FloatArray], FloatArray]:
     """Return V⁺ as a function of centred vectors, V = diag(Σ_j w_ij) − W."""
+    if pairs.ends is not None:
+        return factored(pairs) or iterated(pairs)
     if pairs.weights is None:
         return lambda vectors: vectors / pairs.n
     matrix = -Pairs(pairs.n, pairs.weights).square().astype(np.float64)

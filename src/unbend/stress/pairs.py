@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import PointSpace
@@ -18,7 +19,8 @@ DOUBLE_OBJECTS = 1000
 class Pairs:
     """Dissimilarities of the pairs i < j of n objects, row after row, and their weights if any.
 
-    A pair of weight zero is not known.
+    A pair of weight zero is not known. Where few are known, `ends` (2, m) lists those that are, and
+    there is an entry for these only.
 
     Examples
     --------
@@ -31,6 +33,7 @@ class Pairs:
     n: int
     dissimilarities: FloatArray
     weights: FloatArray | None = None
+    ends: IntArray | None = None
 
     @classmethod
     def of_square(cls, square: FloatArray, weights: FloatArray | None = None) -> "Pairs":
@@ -60,6 +63,12 @@ class Pairs:
 
     def square(self) -> FloatArray:
         """Return the full matrix, NaN where not known."""
+        if self.ends is not None:
+            full = np.full((self.n, self.n), np.nan)
+            rows, columns = self.ends
+            full[rows, columns] = full[columns, rows] = self.dissimilarities
+            np.fill_diagonal(full, 0.0)
+            return full
         full = np.zeros((self.n, self.n), dtype=self.dissimilarities.dtype)
         values = self.dissimilarities
         if self.weights is not None:
@@ -69,6 +78,16 @@ class Pairs:
             full[i, i + 1 :] = row
             full[i + 1 :, i] = row
         return full
+
+    def distances(self, coordinates: FloatArray) -> FloatArray:
+        """Distances of the pairs in a configuration."""
+        if self.ends is None:
+            return np.asarray(pdist(coordinates))
+        return np.asarray(np.linalg.norm(np.subtract(*coordinates[self.ends]), axis=1))
+
+    def all_ends(self) -> IntArray:
+        """Objects of every pair, (2, m)."""
+        return np.stack(np.triu_indices(self.n, 1)) if self.ends is None else self.ends
 
     def starts(self) -> IntArray:
         """Place of each row's first pair."""
@@ -90,6 +109,14 @@ class Pairs:
 
     def _exact(self, scale: float) -> FloatArray:
         return np.asarray(scale, dtype=self.dissimilarities.dtype)
+
+    def dealt(self, rng: np.random.Generator) -> "Pairs":
+        """Deal the dissimilarities and their weights to other pairs; unknown ones stay unknown."""
+        order = np.arange(len(self.dissimilarities))
+        known = order if self.weights is None else order[self.weights > 0]
+        order[known] = rng.permutation(known)
+        weights = None if self.weights is None else self.weights[order]
+        return replace(self, dissimilarities=self.dissimilarities[order], weights=weights)
 
     def sum(self, values: FloatArray) -> float:
         """Weighted sum of one number a pair, in double precision."""

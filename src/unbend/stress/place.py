@@ -117,6 +117,12 @@ class _Rows:
         right = np.where(known, lengths - self.targets**2, 0.0)
         right = np.where(known, right - right.sum(axis=1, keepdims=True) / count, 0.0)
         linear = centre / self.scale + 0.5 * right @ np.linalg.pinv(centred).T * self.scale
+        # The centre is no farther than the mean target and the fitted objects' reach.
+        reach = np.sqrt(lengths.max(axis=1, keepdims=True))
+        farthest = self.targets.sum(axis=1, keepdims=True) / count + reach
+        away = linear - centre / self.scale
+        length = np.linalg.norm(away, axis=1, keepdims=True)
+        linear = centre / self.scale + away * (farthest / np.maximum(length, farthest))
         near = np.argsort(np.where(known, self.targets, np.inf), axis=1)[:, :3]
         mixed = self.fitted[near].mean(axis=1) / self.scale
         better = self.values(linear) <= self.values(mixed)
@@ -149,8 +155,11 @@ class _Rows:
         else:
             safe = np.where(distance > 0, distance, 1.0)
             pull = self._weights() * (distance - self.targets) / safe
-            along = np.where(distance > 0, self._weights() * self.targets / safe**3, 0.0)
+            # Of unit vectors: the cube of a small distance may vanish.
+            along = np.where(distance > 0, self._weights() * self.targets / safe, 0.0)
         gradient = np.einsum("ij,ijk->ik", pull, away)
+        if self.loss != "sstress":
+            away = away / safe[:, :, None]
         hessian = np.einsum("ij,ijk,ijl->ikl", along, away, away)
         hessian += pull.sum(axis=1)[:, None, None] * np.eye(d)
         values, vectors = np.linalg.eigh(hessian)

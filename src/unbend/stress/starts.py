@@ -50,9 +50,11 @@ def pivot(distances: FloatArray, d: int) -> FloatArray:
     return _widened(centred @ vectors[:, ::-1][:, :d] / singular * np.sqrt(eigenvalues), d)
 
 
-def pivots_of(pairs: Pairs, rng: np.random.Generator) -> FloatArray:
-    """Distances of some objects, chosen at random, to all."""
+def pivots_of(pairs: Pairs, rng: np.random.Generator, threads: int) -> FloatArray:
+    """Distances of some objects, chosen at random, to all; unknown ones along known paths."""
     chosen = np.sort(rng.choice(pairs.n, min(PIVOTS, pairs.n), replace=False))
+    if pairs.ends is not None or (pairs.weights is not None and not pairs.weights.all()):
+        return geodesics(known_graph(pairs), chosen, threads=threads)
     everyone = np.arange(pairs.n)
     rows = np.zeros((len(chosen), pairs.n))
     for row, object_ in zip(rows, chosen, strict=True):
@@ -81,13 +83,20 @@ def _completed(pairs: Pairs, threads: int) -> FloatArray:
 
 def parts(pairs: Pairs) -> int:
     """Count the parts between which no distance is known."""
-    if pairs.weights is None:
+    if pairs.weights is None and pairs.ends is None:
         return 1
-    rows, columns = np.triu_indices(pairs.n, 1)
-    known = pairs.weights > 0
-    ends = (np.ones(int(known.sum())), (rows[known], columns[known]))
-    graph = csr_array(ends, shape=(pairs.n, pairs.n))
-    return int(components(csr_array(graph + graph.T)).max()) + 1
+    return int(components(known_graph(pairs)).max()) + 1
+
+
+def known_graph(pairs: Pairs) -> csr_array:
+    """Known pairs as the edges of a graph, both ways; a dissimilarity of zero is one too."""
+    rows, columns = pairs.all_ends()
+    lengths = pairs.dissimilarities.astype(np.float64)
+    if pairs.weights is not None:
+        known = pairs.weights > 0
+        rows, columns, lengths = rows[known], columns[known], lengths[known]
+    ends = (np.r_[rows, columns], np.r_[columns, rows])
+    return csr_array((np.r_[lengths, lengths], ends), shape=(pairs.n, pairs.n))
 
 
 def _widened(found: FloatArray, d: int) -> FloatArray:

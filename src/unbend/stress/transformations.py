@@ -29,6 +29,10 @@ class Line:
         """Read the line."""
         return np.asarray(np.maximum(self.intercept + self.slope * dissimilarities, 0.0))
 
+    def times(self, factor: float) -> "Line":
+        """Return a multiple of the line."""
+        return Line(factor * self.intercept, factor * self.slope)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -45,8 +49,20 @@ class Steps:
         within = np.interp(dissimilarities, self.given, self.fitted)
         return np.where(dissimilarities > last, beyond, within)
 
+    def times(self, factor: float) -> "Steps":
+        """Return a multiple of the curve."""
+        return Steps(self.given, factor * self.fitted)
+
 
 Curve = Line | Steps
+
+
+def of_distances_size(curve: Curve, value: float) -> Curve:
+    """Stretch disparities, which regression shrinks, so that fitted objects stay where they are.
+
+    At a minimum f of Σ w (d − d̂)² / Σ w d² objects are at rest between targets d̂/(1 − f).
+    """
+    return curve.times(1.0 / (1.0 - value)) if value < 1 else curve
 
 
 class Disparities(NamedTuple):
@@ -109,12 +125,16 @@ class Ratio(OfPairs):
 @final
 @dataclass(frozen=True, eq=False)
 class Interval(OfPairs):
-    """d̂ = a + b δ with b ≥ 0."""
+    """d̂ = a + b δ with b ≥ 0, and not below zero at the least δ.
+
+    Negative disparities would be no distances, and majorisation would lose its guarantee.
+    """
 
     def __call__(self, distances: FloatArray) -> Disparities:
         """Find the best line that does not fall."""
         intercept, slope = self.line(distances)
-        return self.left(distances, intercept + slope * self.pairs.dissimilarities)
+        line = intercept + slope * self.pairs.dissimilarities.astype(np.float64)
+        return self.left(distances, np.maximum(line, 0.0))
 
     def line(self, distances: FloatArray) -> tuple[float, float]:
         """Intercept and slope."""
@@ -124,7 +144,18 @@ class Interval(OfPairs):
         spread = pairs.sum(np.square(given - centre))
         product = pairs.sum((given - centre) * (distances - mean))
         slope = max(product / spread, 0.0) if spread > 0 else 0.0
-        return mean - slope * centre, slope
+        if mean + slope * (self._least - centre) >= 0:
+            return mean - slope * centre, slope
+        # The line through zero at the least δ: the other edge of the cone.
+        above = given - self._least
+        slope = pairs.sum(above * distances) / pairs.sum(above * above)
+        return -slope * self._least, slope
+
+    @cached_property
+    def _least(self) -> float:
+        """Least dissimilarity of a known pair."""
+        known = True if self.weights is None else self.weights > 0
+        return float(self.pairs.dissimilarities.min(where=known, initial=np.inf))
 
     def curve(self, distances: FloatArray) -> Curve:
         """Return the line."""
