@@ -153,7 +153,10 @@ def single_pass_svd(
             width = min(most, block.shape[1])
             omega = _mixtures(block, width, sketch, rng)
         # Every block of rows meets columns of Ψ of its own: they are independent.
-        psi = sketch_matrix(block.shape[0], 2 * width, sketch, rng).astype(omega.dtype)
+        if block.shape[0] <= 2 * width and not isinstance(matrix, RowBlocks):
+            psi = np.eye(block.shape[0], 2 * width, dtype=omega.dtype)
+        else:
+            psi = sketch_matrix(block.shape[0], 2 * width, sketch, rng).astype(omega.dtype)
         images.append(finite(np.asarray(block @ omega)))
         part = finite(adjoint_product(block, psi))
         total = part if total is None else total + part
