@@ -127,7 +127,10 @@ MAPPING = Matching(lambda value: isinstance(value, dict), "a dict")
 COUNTS = Matching(
     lambda value: isinstance(value, list | np.ndarray), "an array of one integer for each row"
 )
-SOLVER = Matching(lambda value: hasattr(value, "eigenpairs"), "a solver of unbend.eigen")
+SOLVER = Matching(
+    lambda value: hasattr(value, "eigenpairs") and not isinstance(value, type),
+    "a solver of unbend.eigen",
+)
 INDEX = Matching(lambda value: isinstance(value, NNDescent), "an NNDescent of unbend.neighbors")
 RANDOM = Matching(
     lambda value: isinstance(value, np.random.Generator | np.random.RandomState),

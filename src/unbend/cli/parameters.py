@@ -100,9 +100,14 @@ def allowed(parameter: "Parameter") -> str:
     """Return the values that can be typed, in words."""
     from unbend.base import params
 
-    # Functions, arrays, generators, solvers and indexes cannot be typed.
-    of_python = (params.FUNCTION, params.COUNTS, params.SOLVER, params.INDEX, params.RANDOM)
-    typed = {params.NOTHING: "none", params.FLAG: "true or false", params.MAPPING: "JSON {…}"}
+    # Functions, arrays, generators and indexes cannot be typed.
+    of_python = (params.FUNCTION, params.COUNTS, params.INDEX, params.RANDOM)
+    typed = {
+        params.NOTHING: "none",
+        params.FLAG: "true or false",
+        params.MAPPING: "JSON {…}",
+        params.SOLVER: "nystrom:M or fat:MODE:M:SKETCH, as nystrom:200 or fat:prat:50",
+    }
     kinds = [kind for kind in parameter.kinds if kind not in of_python]
     return " or ".join(
         typed[kind] if isinstance(kind, params.Matching) and kind in typed else str(kind)
@@ -141,7 +146,7 @@ def no_such_option(entry: Entry, option: str) -> str:
 
 def value_of(parameter: "Parameter", text: str) -> object:
     """Read a value from what was typed: the first reading that the parameter allows."""
-    for reading in _readings(text):
+    for reading in (*_readings(text), *_solvers(parameter, text)):
         if any(kind.typed(reading) and kind.holds(reading) for kind in parameter.kinds):
             return reading
     raise Misuse(
@@ -159,6 +164,24 @@ def _readings(text: str) -> Iterable[object]:
         except ValueError:
             continue
     yield text
+
+
+def _solvers(parameter: "Parameter", text: str) -> Iterable[object]:
+    """Read a solver with its number and words, where a parameter takes one."""
+    from unbend.base import params
+    from unbend.eigen import Fat, Nystrom
+
+    name, *words = text.split(":")
+    given: list[Any] = [int(word) if word.isdecimal() else word for word in words]
+    if params.SOLVER not in parameter.kinds:
+        return
+    try:
+        if name == "nystrom" and len(given) <= 1:
+            yield Nystrom(*given)
+        elif name == "fat" and 1 <= len(given) <= 3:
+            yield Fat(*given)
+    except ValueError as error:
+        raise Misuse(f"{option_name(parameter.name)} {text} is not allowed: {error}") from error
 
 
 def with_options(

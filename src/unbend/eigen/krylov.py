@@ -159,9 +159,10 @@ def orthonormal_columns(block: FloatArray) -> FloatArray:
 
     That takes two products; what it lacks in accuracy a second time makes up for.
     """
-    gram = block.T @ block
+    with np.errstate(over="ignore"):
+        gram = block.T @ block
     length = np.sqrt(np.diag(gram))
-    if np.all(length > 0):
+    if np.all((length > 0) & np.isfinite(length)):
         try:
             root = np.linalg.cholesky(gram / np.outer(length, length))
         except np.linalg.LinAlgError:

@@ -46,12 +46,18 @@ def _numbers(weights: object) -> FloatArray:
         return np.full(0, np.nan)
 
 
-def weigh(lengths: csr_array, weight: Weight) -> csr_array:
-    """Apply a weight function to every stored edge."""
-    weights = _numbers(weight(lengths.data))
-    if weights.shape != lengths.data.shape or not np.all(np.isfinite(weights) & (weights >= 0)):
+def weights_of(distances: FloatArray, weight: Weight) -> FloatArray:
+    """Apply a weight function, and check what it gives."""
+    weights = _numbers(weight(distances))
+    if weights.shape != distances.shape or not np.all(np.isfinite(weights) & (weights >= 0)):
         raise ValueError(
             "the weight function must give one finite number that is not negative for each "
             "distance in the array it gets"
         )
+    return weights
+
+
+def weigh(lengths: csr_array, weight: Weight) -> csr_array:
+    """Apply a weight function to every stored edge."""
+    weights = weights_of(lengths.data, weight)
     return csr_array((weights, lengths.indices, lengths.indptr), shape=lengths.shape)

@@ -13,10 +13,13 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.lowrank.inputs import at_least, finite, multiplied, whole_number
 from unbend.lowrank.sketch import Sketch, sketch_matrix, sketched
 
 Mode = Literal["gat", "irat", "prat"]
 MODES: tuple[str, ...] = get_args(Mode)
+# Share of its size by which a kernel may differ from its transpose, in single precision too.
+ASYMMETRY = 1e-4
 # Vectors beyond the wanted ones, where no number is given.
 BESIDE = 15
 
@@ -104,6 +107,8 @@ def wrapped(
         basis = np.column_stack((first, second))
         image = np.column_stack((led if top else own(first), own(second)))
     small = basis.T @ image
+    if top and np.linalg.norm(small - small.T) > ASYMMETRY * np.linalg.norm(image):
+        raise ValueError("the kernel is not symmetric: use (K + K.T) / 2 if it should be")
     values, turn = np.linalg.eigh((small + small.T) / 2)
     order = slice(None, None, -1) if top else slice(None)
     values, turn = values[order][: first.shape[1]], turn[:, order][:, : first.shape[1]]
@@ -168,15 +173,20 @@ def fat(
     >>> bool(np.allclose(values, np.linalg.eigvalsh(rows.T @ rows)[:-3:-1])), bound < 1e-10
     (True, True)
     """
+    kernel = multiplied(kernel)
+    _check_mode(mode)
     n, skipped = int(kernel.shape[0]), int(diffusion)
+    if kernel.shape != (n, n):
+        raise ValueError(f"a kernel must be square and symmetric, and it is {kernel.shape}")
+    d = whole_number("d", d, n - skipped)
     rng = np.random.default_rng(0) if rng is None else rng
     count = d + skipped
-    size = min(count + BESIDE if m is None else m, n)
+    size = min(count + BESIDE if m is None else at_least("m", m, 1), n)
     if size < count:
         raise ValueError(f"m={m} vectors cannot hold {count}: use at least {count}")
 
     def product(vectors: FloatArray) -> FloatArray:
-        return np.asarray(kernel @ vectors)
+        return finite(np.asarray(kernel @ vectors))
 
     trivial = np.zeros((n, 0))
     norms = column_norms(kernel, trivial) if mode == "gat" else None
@@ -209,9 +219,12 @@ def fat_rows(
     >>> fat_rows(rows, 1).shape
     (200, 1)
     """
-    centred = np.asarray(rows, dtype=np.float64) - np.mean(rows, axis=0)
+    _check_mode(mode)
+    points = np.asarray(multiplied(rows), dtype=np.float64)
+    centred = finite(points) - np.mean(points, axis=0)
     rng = np.random.default_rng(0) if rng is None else rng
     n, width = centred.shape
+    d = whole_number("d", d, min(n, width))
     size = min(d + BESIDE if m is None else m, n, width)
     if size < d:
         raise ValueError(f"m={size} vectors cannot hold {d}: use at least {d}, and as many columns")
@@ -223,6 +236,11 @@ def fat_rows(
     basis = np.linalg.qr(wrap)[0]
     left, singular, _ = np.linalg.svd(basis.T @ centred, full_matrices=False)
     return np.asarray(basis @ (left[:, :d] * singular[:d]))
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise ValueError(f"mode={mode!r} is not known: use one of {MODES}")
 
 
 def column_norms(matrix: Any, trivial: FloatArray) -> FloatArray | None:

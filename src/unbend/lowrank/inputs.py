@@ -11,6 +11,40 @@ from unbend.arrays import FloatArray, is_sparse
 ASYMMETRY = 1000
 
 
+def multiplied(matrix: Any) -> Any:
+    """Return what products are taken of: sparse arrays and operators as they are, else an array."""
+    if not (is_sparse(matrix) or isinstance(matrix, LinearOperator)):
+        matrix = np.asarray(matrix)
+    if matrix.dtype is not None and matrix.dtype.kind not in "fiub":
+        raise TypeError(f"the matrix must hold real numbers, and its type is {matrix.dtype}")
+    if len(matrix.shape) != 2 or 0 in matrix.shape:
+        raise ValueError(f"give a matrix with rows and columns, not an array {matrix.shape}")
+    return matrix
+
+
+def adjoint_product(matrix: Any, vectors: FloatArray) -> FloatArray:
+    """Return A'·vectors; an operator must know its adjoint."""
+    try:
+        # A transpose that is a view multiplies as fast; conjugates are never needed.
+        return np.asarray(matrix.T @ vectors)
+    except (TypeError, NotImplementedError) as error:
+        if not isinstance(matrix, LinearOperator):
+            raise
+        raise TypeError(
+            "products with the adjoint are needed: give the LinearOperator rmatvec or rmatmat"
+        ) from error
+
+
+def finite(image: FloatArray) -> FloatArray:
+    """Return a product, which shows NaN and infinity of the matrix, if it has none."""
+    if not np.all(np.isfinite(image)):
+        raise ValueError(
+            "products with the matrix are not finite: replace or drop NaN and infinite entries, "
+            "and divide those that are too large"
+        )
+    return image
+
+
 def real_matrix(matrix: Any) -> tuple[FloatArray, float]:
     """Return the matrix divided by a power of two near its largest entry, and that power.
 
@@ -66,6 +100,15 @@ def whole_number(name: str, value: Any, most: int) -> int:
         raise TypeError(f"{name} must be a whole number, not {value!r}")
     if not 1 <= value <= most:
         raise ValueError(f"{name} must lie between 1 and {most}, and it is {value}")
+    return int(value)
+
+
+def at_least(name: str, value: Any, low: int) -> int:
+    """Return a whole number that must not be smaller than `low`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if value < low:
+        raise ValueError(f"{name}={value} is not allowed: it must be at least {low}")
     return int(value)
 
 

@@ -16,7 +16,14 @@ from scipy.linalg.interpolative import interp_decomp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
-from unbend.lowrank.inputs import growth_limit, real_matrix, settled, whole_number
+from unbend.lowrank.inputs import (
+    adjoint_product,
+    growth_limit,
+    multiplied,
+    real_matrix,
+    settled,
+    whole_number,
+)
 from unbend.lowrank.qr import strong_qr
 
 
@@ -149,13 +156,13 @@ def randomized_interpolative(
     if not (is_sparse(matrix) or isinstance(matrix, LinearOperator)):
         matrix, scale = real_matrix(matrix)
     else:
-        scale = 1.0
+        matrix, scale = multiplied(matrix), 1.0
     operator = aslinearoperator(matrix)
     m, n = operator.shape
     k = whole_number("rank", rank, min(m, n))
     extra = whole_number("oversampling", oversampling, np.iinfo(np.int64).max)
     gaussian = rng.standard_normal((m, min(k + extra, m))).astype(operator.dtype)
-    sketch = np.asarray(operator.rmatmat(gaussian)).T
+    sketch = adjoint_product(operator, gaussian).T
     found = strong_qr(sketch, k, None, f)
     chosen = np.zeros((n, found.rank), operator.dtype)
     chosen[found.columns, np.arange(found.rank)] = 1

@@ -68,7 +68,7 @@ def rank_revealing_lu(
     matrix : array (m, n)
         Real numbers.
     rank, tol, f
-        As for `strong_qr`.
+        As for `strong_qr`; a tol below the default has no effect.
 
     Returns
     -------
@@ -84,6 +84,8 @@ def rank_revealing_lu(
     """
     array, scale = real_matrix(matrix)
     most, tol = settled(array, rank, tol)
+    # Elimination takes rounding for zero, and then the leading block would be singular.
+    tol = max(tol, settled(array, rank, None)[1])
     chosen = strong_qr(array, most, tol, f)
     k, columns = chosen.rank, chosen.order
     rows = strong_qr(array[:, columns[:k]].T, k, 0.0, f).order if k else np.arange(len(array))

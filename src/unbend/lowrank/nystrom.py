@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray
+from unbend.lowrank.inputs import finite, symmetric_matrix
 
 # Eigenvalues of a block below this share of the largest, times its size, are rounding.
 ROUNDING = float(np.finfo(np.float64).eps)
@@ -54,6 +55,7 @@ def nystrom_extension(block: FloatArray, others: FloatArray) -> tuple[FloatArray
     >>> bool(np.allclose((vectors * values) @ vectors.T, gram))
     True
     """
+    block, others = _blocks(block, others)
     values, vectors = kept_eigenpairs(block)
     return values, np.concatenate((vectors, others.T @ vectors / values))
 
@@ -85,7 +87,20 @@ def orthogonal_nystrom(block: FloatArray, others: FloatArray) -> tuple[FloatArra
     >>> bool(np.allclose(values, np.linalg.eigvalsh(gram)[:-4:-1]))
     True
     """
+    block, others = _blocks(block, others)
     return factor_eigenpairs(nystrom_factor(np.concatenate((block, others.T)), block))
+
+
+def _blocks(block: Any, others: Any) -> tuple[FloatArray, FloatArray]:
+    """Return A and B if they can be parts of a symmetric matrix."""
+    array, scale = symmetric_matrix(block)
+    beside = np.asarray(others)
+    if beside.ndim != 2 or len(beside) != len(array):
+        raise ValueError(
+            f"`others` must have a row for each of the {len(array)} columns chosen, and its shape "
+            f"is {beside.shape}"
+        )
+    return array * scale, finite(beside)
 
 
 def nystrom_factor(columns: FloatArray, block: FloatArray, accuracy: float = 0.0) -> FloatArray:
@@ -150,9 +165,10 @@ class Eigenfunctions:
     @classmethod
     def of(cls, kernel: FloatArray, count: int) -> "Eigenfunctions":
         """Take the leading eigenpairs of an (m, m) kernel that stand out, at most `count`."""
-        values, vectors = kept_eigenpairs(kernel)
+        array, scale = symmetric_matrix(kernel)
+        values, vectors = kept_eigenpairs(array * scale)
         values, vectors = values[:count], vectors[:, :count]
-        m = len(kernel)
+        m = len(array)
         return cls(values / m, np.sqrt(m) * vectors / values)
 
     def __call__(self, similarities: FloatArray) -> FloatArray:

@@ -100,6 +100,8 @@ def strong_qr(
     f = growth_limit(f)
     array, scale = real_matrix(matrix)
     most, tol = settled(array, rank, tol)
+    # Below this squares of the inverse overflow.
+    tol = max(tol, float(np.finfo(array.dtype).tiny) ** 0.25)
     q, r, order = linalg.qr(array, mode="economic", pivoting=True)
     order = order.astype(np.intp)
     norm = np.abs(r[0, 0])

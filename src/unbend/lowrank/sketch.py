@@ -56,8 +56,9 @@ def sketch_matrix(n: int, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
 
     "gaussian", "sign" and "sparse" are the types 1–3 of `random_matrix`. "hadamard" and "fourier"
     have random signs in front of m columns of a Hadamard or a real Fourier (cosine) matrix, drawn
-    without replacement as long as there are enough: their columns are orthogonal up to that, and
-    `sketched` multiplies by them in n log n operations (Woolfe, Liberty, Rokhlin and Tygert, 2008).
+    without replacement, all of them before one comes twice: the columns are orthogonal up to that,
+    and `sketched` multiplies by them in n log n operations (Woolfe, Liberty, Rokhlin and Tygert,
+    2008).
 
     Examples
     --------
@@ -66,6 +67,7 @@ def sketch_matrix(n: int, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
     >>> bool(np.allclose(omega @ omega.T, 8 * np.eye(8)))
     True
     """
+    check_sketch(kind)
     if kind in ("gaussian", "sign", "sparse"):
         return random_matrix(n, m, kind, rng)
     signs, chosen = _mixing(n, m, kind, rng)
@@ -91,6 +93,7 @@ def sketched(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
     >>> bool(np.allclose(fast, rows @ sketch_matrix(12, 4, "fourier", np.random.default_rng(0))))
     True
     """
+    check_sketch(kind)
     n = int(matrix.shape[1])
     dense = not is_sparse(matrix) and not isinstance(matrix, LinearOperator)
     if dense and kind in ("hadamard", "fourier"):
@@ -105,13 +108,22 @@ def sketched(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
     return np.asarray(matrix @ omega)
 
 
+def check_sketch(kind: str) -> None:
+    """Refuse a word that names no law."""
+    if kind not in SKETCHES:
+        raise ValueError(f"sketch={kind!r} is not known: use one of {SKETCHES}")
+
+
 def _mixing(
     n: int, m: int, kind: str, rng: np.random.Generator
 ) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
     """Signs of the n rows, and which columns of the orthogonal matrix are kept."""
     signs = rng.choice((-1.0, 1.0), n)
     size = n if kind == "fourier" else 1 << max(n - 1, 0).bit_length()
-    return signs, rng.choice(size, m, replace=m > size)
+    # Where there are too few, each is taken as often as the others: none is left out.
+    rounds, rest = divmod(m, size)
+    every = np.tile(np.arange(size), rounds)
+    return signs, np.concatenate((every, rng.choice(size, rest, replace=False)))
 
 
 def _cosines(rows: FloatArray) -> FloatArray:

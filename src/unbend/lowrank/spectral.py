@@ -5,13 +5,16 @@ leading eigenvectors are the bottom of the normalised Laplacian (Fowlkes, Belong
 IEEE PAMI 26, 2004). No neighbourhoods, no n × n matrix: three passes over n × m affinities.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.graphs.weights import weights_of
 from unbend.lowrank.columns import ColumnPasses
 from unbend.lowrank.nystrom import column_axes, kept_eigenpairs
+from unbend.neighbors import Space
 
 # Degrees below this share of the greatest are what the approximation lost: they are raised to it.
 LEAST_DEGREE = 1e-6
@@ -77,3 +80,41 @@ def spectral_columns(columns: ColumnPasses, count: int) -> SpectralColumns:
     for rows, part in columns.passed(lambda s: -0.5 * (s @ weights)):
         vectors_of_walk[rows] = part / degree[rows, None]
     return SpectralColumns(found, vectors_of_walk, degree, degree_weights, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedDistances:
+    """Affinities w(d(x, x_j)) of rows to the landmarks, which are some rows of a space."""
+
+    space: Space
+    landmarks: IntArray
+    weight: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """Return an array (rows, m)."""
+        near = self.space.take(self.landmarks)
+        distances = near.distances_of(self.space.narrow(rows, self.landmarks))
+        return weights_of(distances, self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralPlaces:
+    """New rows by the affinities to the landmarks: f, or D^½ f where `scaled`.
+
+    `axes` turn affinities into f times the degree, whose share of the whole is at least `least`.
+    """
+
+    affinities: WeightedDistances
+    axes: FloatArray
+    degree_weights: FloatArray
+    least: float
+    scaled: bool
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        placed = np.empty((len(new), self.axes.shape[1]))
+        for rows in row_chunks(len(new), 16 * len(self.axes)):
+            affinities = self.affinities(new[rows])
+            degree = np.maximum(affinities @ self.degree_weights, self.least)[:, None]
+            placed[rows] = affinities @ self.axes / (np.sqrt(degree) if self.scaled else degree)
+        return placed

@@ -12,7 +12,8 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.eigen.krylov import orthonormal_columns
 from unbend.lowrank.blocks import RowBlocks
-from unbend.lowrank.sketch import Sketch, sketch_matrix, sketched
+from unbend.lowrank.inputs import adjoint_product, at_least, finite, multiplied
+from unbend.lowrank.sketch import Sketch, check_sketch, sketch_matrix, sketched
 
 # Columns of the sketch beyond the rank, powers of A'A, and vectors that measure an error.
 OVERSAMPLE, POWER, PROBES = 10, 2, 10
@@ -37,13 +38,12 @@ class _Products:
     matrix: Any
 
     def along(self, vectors: FloatArray) -> FloatArray:
-        return np.asarray(self.matrix @ vectors)
+        return finite(np.asarray(self.matrix @ vectors))
 
     def across(self, vectors: FloatArray) -> FloatArray:
         if isinstance(self.matrix, RowBlocks):
-            return self.matrix.across(vectors)
-        # A transpose that is a view multiplies as fast; conjugates are never needed.
-        return np.asarray(self.matrix.T @ vectors)
+            return finite(self.matrix.across(vectors))
+        return finite(adjoint_product(self.matrix, vectors))
 
 
 def randomized_svd(
@@ -93,14 +93,16 @@ def randomized_svd(
     1
     """
     rng = np.random.default_rng(0) if rng is None else rng
+    if not isinstance(matrix, RowBlocks):
+        matrix = multiplied(matrix)
     if tol is not None:
         return _to_tolerance(matrix, rank, tol, power, sketch, rng)
-    if rank is None or rank < 1:
-        raise ValueError(f"rank={rank} is not allowed: give a rank of at least 1, or a tol")
+    if rank is None:
+        raise ValueError("rank=None is not allowed: give a rank of at least 1, or a tol")
     products = _Products(matrix)
-    width = min(rank + oversample, _columns(matrix))
+    width = min(_width(rank, oversample), _columns(matrix))
     basis = orthonormal_columns(_sketched(matrix, width, sketch, rng))
-    for _ in range(power):
+    for _ in range(at_least("power", power, 0)):
         # Singular vectors, not any basis: their images are nearly orthogonal, which is cheap to
         # make exact on the long side.
         right = np.linalg.svd(products.across(basis), full_matrices=False)[0]
@@ -143,17 +145,20 @@ def single_pass_svd(
     True
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    blocks = iter(matrix) if isinstance(matrix, RowBlocks) else iter((matrix,))
+    blocks = iter(matrix) if isinstance(matrix, RowBlocks) else iter((multiplied(matrix),))
+    most = _width(rank, oversample)
     images, parts, omega, total = [], [], None, None
     for block in blocks:
         if omega is None:
-            width = min(rank + oversample, block.shape[1])
-            dtype = np.float32 if block.dtype == np.float32 else np.float64
-            omega = sketch_matrix(block.shape[1], width, sketch, rng).astype(dtype)
+            width = min(most, block.shape[1])
+            omega = _mixtures(block, width, sketch, rng)
         # Every block of rows meets columns of Ψ of its own: they are independent.
-        psi = sketch_matrix(block.shape[0], 2 * width, sketch, rng).astype(omega.dtype)
-        images.append(np.asarray(block @ omega))
-        part = np.asarray(block.T @ psi)
+        if block.shape[0] <= 2 * width and not isinstance(matrix, RowBlocks):
+            psi = np.eye(block.shape[0], 2 * width, dtype=omega.dtype)
+        else:
+            psi = sketch_matrix(block.shape[0], 2 * width, sketch, rng).astype(omega.dtype)
+        images.append(finite(np.asarray(block @ omega)))
+        part = finite(adjoint_product(block, psi))
         total = part if total is None else total + part
         parts.append(psi)
     if omega is None or total is None:
@@ -167,12 +172,27 @@ def single_pass_svd(
     return _in_span(basis, coefficients.T, rank)
 
 
+def _width(rank: int, oversample: int) -> int:
+    """Columns of a sketch that there should be."""
+    return at_least("rank", rank, 1) + at_least("oversample", oversample, 0)
+
+
+def _mixtures(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
+    """Ω in the precision of a matrix; all columns themselves where it would be square.
+
+    Random square matrices may be singular, and those of signs often are.
+    """
+    columns = matrix.shape[1]
+    check_sketch(sketch)
+    omega = np.eye(columns) if width == columns else sketch_matrix(columns, width, sketch, rng)
+    return omega.astype(np.float32 if matrix.dtype == np.float32 else np.float64)
+
+
 def _sketched(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
-    if isinstance(matrix, RowBlocks):
-        first = matrix.first
-        omega = sketch_matrix(first.shape[1], width, sketch, rng)
-        return matrix @ omega.astype(np.float32 if first.dtype == np.float32 else np.float64)
-    return sketched(matrix, width, sketch, rng)
+    first = matrix.first if isinstance(matrix, RowBlocks) else matrix
+    if isinstance(matrix, RowBlocks) or width == first.shape[1]:
+        return finite(np.asarray(matrix @ _mixtures(first, width, sketch, rng)))
+    return finite(sketched(matrix, width, sketch, rng))
 
 
 def _columns(matrix: Any) -> int:

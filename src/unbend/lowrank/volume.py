@@ -62,6 +62,8 @@ def volume_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
     if values[0] < -100 * rounding:
         raise ValueError(NOT_SEMIDEFINITE)
     rank = int(np.sum(values > rounding))
+    if rank == 0:
+        raise ValueError("the matrix is zero, and columns of it span no volume")
     if rank < k:
         raise ValueError(
             f"the matrix has rank {rank}, so {k} columns span no volume: ask for {rank} or fewer"

@@ -5,10 +5,12 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.base.all_pairs import all_pairs
 from unbend.base.doubts import noted_repetition
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
 from unbend.base.search import Needs
+from unbend.eigen import few_columns
 from unbend.extend import Fitted, Harmonic
 from unbend.graphs import adjacency, degrees, heat_kernel, weigh
 from unbend.graphs.graph import How, symmetric_part
@@ -28,6 +30,9 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     long strip later eigenvectors repeat the first (cos 2x is a function of cos x): the report
     tells which, and more components show the other direction.
 
+    With ``n_neighbors=None``, no radius, ``weights="heat"`` and ``eigen_solver=Nystrom(m)`` all
+    pairs of rows are joined, and m columns of their weights stand for all (Fowlkes et al., 2004).
+
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
@@ -46,7 +51,8 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
 
     References
     ----------
-    Belkin and Niyogi, Neural Computation 15 (2003). Book chapter 12.
+    Belkin and Niyogi, Neural Computation 15 (2003). Book chapter 12. All pairs by a few columns:
+    Fowlkes, Belongie, Chung and Malik, IEEE PAMI 26 (2004).
 
     Examples
     --------
@@ -77,6 +83,33 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         Choice("random_walk", "symmetric", "none"),
         help="Solutions f of L f = λ D f, their scaling D^½ f, or solutions of L f = λ f.",
     )
+
+    def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "LaplacianEigenmaps":
+        """Fit to the rows of X.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features)
+            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, or a sparse one
+            whose entries are the edges of a given graph.
+        y : ignored
+            Present for scikit-learn's sake.
+        graph : sparse array (n_samples, n_samples), optional
+            A given graph: the stored entries of row i are its neighbours. Their distances come
+            from X; `n_neighbors` and `radius` are then not used.
+
+        Returns
+        -------
+        self
+        """
+        solver = few_columns(self.eigen_solver)
+        if solver is None or not (graph is self.n_neighbors is self.radius is None):
+            super().fit(X, y, graph=graph)
+            return self
+        with self._fitting() as report:
+            found = all_pairs(self, X, solver)
+        self._keep(report, **found)
+        return self
 
     def _needs(self) -> Needs:
         return Needs(mutual=self.symmetrize == "min")

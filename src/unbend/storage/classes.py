@@ -53,12 +53,14 @@ _WHERE = {
     "ShiftInvert": "eigen.shift_invert",
     "Similarities": "methods.kernel_pca",
     "SimilaritySquares": "gram",
+    "SpectralPlaces": "lowrank.spectral",
     "Spectrum": "problem",
     "Squares": "gram",
     "Stage": "report",
     "Steps": "stress.transformations",
     "Stretched": "stress.place",
     "Trilateration": "unfold.place",
+    "WeightedDistances": "lowrank.spectral",
 }
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
