@@ -59,8 +59,8 @@ def compare(
 ) -> None:
     """Fit methods to the same rows, and rank them by several measures.
 
-    With a label of classes the neighbourhood hit is measured, with the truth its errors. The best is
-    first: that says which is better, not whether any is good.
+    With a label of classes the neighbourhood hit is measured, with the truth its errors. The best
+    is first: that says which is better, not whether any is good.
     """
     if plot is not None and plot.lower().endswith(PAGES):
         raise Misuse("pictures side by side are stills: give --plot FILE.png, .svg or .pdf")

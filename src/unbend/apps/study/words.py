@@ -25,7 +25,8 @@ def about_data(found: Study) -> Iterator[str]:
     if missing and found.asked.missing == "drop":
         yield f"{missing} values were missing: {found.rows - found.kept} rows were left out."
     elif missing:
-        yield f"{missing} values were missing: the {found.asked.missing} of the column stands there."
+        policy = found.asked.missing
+        yield f"{missing} values were missing: the {policy} of the column stands there."
     constant = sum(column.constant for column in found.columns)
     if constant:
         yield f"{constant} columns are constant, and change no distance: leave them out."
@@ -90,8 +91,8 @@ def _about_classes(found: Study, best: Any) -> Iterator[str]:
     chance = float(np.sum((counts / counts.sum()) ** 2))
     after = best.measures["neighborhood_hit"]
     yield (
-        f"Classes: {found.hit:.1%} of the neighbours agree in the data, {after:.1%} in the picture, "
-        f"and {chance:.1%} would by chance."
+        f"Classes: {found.hit:.1%} of the neighbours agree in the data, {after:.1%} in the "
+        f"picture, and {chance:.1%} would by chance."
     )
 
 
