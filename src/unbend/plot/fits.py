@@ -66,7 +66,8 @@ def _draw(axes: Axes, found: Dimension) -> None:
         axes.plot(curve.x, line, marker, color=colour, lw=1, ms=3)
     if curve.line is not None:
         axes.plot(curve.x, curve.line, "--", color=INK, lw=1)
-    axes.axvspan(*curve.fitted, color=PALETTE[5], alpha=0.25, lw=0)
+    # An edge, since some are read at a single place.
+    axes.axvspan(*curve.fitted, color=PALETTE[5], alpha=0.25, lw=1.5)
     axes.set_xlabel(plain(curve.x_label), fontsize=SMALL)
     axes.set_ylabel(plain(curve.y_label), fontsize=SMALL)
     axes.grid(axis="y", color=FAINT, lw=0.5, alpha=0.6)

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.collections import EllipseCollection
 from matplotlib.figure import Figure
 
-from unbend.arrays import FloatArray
+from unbend.arrays import BoolArray, FloatArray
 from unbend.plot.colours import PALETTE
 from unbend.plot.inputs import Named, drawable
 from unbend.plot.scattering import scatter
@@ -58,7 +58,7 @@ def point_quality(
     >>> trust = unbend.quality.trustworthiness(roll.points, model.embedding_)
     >>> figure = unbend.plot.point_quality(model, trust, name="trustworthiness")
     >>> figure.axes[0].get_title(loc="left")
-    'trustworthiness 0.8...'
+    'trustworthiness 0.94...'
     """
     n = drawable(embedding, None, method).n
     if not isinstance(measure, Measure) or not len(measure.local):
@@ -167,7 +167,7 @@ def ellipses(
     >>> bool(np.isclose(widths[0] / heights[0], 2)), float(angles[0] % 180)
     (True, 90.0)
     """
-    present = np.isfinite(places).all(axis=2)[..., None]
+    present: BoolArray = np.asarray(np.isfinite(places).all(axis=2))[..., None]
     times = present.sum(axis=0)
     centres = np.where(present, places, 0).sum(axis=0) / times
     off = np.where(present, places - centres, 0)

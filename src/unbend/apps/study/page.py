@@ -6,7 +6,13 @@ from importlib.resources import files
 
 import numpy as np
 
-from unbend.apps.study.pictures import bars, best_pictures, dimension_picture, sheet_picture
+from unbend.apps.study.pictures import (
+    bars,
+    best_pictures,
+    curves_picture,
+    dimension_picture,
+    sheet_picture,
+)
 from unbend.apps.study.study import Study
 from unbend.apps.study.words import about_data, about_dimension, about_quality, code, commands
 from unbend.choose.judging import BETTER
@@ -129,6 +135,7 @@ def _quality(found: Study) -> str:
     return (
         _table(heads, lines)
         + _said([*best, "place: the mean of the ranks by these; it says which is better, not good"])
+        + (curves_picture(found) if found.best else "")
         + "<h3>The first of them</h3>"
         + _said(about_quality(found))
         + f"<div class='beside'>{pictures}</div>"

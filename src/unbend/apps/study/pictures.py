@@ -12,6 +12,9 @@ from unbend import plot
 from unbend.apps.study.study import NEIGHBORS, Study
 from unbend.arrays import FloatArray
 
+# As many rows as `compare` looks from: the areas are then those of its table.
+LOOKED_FROM = 1000
+
 
 def picture(figure: Any, words: str) -> str:
     """Return a figure as an image element that holds its own bytes."""
@@ -36,6 +39,14 @@ def sheet_picture(found: Study) -> str:
     """Draw all embeddings side by side."""
     figure = found.comparison.contact_sheet(_colour(found))
     return picture(figure, "the embeddings side by side, best first")
+
+
+def curves_picture(found: Study) -> str:
+    """Draw how many neighbours each embedding keeps, over all sizes of neighbourhoods."""
+    kept = {trial.title: trial.estimator for trial in found.comparison.trials if not trial.failure}
+    values = np.asarray(found.table.values, dtype=np.float64)
+    figure = plot.quality_curves(values, kept, max_rows=LOOKED_FROM)
+    return picture(figure, "neighbours kept beyond chance, over all sizes of neighbourhoods")
 
 
 def best_pictures(found: Study) -> list[str]:
