@@ -80,8 +80,8 @@ def test_the_page_tells_of_missing_and_constant_columns(written):
     _, text, told = written
     assert (told["missing"], told["constant"]) == (1, [HOSTILE])
     said = " ".join(Page(text).texts["li"])
-    assert "1 values were missing: the median of the column stands there" in said
-    assert "1 columns are constant" in said
+    assert "1 value was missing: the median of the column stands there" in said
+    assert "1 column was constant" in said
 
 
 def test_the_numbers_are_those_of_the_same_calls(written):

@@ -23,21 +23,25 @@ def about_data(found: Study) -> Iterator[str]:
         yield f"{studied} of {found.kept} rows, drawn at random, were studied."
     missing = sum(column.missing for column in found.columns)
     if missing and found.asked.missing == "drop":
-        yield f"{missing} values were missing: {found.rows - found.kept} rows were left out."
+        yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were left out."
     elif missing:
         policy = found.asked.missing
-        yield f"{missing} values were missing: the {policy} of the column stands there."
+        yield f"{_were(missing, 'value')} missing: the {policy} of the column stands there."
     constant = sum(column.constant for column in found.columns)
     if constant:
-        yield f"{constant} columns are constant, and change no distance: leave them out."
+        yield f"{_were(constant, 'column')} constant, and can be left out: no distance changes."
     if found.repeated:
-        yield f"{found.repeated} rows repeat earlier ones: they lie on the same point."
+        yield f"{_were(found.repeated, 'row')} equal to an earlier one: the same point twice."
     heaviest = max(found.columns, key=lambda column: column.share)
     if len(found.columns) > 2 and heaviest.share > RULES:
         yield (
             f"One column, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so "
             "distances are little else than its differences: if units differ, standardise first."
         )
+
+
+def _were(count: int, what: str) -> str:
+    return f"1 {what} was" if count == 1 else f"{count} {what}s were"
 
 
 def about_dimension(found: Study) -> Iterator[str]:
