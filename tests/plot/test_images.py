@@ -1,5 +1,6 @@
 """Thumbnails never overlap, features of pixels become images, ellipses hold what they say."""
 
+import time
 from itertools import combinations
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import unbend
 from tests.plot.drawn import same_points
+from unbend.plot.images import apart
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.normal(size=(300, 2)) * [5, 1]
@@ -143,3 +145,15 @@ def test_before_and_after_stand_side_by_side_in_the_same_colours():
     assert same_points(second.get_offsets(), flat)
     with pytest.raises(ValueError, match="other rows"):
         unbend.plot.before_after(X, flat[:-1])
+
+
+def test_thumbnails_of_a_million_points_are_laid_out_in_seconds():
+    """A ratio in one run, not a time: laying out costs little more than drawing the points."""
+    points = RNG.normal(size=(1_000_000, 2))
+    start = time.perf_counter()
+    unbend.plot.scatter(points).canvas.draw()
+    drawn = time.perf_counter() - start
+    start = time.perf_counter()
+    chosen = apart(points, np.array([0.5, 0.5]))
+    assert time.perf_counter() - start < 5 * drawn
+    assert 50 < len(chosen) < 1000

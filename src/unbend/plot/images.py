@@ -116,20 +116,10 @@ def apart(points: FloatArray, box: FloatArray) -> IntArray:
     """
     # A little room, so that rounding does not make neighbours touch.
     box = box * (1 + 1e-9)
-    taken: dict[tuple[int, int], list[int]] = {}
-    cells = np.floor((points - points.min(axis=0)) / box).astype(np.int64).tolist()
-    chosen = []
-    for row in drawing_order(len(points)).tolist():
-        across, up = cells[row]
-        near = [
-            other
-            for x in (across - 1, across, across + 1)
-            for y in (up - 1, up, up + 1)
-            for other in taken.get((x, y), ())
-        ]
-        if not near or (np.abs(points[near] - points[row]) > box).any(axis=1).all():
-            taken.setdefault((across, up), []).append(row)
-            chosen.append(row)
+    left, chosen = drawing_order(len(points)), []
+    while len(left):
+        chosen.append(left[0])
+        left = left[(np.abs(points[left] - points[left[0]]) > box).any(axis=1)]
     return np.sort(np.array(chosen, dtype=np.intp))
 
 
