@@ -1,10 +1,13 @@
 """The examples run, and the right distance is as much better as they say."""
 
+import re
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
 
+import unbend as library
 from unbend.neighbors import METRICS
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -47,3 +50,42 @@ def test_the_report_on_real_data_ends_with_what_to_do(monkeypatch, capsys, tmp_p
     assert "=== digits: 1797 rows, 64 columns" in said
     assert "failed" not in said
     assert {path.name for path in tmp_path.iterdir()} == {"digits.png", "tumours.png"}
+
+
+def told(name, monkeypatch, capsys, picture):
+    """Run an example on real data; return the measures that it prints for each method."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.setattr("sys.argv", [name, str(picture)])
+    try:
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    except subprocess.CalledProcessError:
+        pytest.skip("the data cannot be had here")
+    assert picture.stat().st_size > 10_000
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    found = {}
+    for line in lines:
+        first, *words = line.split()
+        if hasattr(library, first) and "failed:" not in words:
+            numbers = [float(word) for word in words if re.fullmatch(r"-?\d+\.\d{4}", word)]
+            trust, _, _, _, hit = numbers
+            found[first] = {"trust": trust, "hit": hit}
+    return found, float(lines[-1].split()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_ten_thousand_pictures_of_clothes_keep_their_kinds(monkeypatch, capsys, tmp_path):
+    found, before = told("images.py", monkeypatch, capsys, tmp_path / "images.png")
+    assert len(found) == 5
+    assert all(0.5 < of["trust"] <= 1 for of in found.values())
+    # The picture cannot tell more of the kinds than the data do, and tells far more than chance.
+    best = max(of["hit"] for of in found.values())
+    assert 0.5 < best < before
+
+
+@pytest.mark.slow
+def test_faces_of_a_person_stay_together(monkeypatch, capsys, tmp_path):
+    found, before = told("faces.py", monkeypatch, capsys, tmp_path / "faces.png")
+    best = max(of["hit"] for of in found.values())
+    # Forty people: chance is one in forty.
+    assert 0.25 < best < before

@@ -40,6 +40,38 @@ def figures():
     methods = (unbend.PCA, unbend.Isomap, unbend.LLE, unbend.LTSA, unbend.LaplacianEigenmaps)
     sheet = {"in space": roll} | {m.__name__: m().fit(roll.points) for m in methods}
     yield "contact_sheet", draw.contact_sheet(sheet, roll.chart[:, 0], title="Swiss roll")
+    yield from judgements(roll, isomap)
+    yield from images(digits)
+
+
+def judgements(roll, isomap):
+    """Yield the pictures that say how far to believe an embedding."""
+    draw, points = unbend.plot, roll.points
+    flat = unbend.PCA().fit(points)
+    estimators = (unbend.dimension.mle, unbend.dimension.correlation, unbend.dimension.two_nn)
+    yield "dimension_fits", draw.dimension_fits([estimate(points) for estimate in estimators])
+    geodesics = {"metric": "precomputed", "max_rows": 200}
+    yield "shepard", draw.shepard(isomap.geodesics_, isomap, **geodesics)
+    yield "coranking_matrix", draw.coranking_matrix(points, flat, max_rows=400)
+    yield "quality_curves", draw.quality_curves(points, {"PCA": flat, "Isomap": isomap})
+    trust = unbend.quality.trustworthiness(points, flat.embedding_, n_neighbors=10)
+    yield "point_quality", draw.point_quality(flat, trust, name="trustworthiness")
+    moved = unbend.choose.resampled(isomap, points)
+    yield "stability_ellipses", draw.stability_ellipses(isomap, moved)
+    colours = roll.chart[:, 0]
+    yield "before_after", draw.before_after(roll, {"PCA": flat, "Isomap": isomap}, colours)
+
+
+def images(digits):
+    """Yield the pictures that hold images."""
+    flat = unbend.Isomap(n_neighbors=8).fit(digits.data[:800])
+    yield "thumbnails", unbend.plot.thumbnails(flat, digits.images[:800], digits.target[:800])
+    across, up = np.meshgrid(np.linspace(0, 1, 40), np.linspace(0, 1, 30))
+    shares = np.stack([across, up * across, (across - 0.5) ** 2 + (up - 0.5) ** 2], axis=-1)
+    spectra = np.random.default_rng(0).random((3, 20))
+    cube = shares @ spectra
+    model = unbend.PCA(n_components=3).fit(cube.reshape(-1, 20))
+    yield "feature_images", unbend.plot.feature_images(model, (30, 40))
 
 
 if __name__ == "__main__":

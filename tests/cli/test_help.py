@@ -14,7 +14,22 @@ from unbend.cli.app import COMMANDS, application
 from unbend.cli.parameters import GENERAL, method_entry, option_name, options_of
 from unbend.registry import METHODS
 
-NAMES = ["embed", "transform", "quality", "plot", "surface", "methods", "demo", "info"]
+NAMES = [
+    "embed",
+    "transform",
+    "quality",
+    "plot",
+    "report",
+    "suggest",
+    "compare",
+    "dimension",
+    "graph",
+    "bench",
+    "surface",
+    "methods",
+    "demo",
+    "info",
+]
 
 
 def test_the_commands_are_those_that_were_promised():

@@ -55,6 +55,7 @@ def measured():
         "repeated_directions": library.quality.repeated_directions(flat).tolist(),
         "procrustes_similarity": library.quality.procrustes(roll.chart, flat),
         "procrustes_affine": library.quality.procrustes(roll.chart, flat, kind="affine"),
+        "color_mixing": library.quality.color_mixing(flat, roll.chart[:, 0], n_neighbors=5),
     }
 
 
@@ -66,22 +67,33 @@ def test_the_measures_are_those_of_the_library(embedded, measured):
         assert told[name] == pytest.approx(value, rel=1e-9), name
     text = unbend("quality", *words, cwd=embedded).stdout.decode()
     assert all(name in text for name in measured)
-    assert text.count("is best") == 5
+    assert text.count("is best") == 6
 
 
 def test_label_and_ids_are_left_out_with_or_without_being_named(folder, roll):
     words = ("--label", "kind", "--id", "row", "-o", "flat.csv")
     unbend("embed", "roll.csv", "--method", "pca", *words, cwd=folder)
     named = ("--label", "kind", "--id", "row", "--json")
-    first = unbend("quality", "roll.csv", "flat.csv", *named, cwd=folder).stdout
-    second = unbend("quality", "roll.csv", "flat.csv", "--json", cwd=folder).stdout
-    assert first == second
+    first = json.loads(unbend("quality", "roll.csv", "flat.csv", *named, cwd=folder).stdout)
+    second = json.loads(unbend("quality", "roll.csv", "flat.csv", "--json", cwd=folder).stdout)
+    assert first | second == first
     flat = library.PCA().fit_transform(roll.points)
     expected = library.quality.trustworthiness(roll.points, flat)
-    assert json.loads(first)["trustworthiness"] == pytest.approx(expected, rel=1e-12)
+    assert first["trustworthiness"] == pytest.approx(expected, rel=1e-12)
     np.save(folder / "bare.npy", flat)
     bare = unbend("quality", "roll.csv", "bare.npy", *named, cwd=folder).stdout
     assert json.loads(bare)["trustworthiness"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_classes_are_measured_by_the_neighbourhood_hit(folder, roll, kinds):
+    unbend("embed", "roll.csv", "--label", "kind", "--ignore", "row", "-o", "flat.csv", cwd=folder)
+    words = ("quality", "roll.csv", "flat.csv", "--label", "kind", "--ignore", "row", "--json")
+    told = json.loads(unbend(*words, cwd=folder).stdout)
+    flat, hit = library.Isomap().fit_transform(roll.points), library.quality.neighborhood_hit
+    assert told["neighborhood_hit"] == pytest.approx(hit(flat, kinds))
+    assert told["neighborhood_hit_data"] == pytest.approx(hit(roll.points, kinds))
+    wrong = ("quality", "roll.csv", "flat.csv", "--label", "sort", "--ignore", "row,kind")
+    assert "no column 'sort'" in sentence(unbend(*wrong, cwd=folder, code=1))
 
 
 def test_a_sample_is_measured_as_a_table_of_its_own(embedded):

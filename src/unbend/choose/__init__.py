@@ -8,7 +8,7 @@ from unbend.choose.comparison import Comparison, Trial, compare
 from unbend.choose.dimensions import DimensionChoice, choose_dimension
 from unbend.choose.findings import Findings
 from unbend.choose.neighbors import NeighborsChoice, choose_neighbors
-from unbend.choose.resampling import stability
+from unbend.choose.resampling import resampled, stability
 from unbend.choose.suggestion import Suggestion, suggest
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "choose_dimension",
     "choose_neighbors",
     "compare",
+    "resampled",
     "stability",
     "suggest",
 ]

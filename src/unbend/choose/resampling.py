@@ -59,6 +59,51 @@ def stability(
     >>> stability(unbend.PCA(), roll.points, n_resamples=5) < 0.1
     True
     """
+    whole, places = _resampled(estimator, X, n_resamples, share, kind, random_state)
+    radius = float(np.sqrt(np.mean(np.sum((whole - whole.mean(axis=0)) ** 2, axis=1))))
+    squares = np.nansum(np.sum((places - whole) ** 2, axis=2), axis=0)
+    times = np.isfinite(places[:, :, 0]).sum(axis=0)
+    mean = np.divide(squares, times, out=np.zeros(len(whole)), where=times > 0)
+    local = np.sqrt(mean) / (radius or 1.0)
+    return Measure(float(np.sqrt(squares.sum() / times.sum())) / (radius or 1.0), local)
+
+
+def resampled(
+    estimator: Any,
+    X: Any,
+    *,
+    n_resamples: int = 10,
+    share: float = 0.8,
+    kind: Literal["similarity", "affine"] = "similarity",
+    random_state: int = 0,
+) -> FloatArray:
+    """Fit to parts of the rows again and again, and return where the points fell.
+
+    Parameters
+    ----------
+    estimator, X, n_resamples, share, kind, random_state
+        As for `stability`, which sums this up.
+
+    Returns
+    -------
+    array (n_resamples, n, p)
+        Embeddings of the parts, aligned with that of all rows; NaN for rows not in the part.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> curve = unbend.datasets.s_curve(200, random_state=0).points
+    >>> places = resampled(unbend.PCA(), curve, n_resamples=3, share=0.5)
+    >>> places.shape, int(np.isnan(places[0, :, 0]).sum())
+    ((3, 200, 2), 100)
+    """
+    return _resampled(estimator, X, n_resamples, share, kind, random_state)[1]
+
+
+def _resampled(
+    estimator: Any, X: Any, n_resamples: int, share: float, kind: Any, random_state: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the embedding of all rows, and those of the parts laid on it."""
     if not 0 < share < 1:
         raise ValueError(f"share must lie between 0 and 1, and it is {share}")
     if n_resamples < 2:
@@ -66,18 +111,13 @@ def stability(
     points = checked_rows(X)
     n, rng = len(points), np.random.default_rng(random_state)
     whole = _fitted(estimator, points)
-    radius = float(np.sqrt(np.mean(np.sum((whole - whole.mean(axis=0)) ** 2, axis=1))))
-    squares, times = np.zeros(n), np.zeros(n)
+    places = np.full((n_resamples, *whole.shape), np.nan)
     for number in range(n_resamples):
         advance("stability", number, n_resamples)
         rows = np.sort(rng.choice(n, max(3, int(share * n)), replace=False))
-        moved = align(whole[rows], _fitted(estimator, points[rows]), kind=kind)
-        squares[rows] += np.sum((moved - whole[rows]) ** 2, axis=1)
-        times[rows] += 1
+        places[number, rows] = align(whole[rows], _fitted(estimator, points[rows]), kind=kind)
     advance("stability", n_resamples, n_resamples)
-    mean = np.divide(squares, times, out=np.zeros(n), where=times > 0)
-    local = np.sqrt(mean) / (radius or 1.0)
-    return Measure(float(np.sqrt(squares.sum() / times.sum())) / (radius or 1.0), local)
+    return whole, places
 
 
 def _fitted(estimator: Any, points: FloatArray) -> FloatArray:

@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 import unbend
-from unbend.cli import demo, embed, info, methods, plot, quality, surface, transform
+from unbend.cli import (
+    bench,
+    compare,
+    demo,
+    dimension,
+    embed,
+    graph,
+    info,
+    methods,
+    plot,
+    quality,
+    report,
+    suggest,
+    surface,
+    transform,
+)
 from unbend.cli.errors import ClosedPipe, Misuse, answer
 from unbend.cli.interrupts import prompt_interrupts
 from unbend.cli.output import emit
@@ -20,6 +35,12 @@ COMMANDS = (
     transform.COMMAND,
     quality.COMMAND,
     plot.COMMAND,
+    report.COMMAND,
+    suggest.COMMAND,
+    compare.COMMAND,
+    dimension.COMMAND,
+    graph.COMMAND,
+    bench.COMMAND,
     surface.COMMAND,
     methods.COMMAND,
     demo.COMMAND,

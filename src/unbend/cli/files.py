@@ -10,12 +10,17 @@ from unbend.cli.interrupts import unfinished
 from unbend.cli.output import say
 from unbend.cli.tables import PIPE
 
+PAGES = (".html", ".htm")
+GRAPHS = (".npz", ".mtx", ".graphml")
+
 
 def check_files(
     *,
     table: str | None = None,
     picture: str | None = None,
     model: str | None = None,
+    page: str | None = None,
+    graph: str | None = None,
     read: Sequence[str] = (),
 ) -> None:
     """Refuse, before any work, names under which the results could not be written.
@@ -34,8 +39,11 @@ def check_files(
         from unbend.plot.saving import KINDS
 
         _check_ending(picture, KINDS)
+    for name, endings in ((page, PAGES), (graph, GRAPHS)):
+        if name is not None:
+            _check_ending(name, endings)
     taken = {os.path.realpath(name) for name in read if name != PIPE}
-    for name in (table, picture, model):
+    for name in (table, picture, model, page, graph):
         if name is not None:
             place = os.fspath(replaceable(name))
             if place in taken:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from unbend.cli.errors import Misuse
-from unbend.cli.parameters import method_names
+from unbend.cli.parameters import method_entry, method_names
 
 READABLE = "CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ"
 SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -119,12 +119,38 @@ Batches = Annotated[
 RowsAtATime = Annotated[
     int, typer.Option("--batches", metavar="ROWS", min=1, help="Read so many rows at a time.")
 ]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--methods",
+        metavar="NAMES",
+        help="Methods, with commas between; one of each kind if not given.",
+        autocompletion=method_names,
+    ),
+]
+Sample = Annotated[
+    int,
+    typer.Option("--sample", metavar="ROWS", min=1, help="Look at so many rows, drawn at random."),
+]
+Cores = Annotated[
+    int | None, typer.Option("--jobs", "-j", metavar="NUMBER", help="Fits at the same time.")
+]
+Size = Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Size of the neighbourhoods.")]
+StillPicture = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png .svg .pdf")
+]
 
 
 def listed(given: list[str] | None) -> tuple[str, ...]:
     """Split names that came with commas between them."""
     names = [name.strip() for text in given or () for name in text.split(",")]
     return tuple(name for name in names if name)
+
+
+def class_names(given: list[str] | None) -> list[str] | None:
+    """Return the classes of the methods named, or None for the usual ones."""
+    names = [method_entry(name).class_name for name in listed(given)]
+    return names or None
 
 
 def bytes_of(size: str) -> int:

@@ -6,15 +6,29 @@ import typer
 
 from unbend.cli.command import Command
 from unbend.cli.errors import Misuse
-from unbend.cli.options import READABLE, Id, Ignore, Json, Label, Missing, Seed, TableFile, listed
+from unbend.cli.options import (
+    READABLE,
+    Id,
+    Ignore,
+    Json,
+    Label,
+    Missing,
+    Seed,
+    Size,
+    TableFile,
+    listed,
+)
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
-from unbend.cli.tables import PIPE, Columns, names_of, picked, read_table, without
+from unbend.cli.tables import PIPE, Columns, column_names, names_of, picked, read_table, without
 
 EXPLAINED = {
     "trustworthiness": "no false neighbours were brought in (1 is best)",
     "continuity": "no neighbours were torn apart (1 is best)",
     "repeated_directions": "how far each coordinate only repeats those before it (0 is best)",
+    "neighborhood_hit": "neighbours of the same class (compare it with that of the data)",
+    "neighborhood_hit_data": "the same in the data",
+    "color_mixing": "values of the label mixed among neighbours (0 is best)",
     "procrustes_similarity": "truth missed after the best turn, shift and scale (0 is best)",
     "procrustes_affine": "truth missed after the best linear map (0 is best)",
 }
@@ -27,8 +41,7 @@ Truth = Annotated[
     list[str] | None,
     typer.Option("--truth", metavar="COLUMNS", help="Columns of TABLE with the true coordinates."),
 ]
-Size = Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Size of the neighbourhoods.")]
-Sample = Annotated[
+Rows = Annotated[
     int | None,
     typer.Option("--sample", metavar="ROWS", min=1, help="Compare so many rows only."),
 ]
@@ -43,14 +56,15 @@ def quality(
     truth: Truth = None,
     missing: Missing = "refuse",
     neighbors: Size = 5,
-    sample: Sample = None,
+    sample: Rows = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Compare coordinates with the table they were made of.
 
     Both hold the same rows in the same order. The label, the ids, ignored columns and all that both
-    files have are left out of the comparison. The time grows with the square of the rows.
+    files have are left out of the comparison; with a label of classes it is told how many
+    neighbours share theirs. The time grows with the square of the rows.
     """
     if table == embedding == PIPE:
         raise Misuse("only one of the two can come through the pipe")
@@ -58,17 +72,12 @@ def quality(
     given = (label, id, *listed(ignore), *_copies(table, embedding))
     aside = tuple(name for name in given if name is not None and name not in true_names)
     with watched():
-        data = read_table(table, Columns(ignore=aside, missing=missing))
-        found = read_table(embedding, Columns(ignore=(*aside, *true_names)))
-        if len(data) != len(found):
-            raise ValueError(
-                f"{table} has {len(data)} rows and {embedding} has {len(found)}: they must be "
-                "the same"
-            )
-        chart = picked(data, true_names, table)
-        data = without(data, true_names)
-        rows = _chosen(len(found), sample, seed)
-        facts = _measured(data.values[rows], found.values[rows], chart[rows], neighbors)
+        pair = _read_both(table, embedding, label, aside, true_names, missing)
+        rows = _chosen(len(pair[0]), sample, seed)
+        data, found, chart, kinds = (None if part is None else part[rows] for part in pair)
+        facts = _measured(data, found, chart, neighbors)
+        if kinds is not None:
+            facts |= _by_label(data, found, kinds, neighbors)
     if json:
         emit_json(facts)
     else:
@@ -107,6 +116,49 @@ def _measured(data: Any, found: Any, chart: Any, neighbors: int) -> dict[str, An
         facts["procrustes_similarity"] = procrustes(chart, found)
         facts["procrustes_affine"] = procrustes(chart, found, kind="affine")
     return facts
+
+
+def _read_both(
+    table: str,
+    embedding: str,
+    label: str | None,
+    aside: tuple[str, ...],
+    truth: tuple[str, ...],
+    missing: str,
+) -> tuple[Any, Any, Any, Any]:
+    """Return the data, the coordinates, the truth and the label, row by row."""
+    own = None if label in truth else label
+    data = _read(table, Columns(ignore=aside, missing=missing), own)
+    found = _read(embedding, Columns(ignore=(*aside, *truth)), label)
+    if len(data) != len(found):
+        raise ValueError(
+            f"{table} has {len(data)} rows and {embedding} has {len(found)}: they must be the same"
+        )
+    kinds = data.label if data.label is not None else found.label
+    if label is not None and kinds is None:
+        kinds = picked(data, [label], table)[:, 0]
+    return without(data, truth).values, found.values, picked(data, truth, table), kinds
+
+
+def _read(name: str, columns: Columns, label: str | None) -> Any:
+    """Read a table, with the label if it is there."""
+    here = label if label in column_names(name) else None
+    ignore = tuple(other for other in columns.ignore if other != here)
+    return read_table(name, Columns(here, None, ignore, columns.missing))
+
+
+def _by_label(data: Any, found: Any, label: Any, neighbors: int) -> dict[str, Any]:
+    """Measure classes by the neighbourhood hit, and values by how far they are mixed."""
+    from unbend.apps.study.study import classes_of
+    from unbend.quality import color_mixing, neighborhood_hit
+
+    classes = classes_of(label)
+    if classes is None:
+        return {"color_mixing": color_mixing(found, label, n_neighbors=neighbors)}
+    return {
+        "neighborhood_hit": neighborhood_hit(found, classes, n_neighbors=neighbors),
+        "neighborhood_hit_data": neighborhood_hit(data, classes, n_neighbors=neighbors),
+    }
 
 
 def _line(name: str, value: Any) -> str:

@@ -73,6 +73,18 @@ def read_table(name: str, columns: Columns) -> "Table":
         return io.read(source(name), **columns.options())
 
 
+def read_sample(name: str, columns: Columns, rows: int, seed: int) -> "Table":
+    """Read a table, and keep at most so many of its rows, drawn at random."""
+    import numpy as np
+
+    from unbend.choose._points import drawn
+
+    table = read_table(name, columns)
+    chosen = np.zeros(len(table), dtype=bool)
+    chosen[drawn(len(table), rows, seed)] = True
+    return table.take(chosen)
+
+
 def read_distances(name: str) -> Any:
     """Read distances as a stage of the work."""
     from unbend import io

@@ -14,30 +14,52 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unbend.plot.curves import residual_variance, spectrum
+    from unbend.plot.diagrams import coranking_matrix, quality_curves, shepard
+    from unbend.plot.fits import dimension_fits
+    from unbend.plot.images import feature_images, thumbnails
     from unbend.plot.pages import interactive
     from unbend.plot.saving import save
     from unbend.plot.scattering import scatter
-    from unbend.plot.sheet import contact_sheet
+    from unbend.plot.sheet import before_after, contact_sheet
+    from unbend.plot.spots import point_quality, stability_ellipses
     from unbend.plot.trust import consistency
 
 # No module may be named like a function: importing it would hide the function.
 _NAMES = {
+    "before_after": "sheet",
     "consistency": "trust",
     "contact_sheet": "sheet",
+    "coranking_matrix": "diagrams",
+    "dimension_fits": "fits",
+    "feature_images": "images",
     "interactive": "pages",
+    "point_quality": "spots",
+    "quality_curves": "diagrams",
     "residual_variance": "curves",
     "save": "saving",
     "scatter": "scattering",
+    "shepard": "diagrams",
     "spectrum": "curves",
+    "stability_ellipses": "spots",
+    "thumbnails": "images",
 }
 __all__ = [
+    "before_after",
     "consistency",
     "contact_sheet",
+    "coranking_matrix",
+    "dimension_fits",
+    "feature_images",
     "interactive",
+    "point_quality",
+    "quality_curves",
     "residual_variance",
     "save",
     "scatter",
+    "shepard",
     "spectrum",
+    "stability_ellipses",
+    "thumbnails",
 ]
 
 

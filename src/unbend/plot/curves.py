@@ -12,7 +12,17 @@ from unbend import quality
 from unbend.arrays import FloatArray
 from unbend.plot.colours import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
-from unbend.plot.style import FAINT, INK, LABEL, SMALL, entitle, new_picture, plain, soften
+from unbend.plot.style import (
+    FAINT,
+    INK,
+    LABEL,
+    SMALL,
+    axes_or_new,
+    entitle,
+    figure_of,
+    plain,
+    soften,
+)
 from unbend.quality._seen import Metric
 
 # Spectra that span more than this are drawn on a logarithmic axis.
@@ -56,7 +66,7 @@ def spectrum(
     values, beyond, quantity = _eigenvalues(estimator)
     count = _checked_d(d, len(values))
     every = values if np.isnan(beyond) else np.append(values, beyond)
-    axes = _axes(ax)
+    axes = axes_or_new(ax)
     axes.plot(np.arange(1, len(values) + 1), values, "o-", color=PALETTE[0], lw=1, ms=5)
     if len(every) > len(values):
         axes.plot(len(every), beyond, "o", color=PALETTE[0], mfc="white", ms=5, label="left out")
@@ -70,7 +80,7 @@ def spectrum(
         axes.axvspan(gap, gap + 1, color=PALETTE[5], alpha=0.25, lw=0, label=label)
     _mark(axes, count, _ratio(every, count))
     _finish(axes, "number", quantity, title or _title(estimator, "spectrum"))
-    return _figure(axes)
+    return figure_of(axes)
 
 
 def residual_variance(
@@ -123,7 +133,7 @@ def residual_variance(
     if not entries:
         raise ValueError("there is nothing to draw: give at least one embedding")
     curves = {str(name): _curve(given, X, metric) for name, given in entries.items()}
-    axes = _axes(ax)
+    axes = axes_or_new(ax)
     for number, (name, curve) in enumerate(curves.items()):
         look: dict[str, Any] = {
             "color": PALETTE[number % len(PALETTE)],
@@ -139,7 +149,7 @@ def residual_variance(
     axes.set_ylim(0, max(axes.get_ylim()[1], 1e-12))
     named = "" if isinstance(embedding, Mapping) else _title(embedding, "")
     _finish(axes, "number of coordinates", "residual variance (1 − R²)", title or named)
-    return _figure(axes)
+    return figure_of(axes)
 
 
 def _eigenvalues(estimator: Any) -> tuple[FloatArray, float, str]:
@@ -196,11 +206,6 @@ def _title(estimator: Any, what: str) -> str:
     return f"{method_name(estimator)} {what}".strip() if hasattr(estimator, "fit") else ""
 
 
-def _axes(ax: Any) -> Axes:
-    axes: Axes = new_picture(5.4, 3.8).add_subplot() if ax is None else ax
-    return axes
-
-
 def _ratio(values: FloatArray, count: int) -> str:
     """Tell the ratio of the eigenvalues around a gap, where there is one."""
     pair = np.sort(values[count - 1 : count + 1])
@@ -221,9 +226,3 @@ def _finish(axes: Axes, across: str, up: str, title: str) -> None:
     if axes.get_legend_handles_labels()[1]:
         axes.legend(fontsize=SMALL, frameon=False)
     entitle(axes, title)
-
-
-def _figure(axes: Axes) -> Figure:
-    figure: Any = axes.get_figure()
-    found: Figure = figure
-    return found

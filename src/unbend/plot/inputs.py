@@ -119,7 +119,7 @@ class _Table:
 
 def _table(given: Any, color: Any) -> _Table:
     if hasattr(given, "values") and hasattr(given, "columns") and hasattr(given, "label"):
-        return _Table(given.values, tuple(given.columns), _Named.of(given), given.ids)
+        return _Table(given.values, tuple(given.columns), Named.of(given), given.ids)
     names = getattr(given, "column_names", getattr(given, "columns", None))
     if names is None or isinstance(given, Mapping):
         if isinstance(color, str):
@@ -135,18 +135,19 @@ def _table(given: Any, color: Any) -> _Table:
         raise ValueError(f"there is no column {color!r} to colour by: there are {columns}")
     kept = [name for name in names if str(name) != color]
     stacked = np.column_stack([np.asarray(given[name]) for name in kept]) if kept else np.empty(0)
-    return _Table(stacked, tuple(map(str, kept)), _Named(np.asarray(given[color]), color))
+    return _Table(stacked, tuple(map(str, kept)), Named(np.asarray(given[color]), color))
 
 
 @dataclass(frozen=True, eq=False)
-class _Named:
+class Named:
     """Colours with the name of the column they came from, as a pandas Series has one."""
 
     values: Any
     name: str
 
     @classmethod
-    def of(cls, table: Any) -> "_Named | None":
+    def of(cls, table: Any) -> "Named | None":
+        """Return the label of a table, or None where it has none."""
         return None if table.label is None else cls(table.label, str(table.label_name))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
 from unbend.plot.colours import Colouring, Plain, colouring
-from unbend.plot.inputs import drawable
+from unbend.plot.inputs import drawable, method_name
 from unbend.plot.keys import add_key_beside, key_width
 from unbend.plot.lanes import beside_the_line
 from unbend.plot.layers import draw_points
@@ -20,6 +20,7 @@ from unbend.registry import METHODS
 
 PANEL = 2.5  # inches
 MARGIN = 0.1
+SPACE = 3
 # Panels are smaller than figures, and so are their points.
 SMALLER = 0.5
 
@@ -82,6 +83,51 @@ def contact_sheet(
     rows = [cells[start : start + across] for start in range(0, len(cells), across)]
     colours = cells[0].colours
     return draw_cells(rows, title=title, key=None if isinstance(colours, Plain) else colours)
+
+
+def before_after(X: Any, embeddings: Any, color: Any = None, *, title: str | None = None) -> Figure:
+    """Draw the data beside what became of them, all in the same colours.
+
+    Parameters
+    ----------
+    X : array (n, D) or Surface
+        The data: of more than three columns the first three principal components are drawn.
+    embeddings : array (n, p), fitted estimator, or mapping of titles to these
+        What became of them.
+    color : array (n,) or (n, 2), optional
+        Labels, values or a chart, as for `scatter`.
+    title : str, optional
+        Title of the sheet.
+
+    Returns
+    -------
+    Figure
+        Not shown.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> figure = unbend.plot.before_after(roll, unbend.Isomap().fit(roll.points), roll.chart[:, 0])
+    >>> [axes.get_title() for axes in figure.axes][:2]
+    ['before', 'Isomap']
+    """
+    name = method_name(embeddings) if hasattr(embeddings, "fit") else "after"
+    after = embeddings if isinstance(embeddings, Mapping) else {name: embeddings}
+    drawn = drawable(X, color)
+    wanted = drawn.color if color is None else color
+    points, heading = drawn.coordinates, "before"
+    if points.shape[1] > SPACE:
+        centred = points - points.mean(axis=0)
+        points = centred @ np.linalg.svd(centred, full_matrices=False)[2][:SPACE].T
+        heading = "before: principal components"
+    first = Cell(heading, points, colouring(wanted, drawn.n), equal=True)
+    cells = [first, *(_cell(str(given), found, wanted) for given, found in after.items())]
+    for cell, given in zip(cells[1:], after, strict=True):
+        if cell.coordinates is None or len(cell.coordinates) != drawn.n:
+            raise ValueError(f"{given} has other rows than the data, which have {drawn.n}")
+    key = None if isinstance(first.colours, Plain) else first.colours
+    return draw_cells([cells], title=title, key=key)
 
 
 def draw_cells(

@@ -128,3 +128,16 @@ def style_space(axes: Any, points: FloatArray, columns: tuple[str, ...], equal: 
         axis.set_pane_color((1, 1, 1, 0))
         axis._axinfo["grid"]["color"] = (0.9, 0.9, 0.9, 1)
     axes.tick_params(labelsize=SMALL - 1, labelcolor=INK, pad=0)
+
+
+def axes_or_new(ax: Any, width: float = 5.4, height: float = 3.8) -> Axes:
+    """Return the axes given, or those of a new figure."""
+    axes: Axes = new_picture(width, height).add_subplot() if ax is None else ax
+    return axes
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure that axes belong to."""
+    figure: Any = axes.get_figure()
+    found: Figure = figure
+    return found

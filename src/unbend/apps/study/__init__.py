@@ -1,0 +1,10 @@
+"""A table looked at as a whole, and one page about it for a colleague.
+
+`study` measures, `page_html` writes. Every number of the page is that of a call which the page
+shows, and the same table and seed give the same page.
+"""
+
+from unbend.apps.study.page import page_html
+from unbend.apps.study.study import Study, study
+
+__all__ = ["Study", "page_html", "study"]

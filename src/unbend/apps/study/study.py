@@ -1,0 +1,229 @@
+"""Everything that the page tells, measured once."""
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbend.apps.study.columns import Column, described
+from unbend.arrays import BoolArray, IntArray
+from unbend.choose import choose_dimension, compare, stability, suggest
+from unbend.choose._points import drawn
+from unbend.choose.comparison import Comparison, Trial
+from unbend.choose.dimensions import DimensionChoice
+from unbend.choose.suggestion import Suggestion
+from unbend.io import Table
+from unbend.io.missing import settled
+from unbend.io.reading import open_source
+from unbend.io.table import Roles
+from unbend.plot.colours import Labels, colouring
+from unbend.quality import Measure, neighborhood_hit, trustworthiness
+from unbend.report import stage
+
+# Neighbours that the measures look at, and fits to parts of the rows.
+NEIGHBORS, RESAMPLES = 10, 5
+LEAST_ROWS = 30
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a table was read and sampled: what the commands on the page repeat."""
+
+    source: str
+    label: str | None
+    id: str | None
+    ignore: tuple[str, ...]
+    missing: str
+    max_rows: int
+    random_state: int
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What was found of a table.
+
+    Attributes
+    ----------
+    asked : Asked
+        How it was read.
+    columns : list of Column
+        The columns of numbers, before missing values were settled.
+    rows : int
+        Rows of the table before missing values were settled.
+    kept : int
+        Rows after that; those of `table` are drawn from them.
+    repeated : int
+        Rows that equal an earlier one, among those studied.
+    table : Table
+        The rows studied.
+    dimension : DimensionChoice
+        How many dimensions.
+    suggestion : Suggestion
+        Which method, and why.
+    comparison : Comparison
+        Methods in two dimensions, with the neighbours of the suggestion.
+    trust : Measure, or None
+        Trustworthiness of the best embedding, of each of its points.
+    spread : Measure, or None
+        How far its points move with another sample; None where a part could not be embedded.
+    hit : Measure, or None
+        Neighbourhood hit of the data themselves, where there are classes.
+    """
+
+    asked: Asked
+    columns: list[Column]
+    rows: int
+    kept: int
+    repeated: int
+    table: Table
+    dimension: DimensionChoice
+    suggestion: Suggestion
+    comparison: Comparison
+    trust: Measure | None
+    spread: Measure | None
+    hit: Measure | None
+
+    @property
+    def best(self) -> Trial | None:
+        """The first trial, or None where all failed."""
+        first = self.comparison.trials[0]
+        return None if first.failure else first
+
+    @property
+    def neighbors(self) -> int:
+        """Neighbours that the methods take."""
+        return self.suggestion.findings.n_neighbors
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of the page."""
+        return {
+            "rows": self.rows,
+            "studied": len(self.table),
+            "missing": sum(column.missing for column in self.columns),
+            "constant": [column.name for column in self.columns if column.constant],
+            "repeated": self.repeated,
+            "dimension": self.dimension.dimension,
+            "votes": dict(self.dimension.votes),
+            "suggestion": str(self.suggestion.estimator),
+            "reasons": self.suggestion.reasons,
+            "measures": {trial.title: dict(trial.measures) for trial in self.comparison.trials},
+            "failures": {t.title: t.failure for t in self.comparison.trials if t.failure},
+            "stability": None if self.spread is None else float(self.spread),
+            "neighborhood_hit_of_data": None if self.hit is None else float(self.hit),
+        }
+
+
+def study(
+    source: Any,
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    ignore: Iterable[str] = (),
+    missing: str = "median",
+    max_rows: int = 2000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    name: str | None = None,
+) -> Study:
+    """Look at a table as a whole.
+
+    Parameters
+    ----------
+    source, label, id, ignore, missing
+        As for `unbend.io.read`; values that are missing are counted before they are settled.
+    max_rows : int
+        Above this number of rows, that many drawn at random are studied.
+    random_state : int
+        Seed of all that is drawn.
+    n_jobs : int, optional
+        Methods that run at the same time; -1: as many as cores.
+    name : str, optional
+        What to call the table; by default its path.
+
+    Returns
+    -------
+    Study
+        What `unbend.apps.study.page_html` makes a page of.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> found = study(unbend.datasets.swiss_roll(400, random_state=0).points)
+    >>> found.dimension.dimension, len(found.comparison.trials)
+    (2, 7)
+    """
+    names = tuple(ignore)
+    with stage("reading"):
+        raw, where = _raw(source, Roles(label, id, names))
+        whole = settled(raw, missing, where)
+    asked = Asked(name or where, label, id, names, missing, max_rows, random_state)
+    rows = drawn(len(whole), max_rows, random_state)
+    table = whole.take(_chosen(rows, len(whole)))
+    if table.shape[1] < 2:
+        raise ValueError(f"{asked.source} has one column of numbers: there is nothing to reduce")
+    if len(table) < LEAST_ROWS:
+        raise ValueError(f"{asked.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
+    with warnings.catch_warnings():
+        # What the fits warn of is kept with them, and told on the page.
+        warnings.simplefilter("ignore")
+        return _measured(asked, raw, len(whole), table, n_jobs)
+
+
+def _measured(asked: Asked, raw: Table, kept: int, table: Table, n_jobs: int | None) -> Study:
+    X = np.asarray(table.values, dtype=np.float64)
+    random_state = asked.random_state
+    suggestion = suggest(X, random_state=random_state)
+    classes = classes_of(table.label)
+    comparison = compare(
+        X,
+        parameters={"n_neighbors": [suggestion.findings.n_neighbors]},
+        labels=classes,
+        n_neighbors=NEIGHBORS,
+        n_jobs=n_jobs,
+    )
+    best = comparison.trials[0]
+    found = best.embedding
+    return Study(
+        asked=asked,
+        columns=described(raw),
+        rows=len(raw),
+        kept=kept,
+        repeated=len(X) - len(np.unique(X, axis=0)),
+        table=table,
+        dimension=choose_dimension(X),
+        suggestion=suggestion,
+        comparison=comparison,
+        trust=None if found is None else trustworthiness(X, found, n_neighbors=NEIGHBORS),
+        spread=None if found is None else _spread(best.estimator, X, random_state),
+        hit=None if classes is None else neighborhood_hit(X, classes, n_neighbors=NEIGHBORS),
+    )
+
+
+def classes_of(label: Any) -> Any:
+    """Return a class for each row, or None where there is no label or it holds values."""
+    if label is None:
+        return None
+    colours = colouring(label, len(label))
+    return np.array(colours.shown) if isinstance(colours, Labels) else None
+
+
+def _raw(source: Any, roles: Roles) -> tuple[Table, str]:
+    """Read a table with NaN where values are missing."""
+    opened = open_source(source)
+    (table,) = opened.tables(roles.among(opened.names, opened.where), None)
+    return table, opened.where
+
+
+def _chosen(rows: IntArray, n: int) -> BoolArray:
+    chosen = np.zeros(n, dtype=bool)
+    chosen[rows] = True
+    return chosen
+
+
+def _spread(estimator: Any, X: Any, random_state: int) -> Measure | None:
+    try:
+        return stability(estimator, X, n_resamples=RESAMPLES, random_state=random_state)
+    except ValueError:
+        return None

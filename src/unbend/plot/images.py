@@ -1,0 +1,234 @@
+"""Images on an embedding, and embeddings of pixels as images."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.checks import whole
+from unbend.plot.inputs import drawable
+from unbend.plot.scattering import scatter
+from unbend.plot.style import (
+    LABEL,
+    SMALL,
+    drawing_order,
+    new_picture,
+    plain,
+    value_colours,
+)
+
+# Side of a thumbnail as a share of the width of the axes.
+SIDE = 0.06
+MOST_FEATURES = 12
+
+
+def thumbnails(
+    embedding: Any,
+    images: Any,
+    color: Any = None,
+    *,
+    side: float = SIDE,
+    title: str | None = None,
+    method: Any = None,
+    ax: Any = None,
+) -> Figure:
+    """Draw an embedding in the plane, with the images of as many points as have room.
+
+    An image is centred on its point, and none covers another, however the picture is zoomed: which
+    are drawn is decided in an order that is the same every time.
+
+    Parameters
+    ----------
+    embedding : array (n, 2) or fitted estimator
+        The coordinates.
+    images : array (n, height, width) or (n, height, width, 3), or sequence of n such arrays
+        Grey or colour. Grey values are stretched between the least and the most of all images.
+    color : array (n,), optional
+        Colours of the points below, as for `scatter`.
+    side : float
+        Longer side of an image, as a share of the width of the axes.
+    title : str, optional
+        Title.
+    method : str, estimator or class, optional
+        What made the embedding, as for `scatter`.
+    ax : Axes, optional
+        Axes to draw on; by default a new figure.
+
+    Returns
+    -------
+    Figure
+        Not shown; the images are ``figure.axes[0].images``.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> from sklearn.datasets import load_digits
+    >>> digits = load_digits().images[:300]
+    >>> flat = unbend.PCA().fit_transform(digits.reshape(300, 64))
+    >>> figure = unbend.plot.thumbnails(flat, digits)
+    >>> 20 < len(figure.axes[0].images) < 300
+    True
+    """
+    coordinates = drawable(embedding, color, method).coordinates
+    if coordinates.shape[1] != 2:
+        raise ValueError(f"thumbnails need 2 columns, and the embedding has {coordinates.shape[1]}")
+    if not 0 < side < 1:
+        raise ValueError(f"side must lie between 0 and 1, and it is {side}")
+    pictures = _checked_images(images, len(coordinates))
+    figure = scatter(embedding, color, title=title, method=method, ax=ax)
+    axes = figure.axes[0] if ax is None else ax
+    figure.draw_without_rendering()
+    limits = axes.get_xlim(), axes.get_ylim()
+    room, per_pixel = (
+        axes.get_window_extent(),
+        axes.transData.inverted().transform([(0, 0), (1, 1)]),
+    )
+    box = side * room.width * np.abs(per_pixel[1] - per_pixel[0])
+    least, most = _range(pictures)
+    aspect = axes.get_aspect()
+    for row in apart(coordinates, box):
+        shape = np.array(pictures[row].shape[1::-1], dtype=np.float64)
+        half = box / 2 * shape / shape.max()
+        (left, low), (right, high) = coordinates[row] - half, coordinates[row] + half
+        axes.imshow(
+            pictures[row],
+            extent=(left, right, low, high),
+            aspect=aspect,
+            cmap="gray",
+            vmin=least,
+            vmax=most,
+            zorder=3,
+        )
+    axes.set_xlim(*limits[0])
+    axes.set_ylim(*limits[1])
+    return figure
+
+
+def apart(points: FloatArray, box: FloatArray) -> IntArray:
+    """Rows whose boxes do not overlap, taken one by one in an order that is always the same.
+
+    Examples
+    --------
+    >>> sorted(apart(np.array([[0.0, 0.0], [0.4, 0.0], [0.0, 2.0]]), np.ones(2)).tolist())[-1]
+    2
+    """
+    # A little room, so that rounding does not make neighbours touch.
+    box = box * (1 + 1e-9)
+    left, chosen = drawing_order(len(points)), []
+    while len(left):
+        chosen.append(left[0])
+        left = left[(np.abs(points[left] - points[left[0]]) > box).any(axis=1)]
+    return np.sort(np.array(chosen, dtype=np.intp))
+
+
+def _checked_images(images: Any, n: int) -> list[Any]:
+    pictures = [np.asarray(image) for image in images]
+    if len(pictures) != n:
+        raise ValueError(f"there are {len(pictures)} images and {n} points: give one for each")
+    for number, picture in enumerate(pictures):
+        colour = picture.ndim == 3 and picture.shape[2] in (3, 4)
+        if not (picture.ndim == 2 or colour) or picture.size == 0:
+            raise ValueError(
+                f"image {number} has the shape {picture.shape}: (height, width) is grey, and "
+                "(height, width, 3) is colour"
+            )
+    return pictures
+
+
+def _range(pictures: Sequence[Any]) -> tuple[float, float]:
+    grey = [picture for picture in pictures if picture.ndim == 2]
+    if not grey:
+        return 0.0, 1.0
+    return float(min(one.min() for one in grey)), float(max(one.max() for one in grey))
+
+
+def feature_images(
+    embedding: Any,
+    shape: tuple[int, int],
+    *,
+    mask: Any = None,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+    method: Any = None,
+) -> Figure:
+    """Draw every coordinate of an embedding of pixels as an image.
+
+    A cube of rows × columns × bands is embedded pixel by pixel, ``cube.reshape(-1, bands)``; each
+    coordinate is then an image again.
+
+    Parameters
+    ----------
+    embedding : array (rows · columns, p) or fitted estimator
+        Coordinates of the pixels, row by row; of those in the mask if there is one.
+    shape : (int, int)
+        Rows and columns of the image.
+    mask : array (rows, columns) of bool, optional
+        Pixels that were embedded; the others are left blank.
+    names : sequence of str, optional
+        Titles of the images; by default the method and a number.
+    title : str, optional
+        Title of all.
+    method : str, estimator or class, optional
+        What made the embedding, as for `scatter`.
+
+    Returns
+    -------
+    Figure
+        Not shown.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> cube = np.random.default_rng(0).normal(size=(6, 8, 5))
+    >>> model = unbend.PCA(n_components=3).fit(cube.reshape(-1, 5))
+    >>> figure = unbend.plot.feature_images(model, (6, 8))
+    >>> [axes.get_title() for axes in figure.axes][:3]
+    ['PCA 1', 'PCA 2', 'PCA 3']
+    """
+    drawn = drawable(embedding, None, method)
+    rows, columns = _checked_shape(shape)
+    kept = _checked_mask(mask, rows, columns)
+    if kept.sum() != drawn.n:
+        raise ValueError(
+            f"the image has {kept.sum()} pixels and the embedding has {drawn.n} rows: they must be "
+            "the same"
+        )
+    count = drawn.coordinates.shape[1]
+    if count > MOST_FEATURES:
+        raise ValueError(f"{count} coordinates, and {MOST_FEATURES} can be drawn: choose some")
+    titles = [str(name) for name in (drawn.columns if names is None else names)]
+    if len(titles) != count:
+        raise ValueError(f"there are {len(titles)} names and {count} coordinates: give one each")
+    across = min(4, count)
+    down = -(-count // across)
+    height = float(np.clip(2.4 * rows / columns, 1.2, 4.8))
+    figure = new_picture(2.6 * across, (height + 0.4) * down)
+    grid = figure.add_gridspec(down, across)
+    for number, (values, name) in enumerate(zip(drawn.coordinates.T, titles, strict=True)):
+        image = np.full((rows, columns), np.nan)
+        image[kept] = values
+        axes: Any = figure.add_subplot(grid[number // across, number % across])
+        axes.imshow(image, cmap=value_colours(), interpolation="nearest")
+        axes.set_title(plain(name), fontsize=SMALL)
+        axes.set_axis_off()
+    if title:
+        figure.suptitle(plain(title), fontsize=LABEL)
+    return figure
+
+
+def _checked_shape(shape: Any) -> tuple[int, int]:
+    sides = tuple(shape) if isinstance(shape, tuple | list) else ()
+    if len(sides) != 2 or not all(whole(side) and side > 0 for side in sides):
+        raise ValueError(f"shape must be the rows and columns of the image, but it is {shape!r}")
+    return int(sides[0]), int(sides[1])
+
+
+def _checked_mask(mask: Any, rows: int, columns: int) -> BoolArray:
+    if mask is None:
+        return np.ones((rows, columns), dtype=bool)
+    kept = np.asarray(mask)
+    if kept.shape != (rows, columns) or kept.dtype != bool:
+        raise ValueError(f"mask must hold {rows} × {columns} truth values")
+    return kept
