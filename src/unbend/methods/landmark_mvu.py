@@ -33,10 +33,10 @@ class LandmarkMVU(NeighborhoodEmbedding):
     """Landmark maximum variance unfolding: MVU of a few landmarks that write all other rows.
 
     K = Q L Q' with a small matrix L ⪰ 0. Rows of points are written by their neighbours with the
-    weights of LLE; given the landmarks, this determines all others, x = Q x_landmarks, by one sparse
-    factorisation. Where only distances of neighbours are known, the columns of Q are the smoothest
-    eigenvectors of the graph's Laplacian. tr K is then maximised over L, with every edge a spring
-    or a bound, and the bounds of the variance are those within the span of Q.
+    weights of LLE; given the landmarks, this determines all others, x = Q x_landmarks, by one
+    sparse factorisation. Where only distances of neighbours are known, the columns of Q are the
+    smoothest eigenvectors of the graph's Laplacian. tr K is then maximised over L, with every edge
+    a spring or a bound, and the bounds of the variance are those within the span of Q.
 
     Attributes
     ----------
@@ -85,8 +85,8 @@ class LandmarkMVU(NeighborhoodEmbedding):
         "auto",
         Integer(2),
         Choice("auto"),
-        help="Number of landmarks, or of eigenvectors in their place; 'auto' takes 50, or all rows "
-        "if there are fewer.",
+        help="Number of landmarks, or of eigenvectors in their place; 'auto' takes 50, or all "
+        "rows if there are fewer.",
     )
     landmarks: str = param(
         "maxmin",
@@ -97,14 +97,14 @@ class LandmarkMVU(NeighborhoodEmbedding):
     basis: str = param(
         "auto",
         Choice("auto", "weights", "laplacian"),
-        help="How landmarks write the other rows: by reconstruction weights, or eigenvectors of the "
-        "Laplacian in place of landmarks; 'auto' takes these for a graph, which has no weights.",
+        help="How landmarks write the other rows: by reconstruction weights, or eigenvectors of "
+        "the Laplacian in place of landmarks; 'auto' takes these for a graph.",
     )
     constraint: str = param(
         "soft",
         Choice("soft", "inequality", "equality"),
-        help="How lengths are held: each is a spring; none may grow; or stiff springs. A span keeps "
-        "lengths only so far, and a bound must give way where it keeps them worst.",
+        help="How lengths are held: each is a spring; none may grow; or stiff springs. Where the "
+        "span keeps lengths worst, bounds shrink everything.",
     )
     slack: float = param(
         0.01,

@@ -32,6 +32,7 @@ FIRST_EDGES, ADDED = 40, 10
 ADDITIONS, EXCESS = 40, 1e-7
 # Directions of the centred basis below this share of the largest are rounding.
 NULL = 1e-9
+UNKNOWN = Certificate(-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +205,7 @@ class _Search:
     tolerance: float
     coordinates: FloatArray | None = None
     tensions: FloatArray | None = None
-    certificate: Certificate = Certificate(-np.inf, np.inf)
+    certificate: Certificate = UNKNOWN
     steps: int = 0
 
     def of_springs(self, start: FloatArray, some: IntArray) -> None:
@@ -316,7 +317,8 @@ def proved(
 
 
 def _concluded(search: _Search, basis: FloatArray, size: float) -> Unfolding:
-    assert search.coordinates is not None and search.tensions is not None
+    assert search.coordinates is not None
+    assert search.tensions is not None
     factor, _ = principal(basis @ search.coordinates)
     eigenvalues = np.square(factor).sum(axis=0) * size
     stretch = search.relaxation.residual(search.edges.stretch(search.coordinates))
