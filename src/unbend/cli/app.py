@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import unbend
-from unbend.cli import demo, embed, info, methods, plot, quality, surface, transform
+from unbend.cli import demo, embed, info, localize, methods, plot, quality, surface, transform
 from unbend.cli.errors import ClosedPipe, Misuse, answer
 from unbend.cli.interrupts import prompt_interrupts
 from unbend.cli.output import emit
@@ -19,6 +19,7 @@ COMMANDS = (
     embed.COMMAND,
     transform.COMMAND,
     quality.COMMAND,
+    localize.COMMAND,
     plot.COMMAND,
     surface.COMMAND,
     methods.COMMAND,
