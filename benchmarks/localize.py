@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.sensors.networks import network, places, rigid_error
 from threadpoolctl import threadpool_limits
 
-from tests.sensors.networks import network, places, rigid_error
 from unbend.graphs import components
 from unbend.sensors import Springs, localize
-from unbend.sensors.starts import start
+from unbend.sensors.starts import relative_weights, reweighted, start
 from unbend.unfold import of_graph
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -33,10 +33,10 @@ def measure(shape: str, how: str, n: int, neighbors: float, noise: float, seed: 
     rows = np.flatnonzero(label == np.argmax(np.bincount(label)))
     points, graph = points[rows], graph[rows][:, rows]
     edges, _ = of_graph(graph)
-    weights = 1.0 / np.maximum(edges.squares, 0.01 * np.median(edges.squares))
-    truth = rigid_error(points, Springs(edges, weights, 2).refined(points).positions)
+    springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
+    truth = _error(points, springs, points)
     first = start(edges, how, 2, np.random.default_rng(0))[:, :2]  # type: ignore[arg-type]
-    plain = Springs(edges, weights, 2).refined(first).positions
+    plain = _error(points, springs, first)
     began = time.process_time()
     found = localize(graph, start=how)
     return {
@@ -47,12 +47,17 @@ def measure(shape: str, how: str, n: int, neighbors: float, noise: float, seed: 
         "neighbors": round(2 * edges.m / edges.n, 1),
         "from_truth": round(truth, 5),
         "start_error": round(rigid_error(points, first), 5),
-        "plain_refinement": round(rigid_error(points, plain), 5),
+        "plain_refinement": round(plain, 5),
         "error": round(rigid_error(points, found.positions), 5),
         "excess": round(rigid_error(points, found.positions) / truth - 1.0, 4),
         "expected_error": round(found.expected_error, 5),
         "cpu_seconds": round(time.process_time() - began, 2),
     }
+
+
+def _error(points: Any, springs: Springs, first: Any) -> float:
+    """Refine in the plane alone."""
+    return rigid_error(points, reweighted(springs, springs.refined(first))[1].positions)
 
 
 def main(arguments: list[str]) -> None:

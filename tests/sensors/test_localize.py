@@ -7,6 +7,7 @@ from scipy.sparse import block_diag, csr_array
 import unbend
 from tests.sensors.networks import network, places, rigid_error
 from unbend.sensors import Springs
+from unbend.sensors.starts import relative_weights, reweighted
 from unbend.unfold import of_graph
 
 
@@ -91,8 +92,8 @@ def test_refining_reaches_the_minimum_next_to_the_truth():
     points = places(400, 0)
     graph = network(points, 18, 0.1)
     edges, _ = of_graph(graph)
-    weights = 1.0 / np.maximum(edges.squares, 0.01 * np.median(edges.squares))
-    truth = Springs(edges, weights, 2).refined(points)
+    springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
+    _, truth = reweighted(springs, springs.refined(points))
     found = unbend.localize(graph)
     assert found.stress <= 1.01 * truth.stress
 

@@ -13,12 +13,10 @@ from unbend.report import note, recording, stage, warn
 from unbend.sensors.expected import expected_errors, noise_level
 from unbend.sensors.network import anchor_positions, symmetric_lengths
 from unbend.sensors.result import Localization
-from unbend.sensors.springs import Springs
-from unbend.sensors.starts import mirrored, squeezed, start
+from unbend.sensors.springs import Refined, Springs
+from unbend.sensors.starts import mirrored, relative_weights, reweighted, squeezed, start
 from unbend.unfold.edges import Edges, of_graph
 
-# Distances below this share of the median weigh no more: their errors are not that small.
-SHORT = 0.1
 STARTS = ("isomap", "mvu", "best")
 WEIGHTS = ("relative", "equal")
 
@@ -64,7 +62,8 @@ def localize(
     start : {"isomap", "mvu", "best"}
         "best" refines both and keeps the lower stress.
     weights : {"relative", "equal"}
-        Whether errors of distances grow with these (w = 1/d²) or are all alike (w = 1).
+        Whether errors of distances grow with these (w = 1/d², with d as found in the end, since
+        weights by the noisy distances would shrink the network) or are all alike (w = 1).
     random_state : int, optional
         Chooses landmarks, and draws the noise of the expected errors.
 
@@ -157,8 +156,8 @@ def _placed(
         positions, begun, stress, noise = np.zeros((len(vertex), dim)), "none", 0.0, np.nan
         errors = np.full(len(vertex), np.nan)
     else:
-        springs = Springs(edges, _weights(edges, weights), dim)
-        at_vertices, begun, stress = _refined(springs, how, rng)
+        springs, found, begun = _refined(edges, weights == "relative", how, dim, rng)
+        at_vertices, stress = found.positions, found.stress
         with stage("errors"):
             noise = noise_level(springs, at_vertices)
             errors = np.full(edges.n, np.nan)
@@ -172,19 +171,16 @@ def _placed(
     return _Part(moved, errors, absolute, begun, stress, noise, misses)
 
 
-def _weights(edges: Edges, how: str) -> FloatArray:
-    if how == "equal":
-        return np.ones(edges.m)
-    lengths = np.sqrt(edges.squares)
-    return np.asarray(1.0 / np.square(np.maximum(lengths, SHORT * float(np.median(lengths)))))
-
-
-def _refined(springs: Springs, how: str, rng: np.random.Generator) -> tuple[FloatArray, str, float]:
+def _refined(
+    edges: Edges, relative: bool, how: str, dim: int, rng: np.random.Generator
+) -> tuple[Springs, Refined, str]:
     """Refine from one start or from both, and keep the lower stress."""
-    best = None
+    weights = relative_weights(np.sqrt(edges.squares)) if relative else np.ones(edges.m)
+    springs = Springs(edges, weights, dim)
+    best: tuple[Refined, str] | None = None
     for name in ("isomap", "mvu") if how == "best" else (how,):
         with stage("start"):
-            first = start(springs.edges, name, springs.dim, rng)  # type: ignore[arg-type]
+            first = start(edges, name, dim, rng)  # type: ignore[arg-type]
             note(start=name)
         with stage("refinement"):
             found = mirrored(springs, squeezed(springs, first))
@@ -192,7 +188,10 @@ def _refined(springs: Springs, how: str, rng: np.random.Generator) -> tuple[Floa
         if best is None or found.stress < best[0].stress:
             best = (found, name)
     assert best is not None
-    return best[0].positions, best[1], best[0].stress
+    if not relative:
+        return springs, *best
+    with stage("reweighting"):
+        return *reweighted(springs, best[0]), best[1]
 
 
 def _onto_anchors(

@@ -16,6 +16,8 @@ PRICES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0)
 SQUEEZE_STEPS = 40
 # Slack of the springs of the start: enough to smooth a tenth of noise.
 SLACK = 0.1
+# Distances below this share of the median weigh no more than that; rounds of new weights.
+SHORT, REWEIGHTINGS = 0.1, 3
 # Columns to start with beyond those wanted.
 SPARE = 1
 
@@ -49,6 +51,25 @@ def squeezed(springs: Springs, first: FloatArray) -> Refined:
         positions, steps = found.positions, steps + found.steps
     last = springs.refined(positions[:, :dim])
     return Refined(last.positions, last.stress, steps + last.steps)
+
+
+def relative_weights(lengths: FloatArray) -> FloatArray:
+    """1/d², but for distances so short that their errors are not that small."""
+    return np.asarray(1.0 / np.square(np.maximum(lengths, SHORT * float(np.median(lengths)))))
+
+
+def reweighted(springs: Springs, found: Refined) -> tuple[Springs, Refined]:
+    """Weigh by the lengths found in place of those measured, and refine again.
+
+    A distance measured too short would weigh more for it, and shrink the network: by about three
+    times the squared relative noise.
+    """
+    for _ in range(REWEIGHTINGS):
+        weights = relative_weights(springs.lengths + springs.errors(found.positions))
+        springs = Springs(springs.edges, weights, springs.dim)
+        again = springs.refined(found.positions)
+        found = Refined(again.positions, again.stress, found.steps + again.steps)
+    return springs, found
 
 
 def mirrored(springs: Springs, found: Refined, rounds: int = 5) -> Refined:
