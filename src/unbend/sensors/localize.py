@@ -96,7 +96,8 @@ def localize(
             degree = np.diff(lengths.indptr)
             count = int(label.max()) + 1
             note(sensors=n, distances=lengths.nnz // 2, components=count)
-        parts, members = [], [np.flatnonzero(label == number) for number in range(count)]
+        parts: list[_Part] = []
+        members: list[IntArray] = [np.flatnonzero(label == number) for number in range(count)]
         for rows in members:
             own = csr_array(lengths[rows][:, rows])
             rng = generator(random_state)
@@ -152,20 +153,20 @@ def _placed(
     """Place one component."""
     edges, vertex = of_graph(lengths)
     anchored = ~np.isnan(known[:, 0])
-    if edges.m == 0:
-        positions, begun, stress, noise = np.zeros((len(vertex), dim)), "none", 0.0, np.nan
-        errors = np.full(len(vertex), np.nan)
-    else:
+    positions: FloatArray = np.zeros((len(vertex), dim))
+    errors: FloatArray = np.full(len(vertex), np.nan)
+    begun, stress, noise = "none", 0.0, np.nan
+    if edges.m > 0:
         springs, found, begun = _refined(edges, weights == "relative", how, dim, rng)
         at_vertices, stress = found.positions, found.stress
         with stage("errors"):
             noise = noise_level(springs, at_vertices)
-            errors = np.full(edges.n, np.nan)
+            at_errors: FloatArray = np.full(edges.n, np.nan)
             fixed = np.zeros(edges.n, dtype=bool)
             fixed[vertex[anchored]] = True
             if np.isfinite(noise):
-                errors = expected_errors(springs, at_vertices, noise, fixed, rng)
-        positions, errors = at_vertices[vertex], errors[vertex]
+                at_errors = expected_errors(springs, at_vertices, noise, fixed, rng)
+        positions, errors = at_vertices[vertex], at_errors[vertex]
     moved, absolute = _onto_anchors(positions, known, anchored)
     misses = np.linalg.norm(moved - known, axis=1)[anchored] if absolute else np.empty(0)
     return _Part(moved, errors, absolute, begun, stress, noise, misses)
@@ -180,7 +181,7 @@ def _refined(
     best: tuple[Refined, str] | None = None
     for name in ("isomap", "mvu") if how == "best" else (how,):
         with stage("start"):
-            first = start(edges, name, dim, rng)  # type: ignore[arg-type]
+            first = start(edges, name, dim, rng)
             note(start=name)
         with stage("refinement"):
             found = mirrored(springs, squeezed(springs, first))
@@ -239,7 +240,7 @@ def _side_by_side(parts: list[_Part], dim: int) -> list[FloatArray]:
     """Offsets that put components without anchors beside the others, so that none overlap."""
     fixed = [part.positions for part in parts if part.absolute]
     edge = float(max((found[:, 0].max() for found in fixed), default=-np.inf))
-    offsets = []
+    offsets: list[FloatArray] = []
     for part in parts:
         offset = np.zeros(dim)
         if not part.absolute:
