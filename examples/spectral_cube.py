@@ -30,21 +30,27 @@ METHODS = {
 ENLARGED = 5
 
 
+def archive_file():
+    """Path of the source of the package, got by pip unless it is there."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    arguments = ["download", "-q", "--no-deps", "--no-binary", "mpdaf", PACKAGE]
+    if not list(CACHE.glob("mpdaf-*.tar.gz")):
+        fetch = [sys.executable, "-m", "pip", *arguments]
+        try:
+            subprocess.run(fetch, cwd=CACHE, check=True, capture_output=True, timeout=300)
+        except (OSError, subprocess.SubprocessError):
+            command = " ".join(["pip", *arguments])
+            sys.exit(f"spectral_cube.py needs the source of mpdaf: run `{command}` in {CACHE}")
+    return next(CACHE.glob("mpdaf-*.tar.gz"))
+
+
 def cube_file():
-    """Path of the cube: got once, and kept in the user's cache."""
+    """Path of the cube: unpacked once, and kept in the user's cache."""
     path = CACHE / "minicube.fits"
     if not path.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpdaf"]
-        try:
-            subprocess.run([*fetch, PACKAGE], cwd=CACHE, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError):
-            command = " ".join(["pip", *fetch[3:], PACKAGE])
-            sys.exit(f"spectral_cube.py needs the source of mpdaf: run `{command}` in {CACHE}")
-        with tarfile.open(next(CACHE.glob("mpdaf-*.tar.gz"))) as archive:
+        with tarfile.open(archive_file()) as archive, unbend.io.replacing(path) as partial:
             member = next(name for name in archive.getnames() if name.endswith("/minicube.fits"))
-            with unbend.io.replacing(path) as partial:
-                partial.write_bytes(archive.extractfile(member).read())
+            partial.write_bytes(archive.extractfile(member).read())
     return path
 
 

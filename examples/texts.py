@@ -37,7 +37,7 @@ def descriptions():
         field = dict(re.findall(r"^([\w-]+): (.*)", entry, flags=re.MULTILINE))
         source = field.get("Source", field.get("Package", "")).split(" ")[0]
         text = field.get("Description", field.get("Description-en", ""))
-        # "(data files)", "(documentation)": parts of a program, which would be each other's nearest.
+        # "(data files)", "(documentation)": parts of one program, near for that alone.
         text = re.sub(r"\s*\([^()]*\)$", "", text)
         if field.get("Section") in SECTIONS and source not in sources:
             sources.add(source)
