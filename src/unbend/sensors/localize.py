@@ -96,7 +96,8 @@ def localize(
             degree = np.diff(lengths.indptr)
             count = int(label.max()) + 1
             note(sensors=n, distances=lengths.nnz // 2, components=count)
-        parts, members = [], [np.flatnonzero(label == number) for number in range(count)]
+        parts: list[_Part] = []
+        members: list[IntArray] = [np.flatnonzero(label == number) for number in range(count)]
         for rows in members:
             own = csr_array(lengths[rows][:, rows])
             rng = generator(random_state)
@@ -152,6 +153,8 @@ def _placed(
     """Place one component."""
     edges, vertex = of_graph(lengths)
     anchored = ~np.isnan(known[:, 0])
+    positions: FloatArray
+    errors: FloatArray
     if edges.m == 0:
         positions, begun, stress, noise = np.zeros((len(vertex), dim)), "none", 0.0, np.nan
         errors = np.full(len(vertex), np.nan)
@@ -180,7 +183,7 @@ def _refined(
     best: tuple[Refined, str] | None = None
     for name in ("isomap", "mvu") if how == "best" else (how,):
         with stage("start"):
-            first = start(edges, name, dim, rng)  # type: ignore[arg-type]
+            first = start(edges, name, dim, rng)
             note(start=name)
         with stage("refinement"):
             found = mirrored(springs, squeezed(springs, first))
@@ -239,7 +242,7 @@ def _side_by_side(parts: list[_Part], dim: int) -> list[FloatArray]:
     """Offsets that put components without anchors beside the others, so that none overlap."""
     fixed = [part.positions for part in parts if part.absolute]
     edge = float(max((found[:, 0].max() for found in fixed), default=-np.inf))
-    offsets = []
+    offsets: list[FloatArray] = []
     for part in parts:
         offset = np.zeros(dim)
         if not part.absolute:

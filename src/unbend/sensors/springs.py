@@ -110,7 +110,7 @@ class Springs:
     ) -> Refined:
         """Minimise the stress from a start, with ½ penalty·y² for each coordinate, if given."""
         price = np.zeros(self.dim) if penalty is None else penalty
-        here = np.array(start, dtype=np.float64)
+        here: FloatArray = np.array(start, dtype=np.float64)
         value = self._value(here, price)
         damping, number = DAMPING, 0
         for number in range(1, most_steps + 1):
