@@ -102,7 +102,7 @@ def _own(springs: Springs, positions: FloatArray, around: FloatArray) -> FloatAr
     here, there = _ends(springs.edges)
     reached = np.linalg.norm(positions[here] - around[there], axis=1)
     errors = np.tile(springs.weights, 2) * np.square(reached - np.tile(springs.lengths, 2))
-    return np.bincount(here, errors, springs.edges.n)
+    return np.asarray(np.bincount(here, weights=errors, minlength=springs.edges.n), np.float64)
 
 
 def _other_side(springs: Springs, positions: FloatArray) -> FloatArray:
