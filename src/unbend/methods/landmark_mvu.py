@@ -174,7 +174,8 @@ class LandmarkMVU(NeighborhoodEmbedding):
         if not neighbors.counts.all():
             # Rows that are neighbours of others only are written by these.
             both = coo_array(lengths)
-            neighbors = Neighbors.from_edges(part.space.n, both.row, both.col, both.data)
+            rows, others = both.coords
+            neighbors = Neighbors.from_edges(part.space.n, rows, others, both.data)
         weights = reconstruction_weights(part.space, neighbors, self.reg)
         _, first = np.unique(vertex, return_index=True)
         return chosen, written_by(weights, chosen, jobs)[first]

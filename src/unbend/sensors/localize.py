@@ -153,20 +153,22 @@ def _placed(
     """Place one component."""
     edges, vertex = of_graph(lengths)
     anchored = ~np.isnan(known[:, 0])
-    positions: FloatArray = np.zeros((len(vertex), dim))
-    errors: FloatArray = np.full(len(vertex), np.nan)
-    begun, stress, noise = "none", 0.0, np.nan
-    if edges.m > 0:
+    positions: FloatArray
+    errors: FloatArray
+    if edges.m == 0:
+        positions, begun, stress, noise = np.zeros((len(vertex), dim)), "none", 0.0, np.nan
+        errors = np.full(len(vertex), np.nan)
+    else:
         springs, found, begun = _refined(edges, weights == "relative", how, dim, rng)
         at_vertices, stress = found.positions, found.stress
         with stage("errors"):
             noise = noise_level(springs, at_vertices)
-            at_errors: FloatArray = np.full(edges.n, np.nan)
+            errors = np.full(edges.n, np.nan)
             fixed = np.zeros(edges.n, dtype=bool)
             fixed[vertex[anchored]] = True
             if np.isfinite(noise):
-                at_errors = expected_errors(springs, at_vertices, noise, fixed, rng)
-        positions, errors = at_vertices[vertex], at_errors[vertex]
+                errors = expected_errors(springs, at_vertices, noise, fixed, rng)
+        positions, errors = at_vertices[vertex], errors[vertex]
     moved, absolute = _onto_anchors(positions, known, anchored)
     misses = np.linalg.norm(moved - known, axis=1)[anchored] if absolute else np.empty(0)
     return _Part(moved, errors, absolute, begun, stress, noise, misses)

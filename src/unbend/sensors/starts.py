@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.sensors.springs import Refined, Springs
 from unbend.unfold.edges import Edges
 from unbend.unfold.solve import unfold
@@ -89,7 +89,7 @@ def mirrored(springs: Springs, found: Refined, rounds: int = 5) -> Refined:
     return found
 
 
-def _ends(edges: Edges) -> tuple[FloatArray, FloatArray]:
+def _ends(edges: Edges) -> tuple[IntArray, IntArray]:
     """Each edge both ways: the sensor, and its neighbour."""
     return (
         np.concatenate((edges.first, edges.second)),
@@ -102,7 +102,7 @@ def _own(springs: Springs, positions: FloatArray, around: FloatArray) -> FloatAr
     here, there = _ends(springs.edges)
     reached = np.linalg.norm(positions[here] - around[there], axis=1)
     errors = np.tile(springs.weights, 2) * np.square(reached - np.tile(springs.lengths, 2))
-    return np.asarray(np.bincount(here, errors, springs.edges.n), dtype=np.float64)
+    return np.asarray(np.bincount(here, weights=errors, minlength=springs.edges.n), np.float64)
 
 
 def _other_side(springs: Springs, positions: FloatArray) -> FloatArray:
