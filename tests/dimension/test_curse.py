@@ -99,5 +99,41 @@ def test_impossible_questions_are_answered_by_a_sentence():
         curse.gaussian_tail(3, -1.0)
     with pytest.raises(ValueError, match="inner must lie between"):
         curse.shell_share(3, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        {"mean": 0, "variance": 1, "third": 0, "fourth": 0.5},
+        {"mean": 0, "variance": 1, "third": 0, "fourth": np.nan},
+        {"mean": np.nan, "variance": 1, "third": 0, "fourth": 3},
+        # Skewed by more than the fourth moment allows: the variance of the norm would be negative.
+        {"mean": -1, "variance": 1, "third": 1.9, "fourth": 1},
+        {"mean": 1, "variance": 0, "third": 1, "fourth": 0},
+    ],
+)
+def test_impossible_moments_are_refused(moments):
     with pytest.raises(ValueError, match="no random variable"):
-        curse.norm_concentration(3, mean=0, variance=1, third=0, fourth=0.5)
+        curse.norm_concentration(3, **moments)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.7])
+def test_two_values_have_the_least_fourth_moment_and_are_accepted(p):
+    variance, third = p * (1 - p), p * (1 - p) * (1 - 2 * p)
+    fourth = p * (1 - p) * (1 - 3 * p + 3 * p**2)
+    found = curse.norm_concentration(50, mean=p, variance=variance, third=third, fourth=fourth)
+    assert found.variance >= 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_extreme_radii_keep_their_digits():
+    # Of D = 2 the tail is exp(-r²/2) exactly, and what is inside has the logarithm of 1 minus it.
+    assert curse.log_gaussian_inside(2, 9.0) == pytest.approx(-math.exp(-40.5), rel=1e-12)
+    assert curse.log_gaussian_inside(3, 1e200) == 0
+    assert curse.gaussian_tail(3, 1e200) == 0
+    # A tiny ball has its volume times the density at the origin.
+    for dimension, radius in ((1, 1e-200), (10, 1e-170), (10_000, 1e-300)):
+        density = -dimension / 2 * math.log(2 * math.pi)
+        expected = density + curse.log_ball_volume(dimension, radius)
+        assert curse.log_gaussian_inside(dimension, radius) == pytest.approx(expected, rel=1e-12)
+    assert curse.log_cube_volume(2, 1e308) == pytest.approx(2 * (math.log(2) + math.log(1e308)))

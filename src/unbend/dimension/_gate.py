@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
+from unbend.neighbors.norms import Plain
 
 MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
@@ -16,7 +19,11 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 # Set apart from the streams that users draw their data from.
 STREAM = 0x64696D
 # Beyond these, squares leave double precision.
-LARGEST, TINIEST = 1e60, 1e-60
+LARGEST, TINIEST, VANISHING = 1e60, 1e-60, 1e-150
+# Features that differ by less than this share are equal up to rounding.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+# Logarithms of ratios of distances below this are rounding: those distances are equal.
+TIED = 1e-10
 # A row is isolated whose neighbours are this many times farther than those of the median row, and
 # also farther than this many deviations of their logarithms allow: where the density varies by
 # itself, sparse regions are no outliers.
@@ -55,12 +62,39 @@ def opened(
             "give points, or dense distances such as unbend.graphs.geodesics of the graph"
         )
     first, copy = _distinct(space)
-    if len(first) < least:
+    rows = Rows(space if len(first) == space.n else space.take(first), copy)
+    if not _tells_all_apart(space):
+        rows = _apart(rows)
+    if rows.n < least:
         raise ValueError(
-            f"an estimate of the dimension needs at least {least} distinct rows and X has "
-            f"{len(first)}"
+            f"an estimate of the dimension needs at least {least} distinct rows and X has {rows.n}"
         )
-    return Rows(space if len(first) == space.n else space.take(first), copy)
+    return rows
+
+
+def _tells_all_apart(space: Space) -> bool:
+    """Whether different numbers are at a distance: not by angles, nor by what the user says."""
+    return isinstance(space, PointSpace) and isinstance(space.metric.norm, Plain)
+
+
+def _apart(rows: Rows) -> Rows:
+    """Put rows together that the metric does not tell apart, or by rounding only."""
+    while rows.n > 1:
+        nearest = rows.space.nearest(1)
+        partner, same = nearest.indices.ravel(), nearest.distances.ravel() == 0
+        if isinstance(rows.space, PointSpace):
+            features = np.asarray(rows.space.features, dtype=np.float64)
+            gaps = np.linalg.norm(features - features[partner], axis=1)
+            same |= gaps <= ROUNDING * np.linalg.norm(features, axis=1)
+        if not same.any():
+            break
+        joined = np.flatnonzero(same)
+        edges = csr_array((np.ones(len(joined)), (joined, partner[joined])), shape=(rows.n,) * 2)
+        group = connected_components(edges, directed=False)[1]
+        # Groups are numbered in the order of their first rows.
+        first = np.unique(group, return_index=True)[1]
+        rows = Rows(rows.space.take(first), np.asarray(group, dtype=np.intp)[rows.copy])
+    return rows
 
 
 def _distinct(space: Space) -> tuple[IntArray, IntArray]:
@@ -107,7 +141,9 @@ def _numbers(X: Any) -> FloatArray:
             f"the largest magnitude in X is {largest:.1e} and its square leaves double precision: "
             "rescale X, for example divide it by that number"
         )
-    return rows
+    # Rows that differ by less are at distance zero, and copies.
+    vanishing = (np.abs(rows) < VANISHING) & (rows != 0)
+    return np.where(vanishing, 0.0, rows) if vanishing.any() else rows
 
 
 def _check_distances(distances: FloatArray) -> None:

@@ -43,7 +43,7 @@ def log_cube_volume(dimension: ArrayLike, radius: ArrayLike = 1.0) -> FloatArray
     >>> float(np.exp(log_cube_volume(3, 0.5)))
     1.0
     """
-    return np.asarray(_dimension(dimension) * np.log(2 * _positive("radius", radius)))
+    return np.asarray(_dimension(dimension) * (np.log(2) + np.log(_positive("radius", radius))))
 
 
 def log_ball_share(dimension: ArrayLike) -> FloatArray:
@@ -89,7 +89,8 @@ def gaussian_tail(dimension: ArrayLike, radius: ArrayLike = 2.0) -> FloatArray:
     array([0.0455, 0.1353, 0.5494, 0.9473, 1.    , 1.    ])
     """
     D, r = _dimension(dimension), _positive("radius", radius)
-    return np.asarray(gammaincc(D / 2, np.square(r) / 2))
+    with np.errstate(over="ignore"):
+        return np.asarray(gammaincc(D / 2, np.square(r) / 2))
 
 
 def log_gaussian_inside(dimension: ArrayLike, radius: ArrayLike = 2.0) -> FloatArray:
@@ -106,16 +107,24 @@ def log_gaussian_inside(dimension: ArrayLike, radius: ArrayLike = 2.0) -> FloatA
     -34127.4
     """
     D, r = np.broadcast_arrays(_dimension(dimension), _positive("radius", radius))
-    a, x = D / 2, np.square(r) / 2
-    direct = gammainc(a, x)
+    a = D / 2
+    with np.errstate(over="ignore"):
+        x = np.square(r) / 2
+    direct, outside = gammainc(a, x), gammaincc(a, x)
     term, total = np.ones(a.shape), np.ones(a.shape)
     small = direct < 1e-200
     # Only far below the mean, x < a, where the terms fall geometrically.
+    x = np.where(small, x, 0.0)
     for step in range(1, 200):
-        term = np.where(small, term * x / (a + step), 0.0)
+        term = term * x / (a + step)
         total = total + term
-    series = a * np.log(x) - x - gammaln(a + 1) + np.log(total)
-    return np.asarray(np.where(small, series, np.log(np.where(small, 1.0, direct))))
+    # By the radius, whose square may be no double any more.
+    series = a * (2 * np.log(r) - np.log(2)) - x - gammaln(a + 1) + np.log(total)
+    # What is nearly certain has its digits in what it lacks.
+    direct = np.where(
+        outside < 0.5, np.log1p(-np.minimum(outside, 0.5)), np.log(np.where(small, 1.0, direct))
+    )
+    return np.asarray(np.where(small, series, direct))
 
 
 def diagonal_angle(dimension: ArrayLike) -> FloatArray:
@@ -166,7 +175,11 @@ def norm_concentration(
     (99.997, 0.5)
     """
     D = _dimension(dimension)
-    if variance < 0 or not mean**2 + variance > 0 or fourth < variance**2:
+    # Moments of a random variable: the squares of all polynomials of degree two have means of at
+    # least zero. Two values only make them equal, up to rounding.
+    least = variance**3 + third**2
+    possible = variance >= 0 and fourth >= 0 and variance * fourth >= least * (1 - 1e-9)
+    if not (possible and 0 < mean**2 + variance < np.inf):
         raise ValueError("no random variable has these moments")
     a = mean**2 + variance
     b = (4 * mean**2 * variance - variance**2 + 4 * mean * third + fourth) / (4 * a)

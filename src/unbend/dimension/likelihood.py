@@ -7,6 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.dimension._gate import (
+    TIED,
     MetricName,
     checked_count,
     checked_share,
@@ -46,7 +47,8 @@ def mle(
     Returns
     -------
     Dimension
-        `local` is the same average over a row and its 2k nearest. The curve shows the estimate
+        `local` is the same average over a row and its 2k nearest, infinite where all their
+        neighbours are equally far. The curve shows the estimate
         for 3 to 2k neighbours.
 
     Notes
@@ -75,8 +77,9 @@ def mle(
     sizes = np.arange(3, most + 1)
     # Mean of log T_k/T_j over j < k, for every k at once.
     inverses = logs[:, 2:] - (np.cumsum(logs, axis=1)[:, 1:-1] / (sizes - 1))
+    inverses[inverses < TIED] = 0.0
     means, inverse = inverses.mean(axis=0), inverses[:, k - 3]
-    if means[k - 3] <= 0:
+    if means[k - 3] == 0:
         raise ValueError(
             f"all {k} neighbours of every row are equally far, which tells no dimension: use a "
             "larger n_neighbors"
@@ -120,7 +123,8 @@ def two_nn(
     Returns
     -------
     Dimension
-        The curve is −log(1 − F) against log μ: a line of slope d through the origin.
+        The curve is −log(1 − F) against log μ: a line of slope d through the origin. `local` is
+        infinite where the two nearest of a whole neighbourhood are equally far.
 
     Notes
     -----
@@ -142,10 +146,11 @@ def two_nn(
     """
     share = checked_share("discard", discard)
     rows = opened(X, metric, metric_params, n_jobs, least=4)
-    k = checked_count("n_neighbors", min(n_neighbors, rows.n - 1), 2, rows.n - 1)
+    k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
     neighbors = rows.space.nearest(k)
     distances = neighbors.distances.reshape(rows.n, k)
     logs = np.log(distances[:, 1] / distances[:, 0])
+    logs[logs < TIED] = 0.0
     order = np.sort(logs)
     kept = max(2, rows.n - int(np.floor(share * rows.n)))
     cut = float(order[kept - 1])

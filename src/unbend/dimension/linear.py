@@ -202,7 +202,7 @@ def local_pca(
     """
     share = checked_share("threshold", threshold)
     rows = opened(X, metric, metric_params, n_jobs)
-    k = checked_count("n_neighbors", min(n_neighbors, rows.n - 1), 2, rows.n - 1)
+    k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
     centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
     found = []
     for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):

@@ -7,6 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.dimension._gate import (
+    TIED,
     MetricName,
     RandomState,
     Rows,
@@ -95,7 +96,10 @@ def capacity(
     y, x = np.log(numbers), -np.log(radii[:, numbers - 2] + gap / 2)
     part = slice(int(np.searchsorted(numbers, max(4, FITTED * size))), None)
     # Radii are uncertain, numbers are not: the slope is that of the radii.
-    slopes = 1 / np.polyfit(y[part], x[:, part].T, 1)[0]
+    inverses = np.polyfit(y[part], x[:, part].T, 1)[0]
+    if inverses.min() < TIED:
+        raise ValueError("the rows of X are equally far from each other, which tells no dimension")
+    slopes = 1 / inverses
     dimension, middle = float(slopes.mean()), x.mean(axis=0)
     intercept = float(np.mean(y[part] - dimension * middle[part]))
     curve = Curve(
@@ -106,15 +110,18 @@ def capacity(
         (float(middle[part][0]), float(middle[part][-1])),
         intercept + dimension * middle,
     )
-    error = float(np.hypot(slopes.std(), _bend(middle[part], y[part])))
+    error = float(np.hypot(slopes.std(), dimension**2 * _bend(middle[part], y[part])))
     return Dimension("capacity", dimension, error, None, curve, int(np.sum(~inside)))
 
 
 def _bend(x: FloatArray, y: FloatArray) -> float:
-    """Half the difference between the slopes of both halves of the range."""
+    """Half the difference between the slopes of both halves of the range, of radii by numbers.
+
+    Those are 1/d, and zero where radii are tied.
+    """
     middle = int(np.searchsorted(y, (y[0] + y[-1]) / 2))
     lower, upper = (np.polyfit(y[s], x[s], 1)[0] for s in (slice(middle), slice(middle, None)))
-    return float(abs(1 / upper - 1 / lower) / 2)
+    return float(abs(upper - lower) / 2)
 
 
 def _radii(rows: Rows, size: int, start: int) -> FloatArray:

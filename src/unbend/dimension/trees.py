@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.dimension._gate import (
+    TIED,
     MetricName,
     RandomState,
     checked_count,
@@ -94,7 +95,7 @@ def entropic_graph(
     x, y = np.log(sizes), np.log(steps)
     # Of the mean edge L/m the slope is a - 1 = -1/d.
     (slope, intercept), covariance = np.polyfit(x, y, 1, cov=True)
-    if slope >= 0:
+    if slope > -TIED:
         raise ValueError("the trees of larger samples are not denser: X has too few rows")
     dimension = -1 / float(slope)
     error = float(np.sqrt(covariance[0, 0])) * dimension**2

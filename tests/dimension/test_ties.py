@@ -1,0 +1,97 @@
+"""Distances that are equal or zero, exactly or up to rounding."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from tests.dimension import manifolds
+from unbend import dimension
+
+pytestmark = pytest.mark.filterwarnings("error")
+NEAREST = ("mle", "two_nn")
+BY_DISTANCE = (*NEAREST, "u_statistic", "correlation", "entropic_graph", "capacity")
+
+
+def turned(points):
+    """Turn points at random, which changes distances by rounding only."""
+    size = points.shape[1]
+    return points @ np.linalg.qr(np.random.default_rng(0).normal(size=(size, size)))[0]
+
+
+def grid(side):
+    return np.stack(np.meshgrid(*[np.arange(side)] * 2), axis=-1).reshape(-1, 2) * 1.0
+
+
+@pytest.mark.parametrize("name", ["mle", "two_nn", "capacity", "entropic_graph"])
+def test_rows_equally_far_up_to_rounding_tell_no_dimension(name):
+    """Rounding read as a ratio of distances would say 1e16."""
+    for simplex in (np.eye(40), turned(np.eye(40))):
+        with pytest.raises(ValueError, match=r"equally far|not denser"):
+            getattr(dimension, name)(simplex)
+
+
+def test_turning_a_grid_changes_no_estimate_of_its_neighbours():
+    with pytest.raises(ValueError, match="equally far"):
+        dimension.two_nn(turned(grid(9)))
+    plain, moved = (dimension.mle(X, n_neighbors=3) for X in (grid(9), turned(grid(9))))
+    assert moved.dimension == pytest.approx(plain.dimension, rel=1e-9)
+    # Which of the tied rows are neighbours is chance; that no number is rounding is not.
+    assert np.all(np.isinf(moved.local) | (moved.local < 100))
+
+
+def test_tied_radii_leave_the_uncertainty_of_a_packing_finite():
+    corners = np.stack(np.meshgrid(*[np.arange(2.0)] * 6), axis=-1).reshape(-1, 6)
+    found = dimension.capacity(corners)
+    assert found.uncertainty < found.dimension
+
+
+@pytest.mark.parametrize("name", BY_DISTANCE)
+@pytest.mark.parametrize("metric", ["angular", "cosine"])
+def test_multiples_of_rows_are_copies_to_angles(name, metric):
+    rows = np.random.default_rng(0).normal(size=(150, 3))
+    longer = rows * np.random.default_rng(1).uniform(1, 3, size=(150, 1))
+    once = getattr(dimension, name)(rows, metric=metric)
+    twice = getattr(dimension, name)(np.vstack([rows, longer]), metric=metric)
+    assert twice.dimension == pytest.approx(once.dimension, rel=1e-6)
+    if once.local is not None:
+        np.testing.assert_array_equal(twice.local, np.tile(twice.local[:150], 2))
+
+
+def seen(a, b):
+    """Distance of the first three columns: the others are not seen."""
+    return float(np.linalg.norm(a[:3] - b[:3]))
+
+
+@pytest.mark.parametrize("name", BY_DISTANCE)
+def test_rows_that_a_metric_does_not_tell_apart_are_copies(name):
+    rows = manifolds.affine(60, 3, 3, 0)
+    numbered = np.column_stack([np.repeat(rows, 3, axis=0), np.arange(180.0)])
+    once = getattr(dimension, name)(rows)
+    thrice = getattr(dimension, name)(numbered, metric=seen)
+    assert thrice.dimension == pytest.approx(once.dimension, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", BY_DISTANCE)
+def test_distances_of_zero_are_copies_though_their_rows_differ_by_rounding(name):
+    distances = cdist(*[manifolds.affine(60, 3, 3, 0)] * 2)
+    np.fill_diagonal(distances, 0)
+    rough = distances * (1 + 1e-10)
+    both = np.block([[distances, rough], [rough, distances]])
+    once = getattr(dimension, name)(distances, metric="precomputed")
+    twice = getattr(dimension, name)(both, metric="precomputed")
+    assert twice.dimension == pytest.approx(once.dimension, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", NEAREST)
+def test_differences_whose_squares_vanish_are_none(name):
+    points = np.column_stack([manifolds.affine(60, 3, 3, 0), np.zeros(60)])
+    copied = np.vstack([points, points[:5] + np.array([0, 0, 0, 1e-200])])
+    expected = getattr(dimension, name)(points).dimension
+    assert getattr(dimension, name)(copied).dimension == expected
+
+
+@pytest.mark.parametrize("name", ["mle", "two_nn", "local_pca"])
+@pytest.mark.parametrize("number", ["many", None, 2.5])
+def test_a_number_of_neighbours_is_an_integer(name, number):
+    with pytest.raises(TypeError, match="n_neighbors must be an integer"):
+        getattr(dimension, name)(manifolds.affine(60, 3, 3, 0), n_neighbors=number)
