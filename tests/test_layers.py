@@ -30,7 +30,7 @@ LAYERS = [
         "unfold",
     },
     {"dimension", "quality"},
-    {"base", "methods", "registry", "storage"},
+    {"base", "methods", "registry", "sensors", "storage"},
     {"datasets", "io"},
     {"plot"},
     {"choose"},

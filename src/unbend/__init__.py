@@ -28,6 +28,7 @@ _MODULES = {
     "neighbors",
     "plot",
     "quality",
+    "sensors",
     "stress",
     "unfold",
 }
@@ -50,6 +51,7 @@ _NAMES = {
     **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
     "Report": "unbend.report",
     "load": "unbend.storage",
+    "localize": "unbend.sensors",
     "monitoring": "unbend.progress",
     "progress_bar": "unbend.bars",
     "memory_limit": "unbend.memory",

@@ -29,6 +29,7 @@ METHODS = (
     Entry("isomap", "Isomap", "Isometric feature mapping"),
     Entry("landmark_isomap", "LandmarkIsomap", "Landmark Isomap"),
     Entry("mvu", "MVU", "Maximum variance unfolding"),
+    Entry("landmark_mvu", "LandmarkMVU", "Landmark maximum variance unfolding"),
     Entry("lle", "LLE", "Locally linear embedding"),
     Entry("supervised_lle", "SupervisedLLE", "Supervised locally linear embedding"),
     Entry("ltsa", "LTSA", "Local tangent space alignment"),

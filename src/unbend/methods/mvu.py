@@ -3,23 +3,18 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
-from unbend.arrays import FloatArray, IntArray
 from unbend.base.inputs import generator
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FLAG, Choice, Real, declared, param
 from unbend.base.search import Needs
+from unbend.base.unfolding import attributes, nothing_to_unfold, problem_of_factor, tell
 from unbend.extend import Barycentric, Fitted, Rule
 from unbend.graphs import undirected
 from unbend.neighbors import GraphSpace
 from unbend.problem import SpectralProblem, Spectrum
-from unbend.report import note, warn
-from unbend.unfold import Certificate, Unfolding, locally_complete, of_graph, unfold
+from unbend.unfold import locally_complete, of_graph, unfold
 from unbend.unfold.place import Trilateration
-
-# Eigenvalues below this share of the largest do not count as dimensions.
-LEAST_SHARE = 1e-6
 
 
 @final
@@ -123,69 +118,14 @@ class MVU(NeighborhoodEmbedding):
                 rng=generator(self.random_state),
             )
         else:
-            zero = np.zeros(1)
-            found = Unfolding(zero[:, None], zero, zero, Certificate(0.0, 0.0), 0.0, 0, 0, "none")
-        self._tell(found, part.space.n - edges.n)
+            found = nothing_to_unfold()
+        tell(found, part.space.n - edges.n, self.tol)
         factor = found.factor[vertex] - found.factor[vertex].mean(axis=0)
 
         def finish(spectrum: Spectrum) -> Fitted:
             coordinates = spectrum.vectors * np.sqrt(np.maximum(spectrum.values, 0.0))
             place = Trilateration if isinstance(part.space, GraphSpace) else Barycentric
             extension = place(part.space, Rule(part.rule.k), coordinates)
-            return Fitted(coordinates, extension, self._attributes(found, factor))
+            return Fitted(coordinates, extension, attributes(found, factor, self.tol))
 
-        return _problem(factor), finish
-
-    def _tell(self, found: Unfolding, merged: int) -> None:
-        proof = found.certificate
-        note(
-            method=found.solver,
-            steps=found.steps,
-            rank=found.rank,
-            merged=merged,
-            lower=proof.lower,
-            upper=proof.upper,
-            gap=proof.gap,
-        )
-        if proof.gap > self.tol:
-            warn(
-                f"the unfolding is not certified: the variance may lie {proof.gap:.1e} of itself "
-                f"below the largest one, more than tol={self.tol:.1e}; a larger slack, fewer "
-                "neighbours or constraint='inequality' are easier"
-            )
-
-    def _attributes(self, found: Unfolding, factor: FloatArray) -> dict[str, object]:
-        proof = found.certificate
-        return {
-            "kernel_": factor,
-            "dimension_": _steepest(found.eigenvalues),
-            "lower_bound_": proof.lower,
-            "upper_bound_": proof.upper,
-            "gap_": proof.gap,
-            "edge_residual_": found.residual,
-            "status_": "certified" if proof.gap <= self.tol else "not certified",
-        }
-
-
-def _problem(factor: FloatArray) -> SpectralProblem:
-    n = len(factor)
-    squares = np.square(factor).sum(axis=0)
-
-    def product(vectors: FloatArray) -> FloatArray:
-        return np.asarray(factor @ (factor.T @ vectors))
-
-    operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
-    order: IntArray = np.argsort(-squares, kind="stable")
-    size = float(squares.max(initial=0.0))
-    return SpectralProblem(
-        operator, "top", np.ones((n, 1)), size=size, start=factor[:, order[squares[order] > 0]]
-    )
-
-
-def _steepest(eigenvalues: FloatArray) -> int:
-    """Count the eigenvalues before the largest ratio of one to the next."""
-    values = np.sort(eigenvalues)[::-1]
-    floor = np.append(np.maximum(values, LEAST_SHARE * values[0]), LEAST_SHARE * values[0])
-    if floor[0] == 0:
-        return 0
-    return int(np.argmax(floor[:-1] / floor[1:])) + 1
+        return problem_of_factor(factor), finish

@@ -4,6 +4,7 @@ from unbend.unfold.certificate import Certificate, certify
 from unbend.unfold.edges import Edges, locally_complete, of_graph
 from unbend.unfold.relaxation import Inequality, Relaxation, Soft
 from unbend.unfold.solve import Unfolding, unfold
+from unbend.unfold.spanned import Spanned, unfold_spanned
 
 __all__ = [
     "Certificate",
@@ -11,9 +12,11 @@ __all__ = [
     "Inequality",
     "Relaxation",
     "Soft",
+    "Spanned",
     "Unfolding",
     "certify",
     "locally_complete",
     "of_graph",
     "unfold",
+    "unfold_spanned",
 ]

@@ -7,7 +7,7 @@ factorisation in the pattern of the graph, and some fifty steps give ten digits.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,6 +35,35 @@ COLD, WARM = 0.1, 1e-3
 CORRECTIONS = 2
 
 
+class Lengths(Protocol):
+    """Lengths as functions of coordinates: those of `Edges`, or of coordinates in some span."""
+
+    @property
+    def squares(self) -> FloatArray:
+        """Squared lengths (m,) that the stretch is relative to."""
+
+    def differences(self, coordinates: FloatArray) -> FloatArray:
+        """Vectors between the ends of edges (m, r)."""
+
+    def pull(self, tensions: FloatArray, differences: FloatArray) -> FloatArray:
+        """Force of the tensions on the coordinates."""
+
+    def centred(self, coordinates: FloatArray) -> FloatArray:
+        """Coordinates without what no edge sees."""
+
+
+class Convex(Protocol):
+    """Factors of the curvature, shifted as little as makes it convex."""
+
+    factors: int
+    concave: float
+
+    def factor(
+        self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, least: float
+    ) -> tuple[Any, float]:
+        """Return something that solves, and the shift that was needed."""
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """Coordinates, allowances and tensions, with what follows from the coordinates."""
@@ -47,7 +76,7 @@ class State:
 
     @classmethod
     def at(
-        cls, edges: Edges, coordinates: FloatArray, allowance: FloatArray, tensions: FloatArray
+        cls, edges: Lengths, coordinates: FloatArray, allowance: FloatArray, tensions: FloatArray
     ) -> "State":
         """Evaluate the edges."""
         differences = edges.differences(coordinates)
@@ -102,14 +131,27 @@ def stationary(
     """
     matrix = NewtonMatrix(edges, coordinates.shape[1])
     matrix.reserve()
-    start = centred(np.asarray(coordinates, dtype=np.float64))
+    return iterated(edges, Curvature(matrix), relaxation, coordinates, tensions, most_steps)
+
+
+def iterated(
+    edges: Lengths,
+    curvature: Convex,
+    relaxation: Relaxation,
+    coordinates: FloatArray,
+    tensions: FloatArray | None = None,
+    most_steps: int = MOST_STEPS,
+) -> Factored:
+    """Iterate from a start, with or without tensions to begin with, on lengths of any kind."""
+    start = edges.centred(np.asarray(coordinates, dtype=np.float64))
     cold = tensions is None
     if tensions is None:
-        tensions = np.full(edges.m, float(np.square(start).sum()) / edges.m)
-    allowance = relaxation.allowance(edges.stretch(start), COLD if cold else WARM)
-    return _Newton(edges, relaxation, Curvature(matrix)).run(
-        State.at(edges, start, allowance, tensions), most_steps
-    )
+        m = len(edges.squares)
+        tensions = np.full(m, float(np.square(start).sum()) / m)
+    state = State.at(edges, start, np.zeros_like(tensions), tensions)
+    allowance = relaxation.allowance(state.stretch, COLD if cold else WARM)
+    newton = _Newton(edges, relaxation, curvature)
+    return newton.run(replace(state, allowance=allowance), most_steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,17 +166,13 @@ class Direction:
     longest: float
 
 
-def _solved(factor: Any, force: FloatArray) -> FloatArray:
-    return centred(factor.solve(force.ravel()).reshape(force.shape))
-
-
 @dataclass
 class _Newton:
     """The iteration, and what it remembers from step to step."""
 
-    edges: Edges
+    edges: Lengths
     relaxation: Relaxation
-    curvature: Curvature
+    curvature: Convex
     barrier: float = np.inf
     least_shift: float = 0.0
     failures: int = 0
@@ -162,6 +200,9 @@ class _Newton:
         found = self.curvature.factors
         return Factored(best.coordinates, best.tensions, best_error, steps, found)
 
+    def _solved(self, factor: Any, force: FloatArray) -> FloatArray:
+        return self.edges.centred(factor.solve(force.ravel()).reshape(force.shape))
+
     def _at_saddle(self, state: State) -> bool:
         """Whether the point settles where the variance still grows in some direction.
 
@@ -181,7 +222,7 @@ class _Newton:
         pull = self.edges.pull(state.tensions, state.differences) - state.coordinates
         size = max(float(np.linalg.norm(state.coordinates)), np.finfo(float).tiny)
         excess = float(np.abs(state.excess).max())
-        return max(float(np.linalg.norm(centred(pull))) / size, excess)
+        return max(float(np.linalg.norm(self.edges.centred(pull))) / size, excess)
 
     def _next(self, state: State) -> State:
         edges, relaxation = self.edges, self.relaxation
@@ -190,8 +231,8 @@ class _Newton:
             state.tensions, stiffness, state.differences, self.least_shift
         )
         aim = relaxation.slope(state.allowance, self.barrier) + stiffness * state.excess
-        force = centred(state.coordinates - edges.pull(aim, state.differences))
-        move = _solved(factor, force)
+        force = edges.centred(state.coordinates - edges.pull(aim, state.differences))
+        move = self._solved(factor, force)
         lengthening = np.sum(state.differences * edges.differences(move), axis=1)
         growth = 2.0 * lengthening / edges.squares
         change = state.excess + growth
@@ -236,7 +277,7 @@ class _Newton:
                 # that Maratos found): the factors serve again.
                 surplus = way.stiffness * (tried.stretch - aim)
                 back = self.edges.pull(surplus, state.differences)
-                coordinates = coordinates - _solved(way.factor, centred(back))
+                coordinates = coordinates - self._solved(way.factor, self.edges.centred(back))
             length *= 0.5
 
     def _merit(self, state: State, penalty: FloatArray) -> float:

@@ -40,8 +40,8 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """(upper − lower)/upper."""
-        return (self.upper - self.lower) / self.upper if np.isfinite(self.upper) else 1.0
+        """(upper − lower)/|upper|; springs that cannot rest may cost more than the variance."""
+        return (self.upper - self.lower) / abs(self.upper) if np.isfinite(self.upper) else 1.0
 
 
 def certify(
@@ -85,14 +85,14 @@ def upper_bound(
     if not np.isfinite(relaxation.conjugate(tensions)):
         tensions = np.maximum(tensions, 0.0)
     least = least_eigenvalue(edges.laplacian(tensions), near)
-    scaled = _dual_value(relaxation, tensions / least) if least > 0 else np.inf
+    scaled = dual_value(relaxation, tensions / least) if least > 0 else np.inf
     if least > WELL:
         return scaled
     laplacian = edges.laplacian(np.ones(edges.m))
     support = least_eigenvalue(laplacian, slowest(laplacian)[1])
     if support <= 0:
         return scaled
-    added = _dual_value(relaxation, tensions + (1.0 - least) / support)
+    added = dual_value(relaxation, tensions + (1.0 - least) / support)
     return min(scaled, added)
 
 
@@ -104,7 +104,8 @@ def slowest(laplacian: csr_array) -> tuple[float, FloatArray]:
     return float(values[0]), np.asarray(vectors[:, :1])
 
 
-def _dual_value(relaxation: Relaxation, tensions: FloatArray) -> float:
+def dual_value(relaxation: Relaxation, tensions: FloatArray) -> float:
+    """Σ u + Σ φ*(u), rounded up."""
     value = fsum(tensions) + relaxation.conjugate(tensions)
     # The tensions themselves were rounded when they were scaled; sums of m products at the most.
     return value + 8.0 * EPS * (

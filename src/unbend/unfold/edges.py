@@ -66,6 +66,10 @@ class Edges:
         """L(u) Y, from the differences of Y."""
         return np.asarray(self.incidence @ ((tensions / self.squares)[:, None] * differences))
 
+    def centred(self, coordinates: FloatArray) -> FloatArray:
+        """Subtract the mean row: no edge sees it."""
+        return np.asarray(coordinates - coordinates.mean(axis=0))
+
     def scaled(self) -> tuple["Edges", float]:
         """Give squared lengths the mean one; also what they were divided by."""
         size = float(self.squares.mean())

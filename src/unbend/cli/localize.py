@@ -1,0 +1,143 @@
+"""``unbend localize``: positions of sensors from distances between neighbours."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from unbend.cli.command import Command
+from unbend.cli.errors import Misuse
+from unbend.cli.files import appearing_together, check_files
+from unbend.cli.options import READABLE, Json, Output, Seed
+from unbend.cli.output import emit_json, next_step, say
+from unbend.cli.progress import watched
+from unbend.cli.tables import PIPE, Columns, read_distances, read_table, write_rows
+
+DistancesFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="DISTANCES", help=f"Columns i, j, distance, or a square: {READABLE}; '-' is stdin."
+    ),
+]
+Anchors = Annotated[
+    str | None,
+    typer.Option(
+        "--anchors",
+        metavar="FILE",
+        help="Known positions: columns with the number of a sensor, from 0, and its coordinates.",
+    ),
+]
+Dim = Annotated[int, typer.Option("--dim", "-d", min=1, help="Number of coordinates.")]
+Start = Annotated[
+    str, typer.Option("--start", metavar="NAME", help="isomap, mvu, or best: of both the better.")
+]
+Weights = Annotated[
+    str,
+    typer.Option(
+        "--weights", metavar="NAME", help="Errors of distances: relative to them, or equal."
+    ),
+]
+
+
+def localize(
+    distances: DistancesFile,
+    anchors: Anchors = None,
+    output: Output = None,
+    dim: Dim = 2,
+    start: Start = "isomap",
+    weights: Weights = "relative",
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Find positions of sensors from noisy distances between neighbours.
+
+    Sensors are counted as in DISTANCES, from 0. Written are the coordinates, the expected error of
+    each sensor, its component, and whether anchors fix it. A network in several pieces is placed
+    piece by piece, and a warning tells so.
+    """
+    from unbend.sensors.localize import STARTS, WEIGHTS
+
+    if start not in STARTS:
+        raise Misuse(f"--start {start} is not allowed: it must be one of {', '.join(STARTS)}")
+    if weights not in WEIGHTS:
+        raise Misuse(f"--weights {weights} is not allowed: it must be {' or '.join(WEIGHTS)}")
+    if distances == anchors == PIPE:
+        raise Misuse("only one of the two can come through the pipe")
+    check_files(table=output, read=[distances, *([anchors] if anchors else [])])
+    began = time.perf_counter()
+    with watched(), appearing_together() as beside:
+        found = _found(distances, anchors, dim, start, weights, seed)
+        if output is not None or not json:
+            _write(found, output or PIPE, beside)
+    seconds = time.perf_counter() - began
+    say(
+        f"{len(found.positions)} sensors in {seconds:.1f} s, expected error "
+        f"{found.expected_error:.3g}"
+    )
+    if json:
+        emit_json(_facts(found, seconds))
+    if output not in (None, PIPE):
+        next_step(f"unbend plot {output} -o positions.png")
+
+
+def _found(
+    distances: str, anchors: str | None, dim: int, start: str, weights: str, seed: int
+) -> Any:
+    from unbend.sensors import localize as find
+
+    lengths = read_distances(distances)
+    known = None if anchors is None else _anchors(anchors, dim)
+    return find(lengths, known, dim, start=start, weights=weights, random_state=seed)
+
+
+def _anchors(name: str, dim: int) -> dict[int, Any]:
+    table = read_table(name, Columns())
+    if table.values.shape[1] != 1 + dim:
+        raise ValueError(
+            f"{name} has {table.values.shape[1]} columns of numbers: anchors are the number of a "
+            f"sensor and {dim} coordinates"
+        )
+    sensors = table.values[:, 0]
+    if (sensors != sensors.astype(int)).any():
+        raise ValueError(f"the first column of {name} does not hold numbers of sensors")
+    return {int(sensor): row for sensor, row in zip(sensors, table.values[:, 1:], strict=True)}
+
+
+def _write(found: Any, target: str, beside: Any) -> None:
+    import numpy as np
+
+    from unbend.io import Table
+
+    columns = (
+        *(f"position_{number + 1}" for number in range(found.positions.shape[1])),
+        "expected_error",
+        "component",
+        "absolute",
+    )
+    values = np.column_stack((found.positions, found.errors, found.component, found.absolute))
+    table = Table(values, columns, None, None, None, None, np.arange(len(values)))
+    write_rows(target, beside, values, columns, table)
+
+
+def _facts(found: Any, seconds: float) -> dict[str, Any]:
+    return {
+        "sensors": len(found.positions),
+        "components": int(found.component.max()) + 1,
+        "absolute": int(found.absolute.sum()),
+        "undetermined": int((~found.determined).sum()),
+        "expected_error": found.expected_error,
+        "noise": found.noise,
+        "anchor_error": found.anchor_error,
+        "stress": found.stress,
+        "seconds": round(seconds, 3),
+        "report": found.report.to_dict(),
+    }
+
+
+COMMAND = Command(
+    localize,
+    (
+        "unbend localize distances.csv --anchors anchors.csv -o positions.csv",
+        "unbend localize distances.npz --dim 3 --start best --json",
+    ),
+)

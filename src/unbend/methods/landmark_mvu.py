@@ -1,0 +1,219 @@
+"""Landmark maximum variance unfolding."""
+
+from typing import Any, ClassVar, final
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, eye_array
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.base.inputs import generator, threads
+from unbend.base.landmarks import LANDMARKS, choose_landmarks
+from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.base.params import Choice, Integer, Real, declared, param
+from unbend.base.search import Needs
+from unbend.base.unfolding import attributes, nothing_to_unfold, problem_of_factor, tell
+from unbend.eigen import solve
+from unbend.eigen.factor import analyse
+from unbend.extend import Barycentric, Fitted, Rule
+from unbend.graphs import undirected
+from unbend.methods.lle import reconstruction_weights
+from unbend.neighbors import GraphSpace, Neighbors
+from unbend.problem import SpectralProblem, Spectrum
+from unbend.report import note
+from unbend.unfold import Edges, of_graph, unfold_spanned
+from unbend.unfold.place import Trilateration
+
+# Landmarks taken where the user names no number.
+AUTO = 50
+
+
+@final
+@declared
+class LandmarkMVU(NeighborhoodEmbedding):
+    """Landmark maximum variance unfolding: MVU of a few landmarks that write all other rows.
+
+    K = Q L Q' with a small matrix L ⪰ 0. Rows of points are written by their neighbours with the
+    weights of LLE; given the landmarks, this determines all others, x = Q x_landmarks, by one
+    sparse factorisation. Where only distances of neighbours are known, the columns of Q are the
+    smoothest eigenvectors of the graph's Laplacian. tr K is then maximised over L, with every edge
+    a spring or a bound, and the bounds of the variance are those within the span of Q.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates, in the units of the data.
+    eigenvalues_ : array (n_components,)
+        Top eigenvalues of the kernel.
+    kernel_ : array (n, r)
+        Factor F of the kernel, K = FF', of the distinct rows (of the first part, where there are
+        several), in principal axes.
+    landmarks_ : array (m,)
+        The landmarks, as rows of the distinct fitted rows (of the first part, where several);
+        empty where eigenvectors take their place.
+    dimension_ : int
+        Where the eigenvalues of the kernel fall most steeply.
+    lower_bound_ : float
+        Variance that the kernel has, less the price of springs.
+    upper_bound_ : float
+        Proved: no kernel Q L Q' has more.
+    gap_ : float
+        (upper − lower)/abs(upper).
+    edge_residual_ : float
+        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
+    status_ : str
+        'certified' if the gap is at most `tol`, else 'not certified'.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    report_ : Report
+        What every stage did.
+
+    References
+    ----------
+    Weinberger, Packer and Saul, AISTATS 10 (2005) for the landmarks; Weinberger, Sha, Zhu and Saul,
+    NIPS 19 (2006) for the eigenvectors. Book section 9.4.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(2000, random_state=0)
+    >>> mvu = unbend.LandmarkMVU(n_landmarks=20).fit(roll.points)
+    >>> mvu.status_, unbend.quality.procrustes(roll.chart, mvu.embedding_) < 0.001
+    ('certified', True)
+    """
+
+    n_landmarks: Any = param(
+        "auto",
+        Integer(2),
+        Choice("auto"),
+        help="Number of landmarks, or of eigenvectors in their place; 'auto' takes 50, or all "
+        "rows if there are fewer.",
+    )
+    landmarks: str = param(
+        "maxmin",
+        Choice(*LANDMARKS),
+        help="How they are chosen: at random; each farthest from those before ('maxmin'); or the "
+        "rows nearest to the centres of k-means.",
+    )
+    basis: str = param(
+        "auto",
+        Choice("auto", "weights", "laplacian"),
+        help="How landmarks write the other rows: by reconstruction weights, or eigenvectors of "
+        "the Laplacian in place of landmarks; 'auto' takes these for a graph.",
+    )
+    constraint: str = param(
+        "soft",
+        Choice("soft", "inequality", "equality"),
+        help="How lengths are held: each is a spring; none may grow; or stiff springs. Where the "
+        "span keeps lengths worst, bounds shrink everything.",
+    )
+    slack: float = param(
+        0.01,
+        Real(0),
+        help="Of springs ('soft'): relative stretch of squared lengths that equal tension in all "
+        "edges would cause.",
+    )
+    reg: float = param(
+        1e-4, Real(0), help="Ridge of the local weights, relative to the trace of the local Gram."
+    )
+    tol: float = param(1e-5, Real(0), help="Relative gap up to which a result is certified.")
+    isometric: ClassVar[bool] = True
+
+    def _needs(self) -> Needs:
+        return Needs()
+
+    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
+        lengths = undirected(part.neighbors).lengths
+        edges, vertex = of_graph(lengths)
+        landmarks, columns = self._columns(part, lengths, edges, vertex)
+        if edges.m:
+            found = unfold_spanned(
+                edges,
+                columns,
+                self.constraint,  # type: ignore[arg-type]
+                dimensions=self.n_components,
+                slack=self.slack,
+                tolerance=self.tol,
+                rng=generator(self.random_state),
+            )
+        else:
+            found = nothing_to_unfold()
+        tell(found, part.space.n - edges.n, self.tol)
+        factor = found.factor[vertex] - found.factor[vertex].mean(axis=0)
+
+        def finish(spectrum: Spectrum) -> Fitted:
+            coordinates = spectrum.vectors * np.sqrt(np.maximum(spectrum.values, 0.0))
+            rule = Rule(part.rule.k)
+            extension = (
+                Trilateration(part.space, rule, coordinates)
+                if isinstance(part.space, GraphSpace)
+                else Barycentric(part.space, rule, coordinates, self.reg)
+            )
+            facts = attributes(found, factor, self.tol)
+            return Fitted(coordinates, extension, {**facts, "landmarks_": landmarks})
+
+        return problem_of_factor(factor), finish
+
+    def _columns(
+        self, part: Part, lengths: csr_array, edges: Edges, vertex: IntArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Landmarks, and the columns of Q at the vertices."""
+        count = min(AUTO if self.n_landmarks == "auto" else self.n_landmarks, part.space.n)
+        if count < self.n_components + 2:
+            raise ValueError(
+                f"{count} landmarks are too few for n_components={self.n_components}: use at "
+                f"least {self.n_components + 2}"
+            )
+        by_graph = isinstance(part.space, GraphSpace)
+        if self.basis == "laplacian" or (self.basis == "auto" and by_graph):
+            note(basis="laplacian", eigenvectors=min(count, edges.n - 1))
+            return np.empty(0, dtype=np.intp), smoothest(edges, count)
+        rng, jobs = generator(self.random_state), threads(self.n_jobs)
+        chosen, _ = choose_landmarks(self.landmarks, count, part.space, lengths, rng, jobs)
+        note(basis="weights", landmarks=count, chosen=self.landmarks)
+        neighbors = part.neighbors
+        if not neighbors.counts.all():
+            # Rows that are neighbours of others only are written by these.
+            both = coo_array(lengths)
+            rows, others = both.coords
+            neighbors = Neighbors.from_edges(part.space.n, rows, others, both.data)
+        weights = reconstruction_weights(part.space, neighbors, self.reg)
+        _, first = np.unique(vertex, return_index=True)
+        return chosen, written_by(weights, chosen, jobs)[first]
+
+
+def written_by(weights: csr_array, landmarks: IntArray, n_threads: int = 1) -> FloatArray:
+    """Matrix Q (n, m), rows summing to one, of the x = Q x_landmarks that x ≈ W x fits best.
+
+    Minimises ‖(I − W) x‖² over all rows but the landmarks (9.4): one sparse factorisation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = csr_array(np.array([[0.0, 1, 0], [0.5, 0, 0.5], [0, 1, 0]]))
+    >>> written_by(path, np.array([0, 2])).round(6)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
+    """
+    n = weights.shape[0]
+    errors = csr_array(eye_array(n) - weights)
+    kernel = csr_array(errors.T @ errors)
+    rest = np.setdiff1d(np.arange(n), landmarks)
+    columns = np.zeros((n, len(landmarks)))
+    columns[landmarks, np.arange(len(landmarks))] = 1.0
+    if len(rest):
+        pull = np.ascontiguousarray(-kernel[rest][:, landmarks].toarray())
+        solved = np.empty_like(pull)
+        analyse(csr_array(kernel[rest][:, rest])).factor(0.0, n_threads).solve(
+            pull, n_threads, solved
+        )
+        columns[rest] = solved
+    return columns
+
+
+def smoothest(edges: Edges, count: int) -> FloatArray:
+    """Eigenvectors of the least eigenvalues of the graph's Laplacian, the constant left out."""
+    if edges.n == 1:
+        return np.zeros((1, 1))
+    problem = SpectralProblem(edges.laplacian(edges.squares), "bottom", np.ones((edges.n, 1)))
+    return solve(problem, min(count, edges.n - 1)).vectors

@@ -1,0 +1,1 @@
+"""Localisation of sensors."""

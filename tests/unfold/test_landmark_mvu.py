@@ -1,0 +1,82 @@
+"""Kernels in the span of landmarks: what they recover, what is proved, what the span may be."""
+
+import numpy as np
+import pytest
+
+import unbend
+from tests.unfold.graphs import cycle, lengths, of_points, path
+from unbend.datasets import s_curve, swiss_roll
+from unbend.methods.landmark_mvu import smoothest, written_by
+from unbend.methods.lle import reconstruction_weights
+from unbend.neighbors import PointSpace
+from unbend.unfold import unfold, unfold_spanned
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
+@pytest.mark.parametrize("edges", [path(12), cycle(9)], ids=["path", "cycle"])
+def test_the_span_of_all_rows_gives_the_unfolding_itself(edges, constraint):
+    whole = unfold(edges, constraint, slack=0.01)
+    found = unfold_spanned(edges, np.eye(edges.n), constraint, slack=0.01)
+    assert found.certificate.lower == pytest.approx(whole.certificate.lower, rel=1e-5)
+    assert found.certificate.gap < 1e-6
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft"])
+def test_less_of_a_span_never_has_more_variance(constraint):
+    edges = of_points(s_curve(150, random_state=0).points, 6)
+    columns = smoothest(edges, 20)
+    bounds = [
+        unfold_spanned(edges, columns[:, :count], constraint).certificate.lower
+        for count in (5, 10, 20)
+    ]
+    best = unfold(edges, constraint).certificate.upper
+    assert bounds[0] <= bounds[1] * (1 + 1e-6) <= bounds[2] * (1 + 2e-6)
+    if constraint == "inequality":
+        assert bounds[2] <= best
+
+
+def test_bounds_hold_for_every_edge():
+    edges = of_points(swiss_roll(400, random_state=0).points, 6)
+    found = unfold_spanned(edges, smoothest(edges, 15), "inequality")
+    assert edges.stretch(found.factor).max() <= 1e-12
+    assert found.residual == 0.0
+
+
+def test_rows_are_written_by_landmarks_with_weights_that_sum_to_one():
+    points = PointSpace(np.random.default_rng(0).random((200, 2)))
+    weights = reconstruction_weights(points, points.nearest(8), 1e-9)
+    landmarks = np.arange(0, 200, 20)
+    columns = written_by(weights, landmarks)
+    assert np.allclose(columns.sum(axis=1), 1.0, atol=1e-6)
+    assert np.array_equal(columns[landmarks], np.eye(10))
+    # Flat points are reconstructed exactly: landmarks write every other row.
+    assert np.allclose(columns @ points.points[landmarks], points.points, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_books_roll_of_2000_points_and_61_landmarks_is_unrolled(seed):
+    roll = swiss_roll(2000, random_state=seed)
+    mvu = unbend.LandmarkMVU(n_landmarks=61, n_neighbors=8).fit(roll.points)
+    assert mvu.status_ == "certified"
+    assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 1e-3
+    assert len(np.unique(mvu.landmarks_)) == 61
+
+
+def test_a_bare_graph_is_unfolded_in_the_span_of_its_smoothest_vectors():
+    roll = swiss_roll(1000, random_state=0)
+    graph = lengths(of_points(roll.points, 8))
+    mvu = unbend.LandmarkMVU(metric="precomputed").fit(graph)
+    assert mvu.report_.stage("kernel").facts["basis"] == "laplacian"
+    assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 0.05
+
+
+def test_new_rows_are_placed_by_the_same_weights():
+    roll = swiss_roll(2500, random_state=0)
+    mvu = unbend.LandmarkMVU(n_landmarks=30).fit(roll.points[:2000])
+    whole = np.concatenate((mvu.embedding_, mvu.transform(roll.points[2000:])))
+    assert unbend.quality.procrustes(roll.chart, whole) < 1e-3
+
+
+def test_too_few_landmarks_are_refused():
+    with pytest.raises(ValueError, match="too few for n_components=2"):
+        unbend.LandmarkMVU(n_landmarks=3).fit(s_curve(60, random_state=0).points)
