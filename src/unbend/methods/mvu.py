@@ -20,6 +20,7 @@ from unbend.unfold.place import Trilateration
 
 # Eigenvalues below this share of the largest do not count as dimensions.
 LEAST_SHARE = 1e-6
+CERTIFIED, NOT_CERTIFIED = "certified", "not certified"
 
 
 @final
@@ -55,7 +56,8 @@ class MVU(NeighborhoodEmbedding):
     edge_residual_ : float
         Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
     status_ : str
-        'certified' if the gap is at most `tol`, else 'not certified'.
+        'certified' if the gap is at most `tol`, of every part where there are several, else 'not
+        certified'. Bounds, gap and residual are those of the largest part.
     component_ : array (n_samples,)
         Component of the graph that each row was in.
     report_ : Report
@@ -123,12 +125,16 @@ class MVU(NeighborhoodEmbedding):
             )
         else:
             zero = np.zeros(1)
-            found = Unfolding(zero[:, None], zero, zero, Certificate(0.0, 0.0), 0.0, 0, 0, "none")
+            found = Unfolding(
+                zero[:, None], zero, zero, Certificate(0.0, 0.0), 0.0, 0.0, 0, 0, "none"
+            )
         self._tell(found, part.space.n - edges.n)
         factor = found.factor[vertex] - found.factor[vertex].mean(axis=0)
 
         def finish(spectrum: Spectrum) -> Fitted:
-            coordinates = spectrum.vectors * np.sqrt(np.maximum(spectrum.values, 0.0))
+            # The spectrum of nothing is known to no digit.
+            values = np.maximum(spectrum.values, 0.0) if factor.any() else np.zeros(1)
+            coordinates = spectrum.vectors * np.sqrt(values)
             place = Trilateration if isinstance(part.space, GraphSpace) else Barycentric
             extension = place(part.space, Rule(part.rule.k), coordinates)
             return Fitted(coordinates, extension, self._attributes(found, factor))
@@ -145,6 +151,7 @@ class MVU(NeighborhoodEmbedding):
             lower=proof.lower,
             upper=proof.upper,
             gap=proof.gap,
+            gradient=found.gradient,
         )
         if proof.gap > self.tol:
             warn(
@@ -152,6 +159,11 @@ class MVU(NeighborhoodEmbedding):
                 f"below the largest one, more than tol={self.tol:.1e}; a larger slack, fewer "
                 "neighbours or constraint='inequality' are easier"
             )
+
+    def _together(self, parts: list[dict[str, object]]) -> dict[str, object]:
+        """Claim no more than what is proved of every part."""
+        proved = all(part.get("status_", CERTIFIED) == CERTIFIED for part in parts)
+        return {**parts[0], "status_": CERTIFIED if proved else NOT_CERTIFIED}
 
     def _attributes(self, found: Unfolding, factor: FloatArray) -> dict[str, object]:
         proof = found.certificate
@@ -162,7 +174,7 @@ class MVU(NeighborhoodEmbedding):
             "upper_bound_": proof.upper,
             "gap_": proof.gap,
             "edge_residual_": found.residual,
-            "status_": "certified" if proof.gap <= self.tol else "not certified",
+            "status_": CERTIFIED if proof.gap <= self.tol else NOT_CERTIFIED,
         }
 
 
