@@ -53,6 +53,7 @@ def measure(constraint: Any, n: int) -> dict[str, Any]:
         "edges": edges.m,
         "cpu_seconds": round(time.process_time() - start, 2),
         "gap": float(f"{found.certificate.gap:.2e}"),
+        "gradient": float(f"{found.gradient:.2e}"),
         "edge_residual": float(f"{found.residual:.2e}"),
         "rank": found.rank,
         "steps": found.steps,

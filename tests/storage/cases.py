@@ -15,7 +15,7 @@ from unbend.eigen import Dense, Lanczos, ShiftInvert
 # Words that fits to these rows refuse.
 REFUSED = {("RandomProjection", "auto")} | {
     (name, "shift_invert")
-    for name in ("KernelPCA", "ClassicalMDS", "Isomap", "LandmarkIsomap", "MVU")
+    for name in ("KernelPCA", "ClassicalMDS", "Isomap", "LandmarkIsomap", "MVU", "LandmarkMVU")
 }
 POINTS = curve(90)
 NEW = curve(30, seed=1)

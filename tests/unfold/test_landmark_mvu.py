@@ -68,6 +68,8 @@ def test_a_bare_graph_is_unfolded_in_the_span_of_its_smoothest_vectors():
     mvu = unbend.LandmarkMVU(metric="precomputed").fit(graph)
     assert mvu.report_.stage("kernel").facts["basis"] == "laplacian"
     assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 0.05
+    points = unbend.LandmarkMVU(n_neighbors=8, basis="laplacian").fit(roll.points)
+    assert unbend.quality.procrustes(points.embedding_, mvu.embedding_) < 1e-9
 
 
 def test_new_rows_are_placed_by_the_same_weights():

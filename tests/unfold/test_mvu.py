@@ -1,5 +1,7 @@
 """The estimator: what it recovers, what it claims, and what it does with graphs and copies."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -7,6 +9,8 @@ from scipy.sparse import csr_array
 import unbend
 from tests.unfold.graphs import cycle, lengths, of_points
 from unbend.datasets import SURFACES, s_curve, swiss_roll
+from unbend.methods import mvu as module
+from unbend.unfold import Certificate, Edges, unfold
 
 
 def test_a_roll_is_unrolled_and_certified():
@@ -102,3 +106,64 @@ def test_equality_keeps_every_length(n, k, seed):
     unfolded = np.linalg.norm(mvu.kernel_[graph.row] - mvu.kernel_[graph.col], axis=1)
     assert mvu.status_ == "certified"
     assert np.abs(unfolded / graph.data - 1).max() < 1e-3
+
+
+@pytest.mark.parametrize("constraint", ["soft", "equality"])
+def test_the_residual_is_the_largest_relative_error_of_a_length(constraint):
+    # Springs this loose let long edges grow and short ones shrink by much.
+    points = swiss_roll(60, noise=1.0, random_state=0).points
+    mvu = unbend.MVU(n_neighbors=6, constraint=constraint, slack=1.0).fit(points)
+    graph = mvu.graph_.tocoo()
+    reached = np.linalg.norm(mvu.kernel_[graph.row] - mvu.kernel_[graph.col], axis=1)
+    assert mvu.edge_residual_ == pytest.approx(np.abs(reached / graph.data - 1).max(), rel=1e-6)
+
+
+def test_one_part_that_is_not_proved_takes_the_certificate_from_all(monkeypatch):
+    def without_proof_for_few(edges, *arguments, **options):
+        found = unfold(edges, *arguments, **options)
+        if edges.n > 30:
+            return found
+        loose = Certificate(found.certificate.lower, 2.0 * found.certificate.upper)
+        return replace(found, certificate=loose)
+
+    monkeypatch.setattr(module, "unfold", without_proof_for_few)
+    roll = s_curve(60, random_state=0).points
+    points = np.vstack((roll, roll[:25] + 100.0))
+    with pytest.warns(UserWarning, match="not certified"):
+        mvu = unbend.MVU(n_neighbors=6, connect="components").fit(points)
+    assert mvu.gap_ <= mvu.tol
+    assert mvu.status_ == "not certified"
+
+
+def test_rows_that_all_touch_are_one_point_and_proved():
+    ring = np.arange(8)
+    graph = csr_array((np.zeros(8), (ring, np.roll(ring, 1))), shape=(8, 8))
+    mvu = unbend.MVU(metric="precomputed", n_components=1).fit(graph)
+    assert np.all(mvu.embedding_ == 0)
+    assert (mvu.gap_, mvu.status_) == (0.0, "certified")
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft"])
+def test_the_report_tells_the_gradient_that_is_left(constraint):
+    mvu = unbend.MVU(n_neighbors=6, constraint=constraint).fit(s_curve(150, random_state=0).points)
+    assert 0 <= mvu.report_.stage("kernel").facts["gradient"] <= 1e-6
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
+def test_rows_that_differ_by_rounding_are_one(constraint):
+    points = swiss_roll(60, random_state=0).points
+    twins = np.vstack((points, points + 1e-9))
+    mvu = unbend.MVU(n_neighbors=9, constraint=constraint).fit(twins)
+    assert mvu.report_.stage("kernel").facts["merged"] == 60
+    assert mvu.status_ == "certified"
+    assert np.abs(mvu.embedding_[:60] - mvu.embedding_[60:]).max() < 1e-9
+    assert np.linalg.norm(np.ptp(mvu.embedding_, axis=0)) > 20
+
+
+def test_where_the_kernel_itself_is_not_proved_its_factors_are_tried():
+    lengths_of_edges = 10.0 ** np.random.default_rng(0).uniform(-5, 0, 19)
+    where = np.cumsum(np.append(0.0, lengths_of_edges))
+    edges = Edges(20, np.arange(19), np.arange(1, 20), lengths_of_edges**2)
+    found = unfold(edges)
+    assert found.certificate.gap <= 1e-6
+    assert found.eigenvalues.sum() == pytest.approx(20 * where.var(), rel=1e-6)

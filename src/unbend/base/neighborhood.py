@@ -171,7 +171,7 @@ class NeighborhoodEmbedding(Embedding):
                     found.space, connected.parts, [part for part, _ in fitted], self.isometric
                 )
                 preimage = _preimage(found, embedding)
-        largest, found_values = fitted[0]
+        _, found_values = fitted[0]
         self._keep(
             report,
             embedding[found.copy],
@@ -180,7 +180,7 @@ class NeighborhoodEmbedding(Embedding):
             preimage,
             component_=connected.component[found.copy],
             _found=found,
-            **{**found_values, **largest.attributes},
+            **{**found_values, **self._together([part.attributes for part, _ in fitted])},
         )
         return self
 
@@ -235,6 +235,10 @@ class NeighborhoodEmbedding(Embedding):
                 f"the largest component of the graph has {rows} rows and {type(self).__name__} "
                 f"needs {self._least_rows()}: use more neighbours, or connect='bridge'"
             )
+
+    def _together(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """Fitted attributes, from those of the parts: those of the largest, which is first."""
+        return parts[0]
 
     def _labels(self, y: Any, found: Found) -> IntArray | None:
         if not self.supervised:

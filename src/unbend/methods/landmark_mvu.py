@@ -1,6 +1,6 @@
 """Landmark maximum variance unfolding."""
 
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, eye_array
@@ -8,20 +8,17 @@ from scipy.sparse import coo_array, csr_array, eye_array
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.inputs import generator, threads
 from unbend.base.landmarks import LANDMARKS, choose_landmarks
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import Choice, Integer, Real, declared, param
-from unbend.base.search import Needs
-from unbend.base.unfolding import attributes, nothing_to_unfold, problem_of_factor, tell
+from unbend.base.neighborhood import Finish, Part
+from unbend.base.params import Choice, Integer, Real, declared, param, shared
+from unbend.base.unfolding import CONSTRAINTS, UnfoldingEmbedding, nothing_to_unfold
 from unbend.eigen import solve
 from unbend.eigen.factor import analyse
-from unbend.extend import Barycentric, Fitted, Rule
 from unbend.graphs import undirected
 from unbend.methods.lle import reconstruction_weights
 from unbend.neighbors import GraphSpace, Neighbors
-from unbend.problem import SpectralProblem, Spectrum
+from unbend.problem import SpectralProblem
 from unbend.report import note
 from unbend.unfold import Edges, of_graph, unfold_spanned
-from unbend.unfold.place import Trilateration
 
 # Landmarks taken where the user names no number.
 AUTO = 50
@@ -29,7 +26,7 @@ AUTO = 50
 
 @final
 @declared
-class LandmarkMVU(NeighborhoodEmbedding):
+class LandmarkMVU(UnfoldingEmbedding):
     """Landmark maximum variance unfolding: MVU of a few landmarks that write all other rows.
 
     K = Q L Q' with a small matrix L ⪰ 0. Rows of points are written by their neighbours with the
@@ -61,7 +58,8 @@ class LandmarkMVU(NeighborhoodEmbedding):
     edge_residual_ : float
         Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
     status_ : str
-        'certified' if the gap is at most `tol`, else 'not certified'.
+        'certified' if the gap is at most `tol`, of every part where there are several, else 'not
+        certified'. Bounds, gap and residual are those of the largest part.
     component_ : array (n_samples,)
         Component of the graph that each row was in.
     report_ : Report
@@ -102,24 +100,14 @@ class LandmarkMVU(NeighborhoodEmbedding):
     )
     constraint: str = param(
         "soft",
-        Choice("soft", "inequality", "equality"),
+        CONSTRAINTS,
         help="How lengths are held: each is a spring; none may grow; or stiff springs. Where the "
         "span keeps lengths worst, bounds shrink everything.",
-    )
-    slack: float = param(
-        0.01,
-        Real(0),
-        help="Of springs ('soft'): relative stretch of squared lengths that equal tension in all "
-        "edges would cause.",
     )
     reg: float = param(
         1e-4, Real(0), help="Ridge of the local weights, relative to the trace of the local Gram."
     )
-    tol: float = param(1e-5, Real(0), help="Relative gap up to which a result is certified.")
-    isometric: ClassVar[bool] = True
-
-    def _needs(self) -> Needs:
-        return Needs()
+    tol: float = shared(UnfoldingEmbedding, "tol", default=1e-5)
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         lengths = undirected(part.neighbors).lengths
@@ -137,21 +125,7 @@ class LandmarkMVU(NeighborhoodEmbedding):
             )
         else:
             found = nothing_to_unfold()
-        tell(found, part.space.n - edges.n, self.tol)
-        factor = found.factor[vertex] - found.factor[vertex].mean(axis=0)
-
-        def finish(spectrum: Spectrum) -> Fitted:
-            coordinates = spectrum.vectors * np.sqrt(np.maximum(spectrum.values, 0.0))
-            rule = Rule(part.rule.k)
-            extension = (
-                Trilateration(part.space, rule, coordinates)
-                if isinstance(part.space, GraphSpace)
-                else Barycentric(part.space, rule, coordinates, self.reg)
-            )
-            facts = attributes(found, factor, self.tol)
-            return Fitted(coordinates, extension, {**facts, "landmarks_": landmarks})
-
-        return problem_of_factor(factor), finish
+        return self._unfolded(part, found, vertex, self.reg, landmarks_=landmarks)
 
     def _columns(
         self, part: Part, lengths: csr_array, edges: Edges, vertex: IntArray

@@ -1,25 +1,19 @@
 """Maximum variance unfolding."""
 
-from typing import ClassVar, final
-
-import numpy as np
+from typing import final
 
 from unbend.base.inputs import generator
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import FLAG, Choice, Real, declared, param
-from unbend.base.search import Needs
-from unbend.base.unfolding import attributes, nothing_to_unfold, problem_of_factor, tell
-from unbend.extend import Barycentric, Fitted, Rule
+from unbend.base.neighborhood import Finish, Part
+from unbend.base.params import FLAG, Choice, declared, param
+from unbend.base.unfolding import UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
-from unbend.neighbors import GraphSpace
-from unbend.problem import SpectralProblem, Spectrum
+from unbend.problem import SpectralProblem
 from unbend.unfold import locally_complete, of_graph, unfold
-from unbend.unfold.place import Trilateration
 
 
 @final
 @declared
-class MVU(NeighborhoodEmbedding):
+class MVU(UnfoldingEmbedding):
     """Maximum variance unfolding: pull the points apart as far as their neighbours allow.
 
     Maximises tr K over kernels K ⪰ 0 of centred points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
@@ -51,7 +45,8 @@ class MVU(NeighborhoodEmbedding):
     edge_residual_ : float
         Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
     status_ : str
-        'certified' if the gap is at most `tol`, else 'not certified'.
+        'certified' if the gap is at most `tol`, of every part where there are several, else 'not
+        certified'. Bounds, gap and residual are those of the largest part.
     component_ : array (n_samples,)
         Component of the graph that each row was in.
     report_ : Report
@@ -72,18 +67,6 @@ class MVU(NeighborhoodEmbedding):
     ('certified', True)
     """
 
-    constraint: str = param(
-        "inequality",
-        Choice("inequality", "soft", "equality"),
-        help="How lengths are held: none may grow; each is a spring; or a spring so stiff that it "
-        "keeps its length, as far as the others let it.",
-    )
-    slack: float = param(
-        0.01,
-        Real(0),
-        help="Of springs ('soft'): relative stretch of squared lengths that equal tension in all "
-        "edges would cause. More slack gives more variance and smooths noise.",
-    )
     complete: bool = param(
         False,
         FLAG,
@@ -96,11 +79,6 @@ class MVU(NeighborhoodEmbedding):
         help="The kernel itself by an interior-point method ('interior', for few edges), or a "
         "factor of it of few columns, for any number; 'auto' explains its choice in the report.",
     )
-    tol: float = param(1e-6, Real(0), help="Relative gap up to which a result is certified.")
-    isometric: ClassVar[bool] = True
-
-    def _needs(self) -> Needs:
-        return Needs()
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         neighbors = part.neighbors
@@ -119,13 +97,4 @@ class MVU(NeighborhoodEmbedding):
             )
         else:
             found = nothing_to_unfold()
-        tell(found, part.space.n - edges.n, self.tol)
-        factor = found.factor[vertex] - found.factor[vertex].mean(axis=0)
-
-        def finish(spectrum: Spectrum) -> Fitted:
-            coordinates = spectrum.vectors * np.sqrt(np.maximum(spectrum.values, 0.0))
-            place = Trilateration if isinstance(part.space, GraphSpace) else Barycentric
-            extension = place(part.space, Rule(part.rule.k), coordinates)
-            return Fitted(coordinates, extension, attributes(found, factor, self.tol))
-
-        return problem_of_factor(factor), finish
+        return self._unfolded(part, found, vertex)

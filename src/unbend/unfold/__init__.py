@@ -2,9 +2,10 @@
 
 from unbend.unfold.certificate import Certificate, certify
 from unbend.unfold.edges import Edges, locally_complete, of_graph
+from unbend.unfold.landmarks import unfold_spanned
 from unbend.unfold.relaxation import Inequality, Relaxation, Soft
 from unbend.unfold.solve import Unfolding, unfold
-from unbend.unfold.spanned import Spanned, unfold_spanned
+from unbend.unfold.spanned import Spanned
 
 __all__ = [
     "Certificate",

@@ -41,6 +41,8 @@ class Certificate:
     @property
     def gap(self) -> float:
         """(upper − lower)/|upper|; springs that cannot rest may cost more than the variance."""
+        if self.upper == self.lower:
+            return 0.0
         return (self.upper - self.lower) / abs(self.upper) if np.isfinite(self.upper) else 1.0
 
 

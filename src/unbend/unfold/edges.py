@@ -10,6 +10,10 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.graphs import components
 from unbend.neighbors import GraphSpace, Neighbors, Space
 
+# Edges shorter than this share of the usual length are none: errors of 1e-10 in the squares of the
+# others would stretch them without bound.
+TOUCHING = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Edges:
@@ -79,8 +83,8 @@ class Edges:
 def of_graph(lengths: csr_array) -> tuple[Edges, IntArray]:
     """Edges of a symmetric matrix of lengths, and the vertex that each row became.
 
-    Rows at distance zero become one vertex: no length is relative to zero. Of several edges
-    between two vertices the shortest stays.
+    Rows at distance zero, or so near that rounding of the others is as large, become one vertex:
+    no length is relative to zero. Of several edges between two vertices the shortest stays.
 
     Examples
     --------
@@ -92,7 +96,9 @@ def of_graph(lengths: csr_array) -> tuple[Edges, IntArray]:
     """
     entries = coo_array(lengths)
     rows, columns = entries.coords
-    zero = entries.data == 0
+    # Not the mean, which one far row would raise above all others.
+    usual = float(np.median(entries.data[entries.data > 0])) if np.any(entries.data > 0) else 0.0
+    zero = entries.data <= TOUCHING * usual
     n = lengths.shape[0]
     touching = csr_array((np.ones(int(zero.sum())), (rows[zero], columns[zero])), shape=(n, n))
     vertex = components(touching) if zero.any() else np.arange(n)

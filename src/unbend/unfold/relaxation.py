@@ -74,7 +74,7 @@ class Relaxation(ABC):
 
     @abstractmethod
     def residual(self, stretch: FloatArray) -> FloatArray:
-        """Stretch that is not wanted."""
+        """Relative error of each length, as far as it is not wanted."""
 
 
 def _reach(values: FloatArray, change: FloatArray) -> float:
@@ -149,7 +149,7 @@ class Inequality(Relaxation):
 
     def residual(self, stretch: FloatArray) -> FloatArray:
         """By how much an edge is too long."""
-        return np.maximum(stretch, 0.0)
+        return np.asarray(np.maximum(np.sqrt(1.0 + stretch) - 1.0, 0.0))
 
 
 @final
@@ -212,5 +212,5 @@ class Soft(Relaxation):
         return 0.5 * float(np.square(tensions) @ (1.0 / self.kappa))
 
     def residual(self, stretch: FloatArray) -> FloatArray:
-        """Stretch either way."""
-        return np.abs(stretch)
+        """By how much an edge is too long or too short."""
+        return np.asarray(np.abs(np.sqrt(1.0 + stretch) - 1.0))

@@ -17,6 +17,7 @@ from unbend.unfold.certificate import (
 from unbend.unfold.edges import Edges
 from unbend.unfold.interior import central
 from unbend.unfold.relaxation import Inequality, Relaxation, Soft
+from unbend.unfold.spanned import Spanned
 from unbend.unfold.start import landmark_isomap
 
 Constraint = Literal["inequality", "soft", "equality"]
@@ -41,7 +42,7 @@ class Unfolding:
 
     `factor` (n, r) is in principal axes and may be claimed as it is: where lengths are bounds, none
     is exceeded. `certificate` bounds the optimum. `residual` is the largest relative error of a
-    length.
+    length, `gradient` the force that the tensions leave unbalanced, relative to Y.
     """
 
     factor: FloatArray
@@ -49,6 +50,7 @@ class Unfolding:
     tensions: FloatArray
     certificate: Certificate
     residual: float
+    gradient: float
     rank: int
     steps: int
     solver: str
@@ -112,16 +114,28 @@ def unfold(
     scaled, size = edges.scaled()
     relaxation = relaxation_of(scaled, constraint, slack)
     rng = np.random.default_rng(0) if rng is None else rng
-    few = edges.m <= INTERIOR_EDGES
-    if solver == "interior" or (solver == "auto" and few):
-        return _concluded(scaled, relaxation, size, *central(scaled, relaxation), "interior", 0)
     spare = SPARE if constraint == "inequality" else SPARE_SOFT
     rank = min(edges.n - 1, max(dimensions, 2) + spare)
-    found = _grown(scaled, relaxation, landmark_isomap(scaled, rank, rng), tolerance, size)
-    if solver == "auto" and found.certificate.gap > tolerance and edges.m <= INTERIOR_AFTER:
-        dense = _concluded(scaled, relaxation, size, *central(scaled, relaxation), "interior", 0)
-        found = min(found, dense, key=lambda one: one.certificate.gap)
-    return found
+    tried: list[Unfolding] = []
+    for way in _ways(solver, edges.m):
+        if way == "interior":
+            found = central(scaled, relaxation)
+            tried.append(_concluded(scaled, relaxation, size, *found, way, 0))
+        else:
+            start = landmark_isomap(scaled, rank, rng)
+            tried.append(_grown(scaled, relaxation, start, tolerance, size))
+        if tried[-1].certificate.gap <= tolerance:
+            break
+    return min(tried, key=lambda one: one.certificate.gap)
+
+
+def _ways(solver: Solver, m: int) -> tuple[str, ...]:
+    """Solvers in the order in which they are tried until one proves its result."""
+    if solver != "auto":
+        return (solver,)
+    if m <= INTERIOR_EDGES:
+        return ("interior", "factored")
+    return ("factored", "interior") if m <= INTERIOR_AFTER else ("factored",)
 
 
 def _grown(
@@ -187,6 +201,23 @@ def _allowed(edges: Edges, relaxation: Relaxation, coordinates: FloatArray) -> F
     return allowed
 
 
+def gradient(edges: Edges | Spanned, coordinates: FloatArray, tensions: FloatArray) -> float:
+    """‖Y − L(u)Y‖ over ‖Y‖: zero where the tensions hold every point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = Edges(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 1.0]))
+    >>> gradient(path, np.array([[-1.0], [0.0], [1.0]]), np.array([1.0, 1.0]))
+    0.0
+    """
+    size = float(np.linalg.norm(coordinates))
+    if size == 0 or not np.all(np.isfinite(tensions)):
+        return np.inf
+    pull = edges.pull(tensions, edges.differences(coordinates))
+    return float(np.linalg.norm(coordinates - pull)) / size
+
+
 def _concluded(
     edges: Edges,
     relaxation: Relaxation,
@@ -201,13 +232,14 @@ def _concluded(
     allowed = _allowed(edges, relaxation, turned)
     proof = certify(edges, relaxation, allowed, tensions)
     eigenvalues = np.square(allowed).sum(axis=0) * size
-    wanted = relaxation.residual(edges.stretch(allowed))
+    errors = relaxation.residual(edges.stretch(allowed))
     return Unfolding(
         allowed * np.sqrt(size),
         eigenvalues,
         tensions * size,
         Certificate(proof.lower * size, proof.upper * size),
-        float(np.sqrt(1.0 + wanted.max()) - 1.0),
+        float(errors.max()),
+        gradient(edges, allowed, tensions),
         int(np.sum(eigenvalues > 1e-9 * eigenvalues[0])),
         steps,
         solver,
