@@ -13,12 +13,12 @@ from unbend.report import note, recording, stage, warn
 from unbend.sensors.expected import expected_errors, noise_level
 from unbend.sensors.network import anchor_positions, symmetric_lengths
 from unbend.sensors.result import Localization
-from unbend.sensors.springs import Refined, Springs
-from unbend.sensors.starts import mirrored, relative_weights, reweighted, squeezed, start
-from unbend.unfold.edges import Edges, of_graph
+from unbend.sensors.search import STARTS, searched
+from unbend.unfold.edges import of_graph
 
-STARTS = ("isomap", "mvu", "best")
 WEIGHTS = ("relative", "equal")
+# Times its expected error that a sensor lies elsewhere in another layout, to be told of.
+UNSURE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,7 @@ class _Part:
     stress: float
     noise: float
     misses: FloatArray
+    ambiguity: FloatArray
 
 
 def localize(
@@ -39,16 +40,17 @@ def localize(
     anchors: Any = None,
     dim: int = 2,
     *,
-    start: str = "isomap",
+    start: str = "auto",
     weights: str = "relative",
     random_state: Any = None,
 ) -> Localization:
     """Find positions of sensors from noisy distances between some of them.
 
-    A start by landmark Isomap or by maximum variance unfolding; then the weighted stress is
-    minimised, first with one coordinate too many, so that parts can turn over. Sensors that fit
-    better on the other side of their neighbours are moved there. Components are placed each on
-    its own; those with enough anchors are moved, turned or mirrored onto them.
+    A start by landmark Isomap, by maps of neighbourhoods that are glued, or by maximum variance
+    unfolding; then the weighted stress is minimised, first with one coordinate too many, so that
+    parts can turn over. Sensors that fit better on the other side of their neighbours are moved
+    there. Components are placed each on its own; those with enough anchors are moved, turned or
+    mirrored onto them.
 
     Parameters
     ----------
@@ -59,8 +61,9 @@ def localize(
         not all on one line (plane), to be fixed.
     dim : int
         Number of coordinates.
-    start : {"isomap", "mvu", "best"}
-        "best" refines both and keeps the lower stress.
+    start : {"auto", "isomap", "patches", "mvu", "best"}
+        "auto" refines from Isomap and from the glued maps ("patches"), "best" from all three; the
+        lower stress is kept.
     weights : {"relative", "equal"}
         Whether errors of distances grow with these (w = 1/d², with d as found in the end, since
         weights by the noisy distances would shrink the network) or are all alike (w = 1).
@@ -104,9 +107,10 @@ def localize(
             parts.append(_placed(own, known[rows], dim, start, weights, rng))
         determined = degree > dim
         _tell(members, parts, determined, anchors is not None, dim)
-        positions, errors = np.empty((n, dim)), np.empty(n)
+        positions, errors, ambiguity = np.empty((n, dim)), np.empty(n), np.empty(n)
         for rows, part, offset in zip(members, parts, _side_by_side(parts, dim), strict=True):
             positions[rows], errors[rows] = part.positions + offset, part.errors
+            ambiguity[rows] = part.ambiguity
     absolute = np.array([part.absolute for part in parts])[label]
     return Localization(
         positions,
@@ -115,6 +119,7 @@ def localize(
         determined,
         errors,
         _root_mean_square(errors),
+        ambiguity,
         _root_mean_square(np.array([part.noise for part in parts])),
         _root_mean_square(np.concatenate([part.misses for part in parts])),
         sum(part.stress for part in parts),
@@ -155,12 +160,14 @@ def _placed(
     anchored = ~np.isnan(known[:, 0])
     positions: FloatArray
     errors: FloatArray
+    ambiguity: FloatArray = np.zeros(len(vertex))
     if edges.m == 0:
         positions, begun, stress, noise = np.zeros((len(vertex), dim)), "none", 0.0, np.nan
         errors = np.full(len(vertex), np.nan)
     else:
-        springs, found, begun = _refined(edges, weights == "relative", how, dim, rng)
-        at_vertices, stress = found.positions, found.stress
+        found = searched(edges, weights == "relative", how, dim, rng)
+        springs, begun, ambiguity = found.springs, found.start, found.ambiguity[vertex]
+        at_vertices, stress = found.refined.positions, found.refined.stress
         with stage("errors"):
             noise = noise_level(springs, at_vertices)
             errors = np.full(edges.n, np.nan)
@@ -171,30 +178,7 @@ def _placed(
         positions, errors = at_vertices[vertex], errors[vertex]
     moved, absolute = _onto_anchors(positions, known, anchored)
     misses = np.linalg.norm(moved - known, axis=1)[anchored] if absolute else np.empty(0)
-    return _Part(moved, errors, absolute, begun, stress, noise, misses)
-
-
-def _refined(
-    edges: Edges, relative: bool, how: str, dim: int, rng: np.random.Generator
-) -> tuple[Springs, Refined, str]:
-    """Refine from one start or from both, and keep the lower stress."""
-    weights = relative_weights(np.sqrt(edges.squares)) if relative else np.ones(edges.m)
-    springs = Springs(edges, weights, dim)
-    best: tuple[Refined, str] | None = None
-    for name in ("isomap", "mvu") if how == "best" else (how,):
-        with stage("start"):
-            first = start(edges, name, dim, rng)
-            note(start=name)
-        with stage("refinement"):
-            found = mirrored(springs, squeezed(springs, first))
-            note(stress=found.stress, steps=found.steps)
-        if best is None or found.stress < best[0].stress:
-            best = (found, name)
-    assert best is not None
-    if not relative:
-        return springs, *best
-    with stage("reweighting"):
-        return *reweighted(springs, best[0]), best[1]
+    return _Part(moved, errors, absolute, begun, stress, noise, misses, ambiguity)
 
 
 def _onto_anchors(
@@ -229,6 +213,12 @@ def _tell(
         warn(
             f"{loose} sensors are in components with fewer than {dim + 1} anchors, or anchors that "
             "lie flat: their positions are known up to a rigid motion only"
+        )
+    unsure = sum(int(np.sum(part.ambiguity > UNSURE * part.errors)) for part in parts)
+    if unsure:
+        warn(
+            f"another layout fits the distances as well, in which {unsure} sensors lie elsewhere: "
+            "`ambiguity` tells how far; distances across the network would decide"
         )
     few = int((~determined).sum())
     if few:

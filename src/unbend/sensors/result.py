@@ -26,6 +26,9 @@ class Localization:
         the distances hold it, near the minimum that was found. NaN where no distance is to spare.
     expected_error : float
         Root mean square of `errors` over the sensors that have one.
+    ambiguity : array (n,)
+        Distance of each sensor to where another start put it, in the layout farthest away among
+        those that fit the distances as well; zero where all starts that fit agree.
     noise : float
         Estimated relative (or, with weights given, weighted) error of a distance.
     anchor_error : float
@@ -44,6 +47,7 @@ class Localization:
     determined: BoolArray
     errors: FloatArray
     expected_error: float
+    ambiguity: FloatArray
     noise: float
     anchor_error: float
     stress: float
