@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, IntArray
 from unbend.base.inputs import generator
 from unbend.base.params import RANDOM, Integer
 from unbend.graphs import components
@@ -164,4 +164,3 @@ def _tell(
             f"{few} sensors are not determined by their distances: some may as well be mirrored or "
             "turned with others; `determined` tells which, and they have no expected error"
         )
-

@@ -89,7 +89,9 @@ def _coordinates(given: Any, who: str) -> FloatArray:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{who} must have coordinates that are numbers: got {given!r:.60}") from error
+        raise ValueError(
+            f"{who} must have coordinates that are numbers: got {given!r:.60}"
+        ) from error
 
 
 def anchor_positions(anchors: Any, n: int, dim: int) -> FloatArray:

@@ -3,7 +3,7 @@
 Tensions that balance at every sensor are a stress, and its matrix Ω = B diag(ω) B' has every affine
 function of the positions in its kernel. A generic network is determined up to rigid motions if and
 only if a random stress has nothing else there (Connelly, 2005; Gortler, Healy and Thurston, 2010).
-Where it has more, vectors of the kernel are still affine on every part that is determined in itself.
+Where it has more, vectors of the kernel are still affine on every part determined in itself.
 """
 
 import numpy as np
