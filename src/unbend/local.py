@@ -11,6 +11,9 @@ from scipy.sparse import csr_array
 from unbend._kernels import kernels, reference
 from unbend.arrays import FloatArray, IntArray
 
+# Ridge, relative to the trace, that rounding does not swallow.
+LEAST_RIDGE = 1e-14
+
 
 def barycentric_weights(
     coordinates: FloatArray, reg: float = 1e-3, nonnegative: bool = False
@@ -33,11 +36,11 @@ def barycentric_weights(
     coordinates = np.ascontiguousarray(coordinates, dtype=np.float64)
     weights = np.empty((coordinates.shape[0], coordinates.shape[1] - 1))
     kernels.barycentric_weights(coordinates, reg, 1, weights)
-    # Only without regularisation can the equations be singular; LAPACK then does what it can.
+    # Where the ridge is lost in rounding, the equations may be singular: they get one that is not.
     singular = np.isnan(weights[:, 0])
     if singular.any():
         found = np.empty((int(singular.sum()), weights.shape[1]))
-        reference.barycentric_weights(coordinates[singular], reg, 1, found)
+        reference.barycentric_weights(coordinates[singular], max(reg, LEAST_RIDGE), 1, found)
         weights[singular] = found
     return weights
 

@@ -11,12 +11,14 @@ from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import READABLE, Json, Output, Seed
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
-from unbend.cli.tables import PIPE, Columns, read_distances, read_table, write_rows
+from unbend.cli.tables import PIPE, Columns, read_network, read_table, write_rows
 
 DistancesFile = Annotated[
     str,
     typer.Argument(
-        metavar="DISTANCES", help=f"Columns i, j, distance, or a square: {READABLE}; '-' is stdin."
+        metavar="DISTANCES",
+        help="Columns i, j, distance, or a square, empty where not measured: "
+        f"{READABLE}; '-' is stdin.",
     ),
 ]
 Anchors = Annotated[
@@ -24,7 +26,8 @@ Anchors = Annotated[
     typer.Option(
         "--anchors",
         metavar="FILE",
-        help="Known positions: columns with the number of a sensor, from 0, and its coordinates.",
+        help="Known positions: columns with the number of a sensor, as in DISTANCES, and its "
+        "coordinates.",
     ),
 ]
 Dim = Annotated[int, typer.Option("--dim", "-d", min=1, help="Number of coordinates.")]
@@ -56,9 +59,10 @@ def localize(
 ) -> None:
     """Find positions of sensors from noisy distances between neighbours.
 
-    Sensors are counted as in DISTANCES, from 0. Written are the coordinates, the expected error of
-    each sensor, its component, and whether anchors fix it. A network in several pieces is placed
-    piece by piece, and a warning tells so.
+    Sensors are counted as in DISTANCES: from 0, or from 1 where no 0 occurs. Written, one row a
+    sensor, are the coordinates, the expected error, the component, whether anchors fix it, and
+    whether its distances determine where it is. A network in several pieces is placed piece by
+    piece, and a warning tells so.
     """
     from unbend.sensors.localize import WEIGHTS
     from unbend.sensors.search import STARTS
@@ -91,22 +95,30 @@ def _found(
 ) -> Any:
     from unbend.sensors import localize as find
 
-    lengths = read_distances(distances)
-    known = None if anchors is None else _anchors(anchors, dim)
+    lengths, first = read_network(distances)
+    known = None if anchors is None else _anchors(anchors, dim, first, lengths.shape[0])
     return find(lengths, known, dim, start=start, weights=weights, random_state=seed)
 
 
-def _anchors(name: str, dim: int) -> dict[int, Any]:
+def _anchors(name: str, dim: int, first: int, n: int) -> dict[int, Any]:
+    """Positions by the place of a sensor, where they are numbered as the distances are."""
     table = read_table(name, Columns())
     if table.values.shape[1] != 1 + dim:
         raise ValueError(
             f"{name} has {table.values.shape[1]} columns of numbers: anchors are the number of a "
             f"sensor and {dim} coordinates"
         )
-    sensors = table.values[:, 0]
-    if (sensors != sensors.astype(int)).any():
-        raise ValueError(f"the first column of {name} does not hold numbers of sensors")
-    return {int(sensor): row for sensor, row in zip(sensors, table.values[:, 1:], strict=True)}
+    known: dict[int, Any] = {}
+    for number, *position in table.values.tolist():
+        if number not in range(first, first + n):
+            raise ValueError(
+                f"the first column of {name} holds {number:g}, which is no sensor: those of the "
+                f"distances are numbered {first} to {first + n - 1}"
+            )
+        if int(number) - first in known:
+            raise ValueError(f"{name} has two positions of sensor {number:g}: keep one")
+        known[int(number) - first] = position
+    return known
 
 
 def _write(found: Any, target: str, beside: Any) -> None:
@@ -119,8 +131,10 @@ def _write(found: Any, target: str, beside: Any) -> None:
         "expected_error",
         "component",
         "absolute",
+        "determined",
     )
-    values = np.column_stack((found.positions, found.errors, found.component, found.absolute))
+    facts = (found.errors, found.component, found.absolute, found.determined)
+    values = np.column_stack((found.positions, *facts))
     table = Table(values, columns, None, None, None, None, np.arange(len(values)))
     write_rows(target, beside, values, columns, table)
 

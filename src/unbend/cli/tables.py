@@ -94,6 +94,15 @@ def read_distances(name: str) -> Any:
         return io.read_distances(source(name))
 
 
+def read_network(name: str) -> tuple[Any, int]:
+    """Read distances of which some are missing, and the number of the first point."""
+    from unbend.io.distances import read_network as read
+    from unbend.report import stage
+
+    with stage("reading"):
+        return read(source(name))
+
+
 def read_batches(name: str, columns: Columns, rows: int) -> "Batches":
     """Open a table to be read some rows at a time, any number of times."""
     from unbend import io

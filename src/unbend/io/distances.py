@@ -57,6 +57,34 @@ def read_distances(source: Any) -> FloatArray | csr_array:
     return _from_source(open_source(source))
 
 
+def read_network(source: Any) -> tuple[FloatArray | csr_array, int]:
+    r"""Read distances of which some were not measured, and the number that the first point has.
+
+    As `read_distances`, but a square table may lack some distances, which then are NaN.
+
+    Examples
+    --------
+    >>> import io
+    >>> from unbend.io.distances import read_network
+    >>> read_network(io.BytesIO(b"0,3,\n3,0,5\n,5,0\n"))
+    (array([[ 0.,  3., nan],
+           [ 3.,  0.,  5.],
+           [nan,  5.,  0.]]), 0)
+    >>> read_network(io.BytesIO(b"1,2,3\n2,3,5\n"))[1]
+    1
+    """
+    file = file_of(source)
+    matrix = sparse_of(file)
+    if matrix is not None:
+        return _graph(matrix, file.name), 0
+    opened = file_source(file, counted=False)
+    table = table_of_distances(opened)
+    if table.values.shape[1] != 3 or _is_square(table.values):
+        return _square_values(table, opened), 0
+    table = settled(table, "refuse", opened.where)
+    return _from_pairs(table.values, opened.where), _first_number(table.values)
+
+
 def sparse_of(file: File) -> csr_array | None:
     """Read the sparse matrix of a file, or nothing where it holds none."""
     kind = format_of(file)
@@ -110,10 +138,21 @@ def _is_square(values: FloatArray) -> bool:
     """Whether three columns are all distances between three points."""
     if values.shape != (3, 3):
         return False
-    return bool((values == values.T).all() and not values.diagonal().any())
+    return np.array_equal(values, values.T, equal_nan=True) and not values.diagonal().any()
 
 
 def _square(table: Table, opened: Source) -> FloatArray:
+    distances = _square_values(table, opened)
+    _check_finite(distances, opened.where)
+    from unbend.base.inputs import check_distances, check_not_negative
+
+    check_not_negative(distances)
+    check_distances(distances)
+    return distances
+
+
+def _square_values(table: Table, opened: Source) -> FloatArray:
+    """Distances of a square table, without numbers that name rows or columns."""
     distances = table.values
     n, width = distances.shape
     if n == width + 1 and (distances[0] == np.arange(width)).all():
@@ -129,11 +168,6 @@ def _square(table: Table, opened: Source) -> FloatArray:
             f"{opened.where} has {n} rows and {width} columns: distances are a square table, or "
             "three columns (two points and their distance)"
         )
-    _check_finite(distances, opened.where)
-    from unbend.base.inputs import check_distances, check_not_negative
-
-    check_not_negative(distances)
-    check_distances(distances)
     return np.ascontiguousarray(distances)
 
 
@@ -165,7 +199,7 @@ def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
             f"row {row + 1} of {where} does not begin with the numbers of two points: three "
             "columns are two whole numbers and a distance"
         )
-    first, second = (points - (1 if points.min() == 1 else 0)).astype(np.int64).T
+    first, second = (points - _first_number(triples)).astype(np.int64).T
     lengths = np.asarray(triples[:, 2], dtype=np.float64)
     if not np.isfinite(lengths).all():
         row = int(np.argmax(~np.isfinite(lengths)))
@@ -185,6 +219,11 @@ def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
     if n < 2:
         raise ValueError(f"{where} has no pair of different points")
     return _symmetric(first[apart], second[apart], lengths[apart], n, where)
+
+
+def _first_number(triples: FloatArray) -> int:
+    """Points are counted from 0, or from 1 where no 0 occurs."""
+    return 1 if triples[:, :2].min() == 1 else 0
 
 
 def _first(told: BoolArray) -> int:

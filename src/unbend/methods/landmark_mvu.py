@@ -14,11 +14,12 @@ from unbend.base.unfolding import CONSTRAINTS, UnfoldingEmbedding, nothing_to_un
 from unbend.eigen import solve
 from unbend.eigen.factor import analyse
 from unbend.graphs import undirected
+from unbend.memory import reserve
 from unbend.methods.lle import reconstruction_weights
 from unbend.neighbors import GraphSpace, Neighbors
 from unbend.problem import SpectralProblem
-from unbend.report import note
-from unbend.unfold import Edges, of_graph, unfold_spanned
+from unbend.report import note, warn
+from unbend.unfold import Edges, Unfolding, of_graph, unfold_spanned
 
 # Landmarks taken where the user names no number.
 AUTO = 50
@@ -123,9 +124,19 @@ class LandmarkMVU(UnfoldingEmbedding):
                 tolerance=self.tol,
                 rng=generator(self.random_state),
             )
+            self._doubt(found, columns.shape[1])
         else:
             found = nothing_to_unfold()
         return self._unfolded(part, found, vertex, self.reg, landmarks_=landmarks)
+
+    def _doubt(self, found: Unfolding, columns: int) -> None:
+        """Tell where the best of the span is a poor one."""
+        if self.constraint == "soft" and found.certificate.lower < 0:
+            warn(
+                f"kernels of {columns} landmarks keep the lengths so badly (one is "
+                f"{found.residual:.0%} off) that the springs cost more than the variance: use more "
+                "landmarks, or constraint='inequality'"
+            )
 
     def _columns(
         self, part: Part, lengths: csr_array, edges: Edges, vertex: IntArray
@@ -137,13 +148,16 @@ class LandmarkMVU(UnfoldingEmbedding):
                 f"{count} landmarks are too few for n_components={self.n_components}: use at "
                 f"least {self.n_components + 2}"
             )
+        reserve(16 * count * part.space.n, f"{part.space.n} rows by {count}", "use fewer landmarks")
         by_graph = isinstance(part.space, GraphSpace)
         if self.basis == "laplacian" or (self.basis == "auto" and by_graph):
             note(basis="laplacian", eigenvectors=min(count, edges.n - 1))
             return np.empty(0, dtype=np.intp), smoothest(edges, count)
         rng, jobs = generator(self.random_state), threads(self.n_jobs)
         chosen, _ = choose_landmarks(self.landmarks, count, part.space, lengths, rng, jobs)
-        note(basis="weights", landmarks=count, chosen=self.landmarks)
+        # A given graph may have rows at distance zero, and fewer places than landmarks.
+        chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])]
+        note(basis="weights", landmarks=len(chosen), chosen=self.landmarks)
         neighbors = part.neighbors
         if not neighbors.counts.all():
             # Rows that are neighbours of others only are written by these.

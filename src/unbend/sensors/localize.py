@@ -1,38 +1,29 @@
 """Localisation of sensor networks."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, IntArray
 from unbend.base.inputs import generator
+from unbend.base.params import RANDOM, Integer
 from unbend.graphs import components
 from unbend.report import note, recording, stage, warn
-from unbend.sensors.expected import expected_errors, noise_level
+from unbend.sensors.alignment import side_by_side
+from unbend.sensors.component import Part, placed
+from unbend.sensors.expected import root_mean_square
 from unbend.sensors.network import anchor_positions, symmetric_lengths
 from unbend.sensors.result import Localization
-from unbend.sensors.search import STARTS, searched
-from unbend.unfold.edges import of_graph
+from unbend.sensors.search import STARTS
 
 WEIGHTS = ("relative", "equal")
-# Times its expected error that a sensor lies elsewhere in another layout, to be told of.
-UNSURE = 3.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Positions of one component, with their errors and the springs that hold them."""
-
-    positions: FloatArray
-    errors: FloatArray
-    absolute: bool
-    start: str
-    stress: float
-    noise: float
-    misses: FloatArray
-    ambiguity: FloatArray
+# Times its expected error, and share of the extent of its component, that a sensor lies elsewhere
+# in another layout, to be told of.
+UNSURE, SMALL_DOUBT = 3.0, 1e-3
+# Anchors disagree that are this many times farther off than expected, and by this share of the
+# extent of their component.
+DISAGREE, SMALL_MISS = 5.0, 1e-3
 
 
 def localize(
@@ -67,7 +58,7 @@ def localize(
     weights : {"relative", "equal"}
         Whether errors of distances grow with these (w = 1/d², with d as found in the end, since
         weights by the noisy distances would shrink the network) or are all alike (w = 1).
-    random_state : int, optional
+    random_state : int or Generator, optional
         Chooses landmarks, and draws the noise of the expected errors.
 
     Returns
@@ -89,28 +80,28 @@ def localize(
     >>> bool(np.abs(found.positions - places).max() < 1e-6)
     True
     """
-    _check_options(dim, start, weights)
+    _check_options(dim, start, weights, random_state)
     with recording("localize") as report:
         with stage("network"):
             lengths = symmetric_lengths(distances)
             n = lengths.shape[0]
             known = anchor_positions(anchors, n, dim)
             label = _largest_first(components(lengths))
-            degree = np.diff(lengths.indptr)
             count = int(label.max()) + 1
             note(sensors=n, distances=lengths.nnz // 2, components=count)
-        parts: list[_Part] = []
+        parts: list[Part] = []
         members: list[IntArray] = [np.flatnonzero(label == number) for number in range(count)]
         for rows in members:
             own = csr_array(lengths[rows][:, rows])
             rng = generator(random_state)
-            parts.append(_placed(own, known[rows], dim, start, weights, rng))
-        determined = degree > dim
-        _tell(members, parts, determined, anchors is not None, dim)
+            parts.append(placed(own, known[rows], start, weights, rng))
         positions, errors, ambiguity = np.empty((n, dim)), np.empty(n), np.empty(n)
-        for rows, part, offset in zip(members, parts, _side_by_side(parts, dim), strict=True):
+        determined = np.empty(n, dtype=bool)
+        offsets = side_by_side([(part.positions, part.absolute) for part in parts])
+        for rows, part, offset in zip(members, parts, offsets, strict=True):
             positions[rows], errors[rows] = part.positions + offset, part.errors
-            ambiguity[rows] = part.ambiguity
+            determined[rows], ambiguity[rows] = part.determined, part.ambiguity
+        _tell(members, parts, determined, anchors is not None, dim)
     absolute = np.array([part.absolute for part in parts])[label]
     return Localization(
         positions,
@@ -118,23 +109,30 @@ def localize(
         absolute,
         determined,
         errors,
-        _root_mean_square(errors),
+        root_mean_square(errors),
         ambiguity,
-        _root_mean_square(np.array([part.noise for part in parts])),
-        _root_mean_square(np.concatenate([part.misses for part in parts])),
+        root_mean_square(np.array([part.noise for part in parts])),
+        root_mean_square(np.concatenate([part.misses for part in parts])),
         sum(part.stress for part in parts),
         tuple(part.start for part in parts),
         report,
     )
 
 
-def _check_options(dim: Any, start: str, weights: str) -> None:
+def _check_options(dim: Any, start: str, weights: str, random_state: Any) -> None:
     if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 1:
         raise ValueError(f"dim must be a whole number of at least 1, but it is {dim!r}")
-    if start not in STARTS:
+    if not isinstance(start, str) or start not in STARTS:
         raise ValueError(f"start must be one of {', '.join(STARTS)}, but it is {start!r}")
-    if weights not in WEIGHTS:
+    if not isinstance(weights, str) or weights not in WEIGHTS:
         raise ValueError(f"weights must be 'relative' or 'equal', but it is {weights!r}")
+    if random_state is not None and not any(
+        kind.typed(random_state) and kind.holds(random_state) for kind in (Integer(0), RANDOM)
+    ):
+        raise ValueError(
+            "random_state must be a whole number of at least 0 or a generator, but it is "
+            f"{random_state!r}"
+        )
 
 
 def _largest_first(label: IntArray) -> IntArray:
@@ -142,63 +140,8 @@ def _largest_first(label: IntArray) -> IntArray:
     return np.asarray(np.argsort(order)[label])
 
 
-def _root_mean_square(values: FloatArray) -> float:
-    known = values[np.isfinite(values)]
-    return float(np.sqrt(np.square(known).mean())) if len(known) else np.nan
-
-
-def _placed(
-    lengths: csr_array,
-    known: FloatArray,
-    dim: int,
-    how: str,
-    weights: str,
-    rng: np.random.Generator,
-) -> _Part:
-    """Place one component."""
-    edges, vertex = of_graph(lengths)
-    anchored = ~np.isnan(known[:, 0])
-    positions: FloatArray
-    errors: FloatArray
-    ambiguity: FloatArray = np.zeros(len(vertex))
-    if edges.m == 0:
-        positions, begun, stress, noise = np.zeros((len(vertex), dim)), "none", 0.0, np.nan
-        errors = np.full(len(vertex), np.nan)
-    else:
-        found = searched(edges, weights == "relative", how, dim, rng)
-        springs, begun, ambiguity = found.springs, found.start, found.ambiguity[vertex]
-        at_vertices, stress = found.refined.positions, found.refined.stress
-        with stage("errors"):
-            noise = noise_level(springs, at_vertices)
-            errors = np.full(edges.n, np.nan)
-            fixed = np.zeros(edges.n, dtype=bool)
-            fixed[vertex[anchored]] = True
-            if np.isfinite(noise):
-                errors = expected_errors(springs, at_vertices, noise, fixed, rng)
-        positions, errors = at_vertices[vertex], errors[vertex]
-    moved, absolute = _onto_anchors(positions, known, anchored)
-    misses = np.linalg.norm(moved - known, axis=1)[anchored] if absolute else np.empty(0)
-    return _Part(moved, errors, absolute, begun, stress, noise, misses, ambiguity)
-
-
-def _onto_anchors(
-    positions: FloatArray, known: FloatArray, anchored: BoolArray
-) -> tuple[FloatArray, bool]:
-    """Move, turn or mirror positions onto the anchors, if these are enough to say how."""
-    dim = positions.shape[1]
-    if len(positions) == 1 and anchored[0]:
-        return known.copy(), True
-    if anchored.sum() < dim + 1:
-        return positions, False
-    here, there = positions[anchored], known[anchored]
-    centre, target = here.mean(axis=0), there.mean(axis=0)
-    left, values, right = np.linalg.svd((here - centre).T @ (there - target))
-    flat = values[-1] <= 1e-9 * values[0] or values[0] == 0
-    return (positions - centre) @ (left @ right) + target, not flat
-
-
 def _tell(
-    members: list[IntArray], parts: list[_Part], determined: BoolArray, anchors: bool, dim: int
+    members: list[IntArray], parts: list[Part], determined: BoolArray, anchors: bool, dim: int
 ) -> None:
     if len(parts) > 1:
         sizes = ", ".join(str(len(rows)) for rows in members[:5])
@@ -214,7 +157,15 @@ def _tell(
             f"{loose} sensors are in components with fewer than {dim + 1} anchors, or anchors that "
             "lie flat: their positions are known up to a rigid motion only"
         )
-    unsure = sum(int(np.sum(part.ambiguity > UNSURE * part.errors)) for part in parts)
+    for part in parts:
+        spread = float(np.ptp(part.positions, axis=0).max())
+        miss = root_mean_square(part.misses)
+        if miss > max(DISAGREE * part.explained, SMALL_MISS * spread):
+            warn(
+                f"anchors lie {miss:.2g} from where the distances put them, and errors of these "
+                f"explain {part.explained:.2g}: check the anchors, and that both have one unit"
+            )
+    unsure = sum(_unsure(part) for part in parts)
     if unsure:
         warn(
             f"another layout fits the distances as well, in which {unsure} sensors lie elsewhere: "
@@ -223,23 +174,13 @@ def _tell(
     few = int((~determined).sum())
     if few:
         warn(
-            f"{few} sensors have {dim} distances or fewer, which do not determine a position: "
-            "`determined` tells which"
+            f"{few} sensors are not determined by their distances: some may as well be mirrored or "
+            "turned with others; `determined` tells which, and they have no expected error"
         )
 
 
-def _side_by_side(parts: list[_Part], dim: int) -> list[FloatArray]:
-    """Offsets that put components without anchors beside the others, so that none overlap."""
-    fixed = [part.positions for part in parts if part.absolute]
-    edge = float(max((found[:, 0].max() for found in fixed), default=-np.inf))
-    offsets: list[FloatArray] = []
-    for part in parts:
-        offset = np.zeros(dim)
-        if not part.absolute:
-            low, high = part.positions[:, 0].min(), part.positions[:, 0].max()
-            if np.isfinite(edge):
-                gap = 0.1 * max(high - low, 1e-300)
-                offset[0] = edge + gap - low
-            edge = float(high + offset[0])
-        offsets.append(offset)
-    return offsets
+def _unsure(part: Part) -> int:
+    """Count the sensors that another layout puts farther away than errors explain."""
+    spread = float(np.ptp(part.positions, axis=0).max())
+    expected = np.maximum(UNSURE * part.errors, SMALL_DOUBT * spread)
+    return int(np.sum(part.ambiguity > expected))

@@ -27,8 +27,10 @@ def symmetric_lengths(distances: Any) -> csr_array:
 
 
 def _sparse(distances: Any) -> coo_array:
+    _check_square(distances.shape)
+    if distances.format == "coo":
+        _check_once(distances)
     graph = csr_array(distances)
-    _check_square(graph.shape)
     values = _numbers(graph.data)
     if not np.isfinite(values).all():
         raise ValueError("a distance is not finite: leave out pairs that were not measured")
@@ -40,7 +42,22 @@ def _sparse(distances: Any) -> coo_array:
     return coo_array((found.data, (rows.astype(np.int64), columns.astype(np.int64))), graph.shape)
 
 
+def _check_once(graph: Any) -> None:
+    """Refuse a pair with several entries, which SciPy would add up."""
+    rows, columns = (np.asarray(ends, dtype=np.int64) for ends in graph.coords)
+    keys, count = np.unique(rows * graph.shape[1] + columns, return_counts=True)
+    if (count > 1).any():
+        row, column = divmod(int(keys[np.argmax(count > 1)]), graph.shape[1])
+        raise ValueError(
+            f"the sparse matrix has several distances from sensor {row} to {column}: give one, "
+            "for example their mean"
+        )
+
+
 def _dense(distances: Any) -> coo_array:
+    if isinstance(distances, np.ma.MaskedArray):
+        # What is masked was not measured: as a plain array its numbers would count.
+        distances = np.where(np.ma.getmaskarray(distances), np.nan, np.ma.getdata(distances))
     values = _numbers(np.asarray(distances))
     _check_square(values.shape)
     if np.isinf(values).any():
@@ -68,13 +85,22 @@ def _check_square(shape: tuple[int, ...]) -> None:
         )
 
 
+def _coordinates(given: Any, who: str) -> FloatArray:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{who} must have coordinates that are numbers: got {given!r:.60}"
+        ) from error
+
+
 def anchor_positions(anchors: Any, n: int, dim: int) -> FloatArray:
     """Known positions (n, dim), NaN for all other sensors."""
     known = np.full((n, dim), np.nan)
     if anchors is None:
         return known
     if not isinstance(anchors, Mapping):
-        given = np.asarray(anchors, dtype=np.float64)
+        given = _coordinates(anchors, "anchors")
         if given.shape != known.shape:
             raise ValueError(
                 f"anchors must be a mapping from sensors to positions, or an array {n} x {dim} "
@@ -89,7 +115,7 @@ def anchor_positions(anchors: Any, n: int, dim: int) -> FloatArray:
             raise ValueError(f"anchor {sensor!r} is not the number of a sensor")
         if not 0 <= sensor < n:
             raise ValueError(f"anchor {sensor} is no sensor: they are numbered 0 to {n - 1}")
-        found = np.asarray(position, dtype=np.float64)
+        found = _coordinates(position, f"anchor {sensor}")
         if found.shape != (dim,) or not np.isfinite(found).all():
             raise ValueError(f"anchor {sensor} needs {dim} finite coordinates")
         known[int(sensor)] = found

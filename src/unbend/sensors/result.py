@@ -20,10 +20,13 @@ class Localization:
     absolute : array (n,) of bool
         Whether the anchors of the sensor's component fix its position.
     determined : array (n,) of bool
-        Whether a sensor has more distances than coordinates: others may as well be elsewhere.
+        Whether a sensor is in the part of its component (the largest, or that of the anchors) that
+        exact distances would determine up to a rigid motion. All others could be mirrored, or
+        turned, alone or together, and keep their distances.
     errors : array (n,)
         Expected distance of each sensor from its true position, by the residuals and by how well
-        the distances hold it, near the minimum that was found. NaN where no distance is to spare.
+        the distances hold it, near the minimum that was found: with anchors that fix it, as it
+        is; else up to a rigid motion. NaN for a sensor that is not determined.
     expected_error : float
         Root mean square of `errors` over the sensors that have one.
     ambiguity : array (n,)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.memory import reserve
 from unbend.unfold.burer_monteiro import Factored, iterated, principal
 from unbend.unfold.certificate import EPS, Certificate
 from unbend.unfold.edges import Edges
@@ -47,11 +48,13 @@ def unfold_spanned(
     (np.float64(10.0), True)
     """
     scaled, size = edges.scaled()
+    rank = min(columns.shape[1], max(dimensions, 2) + SPARE)
+    _reserve(edges, columns.shape[1], rank)
     basis = orthonormal(columns)
     whole = Spanned.of(scaled, basis)
     rng = np.random.default_rng(0) if rng is None else rng
     relaxation = _relaxation(whole, constraint, slack)
-    rank = min(basis.shape[1], max(dimensions, 2) + SPARE)
+    rank = min(basis.shape[1], rank)
     start = basis.T @ landmark_isomap(scaled, rank, rng)
     count = min(edges.m, FIRST_EDGES * basis.shape[1])
     some = np.sort(rng.choice(edges.m, count, replace=False))
@@ -61,6 +64,12 @@ def unfold_spanned(
     else:
         search.of_springs(start, some)
     return _concluded(search, basis, size)
+
+
+def _reserve(edges: Edges, p: int, rank: int) -> None:
+    """Ask for the basis, its differences at the edges, and the curvature with its factors."""
+    size = 8 * (3 * edges.n * p + edges.m * p + 3 * (p * rank) ** 2)
+    reserve(size, f"the basis of {p} landmarks and its Newton matrix", "use fewer landmarks")
 
 
 def _relaxation(edges: Spanned, constraint: Constraint, slack: float) -> Relaxation:
