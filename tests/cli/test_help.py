@@ -18,6 +18,7 @@ NAMES = [
     "embed",
     "transform",
     "quality",
+    "localize",
     "plot",
     "report",
     "suggest",

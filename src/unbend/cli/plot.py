@@ -12,7 +12,8 @@ from unbend.cli.options import READABLE, Id, Ignore, Label, listed
 from unbend.cli.output import next_step
 from unbend.cli.pictures import figure_of, save
 from unbend.cli.progress import watched
-from unbend.cli.tables import Columns, picked, read_table, without
+from unbend.cli.reading import read_table
+from unbend.cli.tables import Columns, picked, without
 
 MODEL = ".unbend"
 

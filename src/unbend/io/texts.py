@@ -193,7 +193,9 @@ def _texts_like(held: Held, dictionary: Mapping[str, Any]) -> Texts:
     """Count the terms of a dictionary, and weigh them as it says."""
     lacking = {"terms", "weights", "stop_words", "stem", "unit"} - set(dictionary)
     if lacking:
-        raise ValueError(f"like has no {min(lacking)!r}: pass texts, or what texts.dictionary() gave")
+        raise ValueError(
+            f"like has no {min(lacking)!r}: pass texts, or what texts.dictionary() gave"
+        )
     terms = Terms(frozenset(dictionary["stop_words"]), dictionary["stem"])
     names = tuple(dictionary["terms"])
     counts, _ = counted(held.documents, terms, {term: place for place, term in enumerate(names)})
