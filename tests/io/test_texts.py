@@ -170,7 +170,9 @@ def test_what_is_no_text_is_said(tmp_path):
 
 
 def test_the_dictionary_of_texts_survives_json_and_gives_the_same_numbers():
-    before = unbend.io.read_texts(["Ships sail the sea", "The sea is deep", "Deep ships"], stem=True)
+    before = unbend.io.read_texts(
+        ["Ships sail the sea", "The sea is deep", "Deep ships"], stem=True
+    )
     new = ["Sailing ships on deep seas", "nothing known", "the sea"]
     kept = json.loads(json.dumps(before.dictionary()))
     with pytest.warns(UserWarning, match="document 2"):

@@ -87,7 +87,8 @@ def embed(
     rows, count = coordinates.shape
     say(f"{rows} rows, {count} coordinates by {entry.name} in {seconds:.1f} s")
     for facts in of_matrices(work):
-        say("  ".join(f"{name} {_told(value)}" for name, value in facts.items()))
+        said = ", ".join(f"{what} {_told(facts[what])}" for what in facts if what != "name")
+        say(f"{facts['name']}: {said}")
     if json:
         emit_json(report(work, entry, coordinates, seconds))
     _suggest(table, wanted, columns)
@@ -171,8 +172,6 @@ def report(work: Work, entry: Entry, coordinates: Any, seconds: float) -> dict[s
 
 
 def _told(value: Any) -> str:
-    if isinstance(value, str):
-        return value
     return " ".join(f"{number:.4g}" for number in getattr(value, "flat", [value]))
 
 

@@ -10,6 +10,7 @@ from unbend.cli.kinds import kind_of
 from unbend.cli.pictures import figure_of, save
 from unbend.cli.reading import (
     Rows,
+    check_columns,
     column_names,
     open_cube,
     read_batches,
@@ -102,6 +103,8 @@ class Work:
     def _check_ignored(self) -> None:
         """Refuse to ignore what is not there: a slip would make a column data."""
         if self.columns.ignore:
+            kind = kind_of(self.source, self.columns.data)
+            check_columns(kind, self.columns, self.source)
             names = column_names(self.source, self.columns.data)
             for name in self.columns.ignore:
                 if name not in names:

@@ -18,7 +18,7 @@ def kind_of(name: str, data: Data, usual: str | None = None) -> str:
     if found is None and usual is None and Path(name).is_dir():
         raise ValueError(
             f"the folder {name} holds neither images nor files that end in {', '.join(TEXTS)}: say "
-            "what its files are by --as texts or --as matrices"
+            "--as texts, or take --method replicated_mds or weighted_mds for matrices"
         )
     return found or usual or "table"
 

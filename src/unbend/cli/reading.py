@@ -119,6 +119,10 @@ def _read_texts(name: str, columns: Columns, like: Mapping[str, Any] | None) -> 
     from unbend import io
 
     data = columns.data
+    if data.text_column is not None and data.encoding is not None:
+        raise Misuse(
+            "--encoding is for files of texts, and --text-column reads a table: leave it out"
+        )
     texts = io.read_texts(
         source(name),
         column=data.text_column,
@@ -226,6 +230,30 @@ def read_distances(name: str) -> Any:
 
     with stage("reading"):
         return io.read_distances(source(name))
+
+
+def python_of(kind: str, name: str, columns: Columns) -> str:
+    """Return the Python that reads the same data."""
+    data = columns.data
+    words = {"none": "None", "english": "'english'", None: "None"}
+    stop_words = words.get(data.stop_words, f"open({data.stop_words!r}).read().split()")
+    keywords = {
+        "colour": None if data.colour is None else repr(data.colour),
+        "invert": None if data.invert is None else repr(data.invert),
+        "column": data.text_column and repr(data.text_column),
+        "label": data.text_column and columns.label and repr(columns.label),
+        "id": data.text_column and columns.id and repr(columns.id),
+        "weight": data.term_weight and repr(data.term_weight),
+        "stop_words": data.stop_words and stop_words,
+        "stem": "True" if data.stem else None,
+        "unit": "False" if data.no_unit else None,
+        "encoding": data.encoding and repr(data.encoding),
+        "data": data.envi_data and repr(data.envi_data),
+        "part": None if data.fits_part is None else repr(data.fits_part),
+    }
+    given = "".join(f", {word}={value}" for word, value in keywords.items() if value)
+    tail = {"images": ".table", "texts": "", "cube": ".bands()" if data.bands else ".pixels()"}
+    return f"unbend.io.read_{kind}({name!r}{given}){tail[kind]}"
 
 
 def read_matrices(name: str) -> tuple[Rows, list[Any]]:
