@@ -145,3 +145,12 @@ def test_images_are_laid_on_their_points(shapes):
     assert (shapes / "with.png").read_bytes() != (shapes / "without.png").read_bytes()
     told = unbend(*words, "--images", "shapes", "-o", "page.html", cwd=shapes, code=2)
     assert "as a still" in sentence(told)
+
+
+def test_a_folder_is_what_most_of_its_files_are(shapes):
+    for number in range(3):
+        (shapes / "shapes" / f"about{number}.txt").write_text("what these are")
+    unbend("embed", "shapes", "-o", "flat.csv", cwd=shapes)
+    assert len(table_of(shapes / "flat.csv")[1]) == 40
+    (shapes / "empty").mkdir()
+    assert "holds no files" in sentence(unbend("embed", "empty", cwd=shapes, code=1))

@@ -178,3 +178,23 @@ def test_quality_and_the_page_of_a_column_of_texts(news, monkeypatch):
     told = json.loads(done.stdout)
     for trial in names["compared"].trials:
         assert trial.measures == pytest.approx(told["measures"][trial.title])
+
+
+@pytest.mark.parametrize(
+    "kept", [{"kind": "texts"}, {"kind": "poems"}, ["texts"], {"kind": "cube"}, {"kind": []}]
+)
+def test_a_model_that_says_nonsense_of_its_data_is_refused(news, kept):
+    rows = np.random.default_rng(0).random((20, 3))
+    model = library.PCA(n_components=2).fit(rows)
+    model.save(news / "m.unbend", about={"data": kept})
+    told = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
+    assert "does not tell of the data" in told
+
+
+def test_a_model_of_python_takes_tables_as_before(news):
+    rows = np.random.default_rng(0).random((20, 3))
+    library.PCA(n_components=2).fit(rows).save(news / "m.unbend")
+    np.save(news / "rows.npy", rows)
+    unbend("transform", "m.unbend", "rows.npy", "-o", "flat.csv", cwd=news)
+    told = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
+    assert "fitted to a table, and news is read as texts" in told

@@ -141,7 +141,8 @@ class Data:
         for option in self._given():
             allowed = option.metadata["kinds"]
             if kind not in allowed:
-                say = "give --text-column" if allowed == ("texts",) else f"say --as {allowed[0]}"
+                column = kind == "table" and allowed == ("texts",)
+                say = "give --text-column" if column else f"say --as {allowed[0]}"
                 raise Misuse(
                     f"{self._word(option)} is for {CALLED[allowed[0]]}, and {name} is read as "
                     f"{CALLED[kind]}: leave it out, or {say}"

@@ -21,6 +21,7 @@ OPTIONS = {
     "pass encoding=": "give --encoding",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",
+    "reshape it to one row for each point": "say --as images if it holds images",
     ": use unbend.io.read_images": ": name the folder of such pictures",
     "read_distances if it holds distances": "--distances if it holds distances",
 }

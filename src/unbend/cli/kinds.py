@@ -1,5 +1,6 @@
 """What data are: told by the options, or by the file."""
 
+from collections import Counter
 from pathlib import Path
 
 from unbend.cli.data import Data
@@ -24,13 +25,17 @@ def kind_of(name: str, data: Data, usual: str | None = None) -> str:
 
 
 def _kind_of_folder(name: str) -> str | None:
-    from unbend.io.folders import files_of
+    """Tell by what most of the files are: one picture among texts is no folder of images."""
+    from unbend.io.folders import below
     from unbend.io.pictures import SUFFIXES
 
-    endings = {path.suffix.lower() for path in files_of(name, None, "files").paths}
-    if endings & set(SUFFIXES):
-        return "images"
-    return "texts" if endings & set(TEXTS) else None
+    endings = Counter(path.suffix.lower() for path in below(Path(name), None))
+    if not endings:
+        raise ValueError(f"the folder {name} holds no files")
+    images, texts = (sum(endings[suffix] for suffix in known) for known in (SUFFIXES, TEXTS))
+    if not images and not texts:
+        return None
+    return "images" if images >= texts else "texts"
 
 
 def _kind_of_file(name: str) -> str | None:

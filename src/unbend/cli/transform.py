@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from unbend.io import Table
 
 
+# What a model must keep of data of each kind.
+KEPT = {
+    "table": set[str](),
+    "distances": set[str](),
+    "matrices": set[str](),
+    "images": {"size", "turned"},
+    "texts": {"column", "terms", "weights", "stop_words", "stem", "unit"},
+    "cube": {"bands"},
+}
+
+
 def transform(
     model: ModelFile,
     table: TableFile,
@@ -86,13 +97,16 @@ def transform(
 
 def fitted_data(about: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a model keeps of the data it was fitted to; models of Python know of tables."""
-    like: Mapping[str, Any] = about.get("data") or {"kind": "table"}
+    like: Any = about.get("data") or {"kind": "table"}
+    known = isinstance(like, Mapping) and str(like.get("kind")) in KEPT
+    if not known or not KEPT[like["kind"]] <= set(like):
+        raise ValueError("the model does not tell of the data it was fitted to: fit it again")
     if like["kind"] == "matrices":
         raise ValueError(
             "new objects need their distances in every matrix, which no file holds: use "
             "transform in Python"
         )
-    return {"kind": "table"} if like["kind"] == "distances" else like
+    return {"kind": "table"} if like["kind"] == "distances" else dict(like)
 
 
 def followed(data: Data, like: Mapping[str, Any], model: str, table: str) -> Data:

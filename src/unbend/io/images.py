@@ -85,6 +85,16 @@ class Images:
         -------
         dict
             To be kept with a model, as ``model.save(path, about=images.kind())``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import unbend
+        >>> images = unbend.io.read_images(np.arange(24).reshape(2, 3, 4), invert=True)
+        >>> images.kind()
+        {'size': [3, 4], 'turned': 23.0}
+        >>> unbend.io.read_images(np.ones((1, 3, 4)), like=images.kind()).values[0, 0].item()
+        22.0
         """
         return {"size": list(self.size), "turned": self.turned}
 

@@ -202,6 +202,8 @@ def _texts_like(held: Held, dictionary: Mapping[str, Any]) -> Texts:
     counts.sort_indices()
     given = dictionary["weights"]
     weights = None if given is None else np.asarray(given, dtype=np.float64)
+    if weights is not None and weights.shape != (len(names),):
+        raise ValueError(f"like has {len(names)} terms and weights of the shape {weights.shape}")
     return _texts(held, counts, names, weights, terms, dictionary["unit"])
 
 
