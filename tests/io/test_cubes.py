@@ -272,7 +272,7 @@ def test_a_header_that_may_be_of_two_files_is_not_guessed_at(tmp_path):
     first, second = numbers("f8"), numbers("f8") + 1
     unbend.io.write_cube(tmp_path / "scene.img", first)
     unbend.io.write_cube(tmp_path / "scene.dat", second)
-    with pytest.raises(ValueError, match="scene.img or of scene.dat: name the data by data="):
+    with pytest.raises(ValueError, match=r"scene\.img or of scene\.dat: name the data by data="):
         unbend.io.read_cube(tmp_path / "scene.hdr")
     cube = unbend.io.read_cube(tmp_path / "scene.hdr", data=tmp_path / "scene.dat")
     assert np.array_equal(cube.data, second)

@@ -22,7 +22,8 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
-from unbend.cli.tables import Columns, read_sample
+from unbend.cli.steps import column_options, named
+from unbend.cli.tables import PIPE, Columns, read_sample
 
 
 def bench(
@@ -61,7 +62,7 @@ def bench(
         emit_json(facts)
     else:
         emit("\n".join(_lines(facts)))
-    next_step(f"unbend compare {table or 'TABLE'}")
+    next_step(f"unbend compare {named(table or PIPE)}{column_options(columns)}")
 
 
 def _rows(table: str | None, surface: str, columns: Columns, rows: int, seed: int) -> Any:

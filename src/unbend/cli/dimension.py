@@ -22,6 +22,7 @@ from unbend.cli.options import (
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.pictures import PAGES, save
 from unbend.cli.progress import watched
+from unbend.cli.steps import column_options, named
 from unbend.cli.tables import Columns, read_sample
 
 ESTIMATORS = (
@@ -91,7 +92,9 @@ def dimension(
         ]
         lines += [f"  {name:<16}no answer: {why}" for name, why in refused.items()]
         emit("\n".join([str(choice), "estimates, with standard errors:", *lines]))
-    next_step(f"unbend suggest {table} --dimension {choice.dimension}")
+    next_step(
+        f"unbend suggest {named(table)}{column_options(columns)} --dimension {choice.dimension}"
+    )
 
 
 def _estimates(values: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:

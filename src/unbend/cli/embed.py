@@ -34,6 +34,7 @@ from unbend.cli.options import (
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.parameters import DEFAULT_METHOD, method_entry, values_of
 from unbend.cli.progress import watched
+from unbend.cli.steps import column_options, named
 from unbend.cli.tables import PIPE, Columns
 from unbend.registry import Entry
 
@@ -83,7 +84,7 @@ def embed(
     say(f"{rows} rows, {count} coordinates by {entry.name} in {seconds:.1f} s")
     if json:
         emit_json(report(work, entry, coordinates, seconds))
-    _suggest(table, wanted, label)
+    _suggest(work)
 
 
 def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
@@ -141,14 +142,20 @@ def report(work: Work, entry: Entry, coordinates: Any, seconds: float) -> dict[s
     }
 
 
-def _suggest(table: str, wanted: Wanted, label: str | None) -> None:
-    aside = f" --label {label}" if label else ""
+def _suggest(work: Work) -> None:
+    wanted, table, given = work.wanted, named(work.source), column_options(work.columns)
+    distances = getattr(work.estimator, "metric", None) == "precomputed"
     if wanted.model is not None:
-        next_step(f"unbend transform {wanted.model} NEW_TABLE -o NEW.csv")
-    elif wanted.output not in (None, PIPE):
-        next_step(f"unbend quality {table} {wanted.output}{aside}")
+        next_step(f"unbend transform {named(wanted.model)} NEW_TABLE -o NEW.csv")
+    elif wanted.output is not None and wanted.output != PIPE:
+        coordinates = named(wanted.output)
+        if distances:
+            next_step(f"unbend plot {coordinates} -o flat.png")
+        else:
+            next_step(f"unbend quality {table} {coordinates}{given}")
     elif wanted.coordinates == PIPE:
-        next_step(f"unbend embed {table}{aside} -o OUT.csv --model FILE.unbend --plot FILE.png")
+        given = " --distances" if distances else given
+        next_step(f"unbend embed {table}{given} -o OUT.csv --model FILE.unbend --plot FILE.png")
 
 
 COMMAND = Command(

@@ -23,6 +23,7 @@ from unbend.cli.options import (
 from unbend.cli.output import emit, emit_json, next_step, say
 from unbend.cli.pictures import PAGES, save
 from unbend.cli.progress import watched
+from unbend.cli.steps import column_options, named
 from unbend.cli.tables import PIPE, Columns, read_distances, read_table
 
 
@@ -75,7 +76,8 @@ def graph(
         emit("\n".join([*_lines(facts), str(found)]))
     say("; ".join(found.problems()) or "nothing is wrong with it")
     k = found.suggested or neighbors
-    next_step(f"unbend embed {table} --method isomap --n-neighbors {k} -o flat.csv")
+    given = f"{named(table)}{' --distances' if distances else column_options(columns)}"
+    next_step(f"unbend embed {given} --method isomap --n-neighbors {k} -o flat.csv")
 
 
 def _space(table: str, columns: Columns, distances: bool) -> tuple[Any, Any]:

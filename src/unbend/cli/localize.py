@@ -11,6 +11,7 @@ from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import READABLE, Json, Output, Seed
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, read_distances, read_table, write_rows
 
 DistancesFile = Annotated[
@@ -83,7 +84,7 @@ def localize(
     if json:
         emit_json(_facts(found, seconds))
     if output not in (None, PIPE):
-        next_step(f"unbend plot {output} -o positions.png")
+        next_step(f"unbend plot {named(str(output))} -o positions.png")
 
 
 def _found(

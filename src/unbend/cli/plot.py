@@ -12,6 +12,7 @@ from unbend.cli.options import READABLE, Id, Ignore, Label, listed
 from unbend.cli.output import next_step
 from unbend.cli.pictures import figure_of, save
 from unbend.cli.progress import watched
+from unbend.cli.steps import named
 from unbend.cli.tables import Columns, picked, read_table, without
 
 MODEL = ".unbend"
@@ -60,7 +61,7 @@ def plot(
         else:
             figure = _single(embeddings[0], columns, listed(color), title, Path(output).suffix)
         save(figure, beside(output))
-    next_step(f"open {output}")
+    next_step(f"open {named(output)}")
 
 
 def _check_drawn(

@@ -20,6 +20,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
+from unbend.cli.steps import column_options, named
 from unbend.cli.tables import PIPE, Columns, column_names, names_of, picked, read_table, without
 
 EXPLAINED = {
@@ -82,7 +83,7 @@ def quality(
         emit_json(facts)
     else:
         emit("\n".join(_line(name, value) for name, value in facts.items()))
-    next_step(f"unbend plot {embedding} -o flat.png" + (f" --label {label}" if label else ""))
+    next_step(f"unbend plot {named(embedding)}{column_options(Columns(label, id))} -o flat.png")
 
 
 def _copies(table: str, embedding: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, source
 
 
@@ -63,7 +64,7 @@ def report(
     say(f"{found.rows} rows, dimension {found.dimension.dimension}: {found.suggestion.estimator}")
     if json:
         emit_json({"table": table, "output": output, **found.to_dict()})
-    next_step(f"open {output}")
+    next_step(f"open {named(output)}")
 
 
 COMMAND = Command(

@@ -1,6 +1,5 @@
 """``unbend suggest``: which method fits a table, and why."""
 
-import shlex
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +8,7 @@ from unbend.cli.command import Command
 from unbend.cli.options import Id, Ignore, Json, Label, Missing, Sample, Seed, TableFile, listed
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
+from unbend.cli.steps import column_options, named
 from unbend.cli.tables import Columns, read_sample
 
 
@@ -48,7 +48,7 @@ def suggest(
         )
     else:
         emit(str(found))
-    next_step(embedding(table, found.estimator, label))
+    next_step(embedding(table, found.estimator, columns))
 
 
 def method_of(estimator: Any) -> str:
@@ -65,13 +65,13 @@ def changed(estimator: Any) -> dict[str, Any]:
     return {name: value for name, value in estimator.get_params().items() if value != usual[name]}
 
 
-def embedding(table: str, estimator: Any, label: str | None) -> str:
+def embedding(table: str, estimator: Any, columns: Columns) -> str:
     """Return the command that embeds a table as an estimator would."""
     from unbend.cli.parameters import option_name
 
     given = "".join(f" {option_name(name)} {value}" for name, value in changed(estimator).items())
-    aside = f" --label {shlex.quote(label)}" if label else ""
-    return f"unbend embed {shlex.quote(table)} --method {method_of(estimator)}{given}{aside}"
+    method = method_of(estimator)
+    return f"unbend embed {named(table)}{column_options(columns)} --method {method}{given}"
 
 
 COMMAND = Command(

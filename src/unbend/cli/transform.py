@@ -19,6 +19,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
+from unbend.cli.steps import column_options, named
 from unbend.cli.tables import (
     PIPE,
     Columns,
@@ -76,7 +77,9 @@ def transform(
     if json:
         emit_json({"model": model, "table": table, "rows": len(coordinates), "output": output})
     if output not in (None, PIPE):
-        next_step(f"unbend plot {output} -o new.png")
+        next_step(
+            f"unbend plot {named(str(output))}{column_options(Columns(label, id))} -o new.png"
+        )
 
 
 def fitted_columns(estimator: Any) -> tuple[str, ...]:

@@ -101,7 +101,9 @@ def read_matrices(source: Any) -> Matrices:
                 "order: bring all to one"
             )
     objects = next((one.objects for one in found if one.objects is not None), None)
-    return Matrices(tuple(_real(one.matrix) for one in found), tuple(one.name for one in found), objects)
+    return Matrices(
+        tuple(_real(one.matrix) for one in found), tuple(one.name for one in found), objects
+    )
 
 
 def _real(matrix: Matrix) -> Matrix:

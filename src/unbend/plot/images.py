@@ -144,9 +144,7 @@ def _shown_colours(pictures: list[Any]) -> list[Any]:
     fractions = all(picture.dtype.kind == "f" for picture in coloured)
     if not coloured or not fractions or max(picture.max() for picture in coloured) <= 1:
         return pictures
-    return [
-        np.clip(picture / 255, 0, 1) if picture.ndim == 3 else picture for picture in pictures
-    ]
+    return [np.clip(picture / 255, 0, 1) if picture.ndim == 3 else picture for picture in pictures]
 
 
 def _range(pictures: Sequence[Any]) -> tuple[float, float]:
