@@ -2,6 +2,8 @@
 
 import io
 import struct
+import subprocess
+import sys
 import tracemalloc
 import zlib
 
@@ -87,3 +89,14 @@ def test_entries_that_are_all_one_long_text_are_counted():
     error, most = read_within(bytes(content), label="t")
     assert isinstance(error, NotEnoughMemory)
     assert most < 2 * LIMIT
+
+
+def test_a_limit_on_the_address_space_counts():
+    script = (
+        "import resource, unbend\n"
+        "from unbend.memory import available_memory\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))\n"
+        "print(available_memory())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert 0 < int(done.stdout) < 8 << 30

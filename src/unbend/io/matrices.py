@@ -21,8 +21,8 @@ from unbend.io.reading import file_source, is_file, open_source
 Matrix = FloatArray | csr_array
 # Entries of the two directions that differ by more than rounding are two opinions.
 ROUNDING = 1e-8
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".npy", ".npz", ".mtx")
-SUFFIXES += (".h5", ".hdf5", ".mat")
+TABLES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".npy", ".npz", ".mtx")
+SUFFIXES = (*TABLES, ".h5", ".hdf5", ".mat")
 
 
 @dataclass(frozen=True, eq=False)
