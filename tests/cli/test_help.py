@@ -143,6 +143,7 @@ def test_the_shell_completes_commands_methods_and_their_parameters(complete):
     assert complete("unbend methods la") == [
         "landmark_mds",
         "landmark_isomap",
+        "landmark_mvu",
         "laplacian_eigenmaps",
     ]
     assert complete("unbend embed t.csv --method hess") == ["hessian_lle"]
