@@ -48,7 +48,7 @@ def available_memory() -> int | None:
     limit = _limit.get()
     if limit is not None:
         return limit
-    sizes = [_free_in_meminfo(), _free_in_cgroup()]
+    sizes = [_free_in_meminfo(), _free_in_cgroup(), _free_in_limit()]
     return min((size for size in sizes if size is not None), default=None)
 
 
@@ -72,6 +72,18 @@ def _free_in_cgroup() -> int | None:
         used = int((group / "memory.current").read_text())
         return None if limit == "max" else max(0, int(limit) - used)
     except (OSError, ValueError):
+        return None
+
+
+def _free_in_limit() -> int | None:
+    """Bytes left of the address space, where a limit was set on it, as by ``ulimit -v``."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        return None if limit == resource.RLIM_INFINITY else max(0, limit - used)
+    except (ImportError, OSError, ValueError):
         return None
 
 

@@ -174,7 +174,7 @@ def fits_bytes(*parts):
     return out.getvalue()
 
 
-@pytest.mark.parametrize("type_", ["u1", "i2", "i4", "i8", "f4", "f8", "u2", "u4"])
+@pytest.mark.parametrize("type_", ["u1", "i2", "i4", "i8", "f4", "f8", "u2", "u4", "u8"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_cubes_that_astropy_writes_are_read(type_, packed, tmp_path):
     cube = numbers(type_)
@@ -238,3 +238,41 @@ def test_a_malformed_header_is_refused_by_one_sentence(old, new, words, tmp_path
         unbend.io.read_cube(header)
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 400
+
+
+def test_unsigned_numbers_of_64_bits_keep_their_digits(tmp_path):
+    stored = np.array([[[0, 5], [2**53 - 1, 2**64 - 1]]], dtype=np.uint64)
+    fits.PrimaryHDU(stored).writeto(tmp_path / "u.fits")
+    cube = unbend.io.read_cube(tmp_path / "u.fits")
+    assert np.array_equal(cube.pixels().values.ravel(), stored.ravel().astype(float))
+
+
+def test_a_packed_part_without_any_line_is_passed_over(tmp_path):
+    held = np.arange(24.0).reshape(2, 3, 4)
+    parts = [fits.PrimaryHDU(np.zeros(70 << 20, dtype=np.uint8)), fits.ImageHDU(held)]
+    out = io.BytesIO()
+    fits.HDUList(parts).writeto(out)
+    cube = unbend.io.read_cube(io.BytesIO(gzip.compress(out.getvalue(), 1)))
+    assert np.array_equal(cube.data, held.transpose(1, 2, 0))
+
+
+def test_a_scale_that_is_no_number_is_refused():
+    header = fits.Header({"NOTE": "much"})
+    content = fits_bytes(fits.PrimaryHDU(numbers("i2"), header)).replace(b"NOTE  ", b"BSCALE")
+    with pytest.raises(ValueError, match="BSCALE = 'much'"):
+        unbend.io.read_cube(io.BytesIO(content))
+
+
+def test_a_byte_order_is_0_or_1(tmp_path):
+    with pytest.raises(ValueError, match="byte order = '2' and it must be 0 or 1"):
+        unbend.io.read_cube(envi(tmp_path, numbers("f8"), order=2))
+
+
+def test_a_header_that_may_be_of_two_files_is_not_guessed_at(tmp_path):
+    first, second = numbers("f8"), numbers("f8") + 1
+    unbend.io.write_cube(tmp_path / "scene.img", first)
+    unbend.io.write_cube(tmp_path / "scene.dat", second)
+    with pytest.raises(ValueError, match=r"scene\.img or of scene\.dat: name the data by data="):
+        unbend.io.read_cube(tmp_path / "scene.hdr")
+    cube = unbend.io.read_cube(tmp_path / "scene.hdr", data=tmp_path / "scene.dat")
+    assert np.array_equal(cube.data, second)

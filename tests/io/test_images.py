@@ -152,3 +152,35 @@ def test_new_images_are_inverted_as_those_before_whatever_they_hold():
     assert unbend.io.read_images(new, like=coloured).size == (2, 2, 3)
     with pytest.raises(ValueError, match="new images are 3 x 2 and those before are 2 x 2"):
         unbend.io.read_images(np.zeros((1, 2, 3)), like=before)
+
+
+@pytest.mark.parametrize("mode", ["1", "P", "RGB"])
+def test_scans_are_inverted_however_black_and_white_are_stored(mode, tmp_path):
+    strokes = np.full((3, 8, 8), 255, dtype=np.uint8)
+    for place in range(3):
+        strokes[place, place] = 0
+        Image.fromarray(strokes[place]).convert(mode).save(tmp_path / f"{place}.png")
+    with pytest.warns(UserWarning, match="were exchanged"):
+        images = unbend.io.read_images(tmp_path)
+    assert images.inverted
+    assert np.array_equal(images.pictures.reshape(3, 8, 8, -1)[..., 0], 255 - strokes)
+
+
+def test_colours_of_two_values_are_no_scans():
+    red = np.zeros((2, 4, 4, 3), dtype=np.uint8) + np.array([255, 255, 0], dtype=np.uint8)
+    assert not unbend.io.read_images(red).inverted
+
+
+def test_digits_of_other_scripts_are_letters_of_a_name(tmp_path):
+    for name in ("10.png", "2.png", "\u0663.png", "\u00b2a.png", "9" * 30 + ".png"):
+        Image.fromarray(GREY[0]).save(tmp_path / name)
+    ids = unbend.io.read_images(tmp_path).table.ids.tolist()
+    assert ids[:3] == ["2.png", "10.png", "9" * 30 + ".png"]
+
+
+def test_lists_may_mix_paths_and_names_but_not_sizes(tmp_path):
+    save(tmp_path, GREY)
+    paths = [tmp_path / "im0.png", str(tmp_path / "im1.png")]
+    assert np.array_equal(unbend.io.read_images(paths).pictures, GREY[:2])
+    with pytest.raises(ValueError, match="different sizes"):
+        unbend.io.read_images([GREY[0], GREY[1, :3]])

@@ -89,3 +89,29 @@ def test_unknown_pairs_stay_unknown():
     assert np.array_equal(matrices.values[1].toarray(), STACK[1])
     text = io.BytesIO(as_lines(gaps).replace("nan", "").encode())
     assert np.isnan(unbend.io.read_matrices(text).values[0][0, 1])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
+def test_counts_and_truth_values_are_numbers(dtype):
+    stack = (STACK > 1).astype(dtype)
+    found = unbend.io.read_matrices(stack)
+    assert np.array_equal(found.values, stack)
+    assert all(matrix.dtype == np.float64 for matrix in found.values)
+
+
+@pytest.mark.parametrize("dtype", [object, complex, str])
+def test_what_is_not_real_is_refused(dtype):
+    with pytest.raises(ValueError, match="similarities are real numbers"):
+        unbend.io.read_matrices(STACK.astype(dtype))
+
+
+def test_a_source_without_matrices_is_refused():
+    with pytest.raises(ValueError, match="no matrices"):
+        unbend.io.read_matrices(np.empty((0, 3, 3)))
+
+
+def test_a_folder_may_hold_files_of_named_arrays(tmp_path):
+    scipy.io.savemat(tmp_path / "a.mat", {"heard": STACK[0]})
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        file["heard"] = STACK[1]
+    assert np.array_equal(unbend.io.read_matrices(tmp_path).values, STACK[:2])

@@ -182,3 +182,30 @@ def test_the_dictionary_of_texts_survives_json_and_gives_the_same_numbers():
     assert again.rows.tolist() == [0, 2]
     with pytest.raises(ValueError, match="'stem'"):
         unbend.io.read_texts(new, like={name: kept[name] for name in kept if name != "stem"})
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_lines_end_where_the_encoding_says(encoding, tmp_path):
+    # The second byte of the letter is that of a line end.
+    path = tmp_path / "lines.txt"
+    path.write_text("red \u010apple\n\ngreen sea\n", encoding=encoding, newline="")
+    with pytest.warns(UserWarning, match="document 2"):
+        texts = unbend.io.read_texts(path, encoding=encoding)
+    assert texts.columns == ("green", "red", "sea", "\u010bpple")
+    assert texts.rows.tolist() == [0, 2]
+
+
+def test_encodings_that_are_none_of_text_are_named():
+    for encoding in ("rot13", "undefined", "nowhere"):
+        with pytest.raises(ValueError, match=f"{encoding}.*not known"):
+            unbend.io.read_texts(io.BytesIO(b"red"), encoding=encoding)
+
+
+def test_letters_and_accents_are_one_word_however_they_are_stored():
+    texts = unbend.io.read_texts(["nai\u0308ve cafe\u0301", "na\u00efve caf\u00e9"])
+    assert texts.columns == ("caf\u00e9", "na\u00efve")
+
+
+def test_two_y_are_one_vowel():
+    # As Porter's own program has it.
+    assert [stem(word) for word in ("seyyed", "byying")] == ["seyi", "by"]

@@ -106,7 +106,6 @@ def test_ellipses_are_those_of_the_normal_distribution():
     covariance = np.array([[2.0, 0.8], [0.8, 1.0]])
     drawn = RNG.multivariate_normal([0, 0], covariance, size=4000)
     places = np.stack([POINTS[:3] + one for one in drawn])
-    places[::4, 1] = np.nan
     figure = unbend.plot.stability_ellipses(POINTS[:3], places, level=0.9)
     collection = figure.axes[0].collections[-1]
     assert np.allclose(collection.get_offsets(), POINTS[:3] + drawn.mean(axis=0), atol=0.1)
@@ -121,6 +120,32 @@ def test_ellipses_are_those_of_the_normal_distribution():
     )
     sides = collection.get_widths()[0] / 2, collection.get_heights()[0] / 2
     assert np.mean(((turned / sides) ** 2).sum(axis=1) < 1) == pytest.approx(0.9, abs=0.02)
+
+
+def test_ellipses_of_parts_are_as_wide_as_those_of_samples():
+    # The mean of a sample varies by S / n, and the places around it with it.
+    n, parts = 50, 4000
+    X = RNG.normal(size=(n, 2)) @ np.array([[2.0, 0.5], [0.0, 1.0]])
+    for share in (0.5, 0.8):
+        places = np.full((parts, n, 2), np.nan)
+        for part in places:
+            rows = RNG.choice(n, int(share * n), replace=False)
+            part[rows] = X[rows] - X[rows].mean(axis=0)
+        figure = unbend.plot.stability_ellipses(X, places, level=1 - np.exp(-0.5))
+        drawn = figure.axes[0].collections[-1]
+        values = np.linalg.eigvalsh(np.cov(X.T) / n)[::-1]
+        assert np.allclose(drawn.get_widths(), 2 * np.sqrt(values[0]), rtol=0.1)
+        assert np.allclose(drawn.get_heights(), 2 * np.sqrt(values[1]), rtol=0.1)
+
+
+def test_colours_of_the_reader_are_those_of_the_thumbnails():
+    pixels = RNG.integers(0, 256, size=(200, 4, 5, 3)).astype(np.uint8)
+    read = unbend.io.read_images(pixels).pictures
+    as_read, as_given = (
+        unbend.plot.thumbnails(POINTS[:200], pictures).axes[0].images for pictures in (read, pixels)
+    )
+    for one, other in zip(as_read, as_given, strict=True):
+        assert np.allclose(one.get_array(), other.get_array() / 255)
 
 
 def test_resampled_places_are_what_stability_sums_up():

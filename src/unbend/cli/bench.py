@@ -24,7 +24,8 @@ from unbend.cli.options import (
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_sample
-from unbend.cli.tables import Columns
+from unbend.cli.steps import named
+from unbend.cli.tables import PIPE, Columns
 
 
 def bench(
@@ -64,7 +65,7 @@ def bench(
         emit_json(facts)
     else:
         emit("\n".join(_lines(facts)))
-    next_step(f"unbend compare {table or 'TABLE'}{columns.words()}")
+    next_step(f"unbend compare {named(table or PIPE)}{columns.words()}")
 
 
 def _rows(table: str | None, surface: str, columns: Columns, rows: int, seed: int) -> Any:

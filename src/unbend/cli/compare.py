@@ -1,6 +1,7 @@
 """``unbend compare``: methods side by side on one table."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -93,7 +94,8 @@ def compare(
         emit_json({"rows": len(rows), "neighbors": neighbors, "trials": _facts(found)})
     else:
         emit(str(found))
-    next_step(f"{embedding(table, found.best, columns)} -o flat.csv --plot flat.png")
+    left_out = replace(columns, ignore=(*columns.ignore, *true_names))
+    next_step(f"{embedding(table, found.best, left_out)} -o flat.csv --plot flat.png")
 
 
 def parameters_of(tried: Sequence[str]) -> dict[str, list[object]]:

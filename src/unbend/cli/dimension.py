@@ -25,6 +25,7 @@ from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.pictures import PAGES, save
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_sample
+from unbend.cli.steps import named
 from unbend.cli.tables import Columns
 
 ESTIMATORS = (
@@ -95,7 +96,7 @@ def dimension(
         ]
         lines += [f"  {name:<16}no answer: {why}" for name, why in refused.items()]
         emit("\n".join([str(choice), "estimates, with standard errors:", *lines]))
-    next_step(f"unbend suggest {table}{columns.words()} --dimension {choice.dimension}")
+    next_step(f"unbend suggest {named(table)}{columns.words()} --dimension {choice.dimension}")
 
 
 def _estimates(values: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -36,6 +36,7 @@ from unbend.cli.options import (
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.parameters import ALL, DEFAULT_METHOD, method_entry, values_of
 from unbend.cli.progress import watched
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns
 from unbend.registry import SEVERAL, Entry
 
@@ -91,7 +92,7 @@ def embed(
         say(f"{facts['name']}: {said}")
     if json:
         emit_json(report(work, entry, coordinates, seconds))
-    _suggest(table, wanted, columns)
+    _suggest(work)
 
 
 def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
@@ -189,14 +190,20 @@ def of_matrices(work: Work) -> list[dict[str, Any]]:
     ]
 
 
-def _suggest(table: str, wanted: Wanted, columns: Columns) -> None:
-    aside = columns.words()
+def _suggest(work: Work) -> None:
+    wanted, table, given = work.wanted, named(work.source), work.columns.words()
+    distances = getattr(work.estimator, "metric", None) == "precomputed"
     if wanted.model is not None:
-        next_step(f"unbend transform {wanted.model} NEW_TABLE -o NEW.csv")
-    elif wanted.output not in (None, PIPE):
-        next_step(f"unbend quality {table} {wanted.output}{aside}")
+        next_step(f"unbend transform {named(wanted.model)} NEW_TABLE -o NEW.csv")
+    elif wanted.output is not None and wanted.output != PIPE:
+        coordinates = named(wanted.output)
+        if distances:
+            next_step(f"unbend plot {coordinates} -o flat.png")
+        else:
+            next_step(f"unbend quality {table} {coordinates}{given}")
     elif wanted.coordinates == PIPE:
-        next_step(f"unbend embed {table}{aside} -o OUT.csv --model FILE.unbend --plot FILE.png")
+        given = " --distances" if distances else given
+        next_step(f"unbend embed {table}{given} -o OUT.csv --model FILE.unbend --plot FILE.png")
 
 
 COMMAND = Command(

@@ -26,6 +26,7 @@ from unbend.cli.output import emit, emit_json, next_step, say
 from unbend.cli.pictures import PAGES, save
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_distances, read_table
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns
 
 
@@ -79,8 +80,8 @@ def graph(
         emit("\n".join([*_lines(facts), str(found)]))
     say("; ".join(found.problems()) or "nothing is wrong with it")
     k = found.suggested or neighbors
-    words = " --distances" if distances else columns.words()
-    next_step(f"unbend embed {table}{words} --method isomap --n-neighbors {k} -o flat.csv")
+    given = f"{named(table)}{' --distances' if distances else columns.words()}"
+    next_step(f"unbend embed {given} --method isomap --n-neighbors {k} -o flat.csv")
 
 
 def _space(table: str, columns: Columns, distances: bool) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ import typer
 from unbend.cli.command import Command
 from unbend.cli.options import Json
 from unbend.cli.output import emit, emit_json, next_step
+from unbend.cli.steps import named
 
 # Entries of a list that are shown, on a line of its own and beside others.
 MOST, FEW = 12, 3
@@ -25,7 +26,9 @@ def info(
     else:
         width = max(len(name) for name in facts) + 2
         emit("\n".join(f"{name:<{width}}{_shown(value)}" for name, value in facts.items()))
-    next_step("unbend methods" if model is None else f"unbend transform {model} TABLE -o OUT.csv")
+    next_step(
+        "unbend methods" if model is None else f"unbend transform {named(model)} TABLE -o OUT.csv"
+    )
 
 
 def _shown(value: object) -> str:

@@ -12,6 +12,7 @@ from unbend.cli.options import READABLE, Json, Output, Seed
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_network, read_table
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, write_rows
 
 DistancesFile = Annotated[
@@ -88,7 +89,7 @@ def localize(
     if json:
         emit_json(_facts(found, seconds))
     if output not in (None, PIPE):
-        next_step(f"unbend plot {output} -o positions.png")
+        next_step(f"unbend plot {named(str(output))} -o positions.png")
 
 
 def _found(

@@ -13,6 +13,7 @@ from unbend.cli.output import next_step
 from unbend.cli.pictures import PAGES, figure_of, maker, save
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_table
+from unbend.cli.steps import named
 from unbend.cli.tables import Columns, picked, without
 
 MODEL = ".unbend"
@@ -72,7 +73,7 @@ def plot(
         else:
             figure = _single(embeddings[0], columns, listed(color), title, Path(output).suffix)
         save(figure, beside(output))
-    next_step(f"open {output}")
+    next_step(f"open {named(output)}")
 
 
 def _check_drawn(

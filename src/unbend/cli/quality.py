@@ -24,6 +24,7 @@ from unbend.cli.options import (
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
 from unbend.cli.reading import check_columns, column_names, read_table
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, picked, without
 
 EXPLAINED = {
@@ -90,7 +91,7 @@ def quality(
         emit_json(facts)
     else:
         emit("\n".join(_line(name, value) for name, value in facts.items()))
-    next_step(f"unbend plot {embedding} -o flat.png" + (f" --label {label}" if label else ""))
+    next_step(f"unbend plot {named(embedding)}{Columns(label, id).words()} -o flat.png")
 
 
 def _copies(table: str, embedding: str, data: Data) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from unbend.cli.options import (
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
 from unbend.cli.reading import python_of, read_rows
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, source
 
 # What a row is called, and a column.
@@ -80,7 +81,7 @@ def report(
     say(f"{found.rows} rows, dimension {found.dimension.dimension}: {found.suggestion.estimator}")
     if json:
         emit_json({"table": table, "output": output, **found.to_dict()})
-    next_step(f"open {output}")
+    next_step(f"open {named(output)}")
 
 
 def studied(table: str, columns: Columns) -> tuple[Any, Any]:

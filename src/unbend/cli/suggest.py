@@ -1,6 +1,5 @@
 """``unbend suggest``: which method fits a table, and why."""
 
-import shlex
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ from unbend.cli.options import Id, Ignore, Json, Label, Missing, Sample, Seed, T
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_sample
+from unbend.cli.steps import named
 from unbend.cli.tables import Columns
 
 
@@ -74,7 +74,7 @@ def embedding(table: str, estimator: Any, columns: Columns) -> str:
 
     given = "".join(f" {option_name(name)} {value}" for name, value in changed(estimator).items())
     method = method_of(estimator)
-    return f"unbend embed {shlex.quote(table)} --method {method}{given}{columns.words()}"
+    return f"unbend embed {named(table)}{columns.words()} --method {method}{given}"
 
 
 COMMAND = Command(

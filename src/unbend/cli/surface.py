@@ -10,6 +10,7 @@ from unbend.cli.errors import Misuse
 from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import Output, Seed
 from unbend.cli.output import emit, next_step
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, write_rows
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def surface(
     if output not in (None, "-"):
         label, *others = [*_charts(drawn), *(["part"] if drawn.labels is not None else [])]
         aside = f"--label {label}" + (f" --ignore {','.join(others)}" if others else "")
-        next_step(f"unbend embed {output} --method isomap {aside} -o flat.csv --plot flat.png")
+        given = f"{named(str(output))} --method isomap {aside}"
+        next_step(f"unbend embed {given} -o flat.csv --plot flat.png")
 
 
 def _shape(name: str, **options: float | None) -> dict[str, Any]:

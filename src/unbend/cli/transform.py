@@ -25,6 +25,7 @@ from unbend.cli.options import (
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
 from unbend.cli.reading import column_names, open_cube, read_batches, read_rows, with_pixels
+from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, Placed, coordinate_names, picked, write_rows
 
 if TYPE_CHECKING:
@@ -90,9 +91,8 @@ def transform(
     if json:
         emit_json({"model": model, "table": table, "rows": len(coordinates), "output": output})
     if output not in (None, PIPE) and not is_image(output):
-        next_step(
-            f"unbend plot {output}{Columns(rest.label_name, rest.id_name).words()} -o new.png"
-        )
+        carried = Columns(rest.label_name, rest.id_name).words()
+        next_step(f"unbend plot {named(str(output))}{carried} -o new.png")
 
 
 def fitted_data(about: Mapping[str, Any]) -> Mapping[str, Any]:

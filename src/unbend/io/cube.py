@@ -187,15 +187,24 @@ class Cube:
 
     def _numbers(self, lines: slice) -> FloatArray:
         """Numbers of some lines in the good bands, NaN where there is none."""
-        dtype = self._dtype
-        # Converted in the order of the file, which is the fast one; the copy follows the strides.
         stored = self.data[lines] if self.good.all() else self.data[lines][:, :, self.good]
-        numbers = np.array(stored, dtype=dtype, order="K")
-        if self.factor != 1 or self.offset != 0:
-            numbers = (numbers * np.float64(self.factor) + self.offset).astype(dtype)
+        numbers = self._scaled(stored)
         if self.ignored is not None and not np.isnan(self.ignored):
             numbers[stored == self.ignored] = np.nan
         numbers[np.isinf(numbers)] = np.nan
+        return numbers
+
+    def _scaled(self, stored: Array) -> FloatArray:
+        dtype = self._dtype
+        if self.factor == 1 and self.offset == 2.0**63 and stored.dtype.kind == "i":
+            # So FITS stores unsigned numbers of 64 bits: added in double precision, the offset
+            # would take the digits of small ones.
+            whole = np.array(stored, dtype=np.int64, order="K") ^ np.int64(-(2**63))
+            return whole.view(np.uint64).astype(dtype)
+        # Converted in the order of the file, which is the fast one; the copy follows the strides.
+        numbers = np.array(stored, dtype=dtype, order="K")
+        if self.factor != 1 or self.offset != 0:
+            numbers = (numbers * np.float64(self.factor) + self.offset).astype(dtype)
         return numbers
 
     def _room(self) -> FloatArray:

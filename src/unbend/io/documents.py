@@ -1,5 +1,6 @@
 """Where documents come from: files, lines, strings, or a column of a table."""
 
+import io
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -96,6 +97,17 @@ def _decoded(content: bytes, file: File, encoding: str) -> str:
 
 
 def _lines(file: File, encoding: str) -> Iterator[str]:
+    if _line_end(encoding) != b"\n":
+        # Lines end in other bytes, as in UTF-16.
+        yield from io.StringIO(_decoded(file.bytes(), file, encoding))
+        return
     with file.open() as stream:
         for line in stream:
             yield _decoded(line, file, encoding)
+
+
+def _line_end(encoding: str) -> bytes:
+    try:
+        return "\n".encode(encoding)
+    except (LookupError, UnicodeError) as error:
+        raise ValueError(f"encoding={encoding!r} is not known, or not one of text") from error

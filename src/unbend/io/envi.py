@@ -62,13 +62,7 @@ def envi_files(path: Path) -> tuple[Path, Path]:
         stem = path.with_suffix("") if path.suffix.lower() == ".hdr" else path
         names = [stem.with_name(stem.name + suffix) for suffix in DATA_SUFFIXES]
         names += [name.with_suffix(name.suffix.upper()) for name in names if name.suffix]
-        data = next((name for name in names if name.is_file() and name != path), None)
-        if data is None:
-            raise FileNotFoundError(
-                f"there is no file of numbers beside {path}: name it by data=, or put it there as "
-                f"{stem.name}.img"
-            )
-        return path, data
+        return path, _beside(path, stem, names)
     headers = [path.with_name(path.name + ".hdr"), path.with_suffix(".hdr")]
     headers += [name.with_suffix(".HDR") for name in headers]
     header = next((name for name in headers if name.is_file()), None)
@@ -78,6 +72,24 @@ def envi_files(path: Path) -> tuple[Path, Path]:
             f"({headers[0].name} or {headers[1].name}): name the header"
         )
     return header, path
+
+
+def _beside(path: Path, stem: Path, names: list[Path]) -> Path:
+    """Find the one file of numbers that a header can be of."""
+    found = [name for name in names if name.is_file() and name != path]
+    if not found:
+        raise FileNotFoundError(
+            f"there is no file of numbers beside {path}: name it by data=, or put it there as "
+            f"{stem.name}.img"
+        )
+    # Where case does not count, one file is found under two names.
+    others = [name for name in found[1:] if not name.samefile(found[0])]
+    if others:
+        raise ValueError(
+            f"{path} may be the header of {found[0].name} or of {others[0].name}: name the data by "
+            "data="
+        )
+    return found[0]
 
 
 def read_header(path: Path) -> Header:
@@ -108,6 +120,8 @@ def read_header(path: Path) -> Header:
     if number["data type"] not in TYPES:
         allowed = ", ".join(map(str, TYPES))
         raise ValueError(_wrong(path, "data type", str(number["data type"]), f"one of {allowed}"))
+    if number["byte order"] > 1:
+        raise ValueError(_wrong(path, "byte order", str(number["byte order"]), "0 or 1"))
     order, axes = INTERLEAVES[interleave]
     return Header(
         shape=tuple(number[name] for name in order),

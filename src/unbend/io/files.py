@@ -124,8 +124,8 @@ class File:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open for reading what is inside; damage to the compression is said in one sentence."""
-        with self._unpacking() as stream:
+        """Open for reading lines of text; damage to the compression is said in one sentence."""
+        with self.unpacking() as stream:
             if self.packed:
                 yield io.BufferedReader(_Unpacked(stream, self.name), CHUNK)
             else:
@@ -146,7 +146,8 @@ class File:
                 _check_room(self.name, done, most)
 
     @contextmanager
-    def _unpacking(self) -> Iterator[IO[bytes]]:
+    def unpacking(self) -> Iterator[IO[bytes]]:
+        """Open for reading what is inside, which need not be lines of text."""
         with self._raw() as raw:
             head = raw.read(8)
             raw.seek(0)
@@ -167,7 +168,7 @@ class File:
         """Return all that is inside; what is unpacked must fit in memory."""
         most = _half_of_memory() if self.packed else None
         parts, done = [], 0
-        with self._unpacking() as stream:
+        with self.unpacking() as stream:
             while part := stream.read(CHUNK):
                 parts.append(part)
                 done += len(part)

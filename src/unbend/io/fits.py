@@ -47,7 +47,7 @@ class Image:
 
 def find_image(file: File, part: int | None) -> Image:
     """Find the first image of two or three axes, or the part that is asked for, the first 0."""
-    with file.open() as stream:
+    with file.unpacking() as stream:
         start, number = 0, 0
         while number < MOST_PARTS and (cards := _header(stream, file.name, number)) is not None:
             blocks = cards["blocks"]
@@ -159,6 +159,12 @@ def map_image(file: File, image: Image) -> Array:
 def scale_of(cards: Cards, name: str) -> tuple[float, float, int | None]:
     """Return factor and offset of the stored numbers, and the number that stands for none."""
     blank = _whole(cards, "BLANK", name) if "BLANK" in cards else None
+    for keyword in ("BSCALE", "BZERO"):
+        if keyword in cards and math.isnan(_number(cards, keyword, math.nan)):
+            raise ValueError(
+                f"{name} says {keyword} = {cards[keyword][:40]!r} where a number is needed: it is "
+                "damaged"
+            )
     return _number(cards, "BSCALE", 1.0), _number(cards, "BZERO", 0.0), blank
 
 

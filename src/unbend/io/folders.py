@@ -50,7 +50,8 @@ def is_paths(source: Any) -> bool:
     return (
         isinstance(source, list | tuple)
         and bool(source)
-        and all(isinstance(item, os.PathLike) for item in source)
+        and all(isinstance(item, str | os.PathLike) for item in source)
+        and any(isinstance(item, os.PathLike) for item in source)
     )
 
 
@@ -73,7 +74,8 @@ def below(root: Path, suffixes: tuple[str, ...] | None) -> Iterable[Path]:
 def _natural(path: Path) -> list[tuple[int, int, str]]:
     """Order in which 2 stands before 10."""
     parts = re.split(r"([0-9]{1,18})", str(path))
-    return [(0, int(part), part) if part[:1].isdecimal() else (1, 0, part) for part in parts]
+    # Digits of other scripts are letters here: only every second part is a number.
+    return [(0, int(part), part) if place % 2 else (1, 0, part) for place, part in enumerate(parts)]
 
 
 def _gathered(paths: list[Path], root: Path) -> Gathered:

@@ -4,6 +4,7 @@ A file from elsewhere can name other files, or filters that are programs: neithe
 """
 
 import io
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from unbend.io.named import chosen
 from unbend.io.numerals import Array
 from unbend.io.optional import needed
 from unbend.io.table import Roles, Table
-from unbend.memory import reserve
+from unbend.memory import NotEnoughMemory, available_memory, reserve
 
 # What h5py raises over files that make no sense.
 DAMAGE = (
@@ -37,6 +38,8 @@ DAMAGE = (
 OWN_FILTERS = {1, 2, 3, 4, 5, 6, 32000}
 # A file of groups within groups ends somewhere.
 MOST_OBJECTS = 10_000
+# Texts read at once, where the file is small.
+MOST_TEXTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ class Dataset:
     dtype: np.dtype[Any]
     where: str
     transposed: bool
+    # No text in the file is longer.
+    longest: int
 
     @property
     def ndim(self) -> int:
@@ -107,9 +112,27 @@ class Dataset:
         size = count * prod(self.shape[1:]) * max(self.dtype.itemsize, 1)
         reserve(size, f"the entries of {self.where}", "read it in batches")
         with guarded(self.where):
+            if self.dtype == object and not self.transposed:
+                return self._texts(range(*part.indices(len(self))))
             if self.transposed:
                 return np.asarray(self.held[..., part]).T
             return np.asarray(self.held[part])
+
+    def _texts(self, rows: range) -> Array:
+        """Read text some entries at a time: any number of them may be one long text of the file."""
+        free = available_memory()
+        most = math.inf if free is None else free // 2
+        at_once = int(np.clip(most // self.longest, 1, MOST_TEXTS))
+        parts, letters = [], 0
+        for first in range(rows.start, rows.stop, at_once):
+            some = np.asarray(self.held[first : min(first + at_once, rows.stop)], dtype=object)
+            letters += sum(map(len, some.ravel().tolist()))
+            if letters > most:
+                raise NotEnoughMemory(
+                    f"the texts of {self.where} are longer than memory can hold: read it in batches"
+                )
+            parts.append(some)
+        return np.concatenate(parts)
 
 
 @contextmanager
@@ -175,6 +198,7 @@ def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> D
         filters = {plan.get_filter(place)[0] for place in range(plan.get_nfilters())}
         text = h5py.check_string_dtype(item.dtype) is not None
         shape = tuple(item.shape or ())
+        piece = prod(item.chunks or ()) * max(item.dtype.itemsize, 1)
         kept = bool(shape) and (text or item.dtype.kind in "biufcV")
     if elsewhere:
         raise ValueError(
@@ -188,6 +212,9 @@ def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> D
         )
     if not kept or 0 in shape:
         return None
+    # A piece is unpacked whole, however little of it lies within the array.
+    reserve(piece, f"a piece of array {name[:60]!r} of {where}", "write it in smaller chunks")
     turned = shape[::-1] if transposed else shape
     dtype = np.dtype(object) if text else item.dtype
-    return Dataset(item.asstr() if text else item, turned, dtype, where, transposed)
+    longest = max(item.file.id.get_filesize(), 1)
+    return Dataset(item.asstr() if text else item, turned, dtype, where, transposed, longest)

@@ -119,7 +119,8 @@ def read_images(
         By default the first image decides, and another kind among the rest is refused.
     invert : bool or 'auto', default='auto'
         Whether to exchange black and white. 'auto' does so, and warns, for images of two values
-        that are mostly white, as scans of writing are: what is drawn should be the numbers that
+        that are mostly white, as scans of writing are, also where black and white are stored
+        as colours: what is drawn should be the numbers that
         are not zero.
     like : Images or dict, optional
         Images that were read before, or their `kind()`: new ones must have their size, and get
@@ -192,7 +193,10 @@ def _room(n: int, size: tuple[int, ...], dtype: Any, what: str) -> FloatArray:
 def _array(source: Any) -> tuple[Array, str]:
     """Array of what was given, or of the file that holds it."""
     if not is_file(source):
-        return np.asarray(source), "the array"
+        try:
+            return np.asarray(source), "the array"
+        except ValueError as error:
+            raise ValueError("the images are of different sizes: bring all to one") from error
     file = file_of(source)
     with file.open() as stream:
         head = stream.read(8)
@@ -245,7 +249,7 @@ def _images(
     label: Array | None,
     invert: bool | str,
 ) -> Images:
-    inverted = invert is True or (invert == "auto" and len(size) == 2 and _is_mostly_white(values))
+    inverted = invert is True or (invert == "auto" and _is_mostly_white(values, len(size) == 3))
     turned = float(values.min()) + float(values.max()) if inverted else None
     if turned is not None:
         np.subtract(turned, values, out=values)
@@ -269,14 +273,17 @@ def _images(
     return Images(table, size, bool(inverted), turned)
 
 
-def _is_mostly_white(values: FloatArray) -> bool:
-    """Whether all images together have two values, and more of the larger."""
+def _is_mostly_white(values: FloatArray, colour: bool) -> bool:
+    """Whether all images together have two values, and more of the larger; neither a colour."""
     low, high = values.min(), values.max()
     white = 0
     for part in row_chunks(len(values), values.shape[1]):
         some = values[part]
         count = int(np.count_nonzero(some == high))
         if low == high or count + np.count_nonzero(some == low) < some.size:
+            return False
+        pixels = some.reshape(-1, 3 if colour else 1)
+        if (pixels != pixels[:, :1]).any():
             return False
         white += count
     return 2 * white > values.size

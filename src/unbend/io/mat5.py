@@ -7,6 +7,7 @@ Written after MathWorks' *MAT-File Format*. Every size is checked against the by
 import struct
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from math import prod
 
 import numpy as np
@@ -24,6 +25,7 @@ CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13:
 CHAR, SPARSE, COMPLEX = 4, 5, 0x800
 HEADER, TAG = 128, 8
 MATRIX, PACKED = 14, 15
+MOST_PARTS = 8
 OLD_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")
 
 
@@ -40,9 +42,12 @@ def variables(content: bytes, name: str) -> Iterator[tuple[str, Array]]:
     if order is None:
         raise Damaged
     free = available_memory()
+    # The arrays that are made of the bytes take as much again.
+    left = None if free is None else free // 2
     for kind, part in _elements(content[HEADER:], order, padded=False):
         if kind == PACKED:
-            part = _inflated(part, name, None if free is None else free // 2)
+            part = _inflated(part, name, left)
+            left = None if left is None else left - len(part)
             kind, part = next(_elements(part, order), (0, b""))
         if kind != MATRIX:
             raise Damaged
@@ -86,13 +91,17 @@ def _inflated(packed: bytes, name: str, most: int | None) -> bytes:
 
 def _variable(content: bytes, order: str, where: str) -> tuple[str, Array] | None:
     """Read flags, sizes, name and numbers of one variable."""
-    parts = list(_elements(content, order))
+    # A variable has six parts at most, and what is no variable may have millions.
+    parts = list(islice(_elements(content, order), MOST_PARTS))
     if len(parts) < 3 or len(parts[0][1]) != 8 or len(parts[1][1]) % 4:
         raise Damaged
     (flags,) = struct.unpack_from(f"{order}I", parts[0][1])
     shape = tuple(int(size) for size in np.frombuffer(parts[1][1], f"{order}i4"))
     name = parts[2][1].decode("latin-1")
     kind = flags & 0xFF
+    if not name.strip("\0"):
+        # Where MATLAB keeps what belongs to objects and functions.
+        return None
     if (kind not in CLASSES and kind not in (CHAR, SPARSE)) or flags & COMPLEX:
         return None
     if len(shape) < 2 or min(shape) < 0:

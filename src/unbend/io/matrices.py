@@ -21,7 +21,8 @@ from unbend.io.reading import file_source, is_file, open_source
 Matrix = FloatArray | csr_array
 # Entries of the two directions that differ by more than rounding are two opinions.
 ROUNDING = 1e-8
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".npy", ".npz", ".mtx")
+TABLES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".npy", ".npz", ".mtx")
+SUFFIXES = (*TABLES, ".h5", ".hdf5", ".mat")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,8 @@ def read_matrices(source: Any) -> Matrices:
     (10, 2)
     """
     found = list(_found(source))
+    if not found:
+        raise ValueError("there are no matrices in the source")
     first = found[0]
     for one in found:
         _check(one)
@@ -98,7 +101,14 @@ def read_matrices(source: Any) -> Matrices:
                 "order: bring all to one"
             )
     objects = next((one.objects for one in found if one.objects is not None), None)
-    return Matrices(tuple(one.matrix for one in found), tuple(one.name for one in found), objects)
+    return Matrices(
+        tuple(_real(one.matrix) for one in found), tuple(one.name for one in found), objects
+    )
+
+
+def _real(matrix: Matrix) -> Matrix:
+    """Make counts and truth values numbers that can be subtracted."""
+    return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
 
 
 def _found(source: Any) -> Iterator[_One]:
@@ -198,7 +208,11 @@ def _single(source: Any, name: str) -> _One:
 
 
 def _check(one: _One) -> None:
-    """Refuse what is not square, or differs in the two directions."""
+    """Refuse what is no matrix of numbers or not square, or differs in the two directions."""
+    if one.matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{one.name} holds values of type {one.matrix.dtype}: similarities are real numbers"
+        )
     n, width = one.matrix.shape
     if n != width:
         raise ValueError(f"{one.name} is {n} x {width} and a matrix of similarities is square")
@@ -209,7 +223,7 @@ def _check(one: _One) -> None:
     if is_sparse(matrix):
         apart = abs(matrix - matrix.T).max() if matrix.nnz else 0.0
     else:
-        both = np.nan_to_num(values - values.T)
+        both = np.nan_to_num(np.subtract(values, values.T, dtype=np.float64))
         apart = np.abs(both).max(initial=0.0)
     if apart > ROUNDING * np.nanmax(np.abs(values), initial=0.0):
         raise ValueError(

@@ -102,7 +102,8 @@ def _endings(word: str) -> str:
         if rest != word and _has_vowel(rest):
             if rest.endswith(("at", "bl", "iz")):
                 return rest + "e"
-            if REPEATED.search(rest):
+            # Of two y one is a vowel: only where it is the first are they a consonant twice.
+            if REPEATED.search(rest) and _shape(rest).endswith("c"):
                 return rest[:-1]
             return rest + "e" if _measure(rest) == 1 and _is_short(rest) else rest
     return word

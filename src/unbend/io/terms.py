@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from unicodedata import normalize
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -25,7 +26,9 @@ class Terms:
 
     def of(self, document: str) -> Counter[str]:
         """Count the terms of a document; stop words are left out before words are stemmed."""
-        words = Counter(WORD.findall(document.lower()))
+        # An accent that is a letter of its own would cut the word in two.
+        letters = normalize("NFC", document.lower())
+        words = Counter(WORD.findall(letters))
         kept = {word: count for word, count in words.items() if word not in self.stop_words}
         if not self.stemmed:
             return Counter(kept)

@@ -44,7 +44,8 @@ def thumbnails(
     embedding : array (n, 2) or fitted estimator
         The coordinates.
     images : array (n, height, width) or (n, height, width, 3), or sequence of n such arrays
-        Grey or colour. Grey values are stretched between the least and the most of all images.
+        Grey or colour, as `Images.pictures` has them. Grey values are stretched between the least
+        and the most of all images; colours go from 0 to 1, or, where one is above 1, to 255.
     color : array (n,), optional
         Colours of the points below, as for `scatter`.
     side : float
@@ -134,7 +135,16 @@ def _checked_images(images: Any, n: int) -> list[Any]:
                 f"image {number} has the shape {picture.shape}: (height, width) is grey, and "
                 "(height, width, 3) is colour"
             )
-    return pictures
+    return _shown_colours(pictures)
+
+
+def _shown_colours(pictures: list[Any]) -> list[Any]:
+    """Bring colours that are counted to 255 as fractions from 0 to 1, as matplotlib takes them."""
+    coloured = [picture for picture in pictures if picture.ndim == 3]
+    fractions = all(picture.dtype.kind == "f" for picture in coloured)
+    if not coloured or not fractions or max(picture.max() for picture in coloured) <= 1:
+        return pictures
+    return [np.clip(picture / 255, 0, 1) if picture.ndim == 3 else picture for picture in pictures]
 
 
 def _range(pictures: Sequence[Any]) -> tuple[float, float]:

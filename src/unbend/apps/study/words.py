@@ -113,7 +113,9 @@ def commands(found: Study) -> list[str]:
     """Return the lines for a shell that give the numbers of the page again."""
     asked = found.asked
     drawn = f" --sample {asked.max_rows} --seed {asked.random_state}"
-    table, aside = shlex.quote(asked.source), _aside(asked)
+    # Behind a dash an option would be looked for.
+    path = f"./{asked.source}" if asked.source.startswith("-") else asked.source
+    table, aside = shlex.quote(path), _aside(asked)
     tried = f" --try n_neighbors={found.neighbors} --neighbors {NEIGHBORS}"
     lines = [
         f"unbend dimension {table}{aside}{drawn}",

@@ -1,0 +1,72 @@
+"""The command that is suggested next runs as it stands, whatever files and columns are called."""
+
+import csv
+import shlex
+
+import numpy as np
+import pytest
+
+from tests.cli.program import unbend
+from unbend.cli.steps import named
+from unbend.cli.tables import Columns
+
+TABLE, KIND, NAME = "my data é;.csv", "kind of <thing>", "row's name"
+ASIDE = ("--label", KIND, "--id", NAME, "--ignore", "left out")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Make a table with columns of text that must be named again."""
+    rng = np.random.default_rng(0)
+    with open(tmp_path / TABLE, "w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow([NAME, "a", "b", "c", "left out", KIND])
+        for row, numbers in enumerate(rng.normal(size=(60, 3))):
+            lines.writerow([f"r{row}", *numbers, "text", "even" if row % 2 else "odd"])
+    return tmp_path
+
+
+def followed(monkeypatch, folder, *words):
+    """Run a command; return the words of the one that it suggests next."""
+    suggested = []
+    for name in ("embed", "quality", "suggest", "compare", "dimension", "graph", "bench"):
+        module = __import__(f"unbend.cli.{name}", fromlist=[name])
+        monkeypatch.setattr(module, "next_step", suggested.append)
+    unbend(*words, cwd=folder)
+    (command,) = suggested
+    program, *following = shlex.split(command)
+    assert program == "unbend"
+    return following
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("dimension", TABLE, *ASIDE, "--estimators", "pca"),
+        ("suggest", TABLE, *ASIDE, "--missing", "drop"),
+        ("graph", TABLE, *ASIDE, "-k", "6"),
+        ("bench", TABLE, *ASIDE, "--methods", "pca", "--repeat", "1"),
+        ("compare", TABLE, *ASIDE, "--methods", "pca"),
+        ("embed", TABLE, *ASIDE, "--method", "pca", "-o", "my flat.csv"),
+        ("embed", TABLE, *ASIDE, "--method", "pca"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_next_step_runs(words, folder, monkeypatch):
+    following = followed(monkeypatch, folder, *words)
+    unbend(*following, cwd=folder)
+
+
+def test_after_quality_comes_the_picture(folder, monkeypatch):
+    unbend("embed", TABLE, *ASIDE, "--method", "pca", "-o", "my flat.csv", cwd=folder)
+    words = ("quality", TABLE, "my flat.csv", *ASIDE)
+    unbend(*followed(monkeypatch, folder, *words), cwd=folder)
+    assert (folder / "flat.png").stat().st_size > 1000
+
+
+def test_names_are_words_of_the_shell_and_no_options():
+    assert named("-x.csv") == "./-x.csv"
+    assert shlex.split(named("a b;'c'.csv")) == ["a b;'c'.csv"]
+    assert named("-") == "TABLE"
+    given = Columns("k", None, ("a b", "c"), "drop").words()
+    assert shlex.split(given) == ["--label", "k", "--ignore", "a b,c", "--missing", "drop"]
