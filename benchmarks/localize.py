@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from unbend.graphs import components
 from unbend.sensors import Springs, localize
-from unbend.sensors.starts import relative_weights, reweighted, start
+from unbend.sensors.springs import relative_weights
+from unbend.sensors.starts import reweighted, start
 from unbend.unfold import of_graph
 
 RESULTS = Path(__file__).with_suffix(".json")

@@ -24,6 +24,7 @@ NAMES = [
     "compare",
     "dimension",
     "graph",
+    "localize",
     "bench",
     "surface",
     "methods",

@@ -7,7 +7,8 @@ from scipy.sparse import block_diag, csr_array
 import unbend
 from tests.sensors.networks import network, places, rigid_error
 from unbend.sensors import Springs
-from unbend.sensors.starts import relative_weights, reweighted
+from unbend.sensors.springs import relative_weights
+from unbend.sensors.starts import reweighted
 from unbend.unfold import of_graph
 
 

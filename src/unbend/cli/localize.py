@@ -32,7 +32,12 @@ Anchors = Annotated[
 ]
 Dim = Annotated[int, typer.Option("--dim", "-d", min=1, help="Number of coordinates.")]
 Start = Annotated[
-    str, typer.Option("--start", metavar="NAME", help="isomap, mvu, or best: of both the better.")
+    str,
+    typer.Option(
+        "--start",
+        metavar="NAME",
+        help="isomap, patches, mvu; auto: the better of the first two; best: of all.",
+    ),
 ]
 Weights = Annotated[
     str,
@@ -47,7 +52,7 @@ def localize(
     anchors: Anchors = None,
     output: Output = None,
     dim: Dim = 2,
-    start: Start = "isomap",
+    start: Start = "auto",
     weights: Weights = "relative",
     seed: Seed = 0,
     json: Json = False,
@@ -59,7 +64,8 @@ def localize(
     whether its distances determine where it is. A network in several pieces is placed piece by
     piece, and a warning tells so.
     """
-    from unbend.sensors.localize import STARTS, WEIGHTS
+    from unbend.sensors.localize import WEIGHTS
+    from unbend.sensors.search import STARTS
 
     if start not in STARTS:
         raise Misuse(f"--start {start} is not allowed: it must be one of {', '.join(STARTS)}")

@@ -6,13 +6,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-from unbend.report import note, stage, warn
+from unbend.report import stage, warn
 from unbend.sensors.alignment import onto_anchors
 from unbend.sensors.expected import Answers, noise_level, root_mean_square
-from unbend.sensors.rigidity import held
-from unbend.sensors.springs import Refined, Springs
-from unbend.sensors.starts import mirrored, relative_weights, reweighted, squeezed, start
-from unbend.unfold.edges import Edges, of_graph
+from unbend.sensors.search import searched
+from unbend.unfold.edges import of_graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +23,7 @@ class Part:
     absolute: bool
     misses: FloatArray = field(default_factory=lambda: np.empty(0))
     explained: float = np.nan
+    ambiguity: FloatArray | float = 0.0
     start: str = "none"
     stress: float = 0.0
     noise: float = np.nan
@@ -50,17 +49,21 @@ def placed(
     _tell_merged(n - edges.n)
     if edges.m == 0:
         return Part(np.zeros((n, dim)), np.full(n, np.nan), np.zeros(n, dtype=bool), False)
-    springs, found, begun = _refined(edges, weights == "relative", how, dim, rng)
+    favoured = np.zeros(edges.n, dtype=bool)
+    favoured[vertex[anchored]] = True
+    found = searched(edges, weights == "relative", how, favoured, dim, rng)
     with stage("errors"):
-        favoured = np.zeros(edges.n, dtype=bool)
-        favoured[vertex[anchored]] = True
-        safe = held(edges, found.positions, favoured, rng)
-        noise = noise_level(springs, found.positions, safe)
-        answers = Answers.to_noise(springs, found.positions, noise, rng)
+        noise = noise_level(found.springs, found.refined.positions, found.held)
+        answers = Answers.to_noise(found.springs, found.refined.positions, noise, rng)
     # Errors of relative lengths have no unit, nor has the stress that they add up to.
     size = 1.0 if weights == "relative" else unit
-    part = _aligned(answers, safe, vertex, known, unit)
-    return replace(part, start=begun, stress=found.stress * size**2, noise=noise * size)
+    return replace(
+        _aligned(answers, found.held, vertex, known, unit),
+        ambiguity=found.ambiguity[vertex] * unit,
+        start=found.start,
+        stress=found.refined.stress * size**2,
+        noise=noise * size,
+    )
 
 
 def _aligned(
@@ -88,26 +91,3 @@ def _tell_merged(merged: int) -> None:
             f"{merged} sensors are at distance zero from others and share their places: in a dense "
             "array NaN, not 0, stands for what was not measured"
         )
-
-
-def _refined(
-    edges: Edges, relative: bool, how: str, dim: int, rng: np.random.Generator
-) -> tuple[Springs, Refined, str]:
-    """Refine from one start or from both, and keep the lower stress."""
-    weights = relative_weights(np.sqrt(edges.squares)) if relative else np.ones(edges.m)
-    springs = Springs(edges, weights, dim)
-    best: tuple[Refined, str] | None = None
-    for name in ("isomap", "mvu") if how == "best" else (how,):
-        with stage("start"):
-            first = start(edges, name, dim, rng)
-            note(start=name)
-        with stage("refinement"):
-            found = mirrored(springs, squeezed(springs, first))
-            note(stress=found.stress, steps=found.steps)
-        if best is None or found.stress < best[0].stress:
-            best = (found, name)
-    assert best is not None
-    if not relative:
-        return springs, *best
-    with stage("reweighting"):
-        return *reweighted(springs, best[0]), best[1]

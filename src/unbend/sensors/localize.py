@@ -15,9 +15,11 @@ from unbend.sensors.component import Part, placed
 from unbend.sensors.expected import root_mean_square
 from unbend.sensors.network import anchor_positions, symmetric_lengths
 from unbend.sensors.result import Localization
+from unbend.sensors.search import STARTS
 
-STARTS = ("isomap", "mvu", "best")
 WEIGHTS = ("relative", "equal")
+# Times its expected error that a sensor lies elsewhere in another layout, to be told of.
+UNSURE = 3.0
 # Anchors disagree that are this many times farther off than expected, and by this share of the
 # extent of their component.
 DISAGREE, SMALL_MISS = 5.0, 1e-3
@@ -28,16 +30,17 @@ def localize(
     anchors: Any = None,
     dim: int = 2,
     *,
-    start: str = "isomap",
+    start: str = "auto",
     weights: str = "relative",
     random_state: Any = None,
 ) -> Localization:
     """Find positions of sensors from noisy distances between some of them.
 
-    A start by landmark Isomap or by maximum variance unfolding; then the weighted stress is
-    minimised, first with one coordinate too many, so that parts can turn over. Sensors that fit
-    better on the other side of their neighbours are moved there. Components are placed each on
-    its own; those with enough anchors are moved, turned or mirrored onto them.
+    A start by landmark Isomap, by maps of neighbourhoods that are glued, or by maximum variance
+    unfolding; then the weighted stress is minimised, first with one coordinate too many, so that
+    parts can turn over. Sensors that fit better on the other side of their neighbours are moved
+    there. Components are placed each on its own; those with enough anchors are moved, turned or
+    mirrored onto them.
 
     Parameters
     ----------
@@ -48,8 +51,9 @@ def localize(
         not all on one line (plane), to be fixed.
     dim : int
         Number of coordinates.
-    start : {"isomap", "mvu", "best"}
-        "best" refines both and keeps the lower stress.
+    start : {"auto", "isomap", "patches", "mvu", "best"}
+        "auto" refines from Isomap and from the glued maps ("patches"), "best" from all three; the
+        lower stress is kept.
     weights : {"relative", "equal"}
         Whether errors of distances grow with these (w = 1/d², with d as found in the end, since
         weights by the noisy distances would shrink the network) or are all alike (w = 1).
@@ -90,11 +94,12 @@ def localize(
             own = csr_array(lengths[rows][:, rows])
             rng = generator(random_state)
             parts.append(placed(own, known[rows], start, weights, rng))
-        positions, errors, determined = np.empty((n, dim)), np.empty(n), np.empty(n, dtype=bool)
+        positions, errors, ambiguity = np.empty((n, dim)), np.empty(n), np.empty(n)
+        determined = np.empty(n, dtype=bool)
         offsets = side_by_side([(part.positions, part.absolute) for part in parts])
         for rows, part, offset in zip(members, parts, offsets, strict=True):
             positions[rows], errors[rows] = part.positions + offset, part.errors
-            determined[rows] = part.determined
+            determined[rows], ambiguity[rows] = part.determined, part.ambiguity
         _tell(members, parts, determined, anchors is not None, dim)
     absolute = np.array([part.absolute for part in parts])[label]
     return Localization(
@@ -104,6 +109,7 @@ def localize(
         determined,
         errors,
         root_mean_square(errors),
+        ambiguity,
         root_mean_square(np.array([part.noise for part in parts])),
         root_mean_square(np.concatenate([part.misses for part in parts])),
         sum(part.stress for part in parts),
@@ -158,6 +164,15 @@ def _tell(
                 f"anchors lie {miss:.2g} from where the distances put them, and errors of these "
                 f"explain {part.explained:.2g}: check the anchors, and that both have one unit"
             )
+    # Sensors without an expected error are unsure wherever another layout puts them.
+    unsure = sum(
+        int(np.sum(part.ambiguity > UNSURE * np.nan_to_num(part.errors))) for part in parts
+    )
+    if unsure:
+        warn(
+            f"another layout fits the distances as well, in which {unsure} sensors lie elsewhere: "
+            "`ambiguity` tells how far; distances across the network would decide"
+        )
     few = int((~determined).sum())
     if few:
         warn(

@@ -29,6 +29,9 @@ class Localization:
         is; else up to a rigid motion. NaN for a sensor that is not determined.
     expected_error : float
         Root mean square of `errors` over the sensors that have one.
+    ambiguity : array (n,)
+        Distance of each sensor to where another start put it, in the layout farthest away among
+        those that fit the distances as well; zero where all starts that fit agree.
     noise : float
         Estimated relative (or, with weights given, weighted) error of a distance.
     anchor_error : float
@@ -47,6 +50,7 @@ class Localization:
     determined: BoolArray
     errors: FloatArray
     expected_error: float
+    ambiguity: FloatArray
     noise: float
     anchor_error: float
     stress: float

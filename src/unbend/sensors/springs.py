@@ -16,6 +16,8 @@ from unbend.report import step
 from unbend.unfold.edges import Edges
 from unbend.unfold.newton_matrix import NewtonMatrix
 
+# Distances below this share of the median weigh no more than that.
+SHORT = 0.1
 MOST_STEPS = 200
 # Fall of the stress, relative, and gradient, relative to that of all edges, that end the search.
 SMALL_FALL, SMALL_GRADIENT = 1e-10, 1e-13
@@ -156,6 +158,11 @@ class Springs:
                 return here + move, after, max(damping / SHRINK, LEAST_DAMPING)
             damping *= GROW
         return None
+
+
+def relative_weights(lengths: FloatArray) -> FloatArray:
+    """1/d², but for distances so short that their errors are not that small."""
+    return np.asarray(1.0 / np.square(np.maximum(lengths, SHORT * float(np.median(lengths)))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,33 +5,38 @@ from typing import Literal
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.sensors.springs import Refined, Springs
+from unbend.sensors.patches import from_patches
+from unbend.sensors.springs import Refined, Springs, relative_weights
 from unbend.unfold.edges import Edges
 from unbend.unfold.solve import unfold
 from unbend.unfold.start import landmark_isomap
 
-Start = Literal["isomap", "mvu"]
+Start = Literal["isomap", "patches", "mvu"]
 # Price of the coordinates beyond those wanted, relative to the weights at a sensor, and steps each.
 PRICES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0)
 SQUEEZE_STEPS = 40
 # Slack of the springs of the start: enough to smooth a tenth of noise.
 SLACK = 0.1
-# Distances below this share of the median weigh no more than that; rounds of new weights.
-SHORT, REWEIGHTINGS = 0.1, 3
-# Columns to start with beyond those wanted.
-SPARE = 1
+# Rounds of new weights.
+REWEIGHTINGS = 3
+# Columns to start with beyond those wanted, and the size, relative to the distances, of what is
+# added so that none is zero.
+SPARE, JITTER = 1, 1e-3
 
 
 def start(edges: Edges, how: Start, dim: int, rng: np.random.Generator) -> FloatArray:
-    """Coordinates (n, dim + 1) by landmark Isomap, or by unfolding with springs."""
+    """Coordinates (n, dim + 1) by landmark Isomap, by small maps, or by unfolding with springs."""
     columns = dim + SPARE
     if how == "isomap":
         return landmark_isomap(edges, columns, rng)
-    factor = unfold(edges, "soft", dimensions=dim, slack=SLACK, rng=rng).factor[:, :columns]
-    spread = float(np.sqrt(np.square(factor).mean()))
+    if how == "patches":
+        found = from_patches(edges, dim)
+    else:
+        unfolded = unfold(edges, "soft", dimensions=dim, slack=SLACK, rng=rng)
+        found = unfolded.factor[:, :columns]
     wide = np.zeros((edges.n, columns))
-    wide[:, : factor.shape[1]] = factor
-    return wide + 1e-6 * spread * rng.standard_normal(wide.shape)
+    wide[:, : found.shape[1]] = found
+    return wide + JITTER * float(np.sqrt(edges.squares.mean())) * rng.standard_normal(wide.shape)
 
 
 def squeezed(springs: Springs, first: FloatArray) -> Refined:
@@ -51,11 +56,6 @@ def squeezed(springs: Springs, first: FloatArray) -> Refined:
         positions, steps = found.positions, steps + found.steps
     last = springs.refined(positions[:, :dim])
     return Refined(last.positions, last.stress, steps + last.steps)
-
-
-def relative_weights(lengths: FloatArray) -> FloatArray:
-    """1/d², but for distances so short that their errors are not that small."""
-    return np.asarray(1.0 / np.square(np.maximum(lengths, SHORT * float(np.median(lengths)))))
 
 
 def reweighted(springs: Springs, found: Refined) -> tuple[Springs, Refined]:

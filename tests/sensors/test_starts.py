@@ -1,0 +1,91 @@
+"""Starts of networks that are not convex, and layouts that fit as well."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import unbend
+from tests.sensors.networks import network, places, rigid_error
+from unbend.sensors.patches import from_patches, local_maps
+from unbend.sensors.search import alternative
+from unbend.sensors.springs import Springs, relative_weights
+from unbend.unfold import of_graph
+
+
+@pytest.mark.parametrize("shape", ["square", "C", "hole"])
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_distances_give_the_truth_and_maps_come_near(shape, seed):
+    truth = places(200, seed, shape)
+    graph = network(truth, 16, 0.0, seed)
+    edges, _ = of_graph(graph)
+    reach = graph.data.max()
+    assert rigid_error(truth, from_patches(edges, 2)) < reach / 4
+    found = unbend.localize(graph)
+    sure = found.determined
+    assert rigid_error(truth[sure], found.positions[sure]) < 1e-9
+    # A few sensors hang on two others and may be mirrored: that is told, and nothing else.
+    assert len(found.report.warnings) == (not sure.all())
+
+
+def test_every_map_keeps_the_exact_distances_of_its_sensors():
+    truth = np.random.default_rng(0).random((60, 3))
+    edges, _ = of_graph(network(truth, 25, 0.0))
+    maps = local_maps(edges, 3)
+    for members, found, kept in zip(maps.members, maps.places, maps.kept, strict=True):
+        if kept.any():
+            assert rigid_error(truth[members[kept]], found[kept]) < 0.02
+
+
+def test_a_c_is_closed_where_shortest_paths_opened_it():
+    """Paths around the gap make the ends of a C too far apart; maps do not see the gap."""
+    truth = places(300, 1, "C")
+    graph = network(truth, 16, 0.1, 1)
+    by_paths = unbend.localize(graph, start="isomap")
+    by_maps = unbend.localize(graph)
+    assert by_maps.start == ("patches",)
+    assert by_maps.stress < by_paths.stress
+    assert rigid_error(truth, by_maps.positions) < rigid_error(truth, by_paths.positions) / 2
+
+
+def hinged(n=40):
+    """Two clouds that share two sensors only: one may be mirrored in the line through these."""
+    rng = np.random.default_rng(0)
+    shared = np.array([[0.0, -0.3], [0.0, 0.3]])
+    points = np.vstack((shared, rng.random((n, 2)) - [1.0, 0.5], rng.random((n, 2)) - [0.0, 0.5]))
+    apart = np.linalg.norm(points[:, None] - points, axis=2)
+    sides = np.sign(points[:, 0])
+    known = (sides[:, None] * sides >= 0) & (apart < 0.6)
+    noise = 1.0 + 0.05 * rng.standard_normal(apart.shape)
+    return points, csr_array(
+        np.where(known, apart * np.triu(noise, 1) + apart * np.triu(noise).T, 0)
+    )
+
+
+def test_a_layout_that_fits_as_well_is_told_and_one_that_does_not_is_none():
+    points, graph = hinged()
+    edges, _ = of_graph(graph)
+    springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
+    straight = springs.refined(points)
+    folded = springs.refined(np.where(points > [0.0, np.inf], points * [-1.0, 1.0], points))
+    np.testing.assert_allclose(folded.stress, straight.stress, rtol=1e-6)
+    everyone = np.ones(edges.n, dtype=bool)
+    fold = alternative(springs, straight, [straight, folded], everyone)
+    assert np.sqrt(np.square(fold).mean()) > 0.1
+    worse = springs.refined(points, most_steps=0)
+    assert worse.stress > straight.stress
+    assert not alternative(springs, straight, [straight, worse], everyone).any()
+
+
+def test_a_hinge_is_found_by_one_start_or_another():
+    _, graph = hinged()
+    with pytest.warns(UserWarning, match="another layout fits the distances as well"):
+        found = unbend.localize(graph, start="best")
+    assert found.ambiguity.max() > 0.3
+
+
+def test_a_tree_has_no_maps_and_is_placed_all_the_same():
+    path = csr_array(np.diag(np.ones(9), 1) + np.diag(np.ones(9), -1))
+    with pytest.warns(UserWarning, match="10 sensors are not determined"):
+        found = unbend.localize(path, start="patches")
+    lengths = np.linalg.norm(np.diff(found.positions, axis=0), axis=1)
+    np.testing.assert_allclose(lengths, 1.0, atol=1e-6)
