@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from benchmarks.book.run import WORKS, Figures
+from benchmarks.book.run import SEEDS, WORKS, Figures
 
 # Colours mixed by more than this: the picture is lost.
 FAILS = 0.15
@@ -16,7 +16,16 @@ CHART = 0.01
 CLOSE = 0.1
 
 Rule: TypeAlias = Literal[
-    "works", "does not", "shown", "a curve", "chart", "no chart", "rises", "first least", "alike"
+    "works",
+    "does not",
+    "shown",
+    "a curve",
+    "chart",
+    "no chart",
+    "rises",
+    "first least",
+    "alike",
+    "no result",
 ]
 Verdict: TypeAlias = Literal["holds", "too close to tell", "contradicted"]
 Cell: TypeAlias = tuple[str, str]
@@ -26,6 +35,7 @@ MEASURES = {
     "a curve": "repeated",
     "chart": "procrustes",
     "no chart": "procrustes",
+    "no result": "failed",
 }
 
 
@@ -62,6 +72,7 @@ class Check:
                 min(values[1:], default=1.0) < first / (1 + CLOSE),
             ),
             "alike": (high < 1.25 * low, high > 1.5 * low),
+            "no result": (low >= len(SEEDS), low == 0),
         }[self.rule]
         return "holds" if sure else "contradicted" if wrong else "too close to tell"
 

@@ -31,12 +31,17 @@ THIN = (
     "On the roll, noise of 0.2 is a ninth of the distance of neighbours and a thirtieth of that of "
     "turns: it hardly tilts a tangent plane."
 )
+APART = (
+    "Of samples drawn evenly by area all fall apart at k = 3, whatever the surface; bridged, all "
+    "have a result."
+)
 CHAIN = "Like Leigs, they lay the chain along a curve: the waves along it come first."
 
 
 def claims() -> Iterator[Claim]:
     """All conclusions, in the order of the chapters."""
     yield from _global()
+    yield from _unfolding()
     yield from _local()
     yield from _waves()
     yield from _diffusion()
@@ -64,6 +69,42 @@ def _global() -> Iterator[Claim]:
         "8.5",
         "Isomap lays out the roll with k = 5, 10, 15 alike",
         (Check("works", sizes("Isomap", ROLL, 5, 10, 15)),),
+    )
+
+
+def _unfolding() -> Iterator[Claim]:
+    bare = "MVU without bridges"
+    yield Claim(
+        "9.4",
+        "MVU lays out punched sphere and S-curve",
+        (Check("works", [*sizes("MVU", SPHERE, 5), *sizes("MVU", CURVE, 5)]),),
+    )
+    yield Claim(
+        "9.4", "MVU shows the 3-D cluster", (Check("shown", sizes("MVU", CLUSTER, 5)),), CHAIN
+    )
+    yield Claim(
+        "9.4", "MVU does not truly unroll the roll", (Check("no chart", sizes("MVU", ROLL, 5)),)
+    )
+    yield Claim(
+        "9.5",
+        "With three neighbours the graph of the 3-D cluster falls apart",
+        (Check("no result", sizes(bare, CLUSTER, 3)),),
+    )
+    yield Claim(
+        "9.5",
+        "With three neighbours MVU still lays out punched sphere and S-curve",
+        (Check("works", [*sizes(bare, SPHERE, 3), *sizes(bare, CURVE, 3)]),),
+        APART,
+    )
+    yield Claim(
+        "9.5",
+        "With three neighbours MVU mixes the colours of the roll",
+        (Check("does not", sizes("MVU", ROLL, 3)),),
+    )
+    yield Claim(
+        "9.9",
+        "Landmark MVU with 61 landmarks lays out the roll",
+        (Check("works", sizes("LMVU", ROLL, 3)),),
     )
 
 

@@ -22,6 +22,7 @@ SPOKEN = {
     "color_mixing": "mixing",
     "repeated": "repetition",
     "procrustes": "Procrustes error",
+    "failed": "samples without a result",
 }
 HEAD = f"""# Which method works where
 
@@ -36,8 +37,8 @@ which have none, the place in space before noise. All figures are medians over t
 
 **✓** works: mixing below {WORKS}. **·** partly. **✗** fails: {FAILS} or more. A star: the chart
 itself, up to a linear map (affine Procrustes error below {CHART}). In brackets, where samples
-differ: how many of them are mixed. Maximum variance unfolding (figures 9.4, 9.5) is not among the
-methods compared.
+differ: how many of them are mixed. Maximum variance unfolding is tried as the book does, with three
+and five neighbours: see the numbers of neighbours.
 """
 
 

@@ -28,9 +28,12 @@ WORKS = 0.05
 Figures = dict[str, dict[str, dict[str, float]]]
 
 
-def run(jobs: int = 2) -> Figures:
-    """Medians over the samples of what `compare` measures, by setting and method."""
-    planned = list(settings())
+def run(jobs: int = 2, only: str = "") -> Figures:
+    """Medians over the samples of what `compare` measures, by setting and method.
+
+    `only` is what the names of the settings to run must contain.
+    """
+    planned = [setting for setting in settings() if only in setting.name]
     work = (joblib.delayed(tried)(setting, seed) for setting in planned for seed in SEEDS)
     found = iter(joblib.Parallel(n_jobs=jobs)(work))
     return {setting.name: _medians([next(found) for _ in SEEDS]) for setting in planned}

@@ -21,6 +21,13 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "LB-Dmaps": ("DiffusionMaps", {"kind": "laplace_beltrami"}),
     "ST-Dmaps": ("DiffusionMaps", {"kind": "self_tuning"}),
 }
+COMPARED = tuple(METHODS)
+# Unfolding, which the book tries with few neighbours only: bridged as we do, and not, as it does.
+METHODS |= {
+    "MVU": ("MVU", {}),
+    "MVU without bridges": ("MVU", {"connect": "error"}),
+    "LMVU": ("LandmarkMVU", {"n_landmarks": 61, "landmarks": "random"}),
+}
 NAMES = {
     "square": "square",
     "clusters_3d": "3-D cluster",
@@ -41,7 +48,7 @@ class Setting:
     surface: str
     figures: str
     options: dict[str, Any] = field(default_factory=dict)
-    methods: tuple[str, ...] = tuple(METHODS)
+    methods: tuple[str, ...] = COMPARED
     neighbors: int = 10
     parameters: dict[str, Any] = field(default_factory=dict)
     n: int = 1000
@@ -95,6 +102,7 @@ def settings() -> Iterator[Setting]:
         seen = "5.3, 11.7, 12.6, 13.6, 14.5"
         yield Setting("length", f"S-curve, {length}", "s_curve", seen, {"length": length})
     yield from _neighborhoods()
+    yield from _unfoldings()
     yield from _bandwidths()
     yield from _holes()
 
@@ -112,6 +120,24 @@ def _neighborhoods() -> Iterator[Setting]:
         for k in sizes:
             title = f"{method}, {NAMES[surface]}, k = {k}"
             yield Setting("neighbours", title, surface, figure, methods=(method,), neighbors=k)
+
+
+def _unfoldings() -> Iterator[Setting]:
+    tried = [("MVU", "9.4–9.5", (5, 3)), ("MVU without bridges", "9.5", (3,))]
+    for surface in CURVED:
+        for method, figure, sizes in tried:
+            for k in sizes:
+                title = f"{method}, {NAMES[surface]}, k = {k}"
+                yield Setting("neighbours", title, surface, figure, methods=(method,), neighbors=k)
+    yield Setting(
+        "neighbours",
+        f"LMVU, {NAMES['swiss_roll']}, k = 3",
+        "swiss_roll",
+        "9.9",
+        methods=("LMVU",),
+        neighbors=3,
+        n=2000,
+    )
 
 
 def _bandwidths() -> Iterator[Setting]:

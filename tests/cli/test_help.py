@@ -11,8 +11,7 @@ import pytest
 from tests.cli.program import PROGRAM, sentence, unbend
 from unbend.base.params import parameters
 from unbend.cli.app import COMMANDS, application
-from unbend.cli.parameters import GENERAL, method_entry, option_name, options_of
-from unbend.registry import METHODS
+from unbend.cli.parameters import ALL, GENERAL, method_entry, option_name, options_of
 
 NAMES = [
     "embed",
@@ -91,9 +90,9 @@ def test_help_takes_a_few_times_as_long_as_importing_its_libraries():
 
 def test_methods_lists_the_registry():
     lines = unbend("methods").stdout.decode().splitlines()
-    assert [line.split()[0] for line in lines] == [entry.name for entry in METHODS]
+    assert [line.split()[0] for line in lines] == [entry.name for entry in ALL]
     listed = json.loads(unbend("methods", "--json").stdout)
-    assert listed == [{"name": entry.name, "title": entry.title} for entry in METHODS]
+    assert listed == [{"name": entry.name, "title": entry.title} for entry in ALL]
 
 
 def test_a_method_is_shown_with_every_parameter_it_declares():
@@ -106,7 +105,7 @@ def test_a_method_is_shown_with_every_parameter_it_declares():
     }
 
 
-@pytest.mark.parametrize("entry", METHODS, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
 def test_the_options_of_every_method_go_with_the_general_ones(entry):
     """No option may have two meanings; typer would silently take the last."""
     taken = set(GENERAL.values())
@@ -143,6 +142,7 @@ def test_the_shell_completes_commands_methods_and_their_parameters(complete):
     assert complete("unbend methods la") == [
         "landmark_mds",
         "landmark_isomap",
+        "landmark_mvu",
         "laplacian_eigenmaps",
     ]
     assert complete("unbend embed t.csv --method hess") == ["hessian_lle"]

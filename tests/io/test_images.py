@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import warnings
 
@@ -137,3 +138,17 @@ def test_what_is_no_folder_or_image_is_said(tmp_path):
         unbend.io.read_images(tmp_path)
     with pytest.raises(FileNotFoundError, match="no file"):
         unbend.io.read_images(tmp_path / "absent")
+
+
+def test_new_images_are_inverted_as_those_before_whatever_they_hold():
+    before = unbend.io.read_images(np.array([[[0, 100], [200, 255]]], dtype=np.uint8), invert=True)
+    kept = json.loads(json.dumps(before.kind()))
+    new = np.array([[[10, 20], [30, 40]]], dtype=np.uint8)
+    for like in (before, kept):
+        again = unbend.io.read_images(new, like=like)
+        assert again.values.tolist() == [[245, 235, 225, 215]]
+        assert again.inverted
+    coloured = unbend.io.read_images(np.zeros((2, 2, 2, 3), dtype=np.uint8))
+    assert unbend.io.read_images(new, like=coloured).size == (2, 2, 3)
+    with pytest.raises(ValueError, match="new images are 3 x 2 and those before are 2 x 2"):
+        unbend.io.read_images(np.zeros((1, 2, 3)), like=before)

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import re
 import warnings
 from pathlib import Path
@@ -166,3 +167,18 @@ def test_what_is_no_text_is_said(tmp_path):
         unbend.io.read_texts(tmp_path, encoding="klingon")
     with pytest.raises(TypeError, match="one is of type int"):
         unbend.io.read_texts([3])
+
+
+def test_the_dictionary_of_texts_survives_json_and_gives_the_same_numbers():
+    before = unbend.io.read_texts(
+        ["Ships sail the sea", "The sea is deep", "Deep ships"], stem=True
+    )
+    new = ["Sailing ships on deep seas", "nothing known", "the sea"]
+    kept = json.loads(json.dumps(before.dictionary()))
+    with pytest.warns(UserWarning, match="document 2"):
+        told, again = unbend.io.read_texts(new, like=before), unbend.io.read_texts(new, like=kept)
+    assert again.columns == before.columns
+    assert (again.values != told.values).nnz == 0
+    assert again.rows.tolist() == [0, 2]
+    with pytest.raises(ValueError, match="'stem'"):
+        unbend.io.read_texts(new, like={name: kept[name] for name in kept if name != "stem"})

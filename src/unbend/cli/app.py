@@ -28,7 +28,7 @@ from unbend.cli import (
 from unbend.cli.errors import ClosedPipe, Misuse, answer
 from unbend.cli.interrupts import prompt_interrupts
 from unbend.cli.output import emit
-from unbend.cli.parameters import DEFAULT_METHOD, method_entry, no_such_option, options_of
+from unbend.cli.parameters import ALL, DEFAULT_METHOD, method_entry, no_such_option, options_of
 from unbend.registry import Entry
 
 COMMANDS = (
@@ -121,7 +121,7 @@ def chosen_method(arguments: Sequence[str]) -> Entry | None:
         return None
     named = _named_method(words)
     if named is not None:
-        return _method_to_complete(named) if completing else method_entry(named)
+        return _method_to_complete(named) if completing else method_entry(named, ALL)
     helping = "--help" in words or "-h" in words
     return None if helping or completing else method_entry(DEFAULT_METHOD)
 
@@ -142,7 +142,7 @@ def _named_method(words: Sequence[str]) -> str | None:
 
 def _method_to_complete(name: str) -> Entry | None:
     try:
-        return method_entry(name)
+        return method_entry(name, ALL)
     except Misuse:
         return None
 

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 from unbend.cli.options import (
-    READABLE,
+    DATA,
     Id,
     Ignore,
     Json,
@@ -22,13 +23,15 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
-from unbend.cli.tables import Columns, read_sample
+from unbend.cli.reading import read_sample
+from unbend.cli.tables import Columns
 
 
 def bench(
+    data: Data,
     table: Annotated[
         str | None,
-        typer.Argument(metavar="[TABLE]", help=f"{READABLE}; without one, a surface."),
+        typer.Argument(metavar="[TABLE]", help=f"{DATA}; without one, a surface."),
     ] = None,
     surface: Annotated[
         str, typer.Option("--surface", metavar="NAME", help="A surface to draw rows from.")
@@ -51,7 +54,7 @@ def bench(
     ratios carry over, and those roughly.
     """
     names = class_names(methods)
-    columns = Columns(label, id, listed(ignore), missing)
+    columns = Columns(label, id, listed(ignore), missing, data)
     with watched():
         rows = _rows(table, surface, columns, sample, seed)
         estimators = _estimators(names, components)
@@ -61,7 +64,7 @@ def bench(
         emit_json(facts)
     else:
         emit("\n".join(_lines(facts)))
-    next_step(f"unbend compare {table or 'TABLE'}")
+    next_step(f"unbend compare {table or 'TABLE'}{columns.words()}")
 
 
 def _rows(table: str | None, surface: str, columns: Columns, rows: int, seed: int) -> Any:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unbend.cli.data import data_of, data_options
 from unbend.cli.errors import ClosedPipe, answer
 from unbend.cli.output import speaking
 from unbend.cli.parameters import keyword, with_options
@@ -39,12 +40,18 @@ class Command:
 def runnable(
     function: Callable[..., None], extra: Sequence[inspect.Parameter] = ()
 ) -> Callable[..., None]:
-    """Give a command the options that all have, and answer its errors."""
+    """Give a command the options that all have, and answer its errors.
+
+    One that takes `data` gets the options that say how data are read, all alike.
+    """
+    of_data = data_options() if "data" in inspect.signature(function).parameters else []
 
     @wraps(function)
     def answered(*, quiet: bool, debug: bool, **given: Any) -> None:
         try:
             with speaking(quiet):
+                if of_data:
+                    given["data"] = data_of(given)
                 function(**given)
                 sys.stdout.flush()
         except BrokenPipeError as left:
@@ -53,4 +60,4 @@ def runnable(
             raise typer.Exit(answer(error, debug=debug)) from error
 
     always = [keyword("quiet", Quiet, False), keyword("debug", Debug, False)]
-    return with_options(answered, [*extra, *always])
+    return with_options(answered, [*of_data, *extra, *always])

@@ -6,8 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 from unbend.cli.files import appearing_together, check_files
+from unbend.cli.kinds import files_read
 from unbend.cli.options import (
     Cores,
     Id,
@@ -28,12 +30,14 @@ from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.parameters import value_of
 from unbend.cli.pictures import PAGES, save
 from unbend.cli.progress import watched
+from unbend.cli.reading import read_sample
 from unbend.cli.suggest import embedding
-from unbend.cli.tables import Columns, picked, read_sample, without
+from unbend.cli.tables import Columns, picked, without
 
 
 def compare(
     table: TableFile,
+    data: Data,
     methods: Methods = None,
     tried: Annotated[
         list[str] | None,
@@ -64,9 +68,9 @@ def compare(
     """
     if plot is not None and plot.lower().endswith(PAGES):
         raise Misuse("pictures side by side are stills: give --plot FILE.png, .svg or .pdf")
-    check_files(picture=plot, read=[table])
+    check_files(picture=plot, read=files_read(table, data))
     names, wanted = class_names(methods), parameters_of(tried or ())
-    columns, true_names = Columns(label, id, listed(ignore), missing), listed(truth)
+    columns, true_names = Columns(label, id, listed(ignore), missing, data), listed(truth)
     with watched(), appearing_together() as beside:
         import unbend
         from unbend.apps.study.study import classes_of
@@ -89,7 +93,7 @@ def compare(
         emit_json({"rows": len(rows), "neighbors": neighbors, "trials": _facts(found)})
     else:
         emit(str(found))
-    next_step(f"{embedding(table, found.best, label)} -o flat.csv --plot flat.png")
+    next_step(f"{embedding(table, found.best, columns)} -o flat.csv --plot flat.png")
 
 
 def parameters_of(tried: Sequence[str]) -> dict[str, list[object]]:

@@ -5,8 +5,10 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 from unbend.cli.files import appearing_together, check_files
+from unbend.cli.kinds import files_read
 from unbend.cli.options import (
     Id,
     Ignore,
@@ -22,7 +24,8 @@ from unbend.cli.options import (
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.pictures import PAGES, save
 from unbend.cli.progress import watched
-from unbend.cli.tables import Columns, read_sample
+from unbend.cli.reading import read_sample
+from unbend.cli.tables import Columns
 
 ESTIMATORS = (
     "pca",
@@ -39,6 +42,7 @@ ESTIMATORS = (
 
 def dimension(
     table: TableFile,
+    data: Data,
     estimators: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,8 +72,8 @@ def dimension(
             raise Misuse(f"there is no estimator {name!r}: choose from {', '.join(ESTIMATORS)}")
     if plot is not None and plot.lower().endswith(PAGES):
         raise Misuse("fits are drawn as stills: give --plot FILE.png, .svg or .pdf")
-    check_files(picture=plot, read=[table])
-    columns = Columns(label, id, listed(ignore), missing)
+    check_files(picture=plot, read=files_read(table, data))
+    columns = Columns(label, id, listed(ignore), missing, data)
     with watched(), appearing_together() as beside:
         import unbend
 
@@ -91,7 +95,7 @@ def dimension(
         ]
         lines += [f"  {name:<16}no answer: {why}" for name, why in refused.items()]
         emit("\n".join([str(choice), "estimates, with standard errors:", *lines]))
-    next_step(f"unbend suggest {table} --dimension {choice.dimension}")
+    next_step(f"unbend suggest {table}{columns.words()} --dimension {choice.dimension}")
 
 
 def _estimates(values: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -6,9 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 from unbend.cli.files import check_files
 from unbend.cli.fitting import Wanted, Work
+from unbend.cli.kinds import files_read, kind_of
 from unbend.cli.options import (
     Batches,
     Components,
@@ -32,14 +34,15 @@ from unbend.cli.options import (
     listed,
 )
 from unbend.cli.output import emit_json, next_step, say
-from unbend.cli.parameters import DEFAULT_METHOD, method_entry, values_of
+from unbend.cli.parameters import ALL, DEFAULT_METHOD, method_entry, values_of
 from unbend.cli.progress import watched
 from unbend.cli.tables import PIPE, Columns
-from unbend.registry import Entry
+from unbend.registry import SEVERAL, Entry
 
 
 def embed(
     table: TableFile,
+    data: Data,
     method: Method = DEFAULT_METHOD,
     components: Components = None,
     label: Label = None,
@@ -65,15 +68,17 @@ def embed(
     isomap lists them. Coordinates go to -o FILE; without it they go to stdout, unless --model,
     --plot or --json says where the result goes. Files appear whole or not at all.
     """
-    entry = method_entry(method)
-    columns = Columns(label, id, listed(ignore), missing)
+    entry = method_entry(method, ALL)
+    columns = Columns(label, id, listed(ignore), missing, data)
     general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
     estimator = made(entry, {**general, **typed}, distances)
-    if getattr(estimator, "metric", None) == "precomputed":
-        _check_distances_alone(columns, typed)
+    of_pixels = _check_data(table, entry, estimator, columns, typed)
     precision = "float32" if float32 else None
     wanted = Wanted(output, model, plot, json, not no_training, precision)
-    check_files(table=output, picture=plot, model=model, read=[table])
+    read = files_read(table, data)
+    check_files(table=output, picture=plot, model=model, image=of_pixels, read=read)
+    if of_pixels:
+        _check_bands(output, estimator.n_components)
     work = Work(estimator, table, columns, wanted)
     began = time.perf_counter()
     with limited(memory), watched():
@@ -81,9 +86,12 @@ def embed(
     seconds = time.perf_counter() - began
     rows, count = coordinates.shape
     say(f"{rows} rows, {count} coordinates by {entry.name} in {seconds:.1f} s")
+    for facts in of_matrices(work):
+        said = ", ".join(f"{what} {_told(facts[what])}" for what in facts if what != "name")
+        say(f"{facts['name']}: {said}")
     if json:
         emit_json(report(work, entry, coordinates, seconds))
-    _suggest(table, wanted, label)
+    _suggest(table, wanted, columns)
 
 
 def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
@@ -101,7 +109,27 @@ def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     return entry.load()(**values)
 
 
-def _check_distances_alone(columns: Columns, typed: Mapping[str, str | None]) -> None:
+def _check_data(
+    table: str, entry: Entry, estimator: Any, columns: Columns, typed: Mapping[str, str | None]
+) -> bool:
+    """Refuse options that the data do not have; return whether rows are pixels of an image."""
+    if entry in SEVERAL:
+        columns.data.check_for("matrices", table)
+        _check_alone(columns, typed, f"--method {entry.name}")
+        return False
+    if getattr(estimator, "metric", None) == "precomputed":
+        columns.data.check_none("--distances")
+        _check_alone(columns, typed, "--distances")
+        return False
+    return kind_of(table, columns.data) == "cube" and not columns.data.bands
+
+
+def _check_bands(output: str | None, count: Any) -> None:
+    if output is not None and output.lower().endswith(".png") and count not in (1, 3):
+        raise Misuse(f"{output} would have {count} bands and a picture has 1 or 3: give -d 3")
+
+
+def _check_alone(columns: Columns, typed: Mapping[str, str | None], why: str) -> None:
     """Refuse what distances do not have: columns that are not data, another metric."""
     given = {
         "--label": columns.label,
@@ -112,7 +140,7 @@ def _check_distances_alone(columns: Columns, typed: Mapping[str, str | None]) ->
     }
     name = next((name for name, value in given.items() if value), None)
     if name is not None:
-        raise Misuse(f"{name} does not go with --distances: the table holds nothing else")
+        raise Misuse(f"{name} does not go with {why}: the data are distances and nothing else")
 
 
 def limited(memory: str | None) -> AbstractContextManager[None]:
@@ -127,6 +155,7 @@ def limited(memory: str | None) -> AbstractContextManager[None]:
 def report(work: Work, entry: Entry, coordinates: Any, seconds: float) -> dict[str, Any]:
     """Return what was done, for JSON."""
     wanted = work.wanted
+    matrices = {"matrices": of_matrices(work)} if work.several else {}
     return {
         "method": entry.name,
         "parameters": work.estimator.get_params(),
@@ -137,12 +166,31 @@ def report(work: Work, entry: Entry, coordinates: Any, seconds: float) -> dict[s
         "output": wanted.output,
         "model": wanted.model,
         "plot": wanted.plot,
+        **matrices,
         "report": work.estimator.report_.to_dict(),
     }
 
 
-def _suggest(table: str, wanted: Wanted, label: str | None) -> None:
-    aside = f" --label {label}" if label else ""
+def _told(value: Any) -> str:
+    return " ".join(f"{number:.4g}" for number in getattr(value, "flat", [value]))
+
+
+def of_matrices(work: Work) -> list[dict[str, Any]]:
+    """Return what was found of each matrix: its stress, or the weights it gives to the axes."""
+    measured = {
+        "stress": getattr(work.estimator, "stress_per_matrix_", None),
+        "weights": getattr(work.estimator, "weights_", None),
+        "variance_accounted": getattr(work.estimator, "variance_accounted_", None),
+    }
+    found = {name: values for name, values in measured.items() if values is not None}
+    return [
+        {"name": name, **{what: values[place] for what, values in found.items()}}
+        for place, name in enumerate(work.matrices)
+    ]
+
+
+def _suggest(table: str, wanted: Wanted, columns: Columns) -> None:
+    aside = columns.words()
     if wanted.model is not None:
         next_step(f"unbend transform {wanted.model} NEW_TABLE -o NEW.csv")
     elif wanted.output not in (None, PIPE):
@@ -158,6 +206,10 @@ COMMAND = Command(
         "unbend embed iris.csv --method ltsa --n-neighbors 12 --model iris.unbend",
         "unbend embed big.parquet --method pca --batches 100000 -o flat.parquet",
         "unbend embed cities.csv --distances --method classical_mds",
+        "unbend embed faces/ --grey --method isomap -o flat.csv --plot flat.png",
+        "unbend embed news.csv --text-column body --stem --label topic --model news.unbend",
+        "unbend embed scene.hdr --method pca -d 3 -o scene.png",
+        "unbend embed judges/ --method weighted_mds --json",
         "unbend surface s_curve | unbend embed - --method lle --ignore chart_1,chart_2",
     ),
 )

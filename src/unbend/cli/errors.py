@@ -12,6 +12,21 @@ FAILED, MISUSED, CLOSED_PIPE = 1, 2, 141
 EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError)
 
 
+# Advice of the readers, and what follows it on a command line.
+OPTIONS = {
+    "by array=": "by --array",
+    "pass colour=True or colour=False": "give --colour or --grey",
+    "pass invert=False": "give --no-invert",
+    "or invert=True": "or --invert",
+    "pass encoding=": "give --encoding",
+    "name it by data=": "name it by --envi-data",
+    "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",
+    "reshape it to one row for each point": "say --as images if it holds images",
+    ": use unbend.io.read_images": ": name the folder of such pictures",
+    "read_distances if it holds distances": "--distances if it holds distances",
+}
+
+
 class Misuse(Exception):
     """The command was called in a way that cannot work, whatever the data."""
 
@@ -41,6 +56,13 @@ def answer(error: BaseException, *, debug: bool = False) -> int:
     )
 
 
+def as_typed(sentence: str) -> str:
+    """Name options as they are typed, where the library names its own parameters."""
+    for parameter, option in OPTIONS.items():
+        sentence = sentence.replace(parameter, option)
+    return sentence
+
+
 def _say(sentence: str, code: int) -> int:
     print(f"Error: {sentence}", file=sys.stderr)
     return code
@@ -53,7 +75,7 @@ def _sentence(error: BaseException) -> str:
         return error.strerror
     if isinstance(error, MemoryError) and not str(error):
         return "there is not enough memory: take fewer rows, or a method that keeps less"
-    return " ".join(str(error).split())
+    return as_typed(" ".join(str(error).split()))
 
 
 def _discard_stdout() -> None:

@@ -1,26 +1,26 @@
 """The work of ``unbend embed``: fit, and write what is wanted of the result."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unbend.cli.errors import Misuse
-from unbend.cli.files import appearing_together
+from unbend.cli.files import appearing_together, is_image, write_image
+from unbend.cli.kinds import kind_of
 from unbend.cli.pictures import figure_of, save
-from unbend.cli.tables import (
-    PIPE,
-    Columns,
-    Placed,
+from unbend.cli.reading import (
+    Rows,
+    check_columns,
     column_names,
-    coordinate_names,
+    open_cube,
     read_batches,
     read_distances,
-    read_table,
-    write_rows,
+    read_matrices,
+    read_rows,
+    with_pixels,
 )
-
-if TYPE_CHECKING:
-    from unbend.io import Table
+from unbend.cli.tables import PIPE, Columns, Placed, coordinate_names, write_rows
+from unbend.registry import SEVERAL
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,30 @@ class Work:
     source: str
     columns: Columns
     wanted: Wanted
+    # Names of several matrices, once they are read.
+    matrices: list[str] = field(default_factory=list)
 
     def whole(self) -> Any:
         """Fit to the table in memory; return the coordinates."""
-        table: Table | None = None
-        if getattr(self.estimator, "metric", None) == "precomputed":
-            self.estimator.fit(read_distances(self.source))
+        estimator, rows = self.estimator, None
+        if self.several:
+            rows, matrices = read_matrices(self.source)
+            self.matrices.extend(rows.like["names"])
+            estimator.fit(matrices)
+        elif getattr(estimator, "metric", None) == "precomputed":
+            estimator.fit(read_distances(self.source))
         else:
             self._check_ignored()
-            table = read_table(self.source, self.columns)
-            supervised = getattr(self.estimator, "supervised", False)
-            self.estimator.fit(table.values, table.label if supervised else None)
-        self._write(self.estimator.embedding_, table)
-        return self.estimator.embedding_
+            rows = read_rows(self.source, self.columns)
+            supervised = getattr(estimator, "supervised", False)
+            estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+        self._write(estimator.embedding_, rows)
+        return estimator.embedding_
+
+    @property
+    def several(self) -> bool:
+        """Whether the method takes several matrices."""
+        return type(self.estimator).__name__ in {entry.class_name for entry in SEVERAL}
 
     def in_batches(self, rows: int) -> Any:
         """Fit to the table without holding it; return the coordinates."""
@@ -81,13 +92,20 @@ class Work:
         for table in batches:
             placed.add(self.estimator.transform(table.values), table)
         coordinates, table = placed.together()
-        self._write(coordinates, table)
+        if kind_of(self.source, self.columns.data) == "cube":
+            cube = open_cube(self.source, self.columns.data)
+            like = {"kind": "cube", "bands": False}
+            self._write(coordinates, Rows("cube", with_pixels(table, cube), like, cube=cube))
+        else:
+            self._write(coordinates, Rows("table", table, {"kind": "table"}))
         return coordinates
 
     def _check_ignored(self) -> None:
         """Refuse to ignore what is not there: a slip would make a column data."""
         if self.columns.ignore:
-            names = column_names(self.source)
+            kind = kind_of(self.source, self.columns.data)
+            check_columns(kind, self.columns, self.source)
+            names = column_names(self.source, self.columns.data)
             for name in self.columns.ignore:
                 if name not in names:
                     raise ValueError(
@@ -95,12 +113,13 @@ class Work:
                         f"{', '.join(names)}"
                     )
 
-    def _write(self, coordinates: Any, table: "Table | None") -> None:
+    def _write(self, coordinates: Any, rows: Rows | None) -> None:
         wanted, estimator = self.wanted, self.estimator
+        table = None if rows is None else rows.table
         names = coordinate_names(estimator, coordinates.shape[1])
         with appearing_together() as beside:
             if wanted.model is not None:
-                self._save(beside(wanted.model), coordinates, table)
+                self._save(beside(wanted.model), coordinates, rows)
             if wanted.plot is not None:
                 drawn = (
                     coordinates
@@ -110,18 +129,23 @@ class Work:
                 suffix = Path(wanted.plot).suffix
                 figure = figure_of(drawn, method=estimator, suffix=suffix)
                 save(figure, beside(wanted.plot))
-            if wanted.coordinates is not None:
+            if rows is not None and rows.cube is not None and is_image(wanted.output):
+                write_image(str(wanted.output), beside, rows.cube.image(coordinates), names)
+            elif wanted.coordinates is not None:
                 write_rows(wanted.coordinates, beside, coordinates, names, table)
 
-    def _save(self, target: str, coordinates: Any, table: "Table | None") -> None:
+    def _save(self, target: str, coordinates: Any, rows: Rows | None) -> None:
+        # The dictionary of texts names their columns.
+        plain = rows is not None and rows.kind != "texts"
         about = {
             "rows": len(coordinates),
             "components": coordinates.shape[1],
             "source": self.source,
-            "columns": [] if table is None else list(table.columns),
+            "columns": list(rows.table.columns) if rows is not None and plain else [],
             "label": self.columns.label,
             "id": self.columns.id,
             "ignore": list(self.columns.ignore),
+            "data": {"kind": "distances"} if rows is None else dict(rows.like),
         }
         self.estimator.save(
             target, training=self.wanted.training, precision=self.wanted.precision, about=about

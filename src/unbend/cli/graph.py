@@ -6,8 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 from unbend.cli.files import appearing_together, check_files
+from unbend.cli.kinds import files_read
 from unbend.cli.options import (
     Distances,
     Id,
@@ -23,11 +25,13 @@ from unbend.cli.options import (
 from unbend.cli.output import emit, emit_json, next_step, say
 from unbend.cli.pictures import PAGES, save
 from unbend.cli.progress import watched
-from unbend.cli.tables import PIPE, Columns, read_distances, read_table
+from unbend.cli.reading import read_distances, read_table
+from unbend.cli.tables import PIPE, Columns
 
 
 def graph(
     table: TableFile,
+    data: Data,
     neighbors: Size = 10,
     components: Annotated[
         int, typer.Option("--components", "-d", min=1, help="Dimensions that it shall show.")
@@ -54,8 +58,8 @@ def graph(
         raise Misuse("a graph cannot go to stdout: give -o FILE.npz, FILE.mtx or FILE.graphml")
     if plot is not None and plot.lower().endswith(PAGES):
         raise Misuse("the report is drawn as a still: give --plot FILE.png, .svg or .pdf")
-    columns = Columns(label, id, listed(ignore), missing)
-    check_files(graph=output, picture=plot, read=[table])
+    columns = Columns(label, id, listed(ignore), missing, data)
+    check_files(graph=output, picture=plot, read=files_read(table, data))
     with watched(), appearing_together() as beside:
         from unbend.graphs import consistency, undirected
 
@@ -75,13 +79,15 @@ def graph(
         emit("\n".join([*_lines(facts), str(found)]))
     say("; ".join(found.problems()) or "nothing is wrong with it")
     k = found.suggested or neighbors
-    next_step(f"unbend embed {table} --method isomap --n-neighbors {k} -o flat.csv")
+    words = " --distances" if distances else columns.words()
+    next_step(f"unbend embed {table}{words} --method isomap --n-neighbors {k} -o flat.csv")
 
 
 def _space(table: str, columns: Columns, distances: bool) -> tuple[Any, Any]:
     from unbend.neighbors import DistanceSpace, PointSpace
 
     if distances:
+        columns.data.check_none("--distances")
         if columns != Columns():
             raise Misuse("--distances stands alone: the table holds nothing else")
         return DistanceSpace(read_distances(table)), None

@@ -8,6 +8,9 @@ from unbend.cli.command import Command
 from unbend.cli.options import Json
 from unbend.cli.output import emit, emit_json, next_step
 
+# Entries of a list that are shown, on a line of its own and beside others.
+MOST, FEW = 12, 3
+
 
 def info(
     model: Annotated[
@@ -27,10 +30,17 @@ def info(
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={item}" for name, item in value.items())
+        return ", ".join(f"{name}={_inside(item)}" for name, item in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        # Pixels and words are too many to read.
+        more = len(value) - MOST
+        return ", ".join(map(str, value[:MOST])) + (f" and {more} more" if more > 0 else "")
     return str(value)
+
+
+def _inside(value: object) -> str:
+    long = isinstance(value, list | tuple) and len(value) > FEW
+    return f"({len(value)} of them)" if long else str(value)  # type: ignore[arg-type]
 
 
 def _installed() -> dict[str, Any]:

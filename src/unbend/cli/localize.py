@@ -11,7 +11,8 @@ from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import READABLE, Json, Output, Seed
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
-from unbend.cli.tables import PIPE, Columns, read_network, read_table, write_rows
+from unbend.cli.reading import read_network, read_table
+from unbend.cli.tables import PIPE, Columns, write_rows
 
 DistancesFile = Annotated[
     str,

@@ -9,14 +9,21 @@ import typer
 from unbend.cli.command import Command
 from unbend.cli.options import Json
 from unbend.cli.output import emit, emit_json, next_step
-from unbend.cli.parameters import allowed, described, method_entry, method_names, option_name
-from unbend.registry import METHODS, Entry
+from unbend.cli.parameters import (
+    ALL,
+    allowed,
+    described,
+    every_method_name,
+    method_entry,
+    option_name,
+)
+from unbend.registry import Entry
 
 
 def methods(
     name: Annotated[
         str | None,
-        typer.Argument(help="A method: show its parameters.", autocompletion=method_names),
+        typer.Argument(help="A method: show its parameters.", autocompletion=every_method_name),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -25,17 +32,17 @@ def methods(
         _show_all(json)
         next_step("unbend methods isomap    (what it takes)")
     else:
-        entry = method_entry(name)
+        entry = method_entry(name, ALL)
         _show_one(entry, json)
         next_step(f"unbend embed TABLE --method {entry.name} -o OUT.csv")
 
 
 def _show_all(json: bool) -> None:
     if json:
-        emit_json([{"name": entry.name, "title": entry.title} for entry in METHODS])
+        emit_json([{"name": entry.name, "title": entry.title} for entry in ALL])
         return
-    width = max(len(entry.name) for entry in METHODS)
-    emit("\n".join(f"{entry.name:<{width}}  {entry.title}" for entry in METHODS))
+    width = max(len(entry.name) for entry in ALL)
+    emit("\n".join(f"{entry.name:<{width}}  {entry.title}" for entry in ALL))
 
 
 def _show_one(entry: Entry, json: bool) -> None:

@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from unbend.cli.errors import Misuse
-from unbend.cli.parameters import method_entry, method_names
+from unbend.cli.parameters import every_method_name, method_entry, method_names
 
-READABLE = "CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ"
+READABLE = "CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market"
+DATA = f"{READABLE}; ENVI or FITS; a folder of images or texts"
 SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 TableFile = Annotated[
-    str, typer.Argument(metavar="TABLE", help=f"{READABLE}; '-' is stdin.", show_default=False)
+    str, typer.Argument(metavar="TABLE", help=f"{DATA}; '-' is stdin.", show_default=False)
 ]
 ModelFile = Annotated[
     str, typer.Argument(metavar="FILE.unbend", help="A model of embed.", show_default=False)
@@ -24,7 +25,7 @@ Method = Annotated[
         "-m",
         metavar="NAME",
         help="How; unbend methods lists them.",
-        autocompletion=method_names,
+        autocompletion=every_method_name,
     ),
 ]
 Components = Annotated[

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from unbend.cli.errors import as_typed
+
 _quiet: ContextVar[bool] = ContextVar("unbend_quiet", default=False)
 
 
@@ -26,7 +28,7 @@ def _warnings_in_one_line() -> Iterator[None]:
     import warnings
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        print(f"Warning: {' '.join(str(message).split())}", file=sys.stderr)
+        print(f"Warning: {as_typed(' '.join(str(message).split()))}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -10,24 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbend.cli.errors import Misuse
-from unbend.registry import METHODS, Entry
+from unbend.registry import METHODS, SEVERAL, Entry
 
 if TYPE_CHECKING:
     from unbend.base.params import Parameter
 
 DEFAULT_METHOD = "isomap"
+# What embed takes: methods of rows, and of several matrices.
+ALL = (*METHODS, *SEVERAL)
 
 # Parameters of many methods, under the names that a command line has for them.
 GENERAL = {"n_components": "--components", "random_state": "--seed", "n_jobs": "--jobs"}
 
 
-def method_entry(name: str) -> Entry:
+def method_entry(name: str, among: Sequence[Entry] = METHODS) -> Entry:
     """Find a method by its name or its class, however its words are joined."""
     wanted = _letters(name)
-    for entry in METHODS:
+    for entry in among:
         if wanted in (_letters(entry.name), _letters(entry.class_name)):
             return entry
-    names = [entry.name for entry in METHODS]
+    names = [entry.name for entry in among]
     close = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(names)}"
     raise Misuse(f"there is no method {name!r}: {hint}")
@@ -40,6 +42,11 @@ def _letters(name: str) -> str:
 def method_names(incomplete: str = "") -> list[tuple[str, str]]:
     """Names that begin so, with what they stand for, for shell completion."""
     return [(entry.name, entry.title) for entry in METHODS if entry.name.startswith(incomplete)]
+
+
+def every_method_name(incomplete: str = "") -> list[tuple[str, str]]:
+    """Names that begin so, those of methods of several matrices among them."""
+    return [(entry.name, entry.title) for entry in ALL if entry.name.startswith(incomplete)]
 
 
 def option_name(parameter: str) -> str:
@@ -187,7 +194,10 @@ def _solvers(parameter: "Parameter", text: str) -> Iterable[object]:
 def with_options(
     function: Callable[..., None], extra: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
-    """Return the function with more keywords in the signature that typer reads."""
+    """Return the function with more keywords in the signature that typer reads.
+
+    What a function takes as `data` is made of several options, which are among the more.
+    """
 
     @wraps(function)
     def called(**given: Any) -> None:
@@ -197,7 +207,7 @@ def with_options(
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in signature.parameters.values()
-        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and parameter.name != "data"
     ]
     together = [*own, *extra]
     called.__signature__ = signature.replace(parameters=together)  # type: ignore[attr-defined]

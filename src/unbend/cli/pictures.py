@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from unbend.registry import METHODS
+from unbend.registry import METHODS, SEVERAL
 
 PAGES = (".html", ".htm")
 
@@ -19,7 +19,7 @@ def figure_of(
     from unbend import plot
 
     drawing = plot.interactive if suffix.lower() in PAGES else plot.scatter
-    return drawing(drawn, color, title=title, method=method or _maker(drawn))
+    return drawing(drawn, color, title=title, method=method or maker(drawn))
 
 
 def save(figure: Any, target: str) -> None:
@@ -31,7 +31,7 @@ def save(figure: Any, target: str) -> None:
         plot.save(figure, target)
 
 
-def _maker(drawn: Any) -> str | None:
+def maker(drawn: Any) -> str | None:
     """Tell the method by the names of its coordinates: isomap_1, isomap_2 and so on."""
     first = next(iter(getattr(drawn, "columns", ())), "")
-    return next((entry.name for entry in METHODS if first == f"{entry.name}_1"), None)
+    return next((entry.name for entry in (*METHODS, *SEVERAL) if first == f"{entry.name}_1"), None)

@@ -10,9 +10,10 @@ from unbend.cli.errors import Misuse
 from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import READABLE, Id, Ignore, Label, listed
 from unbend.cli.output import next_step
-from unbend.cli.pictures import figure_of, save
+from unbend.cli.pictures import PAGES, figure_of, maker, save
 from unbend.cli.progress import watched
-from unbend.cli.tables import Columns, picked, read_table, without
+from unbend.cli.reading import read_table
+from unbend.cli.tables import Columns, picked, without
 
 MODEL = ".unbend"
 
@@ -29,6 +30,12 @@ def plot(
         typer.Option("--output", "-o", metavar="FILE", help="A .png, .svg, .pdf or .html file."),
     ],
     label: Label = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            "--images", metavar="FOLDER", help="Lay the images that were embedded on their points."
+        ),
+    ] = None,
     color: Annotated[
         list[str] | None,
         typer.Option("--color", metavar="COLUMNS", help="One or two columns to colour by."),
@@ -47,14 +54,19 @@ def plot(
     """Draw coordinates, several side by side, or the spectrum of a model.
 
     Two or three coordinates are drawn, coloured by a label or by columns of numbers. An .html file
-    can be turned and zoomed, and opens without a network.
+    can be turned and zoomed, and opens without a network. With --images as many images as have room
+    lie on their points.
     """
     columns = Columns(label, id, listed(ignore))
     check_files(picture=output, read=embeddings)
     _check_drawn(embeddings, columns, listed(color), spectrum, residual)
+    if images is not None:
+        _check_images(embeddings, output, spectrum or residual)
     with watched(), appearing_together() as beside:
         if spectrum or residual:
             figure = _curve(embeddings, spectrum, title)
+        elif images is not None:
+            figure = _with_images(embeddings[0], images, columns, listed(color), title)
         elif len(embeddings) > 1:
             figure = _side_by_side(embeddings, columns, listed(color), title)
         else:
@@ -73,6 +85,23 @@ def _check_drawn(
     name = models[0] if models else "a curve"
     if (models or spectrum or residual) and (color or columns.label or columns.id):
         raise Misuse(f"{name} has no columns to colour by: draw the coordinates that embed wrote")
+
+
+def _check_images(files: list[str], output: str, curve: bool) -> None:
+    if curve or len(files) > 1 or output.lower().endswith(PAGES):
+        raise Misuse("--images draws one set of coordinates, as a still: .png, .svg or .pdf")
+
+
+def _with_images(
+    file: str, images: str, columns: Columns, color: tuple[str, ...], title: str | None
+) -> Any:
+    from unbend import io, plot
+
+    drawn, colours = _drawn(file, columns, color)
+    label = colours if colours is not None else getattr(drawn, "label", None)
+    points = getattr(drawn, "values", drawn)
+    pictures = io.read_images(images).pictures
+    return plot.thumbnails(points, pictures, label, title=title, method=maker(drawn))
 
 
 def _curve(files: list[str], spectrum: bool, title: str | None) -> Any:
@@ -140,6 +169,7 @@ COMMAND = Command(
         "unbend plot flat.csv --label species -o flat.png",
         "unbend plot flat.csv --label species -o flat.html",
         "unbend plot pca.csv isomap.csv ltsa.csv --label species -o sheet.png",
+        "unbend plot flat.csv --label folder --id file --images faces/ -o faces.png",
         "unbend plot iris.unbend --spectrum -o spectrum.png",
     ),
 )

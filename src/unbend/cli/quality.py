@@ -1,11 +1,14 @@
 """``unbend quality``: how good an embedding is."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
+from unbend.cli.kinds import kind_of
 from unbend.cli.options import (
     READABLE,
     Id,
@@ -20,7 +23,8 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
-from unbend.cli.tables import PIPE, Columns, column_names, names_of, picked, read_table, without
+from unbend.cli.reading import check_columns, column_names, read_table
+from unbend.cli.tables import PIPE, Columns, picked, without
 
 EXPLAINED = {
     "trustworthiness": "no false neighbours were brought in (1 is best)",
@@ -50,6 +54,7 @@ Rows = Annotated[
 def quality(
     table: TableFile,
     embedding: EmbeddingFile,
+    data: Data,
     label: Label = None,
     id: Id = None,
     ignore: Ignore = None,
@@ -68,16 +73,19 @@ def quality(
     """
     if table == embedding == PIPE:
         raise Misuse("only one of the two can come through the pipe")
+    check_columns(kind_of(table, data), Columns(None, None, listed(ignore), missing), table)
     true_names = listed(truth)
-    given = (label, id, *listed(ignore), *_copies(table, embedding))
+    given = (label, id, *listed(ignore), *_copies(table, embedding, data))
     aside = tuple(name for name in given if name is not None and name not in true_names)
     with watched():
-        pair = _read_both(table, embedding, label, aside, true_names, missing)
+        pair = _read_both(
+            table, embedding, label, aside, true_names, Columns(missing=missing, data=data)
+        )
         rows = _chosen(len(pair[0]), sample, seed)
-        data, found, chart, kinds = (None if part is None else part[rows] for part in pair)
-        facts = _measured(data, found, chart, neighbors)
+        points, found, chart, kinds = (None if part is None else part[rows] for part in pair)
+        facts = _measured(points, found, chart, neighbors)
         if kinds is not None:
-            facts |= _by_label(data, found, kinds, neighbors)
+            facts |= _by_label(points, found, kinds, neighbors)
     if json:
         emit_json(facts)
     else:
@@ -85,10 +93,10 @@ def quality(
     next_step(f"unbend plot {embedding} -o flat.png" + (f" --label {label}" if label else ""))
 
 
-def _copies(table: str, embedding: str) -> tuple[str, ...]:
+def _copies(table: str, embedding: str, data: Data) -> tuple[str, ...]:
     """Names that both files have: the label and the ids, which are written along."""
-    known = names_of(table)
-    names = names_of(embedding)
+    known = column_names(table, data, index=False)
+    names = column_names(embedding, Data(), index=False)
     copies = tuple(name for name in names if name in known)
     return () if len(copies) == len(names) else copies
 
@@ -124,11 +132,11 @@ def _read_both(
     label: str | None,
     aside: tuple[str, ...],
     truth: tuple[str, ...],
-    missing: str,
+    reading: Columns,
 ) -> tuple[Any, Any, Any, Any]:
     """Return the data, the coordinates, the truth and the label, row by row."""
     own = None if label in truth else label
-    data = _read(table, Columns(ignore=aside, missing=missing), own)
+    data = _read(table, replace(reading, ignore=aside), own)
     found = _read(embedding, Columns(ignore=(*aside, *truth)), label)
     if len(data) != len(found):
         raise ValueError(
@@ -142,9 +150,13 @@ def _read_both(
 
 def _read(name: str, columns: Columns, label: str | None) -> Any:
     """Read a table, with the label if it is there."""
-    here = label if label in column_names(name) else None
+    there = column_names(name, columns.data)
+    here = label if label in there else None
     ignore = tuple(other for other in columns.ignore if other != here)
-    return read_table(name, Columns(here, None, ignore, columns.missing))
+    if kind_of(name, columns.data) != "table":
+        # Of those columns the readers make no numbers.
+        ignore = tuple(other for other in ignore if other not in there)
+    return read_table(name, replace(columns, label=here, ignore=ignore))
 
 
 def _by_label(data: Any, found: Any, label: Any, neighbors: int) -> dict[str, Any]:

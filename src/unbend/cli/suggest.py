@@ -6,14 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.options import Id, Ignore, Json, Label, Missing, Sample, Seed, TableFile, listed
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.progress import watched
-from unbend.cli.tables import Columns, read_sample
+from unbend.cli.reading import read_sample
+from unbend.cli.tables import Columns
 
 
 def suggest(
     table: TableFile,
+    data: Data,
     label: Label = None,
     id: Id = None,
     ignore: Ignore = None,
@@ -30,7 +33,7 @@ def suggest(
 
     Measured are its dimension, how flat it is, clusters, noise, holes, and whether it closes up.
     """
-    columns = Columns(label, id, listed(ignore), missing)
+    columns = Columns(label, id, listed(ignore), missing, data)
     with watched():
         import unbend
 
@@ -48,7 +51,7 @@ def suggest(
         )
     else:
         emit(str(found))
-    next_step(embedding(table, found.estimator, label))
+    next_step(embedding(table, found.estimator, columns))
 
 
 def method_of(estimator: Any) -> str:
@@ -65,13 +68,13 @@ def changed(estimator: Any) -> dict[str, Any]:
     return {name: value for name, value in estimator.get_params().items() if value != usual[name]}
 
 
-def embedding(table: str, estimator: Any, label: str | None) -> str:
+def embedding(table: str, estimator: Any, columns: Columns) -> str:
     """Return the command that embeds a table as an estimator would."""
     from unbend.cli.parameters import option_name
 
     given = "".join(f" {option_name(name)} {value}" for name, value in changed(estimator).items())
-    aside = f" --label {shlex.quote(label)}" if label else ""
-    return f"unbend embed {shlex.quote(table)} --method {method_of(estimator)}{given}{aside}"
+    method = method_of(estimator)
+    return f"unbend embed {shlex.quote(table)} --method {method}{given}{columns.words()}"
 
 
 COMMAND = Command(

@@ -1,30 +1,35 @@
 """Tables in, coordinates out: files, or pipes where the name is '-'."""
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 
 if TYPE_CHECKING:
-    from unbend.io import Batches, Table
+    from unbend.io import Table
 
 PIPE = "-"
 POLICIES = ("refuse", "drop", "mean", "median")
+# Names of columns that a sentence may list.
+MOST_NAMES = 12
 LISTED_POLICIES = f"{', '.join(POLICIES[:-1])} or {POLICIES[-1]}"
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table are not data, and what becomes of missing values."""
+    """Which columns of a table are not data, what becomes of missing values, how data are read."""
 
     label: str | None = None
     id: str | None = None
     ignore: tuple[str, ...] = ()
     missing: str = "refuse"
+    data: Data = field(default_factory=Data)
 
     def __post_init__(self) -> None:
         if self.missing not in POLICIES:
@@ -39,6 +44,14 @@ class Columns:
             "missing": self.missing,
         }
 
+    def words(self) -> str:
+        """Return the options that read the same data again, each after a space."""
+        given = {"label": self.label, "id": self.id, "ignore": ",".join(self.ignore)}
+        if self.missing != "refuse":
+            given["missing"] = self.missing
+        typed = [f" --{name} {shlex.quote(value)}" for name, value in given.items() if value]
+        return self.data.words() + "".join(typed)
+
 
 @cache
 def _piped() -> bytes:
@@ -50,78 +63,22 @@ def source(name: str) -> str | BinaryIO:
     return BytesIO(_piped()) if name == PIPE else name
 
 
-def names_of(name: str) -> tuple[str, ...]:
-    """Return the names of all columns of a table, without reading its rows."""
-    from unbend import io
-
-    return io.batches(source(name)).columns
-
-
-def column_names(name: str) -> tuple[str, ...]:
-    """Return the names of all columns of a table, an index among them."""
-    from unbend.io.reading import open_source
-
-    return open_source(source(name)).names
-
-
-def read_table(name: str, columns: Columns) -> "Table":
-    """Read a table as a stage of the work."""
-    from unbend import io
-    from unbend.report import stage
-
-    with stage("reading"):
-        return io.read(source(name), **columns.options())
-
-
-def read_sample(name: str, columns: Columns, rows: int, seed: int) -> "Table":
-    """Read a table, and keep at most so many of its rows, drawn at random."""
-    import numpy as np
-
-    from unbend.choose._points import drawn
-
-    table = read_table(name, columns)
-    chosen = np.zeros(len(table), dtype=bool)
-    chosen[drawn(len(table), rows, seed)] = True
-    return table.take(chosen)
-
-
-def read_distances(name: str) -> Any:
-    """Read distances as a stage of the work."""
-    from unbend import io
-    from unbend.report import stage
-
-    with stage("reading"):
-        return io.read_distances(source(name))
-
-
-def read_network(name: str) -> tuple[Any, int]:
-    """Read distances of which some are missing, and the number of the first point."""
-    from unbend.io.distances import read_network as read
-    from unbend.report import stage
-
-    with stage("reading"):
-        return read(source(name))
-
-
-def read_batches(name: str, columns: Columns, rows: int) -> "Batches":
-    """Open a table to be read some rows at a time, any number of times."""
-    from unbend import io
-
-    return io.batches(source(name), rows=rows, **columns.options())
-
-
 def picked(table: "Table", names: Sequence[str], where: str) -> Any:
     """Return the values of some columns, in the order of the names."""
+    places = {name: place for place, name in enumerate(table.columns)}
     for name in names:
-        if name not in table.columns:
-            raise ValueError(
-                f"{where} has no column {name!r}: its columns are {', '.join(table.columns)}"
-            )
-    return table.values[:, [table.columns.index(name) for name in names]]
+        if name not in places:
+            shown = ", ".join(table.columns[:MOST_NAMES])
+            more = len(table.columns) - MOST_NAMES
+            rest = f" and {more} more" if more > 0 else ""
+            raise ValueError(f"{where} has no column {name!r}: its columns are {shown}{rest}")
+    return table.values[:, [places[name] for name in names]]
 
 
 def without(table: "Table", names: Sequence[str]) -> "Table":
     """Return the table without some of its columns."""
+    if not set(names) & set(table.columns):
+        return table
     kept = tuple(name for name in table.columns if name not in names)
     return replace(table, values=picked(table, kept, ""), columns=kept)
 
@@ -143,9 +100,10 @@ def write_rows(
 
 def coordinate_names(estimator: Any, count: int) -> list[str]:
     """Name coordinates after their method: isomap_1, isomap_2 and so on."""
-    from unbend.registry import METHODS
+    from unbend.registry import METHODS, SEVERAL
 
-    (name,) = (entry.name for entry in METHODS if entry.class_name == type(estimator).__name__)
+    known = (*METHODS, *SEVERAL)
+    (name,) = (entry.name for entry in known if entry.class_name == type(estimator).__name__)
     return [f"{name}_{number + 1}" for number in range(count)]
 
 

@@ -27,7 +27,7 @@ def files_of(source: Any, suffixes: tuple[str, ...] | None, what: str) -> Gather
         root = Path(os.fspath(source))
         if not root.is_dir():
             raise FileNotFoundError(f"there is no folder {root}")
-        paths = sorted(_below(root, suffixes), key=lambda path: _natural(path.relative_to(root)))
+        paths = sorted(below(root, suffixes), key=lambda path: _natural(path.relative_to(root)))
         if not paths:
             raise ValueError(f"the folder {root} holds no {what}")
         return _gathered(paths, root)
@@ -54,7 +54,7 @@ def is_paths(source: Any) -> bool:
     )
 
 
-def _below(root: Path, suffixes: tuple[str, ...] | None) -> Iterable[Path]:
+def below(root: Path, suffixes: tuple[str, ...] | None) -> Iterable[Path]:
     """Files that are no pipes or devices, which might never end; hidden ones are left out."""
     count = 0
     # Links to folders are not followed: they may lead out, or around in circles.

@@ -1,6 +1,7 @@
 """Images: a folder, a list of files or an array, one row of numbers for each."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -34,6 +35,8 @@ class Images:
         Height and width, and 3 where the images have colours.
     inverted : bool
         Whether they were black on white and have been made white on black.
+    turned : float or None
+        Where they were: what each pixel was taken from.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Images:
     table: Table
     size: tuple[int, ...]
     inverted: bool
+    turned: float | None = None
 
     @property
     def values(self) -> FloatArray:
@@ -74,8 +78,34 @@ class Images:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return self.table.__array__(dtype, copy)
 
+    def kind(self) -> dict[str, Any]:
+        """Size, colours and inversion, in JSON: what `like` needs of these images.
 
-def read_images(source: Any, *, colour: bool | None = None, invert: bool | str = "auto") -> Images:
+        Returns
+        -------
+        dict
+            To be kept with a model, as ``model.save(path, about=images.kind())``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import unbend
+        >>> images = unbend.io.read_images(np.arange(24).reshape(2, 3, 4), invert=True)
+        >>> images.kind()
+        {'size': [3, 4], 'turned': 23.0}
+        >>> unbend.io.read_images(np.ones((1, 3, 4)), like=images.kind()).values[0, 0].item()
+        22.0
+        """
+        return {"size": list(self.size), "turned": self.turned}
+
+
+def read_images(
+    source: Any,
+    *,
+    colour: bool | None = None,
+    invert: bool | str = "auto",
+    like: Images | Mapping[str, Any] | None = None,
+) -> Images:
     """Read images of one size: from a folder, a list of files, or an array.
 
     Parameters
@@ -91,6 +121,9 @@ def read_images(source: Any, *, colour: bool | None = None, invert: bool | str =
         Whether to exchange black and white. 'auto' does so, and warns, for images of two values
         that are mostly white, as scans of writing are: what is drawn should be the numbers that
         are not zero.
+    like : Images or dict, optional
+        Images that were read before, or their `kind()`: new ones must have their size, and get
+        their colours and inversion; the settings above are then not looked at.
 
     Returns
     -------
@@ -110,6 +143,21 @@ def read_images(source: Any, *, colour: bool | None = None, invert: bool | str =
     """
     if not isinstance(invert, bool) and invert != "auto":
         raise ValueError(f"invert={invert!r} is not allowed: it must be True, False or 'auto'")
+    if like is None:
+        return _read(source, colour, invert)
+    kind = like.kind() if isinstance(like, Images) else like
+    size = tuple(kind["size"])
+    images = _read(source, len(size) == 3, False)
+    if images.size != size:
+        sizes = [f"{width} x {height}" for height, width in (images.size[:2], size[:2])]
+        raise ValueError(f"new images are {sizes[0]} and those before are {sizes[1]}: resize them")
+    if kind["turned"] is None:
+        return images
+    np.subtract(kind["turned"], images.values, out=images.values)
+    return replace(images, inverted=True, turned=kind["turned"])
+
+
+def _read(source: Any, colour: bool | None, invert: bool | str) -> Images:
     if is_folder(source):
         return _from_files(files_of(source, SUFFIXES, "images"), colour, invert)
     if is_paths(source) or _is_names(source):
@@ -198,10 +246,9 @@ def _images(
     invert: bool | str,
 ) -> Images:
     inverted = invert is True or (invert == "auto" and len(size) == 2 and _is_mostly_white(values))
-    if inverted:
-        low, high = values.min(), values.max()
-        for part in row_chunks(len(values), 8 * values.shape[1]):
-            values[part] = (low + high) - values[part]
+    turned = float(values.min()) + float(values.max()) if inverted else None
+    if turned is not None:
+        np.subtract(turned, values, out=values)
     if inverted and invert == "auto":
         warn(
             "the images have two values and are mostly white: black and white were exchanged; pass "
@@ -219,7 +266,7 @@ def _images(
         id_name=None if ids is None else "file",
         rows=np.arange(len(values)),
     )
-    return Images(table, size, bool(inverted))
+    return Images(table, size, bool(inverted), turned)
 
 
 def _is_mostly_white(values: FloatArray) -> bool:

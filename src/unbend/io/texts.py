@@ -1,6 +1,6 @@
 """Texts: a folder, a list, or a column of a table, as a sparse matrix of weighted terms."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,30 @@ class Texts:
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
+    def dictionary(self) -> dict[str, Any]:
+        """Terms, weights and how documents were cut, in JSON: what `like` needs of these texts.
+
+        Returns
+        -------
+        dict
+            To be kept with a model, as ``model.save(path, about=texts.dictionary())``.
+
+        Examples
+        --------
+        >>> import unbend
+        >>> texts = unbend.io.read_texts(["red apple", "green apple"], stop_words=None)
+        >>> kept = texts.dictionary()
+        >>> unbend.io.read_texts(["apple pie"], like=kept).values.toarray()
+        array([[1., 0., 0.]])
+        """
+        return {
+            "terms": list(self.columns),
+            "weights": None if self.weights is None else self.weights.tolist(),
+            "stop_words": sorted(self.terms.stop_words),
+            "stem": self.terms.stemmed,
+            "unit": self.unit,
+        }
+
     def distances(self) -> FloatArray:
         """Distances between all documents, for ``metric="precomputed"``.
 
@@ -104,7 +128,7 @@ def read_texts(
     stop_words: Iterable[str] | str | None = "english",
     stem: bool = False,
     unit: bool = True,
-    like: Texts | None = None,
+    like: Texts | Mapping[str, Any] | None = None,
     encoding: str = "utf-8",
 ) -> Texts:
     r"""Read documents as weighted frequencies of their terms.
@@ -129,9 +153,9 @@ def read_texts(
         one term.
     unit : bool, default=True
         Whether to bring each document to length one, so that long and short ones compare.
-    like : Texts, optional
-        Texts that were read before: their terms and weights are used, for new documents; the
-        settings above are then not looked at.
+    like : Texts or dict, optional
+        Texts that were read before, or their `dictionary()`: their terms and weights are used, for
+        new documents; the settings above are then not looked at.
     encoding : str, default='utf-8'
         Encoding of files of documents.
 
@@ -154,18 +178,33 @@ def read_texts(
     """
     if weight not in WEIGHTS:
         raise ValueError(f"weight={weight!r} is not allowed: it must be 'tf-idf' or 'tf'")
-    terms = Terms(_stop_words(stop_words), stem) if like is None else like.terms
     held = documents_of(source, column, label, id, encoding)
     if like is not None:
-        known = {term: place for place, term in enumerate(like.columns)}
-        counts, _ = counted(held.documents, terms, known)
-        counts.sort_indices()
-        return _texts(held, counts, like.columns, like.weights, terms, like.unit)
+        return _texts_like(held, like.dictionary() if isinstance(like, Texts) else like)
+    terms = Terms(_stop_words(stop_words), stem)
     counts, names = alphabetical(*counted(held.documents, terms, None))
     # Empty documents are none: they do not make terms rare.
     some = counts[np.diff(counts.indptr) > 0]
     weights = inverse_frequencies(some) if weight == "tf-idf" else None
     return _texts(held, counts, names, weights, terms, unit)
+
+
+def _texts_like(held: Held, dictionary: Mapping[str, Any]) -> Texts:
+    """Count the terms of a dictionary, and weigh them as it says."""
+    lacking = {"terms", "weights", "stop_words", "stem", "unit"} - set(dictionary)
+    if lacking:
+        raise ValueError(
+            f"like has no {min(lacking)!r}: pass texts, or what texts.dictionary() gave"
+        )
+    terms = Terms(frozenset(dictionary["stop_words"]), dictionary["stem"])
+    names = tuple(dictionary["terms"])
+    counts, _ = counted(held.documents, terms, {term: place for place, term in enumerate(names)})
+    counts.sort_indices()
+    given = dictionary["weights"]
+    weights = None if given is None else np.asarray(given, dtype=np.float64)
+    if weights is not None and weights.shape != (len(names),):
+        raise ValueError(f"like has {len(names)} terms and weights of the shape {weights.shape}")
+    return _texts(held, counts, names, weights, terms, dictionary["unit"])
 
 
 def _texts(

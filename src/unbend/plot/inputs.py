@@ -8,7 +8,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.datasets import Surface
-from unbend.registry import METHODS
+from unbend.registry import METHODS, SEVERAL
 
 # Axes of a surface.
 SPACE = ("x", "y", "z")
@@ -97,7 +97,7 @@ def _embedding(estimator: Any) -> Any:
 def _known(method: Any) -> tuple[str, bool]:
     """Name of a method, and whether its coordinates have the scale of the data."""
     if isinstance(method, str):
-        for entry in METHODS:
+        for entry in (*METHODS, *SEVERAL):
             if method in (entry.name, entry.class_name):
                 return entry.class_name, bool(entry.load().isometric)
         known = ", ".join(entry.name for entry in METHODS)

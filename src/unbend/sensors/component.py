@@ -9,7 +9,8 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.report import stage, warn
 from unbend.sensors.alignment import onto_anchors
 from unbend.sensors.expected import Answers, noise_level, root_mean_square
-from unbend.sensors.search import searched
+from unbend.sensors.rigidity import held
+from unbend.sensors.search import alternative, searched
 from unbend.unfold.edges import of_graph
 
 
@@ -21,9 +22,9 @@ class Part:
     errors: FloatArray
     determined: BoolArray
     absolute: bool
+    ambiguity: FloatArray = field(default_factory=lambda: np.zeros(1))
     misses: FloatArray = field(default_factory=lambda: np.empty(0))
     explained: float = np.nan
-    ambiguity: FloatArray | float = 0.0
     start: str = "none"
     stress: float = 0.0
     noise: float = np.nan
@@ -49,20 +50,24 @@ def placed(
     _tell_merged(n - edges.n)
     if edges.m == 0:
         return Part(np.zeros((n, dim)), np.full(n, np.nan), np.zeros(n, dtype=bool), False)
-    favoured = np.zeros(edges.n, dtype=bool)
-    favoured[vertex[anchored]] = True
-    found = searched(edges, weights == "relative", how, favoured, dim, rng)
+    search = searched(edges, weights == "relative", how, dim, rng)
+    springs, found = search.springs, search.refined
     with stage("errors"):
-        noise = noise_level(found.springs, found.refined.positions, found.held)
-        answers = Answers.to_noise(found.springs, found.refined.positions, noise, rng)
+        favoured = np.zeros(edges.n, dtype=bool)
+        favoured[vertex[anchored]] = True
+        safe = held(edges, found.positions, favoured, rng)
+        noise = noise_level(springs, found.positions, safe)
+        answers = Answers.to_noise(springs, found.positions, noise, rng)
+        elsewhere = alternative(found.positions, search.rivals(noise), safe)[vertex] * unit
     # Errors of relative lengths have no unit, nor has the stress that they add up to.
     size = 1.0 if weights == "relative" else unit
+    part = _aligned(answers, safe, vertex, known, unit)
     return replace(
-        _aligned(answers, found.held, vertex, known, unit),
-        ambiguity=found.ambiguity[vertex] * unit,
-        start=found.start,
-        stress=found.refined.stress * size**2,
+        part,
+        start=search.start,
+        stress=found.stress * size**2,
         noise=noise * size,
+        ambiguity=elsewhere,
     )
 
 
@@ -82,7 +87,7 @@ def _aligned(
         return Part(moved, free, determined, False)
     errors = np.where(determined, answers.errors(fixed)[vertex], np.nan) * unit
     misses = np.linalg.norm((moved - known)[anchored], axis=1)
-    return Part(moved, errors, determined, True, misses, explained)
+    return Part(moved, errors, determined, True, misses=misses, explained=explained)
 
 
 def _tell_merged(merged: int) -> None:

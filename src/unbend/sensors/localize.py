@@ -18,8 +18,9 @@ from unbend.sensors.result import Localization
 from unbend.sensors.search import STARTS
 
 WEIGHTS = ("relative", "equal")
-# Times its expected error that a sensor lies elsewhere in another layout, to be told of.
-UNSURE = 3.0
+# Times its expected error, and share of the extent of its component, that a sensor lies elsewhere
+# in another layout, to be told of.
+UNSURE, SMALL_DOUBT = 3.0, 1e-3
 # Anchors disagree that are this many times farther off than expected, and by this share of the
 # extent of their component.
 DISAGREE, SMALL_MISS = 5.0, 1e-3
@@ -164,10 +165,7 @@ def _tell(
                 f"anchors lie {miss:.2g} from where the distances put them, and errors of these "
                 f"explain {part.explained:.2g}: check the anchors, and that both have one unit"
             )
-    # Sensors without an expected error are unsure wherever another layout puts them.
-    unsure = sum(
-        int(np.sum(part.ambiguity > UNSURE * np.nan_to_num(part.errors))) for part in parts
-    )
+    unsure = sum(_unsure(part) for part in parts)
     if unsure:
         warn(
             f"another layout fits the distances as well, in which {unsure} sensors lie elsewhere: "
@@ -179,3 +177,10 @@ def _tell(
             f"{few} sensors are not determined by their distances: some may as well be mirrored or "
             "turned with others; `determined` tells which, and they have no expected error"
         )
+
+
+def _unsure(part: Part) -> int:
+    """Count the sensors that another layout puts farther away than errors explain."""
+    spread = float(np.ptp(part.positions, axis=0).max())
+    expected = np.maximum(UNSURE * part.errors, SMALL_DOUBT * spread)
+    return int(np.sum(part.ambiguity > expected))

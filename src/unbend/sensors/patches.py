@@ -63,7 +63,7 @@ def from_patches(edges: Edges, dim: int) -> FloatArray:
 
 def local_maps(edges: Edges, dim: int) -> Maps:
     """Place every neighbourhood by the distances known within it."""
-    members = _neighborhoods(edges)
+    members = _neighborhoods(edges, dim)
     n, width = members.shape
     places = np.zeros((n, width, dim))
     for rows in row_chunks(n, 64 * width**2, 1 << 25):
@@ -78,7 +78,7 @@ def local_maps(edges: Edges, dim: int) -> Maps:
     )
 
 
-def _neighborhoods(edges: Edges) -> IntArray:
+def _neighborhoods(edges: Edges, least: int) -> IntArray:
     """Each sensor and the nearest that it has a distance to, ascending, n in empty places."""
     n, every = edges.n, np.arange(edges.n)
     centre = np.concatenate((every, edges.first, edges.second))
@@ -87,7 +87,7 @@ def _neighborhoods(edges: Edges) -> IntArray:
     centre, member = centre[order], member[order]
     begin = np.searchsorted(centre, every)
     rank = np.arange(len(centre)) - begin[centre]
-    width = min(int(rank.max()) + 1, MOST_MEMBERS)
+    width = max(min(int(rank.max()) + 1, MOST_MEMBERS), least)
     members = np.full((n, width), n)
     near = rank < width
     members[centre[near], rank[near]] = member[near]
@@ -145,9 +145,7 @@ def _by_paths(lengths: FloatArray, both: FloatArray, dim: int) -> FloatArray:
     centring = np.eye(len(every)) * (both > 0) - both
     squares = np.square(np.where(both > 0, paths, 0.0))
     values, vectors = np.linalg.eigh(-0.5 * centring @ squares @ centring)
-    found = vectors[:, :, -dim:] * np.sqrt(np.maximum(values[:, None, -dim:], 0.0))
-    # Fewer sensors than coordinates span fewer.
-    return np.pad(found, ((0, 0), (0, 0), (0, dim - found.shape[2])))
+    return np.asarray(vectors[:, :, -dim:] * np.sqrt(np.maximum(values[:, None, -dim:], 0.0)))
 
 
 def turned(edges: Edges, maps: Maps) -> Maps:

@@ -6,8 +6,6 @@ import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray
 from unbend.report import note, stage
-from unbend.sensors.expected import noise_level
-from unbend.sensors.rigidity import held
 from unbend.sensors.springs import Refined, Springs, relative_weights
 from unbend.sensors.starts import Start, mirrored, reweighted, squeezed, start
 from unbend.unfold.edges import Edges
@@ -21,31 +19,27 @@ STARTS: dict[str, tuple[Start, ...]] = {
 }
 # Likelihood that two layouts may differ by, as a logarithm, and both be believed.
 BELIEVED = 3.0
-# Layouts that differ by less than this share of a distance are the same.
-SAME = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The best layout of a component, and how far others that fit as well put each sensor.
-
-    `held` tells the sensors that the distances determine.
-    """
+    """The best layout of a component, and all that were found, each with its stress."""
 
     springs: Springs
     refined: Refined
     start: str
-    held: BoolArray
-    ambiguity: FloatArray
+    layouts: tuple[Refined, ...]
+
+    def rivals(self, noise: float) -> list[FloatArray]:
+        """Layouts that fit the distances about as well as the best, for their noise."""
+        least = min(found.stress for found in self.layouts)
+        return [
+            found.positions for found in self.layouts if found.stress - least <= BELIEVED * noise**2
+        ]
 
 
 def searched(
-    edges: Edges,
-    relative: bool,
-    how: str,
-    anchors: BoolArray,
-    dim: int,
-    rng: np.random.Generator,
+    edges: Edges, relative: bool, how: str, dim: int, rng: np.random.Generator
 ) -> Searched:
     """Refine from every start of `how`."""
     lengths = np.sqrt(edges.squares)
@@ -60,37 +54,30 @@ def searched(
             note(stress=found.stress, steps=found.steps)
         layouts.append((found, name))
     best, begun = min(layouts, key=lambda one: one[0].stress)
-    safe = held(edges, best.positions, anchors, rng)
-    ambiguity = alternative(springs, best, [found for found, _ in layouts], safe)
     if relative:
         with stage("reweighting"):
             springs, best = reweighted(springs, best)
-    return Searched(springs, best, begun, safe, ambiguity)
+    return Searched(springs, best, begun, tuple(found for found, _ in layouts))
 
 
-def alternative(
-    springs: Springs, best: Refined, layouts: list[Refined], safe: BoolArray
-) -> FloatArray:
-    """Distance of each sensor from where the farthest layout that fits as well puts it.
+def alternative(positions: FloatArray, rivals: list[FloatArray], held: BoolArray) -> FloatArray:
+    """Distance of each sensor from where the farthest of other layouts puts it.
 
-    Zero where no other layout is farther away than a small part of a distance. Layouts are laid
-    over each other by the sensors that are `safe`.
+    Layouts are laid on each other by the sensors that are held, and count by these: others may be
+    elsewhere in any case.
     """
-    noise = noise_level(springs, best.positions, safe)
-    farthest = np.zeros(springs.edges.n)
-    nothing = SAME * float(np.median(springs.lengths))
-    for found in layouts:
-        if found.stress - best.stress <= BELIEVED * noise**2:
-            moved = aligned(found.positions, best.positions, safe)
-            apart = np.linalg.norm(moved - best.positions, axis=1)
-            if apart.max() > nothing and np.square(apart).sum() > np.square(farthest).sum():
-                farthest = apart
-    return np.asarray(farthest)
+    farthest = np.zeros(len(positions))
+    if not held.any():
+        return farthest
+    for found in rivals:
+        apart = np.linalg.norm(aligned(found, positions, held) - positions, axis=1)
+        if np.square(apart[held]).sum() > np.square(farthest[held]).sum():
+            farthest = apart
+    return farthest
 
 
-def aligned(positions: FloatArray, target: FloatArray, fixed: BoolArray) -> FloatArray:
-    """Move, turn or mirror positions so that some lie as near to others as they can."""
-    here, there = positions[fixed], target[fixed]
-    centre, goal = here.mean(axis=0), there.mean(axis=0)
-    left, _, right = np.linalg.svd((here - centre).T @ (there - goal))
+def aligned(positions: FloatArray, target: FloatArray, by: BoolArray) -> FloatArray:
+    """Move, turn or mirror positions onto others, in the sense of least squares over some."""
+    centre, goal = positions[by].mean(axis=0), target[by].mean(axis=0)
+    left, _, right = np.linalg.svd((positions[by] - centre).T @ (target[by] - goal))
     return np.asarray((positions - centre) @ (left @ right) + goal)

@@ -6,15 +6,24 @@ from importlib.resources import files
 
 import numpy as np
 
+from unbend.apps.study.columns import Column
 from unbend.apps.study.pictures import (
     bars,
     best_pictures,
     curves_picture,
     dimension_picture,
     sheet_picture,
+    some_images,
 )
 from unbend.apps.study.study import Study
-from unbend.apps.study.words import about_data, about_dimension, about_quality, code, commands
+from unbend.apps.study.words import (
+    about_data,
+    about_dimension,
+    about_quality,
+    code,
+    commands,
+    names_of,
+)
 from unbend.choose.judging import BETTER
 
 MOST_COLUMNS = 40
@@ -95,26 +104,36 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
 
 
 def _the_data(found: Study) -> str:
-    summary = f"<p>{found.rows} rows, {len(found.columns)} columns of numbers"
+    row, column = names_of(found.asked)
+    given = found.asked.given
+    size = None if given is None else given.size
+    width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
+    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (given is None)
     label = found.asked.label
     summary += "" if label is None else f", labelled by {_data(label)}"
-    heads = ("column", "missing", "least", "mean", "most", "deviation", "of variance", "values")
+    if size is not None:
+        return f"{summary}.</p>" + _said(about_data(found)) + some_images(found)
+    heads = (column, "missing", "least", "mean", "most", "deviation", "of variance", "values")
     lines = [
         (
-            _data(column.name),
-            str(column.missing),
-            *(
-                f"{value:.4g}"
-                for value in (column.least, column.mean, column.most, column.deviation)
-            ),
-            f"{column.share:.1%}",
-            "constant" if column.constant else bars(column.bars),
+            _data(each.name),
+            str(each.missing),
+            *(f"{value:.4g}" for value in (each.least, each.mean, each.most, each.deviation)),
+            f"{each.share:.1%}",
+            "constant" if each.constant else bars(each.bars),
         )
-        for column in found.columns[:MOST_COLUMNS]
+        for each in _heaviest(found.columns)
     ]
     left = len(found.columns) - len(lines)
-    more = f"<p>… and {left} columns more.</p>" if left else ""
+    more = f"<p>… and {left} {column}s that vary less.</p>" if left else ""
     return f"{summary}.</p>" + _said(about_data(found)) + _table(heads, lines) + more
+
+
+def _heaviest(columns: list[Column]) -> list[Column]:
+    """Return the columns in their order, or of very many those that vary most, most first."""
+    if len(columns) <= MOST_COLUMNS:
+        return columns
+    return sorted(columns, key=lambda column: -column.share)[:MOST_COLUMNS]
 
 
 def _quality(found: Study) -> str:

@@ -7,11 +7,14 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from unbend import plot
 from unbend.apps.study.study import NEIGHBORS, Study
 from unbend.arrays import FloatArray
 
+# Images that stand beside each other, and below.
+ACROSS, DOWN = 10, 4
 # As many rows as `compare` looks from: the areas are then those of its table.
 LOOKED_FROM = 1000
 
@@ -54,10 +57,36 @@ def best_pictures(found: Study) -> list[str]:
     best, trust = found.best, found.trust
     if best is None or trust is None:
         return []
-    shown = plot.scatter(best.estimator, _colour(found), title=best.title)
+    given, colour = found.asked.given, _colour(found)
+    if given is not None and given.size is not None:
+        shown = plot.thumbnails(best.estimator, _images(found), colour, title=best.title)
+    else:
+        shown = plot.scatter(best.estimator, colour, title=best.title)
     title = f"Trustworthiness of each point, {NEIGHBORS} neighbours"
     doubted = plot.scatter(best.estimator, np.asarray(trust.local), title=title)
     return [picture(shown, best.title), picture(doubted, title)]
+
+
+def some_images(found: Study) -> str:
+    """Draw some of the images, and the mean of all, first."""
+    images = _images(found)
+    places = np.linspace(0, len(images) - 1, min(len(images), ACROSS * DOWN - 1)).astype(int)
+    shown = np.stack([images.mean(axis=0), *images[places]])
+    low, high = float(images.min()), float(images.max())
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    for number, image in enumerate((shown - low) / ((high - low) or 1.0)):
+        axes = figure.add_subplot(DOWN, ACROSS, number + 1)
+        axes.imshow(image, cmap="gray", vmin=0, vmax=1)
+        axes.set_axis_off()
+        axes.set_title("mean" if number == 0 else "", fontsize=8)
+    return picture(figure, "the mean of all images, and some of them")
+
+
+def _images(found: Study) -> FloatArray:
+    given = found.asked.given
+    assert given is not None
+    assert given.size is not None
+    return np.asarray(found.table.values, dtype=np.float64).reshape(-1, *given.size)
 
 
 def _colour(found: Study) -> Any:

@@ -28,6 +28,32 @@ LEAST_ROWS = 30
 
 
 @dataclass(frozen=True)
+class Given:
+    """Data that were no table before they were read, and how to read them again.
+
+    Attributes
+    ----------
+    row, column : str
+        What a row is called, and a column: a document, and a term.
+    options : str
+        Options of the commands, each after a space.
+    code : str
+        Python that gives something with `values` and `label`.
+    chosen : str
+        What follows the chosen rows of those values to make an array.
+    size : tuple of int, or None
+        Height and width of images, and 3 where they have colours.
+    """
+
+    row: str
+    column: str
+    options: str
+    code: str
+    chosen: str = ""
+    size: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Asked:
     """How a table was read and sampled: what the commands on the page repeat."""
 
@@ -38,6 +64,8 @@ class Asked:
     missing: str
     max_rows: int
     random_state: int
+    array: str | None = None
+    given: Given | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +154,14 @@ def study(
     random_state: int = 0,
     n_jobs: int | None = None,
     name: str | None = None,
+    array: str | None = None,
+    given: Given | None = None,
 ) -> Study:
     """Look at a table as a whole.
 
     Parameters
     ----------
-    source, label, id, ignore, missing
+    source, label, id, ignore, missing, array
         As for `unbend.io.read`; values that are missing are counted before they are settled.
     max_rows : int
         Above this number of rows, that many drawn at random are studied.
@@ -141,6 +171,8 @@ def study(
         Methods that run at the same time; -1: as many as cores.
     name : str, optional
         What to call the table; by default its path.
+    given : Given, optional
+        What the rows were, where `source` is a `Table` of images, texts or the like.
 
     Returns
     -------
@@ -156,9 +188,11 @@ def study(
     """
     names = tuple(ignore)
     with stage("reading"):
-        raw, where = _raw(source, Roles(label, id, names))
+        raw, where = _raw(source, Roles(label, id, names), array)
         whole = settled(raw, missing, where)
-    asked = Asked(name or where, label, id, names, missing, max_rows, random_state)
+    asked = Asked(
+        name or where, raw.label_name, id, names, missing, max_rows, random_state, array, given
+    )
     rows = drawn(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
     if table.shape[1] < 2:
@@ -209,9 +243,11 @@ def classes_of(label: Any) -> Any:
     return np.array(colours.shown) if isinstance(colours, Labels) else None
 
 
-def _raw(source: Any, roles: Roles) -> tuple[Table, str]:
-    """Read a table with NaN where values are missing."""
-    opened = open_source(source)
+def _raw(source: Any, roles: Roles, array: str | None) -> tuple[Table, str]:
+    """Read a table with NaN where values are missing; one that was read stays as it is."""
+    if isinstance(source, Table):
+        return source, "the table"
+    opened = open_source(source, array)
     (table,) = opened.tables(roles.among(opened.names, opened.where), None)
     return table, opened.where
 

@@ -19,8 +19,9 @@ STILL, MOVING = 0.05, 0.3
 def about_data(found: Study) -> Iterator[str]:
     """Say what is to be known of the table before any method."""
     studied = len(found.table)
+    row, column = names_of(found.asked)
     if studied < found.kept:
-        yield f"{studied} of {found.kept} rows, drawn at random, were studied."
+        yield f"{studied} of {found.kept} {row}s, drawn at random, were studied."
     missing = sum(column.missing for column in found.columns)
     if missing and found.asked.missing == "drop":
         yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were left out."
@@ -29,15 +30,20 @@ def about_data(found: Study) -> Iterator[str]:
         yield f"{_were(missing, 'value')} missing: the {policy} of the column stands there."
     constant = sum(column.constant for column in found.columns)
     if constant:
-        yield f"{_were(constant, 'column')} constant, and can be left out: no distance changes."
+        yield f"{_were(constant, column)} constant, and can be left out: no distance changes."
     if found.repeated:
-        yield f"{_were(found.repeated, 'row')} equal to an earlier one: the same point twice."
+        yield f"{_were(found.repeated, row)} equal to an earlier one: the same point twice."
     heaviest = max(found.columns, key=lambda column: column.share)
     if len(found.columns) > 2 and heaviest.share > RULES:
         yield (
-            f"One column, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so "
+            f"One {column}, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so "
             "distances are little else than its differences: if units differ, standardise first."
         )
+
+
+def names_of(asked: Asked) -> tuple[str, str]:
+    """Return what a row is called, and a column."""
+    return ("row", "column") if asked.given is None else (asked.given.row, asked.given.column)
 
 
 def _were(count: int, what: str) -> str:
@@ -47,9 +53,12 @@ def _were(count: int, what: str) -> str:
 def about_dimension(found: Study) -> Iterator[str]:
     """Say how far the number of dimensions can be trusted."""
     choice = found.dimension
-    agreed = f"{choice.agreement:.0%} of the rules agree on {choice.dimension}"
-    sure = "" if choice.agreement >= 0.5 else ": fewer than half, so take it as a guess"
-    yield f"{agreed}{sure}."
+    if choice.agreement == 0:
+        yield f"No rule says {choice.dimension}, which is the middle of them: take it as a guess."
+    else:
+        agreed = f"{choice.agreement:.0%} of the rules agree on {choice.dimension}"
+        sure = "" if choice.agreement >= 0.5 else ": fewer than half, so take it as a guess"
+        yield f"{agreed}{sure}."
     if choice.dimension > 2:
         yield (
             f"Two coordinates cannot show {choice.dimension} dimensions: as features, keep "
@@ -123,29 +132,40 @@ def commands(found: Study) -> list[str]:
 
 def _aside(asked: Asked) -> str:
     """Return the options that say which columns are not data, and about missing values."""
+    if asked.given is not None:
+        return asked.given.options
     given = {"label": asked.label, "id": asked.id, "ignore": ",".join(asked.ignore)}
+    given["array"] = asked.array
     options = [f" --{name} {shlex.quote(value)}" for name, value in given.items() if value]
     return "".join(options) + f" --missing {asked.missing}"
+
+
+def _reading(asked: Asked) -> str:
+    if asked.given is not None:
+        return asked.given.code
+    given = {"label": asked.label, "id": asked.id, "ignore": list(asked.ignore)}
+    given["array"] = asked.array
+    options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+    return f"unbend.io.read({asked.source!r}{options}, missing={asked.missing!r})"
 
 
 def code(found: Study) -> str:
     """Return the lines of Python that give the numbers of the page again."""
     asked = found.asked
-    given = {"label": asked.label, "id": asked.id, "ignore": list(asked.ignore)}
-    options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+    read, array = _reading(asked), "" if asked.given is None else asked.given.chosen
     classes = "" if found.hit is None else ", labels=table.label[rows].astype(str)"
     lines = [
         "import numpy as np",
         "import unbend",
         "",
-        f"table = unbend.io.read({asked.source!r}{options}, missing={asked.missing!r})",
+        f"table = {read}",
         f"rows = np.arange({found.kept})",
     ]
     if len(found.table) < found.kept:
         draw = f"choice({found.kept}, {asked.max_rows}, replace=False)"
         lines[-1] = f"rows = np.sort(np.random.default_rng({asked.random_state}).{draw})"
     lines += [
-        "X = table.values[rows]",
+        f"X = table.values[rows]{array}",
         "",
         "dimension = unbend.choose_dimension(X)",
         f"suggestion = unbend.suggest(X, random_state={asked.random_state})",
