@@ -3,32 +3,66 @@
 import json
 
 import numpy as np
+import pytest
 
 from tests.cli.program import numbers, sentence, unbend
 from tests.sensors.networks import network, places
 
 
-def files(folder):
+def files(folder, first=0):
+    """Write distances and anchors of sensors counted from `first`."""
     points = places(60, 0)
     graph = network(points, 15, 0.0).tocoo()
-    pairs = zip(*graph.coords, graph.data.tolist(), strict=True)
+    pairs = zip(*(ends + first for ends in graph.coords), graph.data.tolist(), strict=True)
     lines = ["i,j,distance", *(f"{i},{j},{d!r}" for i, j, d in pairs if i < j)]
     (folder / "distances.csv").write_text("\n".join(lines) + "\n")
-    known = ["sensor,x,y", *(f"{i},{points[i, 0]!r},{points[i, 1]!r}" for i in (0, 20, 40, 59))]
-    (folder / "anchors.csv").write_text("\n".join(known).replace("np.float64", "") + "\n")
+    known = [f"{i + first},{points[i, 0]:.17g},{points[i, 1]:.17g}" for i in (0, 20, 40, 58)]
+    (folder / "anchors.csv").write_text("\n".join(["sensor,x,y", *known]) + "\n")
     return points
 
 
-def test_positions_are_written_and_absolute(tmp_path):
-    points = files(tmp_path)
-    (tmp_path / "anchors.csv").write_text(
-        (tmp_path / "anchors.csv").read_text().replace("(", "").replace(")", "")
-    )
+@pytest.mark.parametrize("first", [0, 1])
+def test_positions_are_written_and_absolute(tmp_path, first):
+    points = files(tmp_path, first)
     words = ("distances.csv", "--anchors", "anchors.csv", "-o", "positions.csv")
     unbend("localize", *words, cwd=tmp_path)
     found = numbers(tmp_path / "positions.csv", ["position_1", "position_2"])
     assert np.abs(found - points).max() < 1e-6
-    assert numbers(tmp_path / "positions.csv", ["absolute"]).all()
+    assert numbers(tmp_path / "positions.csv", ["absolute", "determined"]).all()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy"])
+def test_a_square_may_lack_distances_that_were_not_measured(tmp_path, suffix):
+    points = files(tmp_path)
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    distances[distances > 0.4] = np.nan
+    if suffix == "npy":
+        np.save(tmp_path / "square.npy", distances)
+    else:
+        rows = [",".join("" if np.isnan(d) else f"{d:.17g}" for d in row) for row in distances]
+        (tmp_path / "square.csv").write_text("\n".join(rows) + "\n")
+    words = (f"square.{suffix}", "--anchors", "anchors.csv", "-o", "positions.csv")
+    unbend("localize", *words, cwd=tmp_path)
+    found = numbers(tmp_path / "positions.csv", ["position_1", "position_2"])
+    assert np.abs(found - points).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("0,5,5", "two positions of sensor 0"),
+        ("60,5,5", "holds 60, which is no sensor: those of the distances are numbered 0 to 59"),
+        ("1.5,5,5", "holds 1.5, which is no sensor"),
+        ("1e300,5,5", r"holds 1e+300, which is no sensor"),
+    ],
+)
+def test_anchors_that_are_none_are_refused_and_nothing_is_written(tmp_path, line, message):
+    files(tmp_path)
+    with (tmp_path / "anchors.csv").open("a") as file:
+        file.write(line + "\n")
+    words = ("distances.csv", "--anchors", "anchors.csv", "-o", "positions.csv")
+    assert message in sentence(unbend("localize", *words, cwd=tmp_path, code=1))
+    assert not (tmp_path / "positions.csv").exists()
 
 
 def test_json_tells_what_is_known(tmp_path):

@@ -75,8 +75,10 @@ def test_anchors_on_a_line_up_to_their_errors_do_not_say_which_side_is_which(acr
     points = places(80, 0)
     points[:4] = [[0.1, 0.5], [0.3, 0.5], [0.6, 0.5], [0.9, 0.5]]
     points[:4, 1] += across * np.array([1.0, -1.0, 1.0, -1.0])
-    for seed in range(5):
-        found = unbend.localize(network(points, 14, 0.05, seed), {i: points[i] for i in range(4)})
+    anchors = {i: points[i] for i in range(4)}
+    for seed in range(3):
+        graph = network(points, 14, 0.05, seed)
+        found = unbend.localize(graph, anchors, start="isomap")
         assert not found.absolute.any()
 
 
@@ -87,7 +89,7 @@ def test_anchors_in_another_unit_are_told():
 
 
 def test_anchors_that_agree_are_not_doubted():
-    for seed in range(10):
+    for seed in range(5):
         points = places(80, seed)
         graph = network(points, 18, 0.05, seed)
         with warnings.catch_warnings(record=True) as told:
@@ -110,10 +112,10 @@ def test_a_pair_of_anchors_apart_from_the_others_stays_where_it_is():
 def test_errors_of_absolute_positions_are_as_expected():
     """Half of the errors of a Gaussian in the plane lie below √(ln 2) of their root mean square."""
     ratios = []
-    for seed in range(12):
+    for seed in range(8):
         points = places(120, seed)
         graph = network(points, 16, 0.05, seed)
-        found = unbend.localize(graph, {i: points[i] for i in range(0, 120, 24)})
+        found = unbend.localize(graph, {i: points[i] for i in range(0, 120, 24)}, start="isomap")
         free = found.determined & found.absolute & (np.arange(120) % 24 > 0)
         errors = np.linalg.norm(found.positions - points, axis=1)[free]
         ratios.append(np.median(errors / found.errors[free]))

@@ -24,6 +24,24 @@ def variance(edges: Edges, folder: Path, kappa: np.ndarray | None = None) -> flo
     lines += [f"{m + 1} 1 {i} {j} 1" for i in range(1, n + 1) for j in range(i, n + 1)]
     if kappa is not None:
         blocks, lines, right = _springs(edges, kappa, lines, right)
+    return (_solved(blocks, right, lines, folder) - 1.0) * size
+
+
+def variance_in_span(edges: Edges, basis: np.ndarray, folder: Path) -> float:
+    """Largest tr Z with lengths of U Z U' as bounds, for orthonormal columns U of sum zero."""
+    size, p = edges.squares.mean(), basis.shape[1]
+    lines = [f"0 1 {i} {i} 1" for i in range(1, p + 1)]
+    for e, vector in enumerate(basis[edges.first] - basis[edges.second], 1):
+        products = np.outer(vector, vector)
+        lines += [
+            f"{e} 1 {i + 1} {j + 1} {products[i, j]:.17g}" for i in range(p) for j in range(i, p)
+        ]
+        lines += [f"{e} 2 {e} {e} 1"]
+    return _solved([p, -edges.m], [*(edges.squares / size)], lines, folder) * size
+
+
+def _solved(blocks: list[int], right: list[float], lines: list[str], folder: Path) -> float:
+    """Largest value of a program in SDPA's format."""
     head = [str(len(right)), str(len(blocks)), " ".join(map(str, blocks))]
     program = folder / "program.dat-s"
     program.write_text("\n".join([*head, " ".join(f"{b:.17g}" for b in right), *lines]) + "\n")
@@ -32,7 +50,7 @@ def variance(edges: Edges, folder: Path, kappa: np.ndarray | None = None) -> flo
     )
     found = re.search(r"Primal objective value:\s*(\S+)", done.stdout)
     assert found, done.stdout
-    return (float(found[1]) - 1.0) * size
+    return float(found[1])
 
 
 def _springs(

@@ -2,13 +2,16 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
-from tests.unfold.csdp import variance
+from tests.unfold.csdp import variance, variance_in_span
 from tests.unfold.graphs import of_points
 from unbend.datasets import SURFACES
-from unbend.unfold import unfold
+from unbend.methods.landmark_mvu import smoothest
+from unbend.unfold import unfold, unfold_spanned
 from unbend.unfold.solve import stiffness
+from unbend.unfold.spanned import orthonormal
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,3 +37,17 @@ def test_springs_have_the_objective_that_csdp_finds(surface, tmp_path):
     kappa = stiffness(scaled, 0.01).kappa * size
     proof = unfold(edges, "soft", slack=0.01).certificate
     assert variance(edges, tmp_path, kappa) == pytest.approx(proof.lower, rel=1e-4)
+
+
+@pytest.mark.parametrize("columns", [4, 9])
+@pytest.mark.parametrize("span", ["smooth", "random"])
+@SURFACE
+def test_bounds_within_a_span_enclose_what_csdp_finds(surface, span, columns, tmp_path):
+    edges = of_points(SURFACES[surface](60, random_state=0).points, 5)
+    drawn = np.random.default_rng(0).standard_normal((60, columns))
+    basis = orthonormal(smoothest(edges, columns) if span == "smooth" else drawn)
+    found = unfold_spanned(edges, basis, "inequality")
+    independent = variance_in_span(edges, basis, tmp_path)
+    assert independent == pytest.approx(found.certificate.lower, rel=1e-6)
+    assert independent <= found.certificate.upper * (1 + 1e-6)
+    assert edges.stretch(found.factor).max() <= 0.0

@@ -82,3 +82,68 @@ def test_new_rows_are_placed_by_the_same_weights():
 def test_too_few_landmarks_are_refused():
     with pytest.raises(ValueError, match="too few for n_components=2"):
         unbend.LandmarkMVU(n_landmarks=3).fit(s_curve(60, random_state=0).points)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("basis", ["weights", "laplacian"])
+def test_no_kernel_of_the_span_that_keeps_the_bounds_has_more_variance(basis, seed):
+    edges = of_points(s_curve(120, random_state=seed).points, 6)
+    rng = np.random.default_rng(seed)
+    columns = smoothest(edges, 12) if basis == "laplacian" else rng.standard_normal((120, 12))
+    found = unfold_spanned(edges, columns, "inequality")
+    centred = columns - columns.mean(axis=0)
+    best = 0.0
+    for rank in range(1, 13):
+        for near in (rng.standard_normal((12, rank)), np.linalg.pinv(centred) @ found.factor):
+            tried = centred @ (near + 0.01 * np.abs(near).max() * rng.standard_normal(near.shape))
+            tried /= np.sqrt(1.0 + edges.stretch(tried).max())
+            best = max(best, float(np.square(tried).sum()))
+    assert 0.5 * found.certificate.lower < best <= found.certificate.upper
+
+
+@pytest.mark.parametrize("method", ["MVU", "LandmarkMVU"])
+@pytest.mark.parametrize(
+    "solver",
+    [unbend.Fat("gat"), unbend.Fat("irat"), unbend.Fat("prat"), unbend.Nystrom()],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_approximate_eigensolvers_find_the_coordinates_to_what_they_state(method, solver):
+    """The kernels have a rank below the vectors that wrap them, so nothing is lost."""
+    points = s_curve(150, random_state=0).points
+    fit = getattr(unbend, method)
+    exact = fit(n_neighbors=5).fit(points)
+    found = fit(n_neighbors=5, eigen_solver=solver).fit(points)
+    assert found.report_.stage("spectrum").facts["deviation_bound"] < 1e-8
+    assert unbend.quality.procrustes(exact.embedding_, found.embedding_) < 1e-12
+    assert found.eigenvalues_ == pytest.approx(exact.eigenvalues_, rel=1e-9)
+
+
+def test_a_span_that_cannot_keep_lengths_is_told():
+    points = swiss_roll(400, random_state=0).points
+    with pytest.warns(UserWarning, match="4 landmarks keep the lengths so badly"):
+        mvu = unbend.LandmarkMVU(n_landmarks=4).fit(points)
+    assert mvu.lower_bound_ < 0
+
+
+def test_many_landmarks_ask_for_their_memory_first():
+    points = s_curve(600, random_state=0).points
+    with unbend.memory_limit(20_000_000), pytest.raises(MemoryError, match="use fewer landmarks"):
+        unbend.LandmarkMVU(n_landmarks=300).fit(points)
+
+
+def test_rows_at_distance_zero_are_one_landmark():
+    """Rows of a given graph are not merged before landmarks are chosen."""
+    points = np.repeat(np.random.default_rng(0).random((12, 3)), 3, axis=0)
+    graph = unbend.Isomap(n_neighbors=5).fit(np.arange(36.0)[:, None] ** 1.1).graph_
+    mvu = unbend.LandmarkMVU(n_landmarks=30, constraint="inequality").fit(points, graph=graph)
+    assert len(np.unique(mvu.landmarks_)) == len(mvu.landmarks_)
+    assert mvu.status_ == "certified"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("reg", [1e-30, 1e-300])
+def test_a_ridge_below_rounding_is_no_singular_matrix(reg):
+    grid = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), axis=-1).reshape(-1, 2)
+    mvu = unbend.LandmarkMVU(n_landmarks=8, n_neighbors=8, reg=reg).fit(grid)
+    assert unbend.quality.procrustes(grid, mvu.embedding_) < 1e-3

@@ -124,16 +124,16 @@ class LandmarkMVU(UnfoldingEmbedding):
                 tolerance=self.tol,
                 rng=generator(self.random_state),
             )
-            self._doubt(found, columns.shape[1])
+            self._doubt(found, len(landmarks))
         else:
             found = nothing_to_unfold()
         return self._unfolded(part, found, vertex, self.reg, landmarks_=landmarks)
 
-    def _doubt(self, found: Unfolding, columns: int) -> None:
-        """Tell where the best of the span is a poor one."""
-        if self.constraint == "soft" and found.certificate.lower < 0:
+    def _doubt(self, found: Unfolding, landmarks: int) -> None:
+        """Tell where the best that landmarks can write is poor; smooth vectors keep the shape."""
+        if landmarks and self.constraint == "soft" and found.certificate.lower < 0:
             warn(
-                f"kernels of {columns} landmarks keep the lengths so badly (one is "
+                f"kernels of {landmarks} landmarks keep the lengths so badly (one is "
                 f"{found.residual:.0%} off) that the springs cost more than the variance: use more "
                 "landmarks, or constraint='inequality'"
             )
