@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import unbend
 from tests.unfold.graphs import cycle, lengths, of_points, path
@@ -46,17 +47,30 @@ def test_rows_are_written_by_landmarks_with_weights_that_sum_to_one():
     points = PointSpace(np.random.default_rng(0).random((200, 2)))
     weights = reconstruction_weights(points, points.nearest(8), 1e-9)
     landmarks = np.arange(0, 200, 20)
-    columns = written_by(weights, landmarks)
+    columns = written_by(weights, landmarks, weights)
     assert np.allclose(columns.sum(axis=1), 1.0, atol=1e-6)
     assert np.array_equal(columns[landmarks], np.eye(10))
     # Flat points are reconstructed exactly: landmarks write every other row.
     assert np.allclose(columns @ points.points[landmarks], points.points, atol=1e-4)
 
 
+def test_rows_that_write_only_each_other_lie_among_their_neighbours_in_the_graph():
+    # Rows 3 to 5 are written by each other, and the landmarks 0 and 2 are none of them.
+    weights = np.zeros((6, 6))
+    weights[1, [0, 2]] = 0.5
+    weights[3, 4] = weights[4, 3] = weights[5, 4] = 1.0
+    graph = csr_array(np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1))
+    columns = written_by(csr_array(weights), np.array([0, 2]), graph)
+    np.testing.assert_allclose(columns.sum(axis=1), 1.0, atol=1e-6)
+    np.testing.assert_allclose(columns[3:], np.tile([0.0, 1.0], (3, 1)), atol=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_books_roll_of_2000_points_and_61_landmarks_is_unrolled(seed):
     roll = swiss_roll(2000, random_state=seed)
-    mvu = unbend.LandmarkMVU(n_landmarks=61, n_neighbors=8).fit(roll.points)
+    mvu = unbend.LandmarkMVU(
+        n_landmarks=61, landmarks="random", n_neighbors=3, random_state=seed
+    ).fit(roll.points)
     assert mvu.status_ == "certified"
     assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 1e-3
     assert len(np.unique(mvu.landmarks_)) == 61

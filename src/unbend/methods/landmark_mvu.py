@@ -3,7 +3,7 @@
 from typing import Any, final
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, eye_array
+from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.inputs import generator, threads
@@ -23,6 +23,11 @@ from unbend.unfold import Edges, Unfolding, of_graph, unfold_spanned
 
 # Landmarks taken where the user names no number.
 AUTO = 50
+# Neighbours that write a row, at least: three, which may be enough for distances, span no plane.
+WRITERS = 12
+# Share of the graph's own springs in what writes rows: enough to hold rows that only write each
+# other, and no landmark.
+FAINT = 1e-9
 
 
 @final
@@ -105,6 +110,13 @@ class LandmarkMVU(UnfoldingEmbedding):
         help="How lengths are held: each is a spring; none may grow; or stiff springs. Where the "
         "span keeps lengths worst, bounds shrink everything.",
     )
+    weight_neighbors: Any = param(
+        "auto",
+        Integer(2),
+        Choice("auto"),
+        help="Neighbours that write each row; 'auto' takes as many as have their distances kept, "
+        "but at least 12. A bare graph has its edges only.",
+    )
     reg: float = param(
         1e-4, Real(0), help="Ridge of the local weights, relative to the trace of the local Gram."
     )
@@ -158,34 +170,48 @@ class LandmarkMVU(UnfoldingEmbedding):
         # A given graph may have rows at distance zero, and fewer places than landmarks.
         chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])]
         note(basis="weights", landmarks=len(chosen), chosen=self.landmarks)
-        neighbors = part.neighbors
-        if not neighbors.counts.all():
-            # Rows that are neighbours of others only are written by these.
-            both = coo_array(lengths)
-            rows, others = both.coords
-            neighbors = Neighbors.from_edges(part.space.n, rows, others, both.data)
-        weights = reconstruction_weights(part.space, neighbors, self.reg)
+        weights = reconstruction_weights(part.space, self._writers(part, lengths), self.reg)
         _, first = np.unique(vertex, return_index=True)
-        return chosen, written_by(weights, chosen, jobs)[first]
+        return chosen, written_by(weights, chosen, lengths, jobs)[first]
+
+    def _writers(self, part: Part, lengths: csr_array) -> Neighbors:
+        """Neighbours by which rows are written: more than those whose distances are kept."""
+        auto = self.weight_neighbors == "auto"
+        most = part.space.n - 1
+        count = min(max(part.rule.k, WRITERS) if auto else self.weight_neighbors, most)
+        if not isinstance(part.space, GraphSpace) and count > 0:
+            note(weight_neighbors=count)
+            return part.space.nearest(count)
+        # Only the distances of edges are known; rows that are neighbours of others only are written
+        # by these.
+        both = coo_array(lengths)
+        rows, others = both.coords
+        return Neighbors.from_edges(part.space.n, rows, others, both.data)
 
 
-def written_by(weights: csr_array, landmarks: IntArray, n_threads: int = 1) -> FloatArray:
+def written_by(
+    weights: csr_array, landmarks: IntArray, graph: csr_array, n_threads: int = 1
+) -> FloatArray:
     """Matrix Q (n, m), rows summing to one, of the x = Q x_landmarks that x ≈ W x fits best.
 
-    Minimises ‖(I − W) x‖² over all rows but the landmarks (9.4): one sparse factorisation.
+    Minimises ‖(I − W) x‖² over all rows but the landmarks (9.4): one sparse factorisation. Rows
+    that no landmark reaches through W lie where their neighbours in the connected `graph` do.
 
     Examples
     --------
     >>> import numpy as np
     >>> path = csr_array(np.array([[0.0, 1, 0], [0.5, 0, 0.5], [0, 1, 0]]))
-    >>> written_by(path, np.array([0, 2])).round(6)
+    >>> written_by(path, np.array([0, 2]), path).round(6)
     array([[1. , 0. ],
            [0.5, 0.5],
            [0. , 1. ]])
     """
     n = weights.shape[0]
     errors = csr_array(eye_array(n) - weights)
-    kernel = csr_array(errors.T @ errors)
+    joined = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=(n, n))
+    joined = csr_array(joined + joined.T)
+    springs: csr_array = csr_array(diags_array(joined.sum(axis=1)) - joined)
+    kernel = csr_array(errors.T @ errors + FAINT * springs)
     rest = np.setdiff1d(np.arange(n), landmarks)
     columns = np.zeros((n, len(landmarks)))
     columns[landmarks, np.arange(len(landmarks))] = 1.0
