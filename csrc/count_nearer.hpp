@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "nearest.hpp"
 #include "poll.hpp"
 #include "rank.hpp"
+#include "wide.hpp"
 
 namespace unbend {
 
@@ -18,6 +20,8 @@ constexpr std::int64_t counted_at_once = 512;
 constexpr std::int32_t buckets = 512;
 // Counters of the same place, so that one need not wait for another.
 constexpr std::int64_t counters = 4;
+// As many ends of bands as are compared with every value; of more, buckets are looked up.
+constexpr std::size_t compared = 32;
 
 // Rows seen through exact squared distances, gathered column by column as a KD-tree does.
 struct FewColumns {
@@ -75,6 +79,8 @@ template <typename Rows>
 class NearerCounts {
   public:
     using Real = typename Rows::Real;
+    // As wide as the numbers: what comparing them gives.
+    using Count = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
 
     NearerCounts(const Rows &rows, std::int64_t k)
         : rows_(rows), k_(k), room_(counted_at_once), order_(k), targets_(k), nearer_(k) {
@@ -82,6 +88,7 @@ class NearerCounts {
         ends_.resize(reach_);
         counts_.resize(counters * (2 * k + 1));
         places_.resize(buckets);
+        beyond_.resize(compared * wide);
     }
 
     UNBEND_INLINE void count(std::int64_t asked, std::int64_t from, double slack,
@@ -89,8 +96,13 @@ class NearerCounts {
         begin(from, slack, targets);
         for (std::int64_t first = 0; first < rows_.rows; first += counted_at_once) {
             const std::int64_t here = std::min(counted_at_once, rows_.rows - first);
-            look(rows_.about(asked, from, first, here, room_.data()), first, here, from);
+            const Real *about = rows_.about(asked, from, first, here, room_.data());
+            if (2 * bands_.size() <= compared)
+                compare(about, first, here, from);
+            else
+                look(about, first, here, from);
         }
+        if (2 * bands_.size() <= compared) sum_up();
         finish(from, ranks);
     }
 
@@ -120,7 +132,9 @@ class NearerCounts {
             ends_[2 * bands_.size() - 1] = high;
         }
         last_ = ends_[2 * bands_.size() - 1];
-        fill_buckets();
+        std::fill(beyond_.begin(), beyond_.end(), 0);
+        looked_at_ = 0;
+        if (2 * bands_.size() > compared) fill_buckets();
     }
 
     // Multiplying and truncating keep the order, so that an end in another bucket than a value is
@@ -151,6 +165,51 @@ class NearerCounts {
         for (std::int64_t step = reach_ / 2; step > 0; step /= 2)
             place += ends[place + step - 1] < value ? step : 0;
         return place + (ends[place] < value);
+    }
+
+    // Counts the values beyond each end, several at once, and looks at those inside a band by
+    // themselves: inside are those beyond an odd number of ends.
+    UNBEND_INLINE void compare(const Real *about, std::int64_t first, std::int64_t count,
+                               std::int64_t from) {
+        using Counts = typename Side<Count>::Lanes;
+        constexpr int parts = 4;
+        std::int64_t start = 0;
+        for (; start + parts * wide <= count; start += parts * wide) {
+            typename Side<Real>::Lanes value[parts];
+            Counts inside[parts] = {}, near = {};
+            for (int p = 0; p < parts; ++p) {
+                value[p] = lanes(about + start + p * wide);
+                near |= (Counts)(value[p] <= last_);
+            }
+            if (!any_of(near)) continue;
+            looked_at_ += parts * wide;
+            for (std::size_t end = 0; end < 2 * bands_.size(); ++end) {
+                Counts sum = {};
+                for (int p = 0; p < parts; ++p) {
+                    const Counts beyond = (Counts)(value[p] > ends_[end]);
+                    sum += beyond;
+                    inside[p] ^= beyond;
+                }
+                lanes(beyond_.data() + end * wide) -= sum;
+            }
+            if (!any_of((inside[0] | inside[1]) | (inside[2] | inside[3]))) continue;
+            for (std::int64_t l = start; l < start + parts * wide; ++l) {
+                const std::int64_t place = place_of(about[l]);
+                if (place % 2 == 1) decide(place / 2, first + l, from);
+            }
+        }
+        for (; start < count; ++start) enter(place_of(about[start]), first + start, from);
+    }
+
+    // Values in a place are those beyond the end before it and not beyond the one after it.
+    UNBEND_INLINE void sum_up() {
+        std::int64_t before = looked_at_;
+        for (std::size_t end = 0; end < 2 * bands_.size(); ++end) {
+            std::int64_t here = 0;
+            for (std::int64_t l = 0; l < wide; ++l) here += beyond_[end * wide + l];
+            counts_[end * counters] += before - here;
+            before = here;
+        }
     }
 
     UNBEND_INLINE void look(const Real *about, std::int64_t first, std::int64_t count,
@@ -210,6 +269,7 @@ class NearerCounts {
     }
 
     static constexpr std::int32_t searched = -1;
+    static constexpr std::int64_t wide = Side<Real>::count;
 
     const Rows &rows_;
     std::int64_t k_, reach_ = 1;
@@ -218,6 +278,8 @@ class NearerCounts {
     std::vector<Candidate> targets_;
     std::vector<std::int64_t> nearer_;
     std::vector<std::int32_t> places_;
+    std::vector<Count> beyond_;
+    std::int64_t looked_at_ = 0;
     Real last_ = 0, per_unit_ = 0;
 };
 

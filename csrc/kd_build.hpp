@@ -98,30 +98,31 @@ class KdBuilder {
     void add_leaf(std::int32_t node, const KdPart &part, KdTree &tree) {
         const int columns = rows_.columns;
         const std::int64_t first = part.first, count = part.count();
-        const std::int64_t group = static_cast<std::int64_t>(tree.index.size()) / lanes;
-        const std::int64_t groups = (count + lanes - 1) / lanes;
+        const std::int64_t group = static_cast<std::int64_t>(tree.index.size()) / abreast;
+        const std::int64_t groups = (count + abreast - 1) / abreast;
         tree.nodes[node].group = group;
         tree.nodes[node].count = static_cast<std::int32_t>(count);
         tree.leaves.push_back(node);
         // Rows are equal or few: their order matters only where they are equal.
         if (count > leaf_rows)
             std::sort(&rows_.index[first], &rows_.index[first] + count);
-        tree.index.resize((group + groups) * lanes, -1);
-        tree.coordinates.resize((group + groups) * lanes * columns,
+        tree.index.resize((group + groups) * abreast, -1);
+        tree.coordinates.resize((group + groups) * abreast * columns,
                                 std::numeric_limits<double>::infinity());
         for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t lane = group * lanes + i;
+            const std::int64_t lane = group * abreast + i;
             tree.index[lane] = rows_.index[first + i];
-            double *block = &tree.coordinates[(lane / lanes) * lanes * columns + lane % lanes];
+            double *block =
+                &tree.coordinates[(lane / abreast) * abreast * columns + lane % abreast];
             for (int c = 0; c < columns; ++c)
-                block[c * lanes] = rows_.numbers[(first + i) * columns + c];
+                block[c * abreast] = rows_.numbers[(first + i) * columns + c];
         }
     }
 
     // Appends a whole tree below a node of another; gives the new number of its root.
     static std::int32_t attach(const KdTree &below, std::int32_t node, KdTree &tree) {
         const auto root = static_cast<std::int32_t>(tree.nodes.size());
-        const auto group = static_cast<std::int64_t>(tree.index.size()) / lanes;
+        const auto group = static_cast<std::int64_t>(tree.index.size()) / abreast;
         for (KdNode moved : below.nodes) {
             moved.group += group;
             moved.parent = moved.parent < 0 ? node : moved.parent + root;

@@ -31,9 +31,9 @@ class KdSearch {
                                          double *distances) {
         const KdNode &node = tree_.nodes[leaf];
         for (std::int64_t i = 0; i < node.count; ++i) {
-            const std::int64_t lane = node.group * lanes + i;
-            const double *block = &tree_.coordinates[(lane / lanes) * lanes * columns()];
-            for (int c = 0; c < columns(); ++c) query_[c] = block[c * lanes + lane % lanes];
+            const std::int64_t lane = node.group * abreast + i;
+            const double *block = &tree_.coordinates[(lane / abreast) * abreast * columns()];
+            for (int c = 0; c < columns(); ++c) query_[c] = block[c * abreast + lane % abreast];
             itself_ = tree_.index[lane];
             nearest_.clear();
             climb(leaf);
@@ -131,22 +131,22 @@ class KdSearch {
         // More rows than a leaf takes are equal and sorted: after k + 1 only higher indices follow.
         const std::int64_t count =
             leaf.count <= leaf_rows ? leaf.count : std::min<std::int64_t>(leaf.count, k_ + 1);
-        for (std::int64_t first = 0; first < count; first += lanes) {
-            const std::int64_t group = leaf.group + first / lanes;
-            const double *block = &tree_.coordinates[group * lanes * columns()];
+        for (std::int64_t first = 0; first < count; first += abreast) {
+            const std::int64_t group = leaf.group + first / abreast;
+            const double *block = &tree_.coordinates[group * abreast * columns()];
             Doubles low = Doubles::all(0), high = low;
-            for (int c = 0; c < columns(); ++c, block += lanes) {
+            for (int c = 0; c < columns(); ++c, block += abreast) {
                 const Doubles query = Doubles::all(query_[c]);
                 low = Norm::add(low, Doubles::load(block) - query);
                 high = Norm::add(high, Doubles::load(block + 4) - query);
             }
             if (!any_within(low, high, Doubles::all(nearest_.reach()))) continue;
-            double power[lanes];
+            double power[abreast];
             low.store(power);
             high.store(power + 4);
-            for (int lane = 0; lane < lanes; ++lane)
+            for (int lane = 0; lane < abreast; ++lane)
                 if (power[lane] <= nearest_.reach()) {
-                    const std::int32_t index = tree_.index[group * lanes + lane];
+                    const std::int32_t index = tree_.index[group * abreast + lane];
                     if (index != itself_) nearest_.offer(power[lane], index);
                 }
         }

@@ -136,7 +136,8 @@ class KdSplitter {
         scratch_.resize(size);
         for (std::int64_t i = 0; i < size; ++i) scratch_[i] = values_[i * count / size];
         // Of few rows a whole number of groups goes left, so that leaves are full.
-        const std::int64_t middle = size < count ? size / 2 : (size + lanes) / (2 * lanes) * lanes;
+        const std::int64_t middle =
+            size < count ? size / 2 : (size + abreast) / (2 * abreast) * abreast;
         std::nth_element(scratch_.begin(), scratch_.begin() + middle, scratch_.end());
         return scratch_[middle];
     }

@@ -10,15 +10,15 @@
 namespace unbend {
 
 // Rows of a leaf lie side by side, one column after the other, in groups of this many.
-constexpr std::int64_t lanes = 8;
+constexpr std::int64_t abreast = 8;
 // Leaves hold at most this many rows, unless all their rows are equal.
-constexpr std::int64_t leaf_rows = 2 * lanes;
+constexpr std::int64_t leaf_rows = 2 * abreast;
 
 // Children of an inner node: two levels of a binary tree at once, so that one vector holds them.
 constexpr int arity = 4;
 
 struct KdNode {
-    std::int64_t group;           // leaves: the first group of lanes
+    std::int64_t group;           // leaves: the first group of rows
     std::int32_t count;           // leaves: rows; 0 in inner nodes
     std::int32_t parent;
     std::int32_t child[arity];    // inner nodes; those missing have boxes that nothing is near to

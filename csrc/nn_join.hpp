@@ -17,6 +17,7 @@
 #include "dispatch.hpp"
 #include "poll.hpp"
 #include "select.hpp"
+#include "wide.hpp"
 
 namespace unbend {
 
@@ -32,14 +33,6 @@ UNBEND_INLINE inline Eight load_eight(const float *numbers) {
     Eight eight;
     std::memcpy(&eight, numbers, sizeof(eight));
     return eight;
-}
-
-template <typename Mask>
-UNBEND_INLINE inline bool any_of(const Mask &mask) {
-    std::int64_t words[sizeof(mask) / 8], any = 0;
-    std::memcpy(words, &mask, sizeof(mask));
-    for (const std::int64_t word : words) any |= word;
-    return any != 0;
 }
 
 UNBEND_INLINE inline float sum_of(const Eight (&parts)[4]) {

@@ -9,6 +9,7 @@
 
 #include "four.hpp"
 #include "poll.hpp"
+#include "wide.hpp"
 
 namespace unbend {
 
@@ -96,25 +97,39 @@ struct Tile {
     std::int64_t first_row, first_column;
 };
 
+// Keys of the columns from j on, as many as a wide register holds.
+template <typename Real>
+UNBEND_INLINE inline typename Side<Real>::Lanes keys_from(const Tile<Real> &tile, std::int64_t i,
+                                                          std::int64_t j) {
+    const auto &products = lanes(tile.products + i * tile.columns + j);
+    // Twice a product is exact, whichever way.
+    return (tile.row_squares[i] + lanes(tile.column_squares + j)) - (products + products);
+}
+
+// Calls `visit` with the place of each set lane of two comparisons side by side. Where few are set
+// it is the guesses of the processor that cost, so that lanes are not looked at one by one.
+template <typename Within, typename Visit>
+UNBEND_INLINE inline void visit_set(const Within &low, const Within &high, const Visit &visit) {
+    constexpr int wide = static_cast<int>(sizeof(Within) / sizeof(low[0]));
+    for (std::uint32_t set = bits_of(low) | bits_of(high) << wide; set != 0; set &= set - 1)
+        visit(__builtin_ctz(set));
+}
+
 template <typename Real>
 UNBEND_INLINE inline void offer_row(const Tile<Real> &tile, std::int64_t i,
                                     SortedList<Real> &list) {
-    const Real *products = tile.products + i * tile.columns;
-    const Real *squares = tile.column_squares;
-    const Real own = tile.row_squares[i];
-    const auto all = Four<Real>::all(own), two = Four<Real>::all(2);
+    constexpr std::int64_t wide = Side<Real>::count;
     const auto offer = [&](std::int64_t j) UNBEND_INLINE {
-        const Real key = (own + squares[j]) - 2 * products[j];
+        const Real product = tile.products[i * tile.columns + j];
+        const Real key = (tile.row_squares[i] + tile.column_squares[j]) - 2 * product;
         if (key <= list.bound() && tile.first_row + i != tile.first_column + j)
             list.offer(key, static_cast<std::int32_t>(tile.first_column + j));
     };
     std::int64_t j = 0;
-    for (; j + 8 <= tile.columns; j += 8) {
-        const auto low = (all + Four<Real>::load(squares + j)) - two * Four<Real>::load(products + j);
-        const auto high =
-            (all + Four<Real>::load(squares + j + 4)) - two * Four<Real>::load(products + j + 4);
-        if (!any_within(low, high, Four<Real>::all(list.bound()))) continue;
-        for (std::int64_t place = j; place < j + 8; ++place) offer(place);
+    for (; j + 2 * wide <= tile.columns; j += 2 * wide) {
+        const auto low = keys_from(tile, i, j) <= list.bound();
+        const auto high = keys_from(tile, i, j + wide) <= list.bound();
+        if (any_of(low | high)) visit_set(low, high, [&](int l) UNBEND_INLINE { offer(j + l); });
     }
     for (; j < tile.columns; ++j) offer(j);
 }
@@ -137,26 +152,25 @@ template <typename Real>
 UNBEND_INLINE inline void offer_columns(const Tile<Real> &tile, std::int64_t first,
                                         std::int64_t last, std::int64_t length, Real *keys,
                                         std::int32_t *indices, Real *bounds) {
-    const auto two = Four<Real>::all(2);
+    constexpr std::int64_t wide = Side<Real>::count;
     for (std::int64_t j = first; j < last; ++j) bounds[j] = keys[j * length + length - 1];
     for (std::int64_t i = 0; i < tile.rows; ++i) {
-        const Real *products = tile.products + i * tile.columns;
-        const Real own = tile.row_squares[i];
-        for (std::int64_t start = first; start < last; start += 4) {
-            if (start + 4 <= last) {
-                const auto squares = Four<Real>::load(tile.column_squares + start);
-                const auto key =
-                    (Four<Real>::all(own) + squares) - two * Four<Real>::load(products + start);
-                if (!any_within(key, key, Four<Real>::load(bounds + start))) continue;
-            }
-            for (std::int64_t j = start; j < std::min(start + 4, last); ++j) {
-                const Real key = (own + tile.column_squares[j]) - 2 * products[j];
-                if (!(key <= bounds[j])) continue;
-                SortedList<Real> list{keys + j * length, indices + j * length, length};
-                list.offer(key, static_cast<std::int32_t>(tile.first_row + i));
-                bounds[j] = list.bound();
-            }
+        const auto offer = [&](std::int64_t j) UNBEND_INLINE {
+            const Real product = tile.products[i * tile.columns + j];
+            const Real key = (tile.row_squares[i] + tile.column_squares[j]) - 2 * product;
+            if (!(key <= bounds[j])) return;
+            SortedList<Real> list{keys + j * length, indices + j * length, length};
+            list.offer(key, static_cast<std::int32_t>(tile.first_row + i));
+            bounds[j] = list.bound();
+        };
+        std::int64_t j = first;
+        for (; j + 2 * wide <= last; j += 2 * wide) {
+            const auto low = keys_from(tile, i, j) <= lanes<Real>(bounds + j);
+            const auto high = keys_from(tile, i, j + wide) <= lanes<Real>(bounds + j + wide);
+            if (any_of(low | high))
+                visit_set(low, high, [&](int l) UNBEND_INLINE { offer(j + l); });
         }
+        for (; j < last; ++j) offer(j);
     }
 }
 

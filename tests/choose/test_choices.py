@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbend
+from unbend.choose.dimensions import DimensionChoice, _majority
 from unbend.graphs import consistency
 from unbend.quality import procrustes
 
@@ -106,3 +107,29 @@ def test_noise_that_fills_the_space_does_not_vote(name, noise, seed):
     assert int(choice) == 2
     assert "mle" in choice.abstained
     assert "abstained" in str(choice)
+
+
+@pytest.mark.parametrize(
+    ("votes", "chosen", "rival"),
+    [
+        ([2, 2, 3], 2, None),
+        ([3, 3, 2, 2], 2, 3),
+        ([3.1, 1.9], 2, 3),
+        ([2, 3, 4, 9], 4, 2),
+        ([5], 5, None),
+    ],
+)
+def test_a_split_vote_takes_the_smaller_number_and_tells_the_other(votes, chosen, rival):
+    named = {str(place): float(vote) for place, vote in enumerate(votes)}
+    choice = DimensionChoice(_majority(named), named, {}, np.ones(1), np.ones(1))
+    assert (int(choice), choice.rival) == (chosen, rival)
+    assert ("the votes are split" in str(choice)) == (rival is not None)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_noisy_surface_is_not_said_to_be_solid_without_a_word(seed):
+    points = unbend.datasets.s_curve(1000, noise=0.2, random_state=seed).points
+    suggestion = unbend.suggest(points)
+    found = suggestion.findings
+    assert 2 in (found.dimension, found.rival)
+    assert (f"or {found.rival}" in suggestion.reasons[0]) == (found.rival is not None)

@@ -27,7 +27,7 @@ class DimensionChoice:
     Attributes
     ----------
     dimension : int
-        The number that half the votes agree on, or else the median vote.
+        The number that half the votes agree on, the smaller of two; or else the median vote.
     votes : mapping of str to float
         What each rule found, before rounding.
     abstained : mapping of str to float
@@ -48,12 +48,23 @@ class DimensionChoice:
         """Share of the votes for the choice; below one half, look at the curves."""
         return float(np.mean([_rounded(vote) == self.dimension for vote in self.votes.values()]))
 
+    @property
+    def rival(self) -> int | None:
+        """Another number with at least as many votes, or None: where there is one, look at both."""
+        counts = Counter(_rounded(vote) for vote in self.votes.values())
+        others = {d: count for d, count in counts.items() if d != self.dimension}
+        most = max(others.values(), default=0)
+        if most == 0 or most < counts[self.dimension]:
+            return None
+        return min(d for d, count in others.items() if count == most)
+
     def __int__(self) -> int:
         return self.dimension
 
     def __str__(self) -> str:
+        split = "" if self.rival is None else f" or {self.rival}, the votes are split"
         lines = [
-            f"dimension = {self.dimension}, agreed by {self.agreement:.0%}",
+            f"dimension = {self.dimension}{split}, agreed by {self.agreement:.0%}",
             f"  votes: {_listed(self.votes)}",
         ]
         if self.abstained:
@@ -117,7 +128,10 @@ def choose_dimension(
 
 def _majority(votes: Mapping[str, float]) -> int:
     """Find the number that half the votes agree on, or else the median vote."""
-    chosen, count = Counter(_rounded(vote) for vote in votes.values()).most_common(1)[0]
+    counts = Counter(_rounded(vote) for vote in votes.values())
+    count = max(counts.values())
+    # Of two with equal votes the smaller: noise adds dimensions, and takes none away.
+    chosen = min(d for d in counts if counts[d] == count)
     return chosen if 2 * count >= len(votes) else _rounded(float(np.median(list(votes.values()))))
 
 

@@ -33,6 +33,8 @@ class Findings:
         Rows and columns of the data; everything else may come from a sample of the rows.
     dimension : int
         Intrinsic dimension.
+    rival : int or None
+        Another dimension that as many rules see, where there is one.
     outside : float
         Share of the variance outside the best plane of that dimension: small where PCA is enough.
     residual : float
@@ -51,6 +53,7 @@ class Findings:
     n: int
     columns: int
     dimension: int
+    rival: int | None
     outside: float
     residual: float
     parts: int
@@ -87,7 +90,7 @@ class Findings:
 def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Findings:
     """Measure the sample on behalf of all points."""
     with monitoring(lambda progress: None):
-        d = dimension or intrinsic(sample)
+        d, rival = (dimension, None) if dimension else intrinsic(sample)
         d = min(d, sample.shape[1])
         k = min(NEIGHBORS, len(sample) - 1)
         parts, clusters = _clusters(sample, k)
@@ -98,6 +101,7 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
             n=len(points),
             columns=points.shape[1],
             dimension=d,
+            rival=rival,
             outside=_outside(sample, d),
             residual=_residual(sample, d, k),
             parts=parts,
@@ -107,12 +111,16 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
         )
 
 
-def intrinsic(sample: FloatArray) -> int:
-    """Dimensions, not coordinates: closed data need more of the latter, noise feigns more."""
+def intrinsic(sample: FloatArray) -> tuple[int, int | None]:
+    """Dimensions, not coordinates: closed data need more of the latter, noise feigns more.
+
+    And another number where the rules are of two minds.
+    """
     choice = choose_dimension(sample)
     local = [vote for name, vote in choice.votes.items() if not name.startswith(("spec", "resid"))]
     typical = round(float(np.median(local))) if local else choice.dimension
-    return max(1, min(choice.dimension, typical))
+    chosen = max(1, min(choice.dimension, typical))
+    return chosen, choice.rival if chosen == choice.dimension else choice.dimension
 
 
 def _outside(sample: FloatArray, d: int) -> float:

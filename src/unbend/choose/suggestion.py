@@ -97,9 +97,14 @@ def suggest(
         warnings.simplefilter("ignore")
         found = measure(points, sample, dimension)
     advance("suggest", 1, 1)
-    reasons = [f"{found.n} rows of {found.columns} columns, intrinsic dimension {found.dimension}"]
+    reasons = [f"{found.n} rows of {found.columns} columns, intrinsic dimension {_told(found)}"]
     chosen, why, others = _decide(found)
     return Suggestion(chosen, [*reasons, *why], others, found)
+
+
+def _told(found: Findings) -> str:
+    split = f" or {found.rival}: the rules are of two minds, and noise feigns the larger"
+    return f"{found.dimension}{'' if found.rival is None else split}"
 
 
 def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:

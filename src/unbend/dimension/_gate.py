@@ -99,9 +99,11 @@ def _apart(rows: Rows) -> Rows:
 
 def _distinct(space: Space) -> tuple[IntArray, IntArray]:
     if isinstance(space, PointSpace):
-        # Equal rows have equal sums, and sorting sums is much faster than sorting rows.
+        # Equal rows have equal sums, and sorting sums is much faster than sorting rows. Not by a
+        # product of matrices, whose rounding depends on where a row stands.
         weights = np.random.default_rng(0).uniform(1, 2, space.features.shape[1])
-        if len(np.unique((space.features * weights).sum(axis=1))) == space.n:
+        sums = np.sort(np.einsum("ij,j->i", np.ascontiguousarray(space.features), weights))
+        if not np.any(sums[1:] == sums[:-1]):
             return np.arange(space.n), np.arange(space.n)
     return space.distinct()
 
@@ -133,17 +135,21 @@ def _numbers(X: Any) -> FloatArray:
         raise TypeError("X must be a table of real numbers") from None
     if rows.ndim != 2 or rows.size == 0:
         raise ValueError(f"X must have rows and columns, and its shape is {rows.shape}")
-    if not np.isfinite(rows).all():
+    sizes = np.abs(rows)
+    # NaN is the largest of all.
+    largest = float(sizes.max())
+    if not np.isfinite(largest):
         raise ValueError("X contains NaN or infinity: drop those rows, or fill them in")
-    largest = float(np.abs(rows).max())
     if largest > LARGEST or 0 < largest < TINIEST:
         raise ValueError(
             f"the largest magnitude in X is {largest:.1e} and its square leaves double precision: "
             "rescale X, for example divide it by that number"
         )
     # Rows that differ by less are at distance zero, and copies.
-    vanishing = (np.abs(rows) < VANISHING) & (rows != 0)
-    return np.where(vanishing, 0.0, rows) if vanishing.any() else rows
+    if float(sizes.min()) < VANISHING:
+        vanishing = (sizes < VANISHING) & (rows != 0)
+        return np.where(vanishing, 0.0, rows) if vanishing.any() else rows
+    return rows
 
 
 def _check_distances(distances: FloatArray) -> None:

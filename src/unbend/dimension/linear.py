@@ -135,8 +135,10 @@ def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, int]:
 def _centred(points: FloatArray) -> FloatArray:
     """Rows about their mean, without those far from it; what they did to the mean is undone."""
     while True:
-        centred = points - points.mean(axis=0)
-        near = _near(np.sqrt(np.einsum("ij,ij->i", centred, centred)))
+        # The mean as a product, which is much faster than one column after the other.
+        centred = points - np.full(len(points), 1 / len(points)) @ points
+        squares = np.einsum("ij,ij->i", centred, centred)
+        near = squares <= FAR**2 * np.median(squares)
         if near.all():
             return np.asarray(centred)
         points = points[near]

@@ -19,7 +19,7 @@ from unbend.report import step
 # Candidates beyond k: rounding swaps near ties.
 SPARE = 16
 # Rows of a tile: enough for the product to run at full speed, few enough to stay in cache.
-TILE = 1024
+TILE = 512
 # Rows whose median tells whether the mean lies among most rows, and how many times their usual
 # distance from it the mean may be off.
 MIDDLE, OUTSIDE = 1000, 4.0
