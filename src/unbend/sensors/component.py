@@ -58,7 +58,7 @@ def placed(
         safe = held(edges, found.positions, favoured, rng)
         noise = noise_level(springs, found.positions, safe)
         answers = Answers.to_noise(springs, found.positions, noise, rng)
-        elsewhere = alternative(found.positions, search.rivals(noise), safe)[vertex] * unit
+        elsewhere = alternative(search.first, search.rivals, safe)[vertex] * unit
     # Errors of relative lengths have no unit, nor has the stress that they add up to.
     size = 1.0 if weights == "relative" else unit
     part = _aligned(answers, safe, vertex, known, unit)

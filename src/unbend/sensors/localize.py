@@ -53,8 +53,8 @@ def localize(
     dim : int
         Number of coordinates.
     start : {"auto", "isomap", "patches", "mvu", "best"}
-        "auto" refines from Isomap and from the glued maps ("patches"), "best" from all three; the
-        lower stress is kept.
+        "auto" refines from Isomap and from the glued maps ("patches"), "best" from all three. The
+        first is kept unless another has a clearly lower stress.
     weights : {"relative", "equal"}
         Whether errors of distances grow with these (w = 1/d², with d as found in the end, since
         weights by the noisy distances would shrink the network) or are all alike (w = 1).

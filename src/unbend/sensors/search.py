@@ -1,5 +1,6 @@
 """Refine from several starts, keep the best, and see whether others fit as well."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,28 +24,22 @@ BELIEVED = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The best layout of a component, and all that were found, each with its stress."""
+    """The layout kept, with its springs; as it was before these were weighed anew; its rivals."""
 
     springs: Springs
     refined: Refined
     start: str
-    layouts: tuple[Refined, ...]
-
-    def rivals(self, noise: float) -> list[FloatArray]:
-        """Layouts that fit the distances about as well as the best, for their noise."""
-        least = min(found.stress for found in self.layouts)
-        return [
-            found.positions for found in self.layouts if found.stress - least <= BELIEVED * noise**2
-        ]
+    first: Refined
+    rivals: tuple[Refined, ...]
 
 
 def searched(
     edges: Edges, relative: bool, how: str, dim: int, rng: np.random.Generator
 ) -> Searched:
-    """Refine from every start of `how`."""
+    """Refine from every start of `how`, and keep the best."""
     lengths = np.sqrt(edges.squares)
     springs = Springs(edges, relative_weights(lengths) if relative else np.ones(edges.m), dim)
-    layouts: list[tuple[Refined, str]] = []
+    layouts: list[Refined] = []
     for name in STARTS[how]:
         with stage("start"):
             first = start(edges, name, dim, rng)
@@ -52,25 +47,42 @@ def searched(
         with stage("refinement"):
             found = mirrored(springs, squeezed(springs, first))
             note(stress=found.stress, steps=found.steps)
-        layouts.append((found, name))
-    best, begun = min(layouts, key=lambda one: one[0].stress)
+        layouts.append(found)
+    fitting = as_good(springs, layouts)
+    kept = layouts[fitting[0]]
+    refined = kept
     if relative:
         with stage("reweighting"):
-            springs, best = reweighted(springs, best)
-    return Searched(springs, best, begun, tuple(found for found, _ in layouts))
+            springs, refined = reweighted(springs, kept)
+    rivals = tuple(layouts[place] for place in fitting[1:])
+    return Searched(springs, refined, STARTS[how][fitting[0]], kept, rivals)
 
 
-def alternative(positions: FloatArray, rivals: list[FloatArray], held: BoolArray) -> FloatArray:
+def as_good(springs: Springs, layouts: Sequence[Refined]) -> list[int]:
+    """Numbers of the layouts that fit the distances as well as the best, for their noise.
+
+    A later start has to be clearly better than an earlier one: among layouts that fit alike, a
+    somewhat lower stress says nothing.
+    """
+    least = min(found.stress for found in layouts)
+    edges, dim = springs.edges, springs.dim
+    spare = max(edges.m - edges.n * dim + dim * (dim + 1) // 2, 1)
+    doubt = BELIEVED * 2.0 * least / spare
+    return [place for place, found in enumerate(layouts) if found.stress - least <= doubt]
+
+
+def alternative(kept: Refined, rivals: Sequence[Refined], held: BoolArray) -> FloatArray:
     """Distance of each sensor from where the farthest of other layouts puts it.
 
     Layouts are laid on each other by the sensors that are held, and count by these: others may be
     elsewhere in any case.
     """
+    positions = kept.positions
     farthest = np.zeros(len(positions))
     if not held.any():
         return farthest
-    for found in rivals:
-        apart = np.linalg.norm(aligned(found, positions, held) - positions, axis=1)
+    for rival in rivals:
+        apart = np.linalg.norm(aligned(rival.positions, positions, held) - positions, axis=1)
         if np.square(apart[held]).sum() > np.square(farthest[held]).sum():
             farthest = apart
     return farthest
