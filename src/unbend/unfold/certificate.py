@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from unbend.arrays import FloatArray
 from unbend.eigen.auto import Auto
@@ -25,10 +25,12 @@ from unbend.unfold.relaxation import Relaxation
 EPS = float(np.finfo(np.float64).eps)
 # Up to here all eigenvalues are computed.
 DENSE_ROWS = 300
-# Least eigenvalues are sought down to this share of the norm below the first guess.
-FIRST_SLACK, DEEPEST = 1e-12, 1e3
-# Halvings of the last such step. Above this least eigenvalue, tensions are repaired by a factor.
-HALVINGS, WELL = 6, 0.9
+# Directions to try need few digits, and a search that does not end is ended.
+LANCZOS_VECTORS, ROUGH, RESTARTS = 60, 1e-9, 100
+# Least eigenvalues are sought from the first to the last share of the norm below a guess, in steps.
+FIRST_SLACK, DEEPEST, WIDER = 1e-12, 1e3, 3.0
+# Above this least eigenvalue, tensions are repaired by a factor.
+WELL = 0.9
 
 
 @dataclass(frozen=True)
@@ -129,15 +131,11 @@ def least_eigenvalue(laplacian: csr_array, near: FloatArray) -> float:
     guess = _smallest_ritz_value(laplacian, near)
     slack = FIRST_SLACK * max(abs(guess), norm * EPS)
     proved = -np.inf
-    while proved == -np.inf and slack <= DEEPEST * max(norm, abs(guess)):
-        proved = _proved(laplacian, guess - slack)
-        slack *= 8.0
-    wide, narrow = slack / 8.0, slack / 64.0
-    for _ in range(HALVINGS if narrow > FIRST_SLACK * abs(guess) else 0):
-        middle = float(np.sqrt(wide * narrow))
-        better = _proved(laplacian, guess - middle)
-        wide, narrow = (middle, narrow) if better > proved else (wide, middle)
-        proved = max(proved, better)
+    # Near eigenvalues pivots are small and their rounding is large, and how large is chance: shifts
+    # are tried as long as they could give more.
+    while guess - slack > proved and slack <= DEEPEST * max(norm, abs(guess)):
+        proved = max(proved, _proved(laplacian, guess - slack))
+        slack *= WIDER
     return proved - entries
 
 
@@ -192,12 +190,23 @@ def escaping(laplacian: csr_array, count: int, least: float, below: float) -> Fl
     if n <= DENSE_ROWS:
         values, vectors = np.linalg.eigh(laplacian.toarray() + (norm + 1.0) / n)
     else:
-        start = np.random.default_rng(0).standard_normal(n)
-        beside = min(least, 0.0) - 0.1 * max(abs(least), 1.0)
-        values, vectors = eigsh(csc_array(laplacian), count + 2, sigma=beside, v0=start)
+        values, vectors = _lowest(laplacian, count + 2, least)
         order = np.argsort(values)
         values, vectors = values[order], vectors[:, order]
         # All eigenvectors but the constant one have sum zero.
         varying = np.abs(vectors.sum(axis=0)) < 0.5 * np.sqrt(n)
         values, vectors = values[varying], vectors[:, varying]
     return np.asarray(vectors[:, values < below][:, :count])
+
+
+def _lowest(laplacian: csr_array, count: int, least: float) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of the least eigenvalues, as directions to try: those that are found soon."""
+    start = np.random.default_rng(0).standard_normal(laplacian.shape[0])
+    beside = min(least, 0.0) - 0.1 * max(abs(least), 1.0)
+    matrix, width = csc_array(laplacian), min(LANCZOS_VECTORS, laplacian.shape[0])
+    try:
+        return eigsh(matrix, count, sigma=beside, v0=start, ncv=width, tol=ROUGH, maxiter=RESTARTS)
+    except ArpackNoConvergence as cut:
+        # Eigenvalues of a kernel of too high a rank crowd at one.
+        values, vectors = cut.eigenvalues, cut.eigenvectors
+    return np.asarray(values, np.float64), np.asarray(vectors, np.float64)
