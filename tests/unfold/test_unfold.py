@@ -7,7 +7,7 @@ import pytest
 
 from tests.unfold.graphs import cycle, of_points, path, plain_bounds, star
 from unbend.datasets import swiss_roll
-from unbend.unfold import Inequality, Soft, certify, unfold
+from unbend.unfold import Inequality, Soft, certificate, certify, unfold
 from unbend.unfold.burer_monteiro import stationary
 from unbend.unfold.solve import _grown, stiffness
 from unbend.unfold.start import landmark_isomap
@@ -144,3 +144,15 @@ def test_scaling_the_lengths_scales_everything():
     first, second = unfold(edges), unfold(longer)
     assert second.certificate.lower == pytest.approx(1e8 * first.certificate.lower, rel=1e-9)
     assert second.certificate.upper == pytest.approx(1e8 * first.certificate.upper, rel=1e-9)
+
+
+def test_a_search_for_directions_that_does_not_end_is_ended(monkeypatch):
+    """Eigenvalues may crowd so that Lanczos finds few of them: those it has are taken."""
+    monkeypatch.setattr(certificate, "RESTARTS", 1)
+    monkeypatch.setattr(certificate, "LANCZOS_VECTORS", 8)
+    laplacian = path(2000).laplacian(np.ones(1999))
+    found = certificate.escaping(laplacian, 4, 0.0, 1.0)
+    sizes = np.einsum("ij,ij->j", found, laplacian @ found)
+    assert found.shape[1] <= 4
+    assert np.all(np.abs(found.sum(axis=0)) < 1e-6)
+    assert np.all((sizes > 0) & (sizes < 1.0))
