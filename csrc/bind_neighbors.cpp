@@ -14,6 +14,7 @@
 #include "local_weights.hpp"
 #include "rank.hpp"
 #include "select.hpp"
+#include "spanning_trees.hpp"
 
 namespace nb = nanobind;
 
@@ -151,6 +152,16 @@ void components(Vector<std::int64_t> row, Vector<std::int32_t> column,
     unbend::components(length(row.shape(0)) - 1, row.data(), column.data(), labels.data());
 }
 
+void spanning_trees(Matrix<std::int32_t> indices, Matrix<double> distances, Matrix<bool> inside,
+                    Vector<std::int64_t> widths,
+                    nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> counts,
+                    nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> lengths) {
+    nb::gil_scoped_release release;
+    unbend::spanning_trees(indices.data(), distances.data(), length(indices.shape(0)),
+                           length(indices.shape(1)), inside.data(), widths.data(),
+                           length(widths.shape(0)), counts.data(), lengths.data());
+}
+
 void barycentric_weights(nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>
                              coordinates,
                          double reg, int threads, Filled<double> weights) {
@@ -192,6 +203,9 @@ void bind_neighbors(nb::module_ &module) {
                nb::arg("absent"));
     module.def("components", &components, nb::arg("row"), nb::arg("column"),
                nb::arg("labels").noconvert());
+    module.def("spanning_trees", &spanning_trees, nb::arg("indices").noconvert(),
+               nb::arg("distances").noconvert(), nb::arg("inside").noconvert(), nb::arg("widths"),
+               nb::arg("counts").noconvert(), nb::arg("lengths").noconvert());
     module.def("barycentric_weights", &barycentric_weights, nb::arg("coordinates").noconvert(),
                nb::arg("reg"), nb::arg("threads"), nb::arg("weights").noconvert());
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "local_weights.hpp"
 #include "rank.hpp"
 #include "select.hpp"
+#include "spanning_trees.hpp"
 
 using namespace unbend;
 
@@ -199,6 +201,44 @@ void check_graphs() {
     for (std::int64_t v = 0; v < n; ++v) assert(labels[v] == v % 2);
 }
 
+// Prim's trees, one component after another, over all pairs of rows.
+void check_spanning_trees(int kind) {
+    const std::int64_t n = 40, k = 5, width = 3;
+    std::vector<double> points(n), distances, pair(n * n, INFINITY);
+    for (double &x : points) x = kind ? static_cast<double>(generator() % 9) : draw(1, 0)[0];
+    std::vector<std::int32_t> indices;
+    const auto in = [](std::int64_t i) { return i % 3 != 0; };
+    for (std::int64_t i = 0; i < n; ++i) {
+        std::vector<std::pair<double, std::int32_t>> near;
+        for (std::int64_t j = 0; j < n; ++j)
+            if (j != i) near.push_back({1 + std::fabs(points[i] - points[j]), static_cast<std::int32_t>(j)});
+        std::sort(near.begin(), near.end());
+        for (std::int64_t p = 0; p < k; ++p) {
+            distances.push_back(near[p].first);
+            indices.push_back(near[p].second);
+            if (p < width && in(i) && in(near[p].second))
+                pair[i * n + near[p].second] = pair[near[p].second * n + i] = near[p].first;
+        }
+    }
+    std::unique_ptr<bool[]> inside(new bool[n]);
+    std::vector<double> reach(n, INFINITY);
+    std::vector<bool> done(n, false);
+    std::int64_t edges = 0, found_edges;
+    double total = 0, found;
+    for (std::int64_t i = 0; i < n; ++i) inside[i] = in(i);
+    for (std::int64_t round = 0; round < n; ++round) {
+        std::int64_t next = -1;
+        for (std::int64_t i = 0; i < n; ++i)
+            if (!done[i] && (next < 0 || reach[i] < reach[next])) next = i;
+        done[next] = true;
+        if (std::isfinite(reach[next])) total += reach[next], ++edges;
+        for (std::int64_t i = 0; i < n; ++i) reach[i] = std::min(reach[i], pair[next * n + i]);
+    }
+    spanning_trees(indices.data(), distances.data(), n, k, inside.get(), &width, 1, &found_edges,
+                   &found);
+    assert(found_edges == edges && std::fabs(found - total) < 1e-12 * total);
+}
+
 void check_weights() {
     for (std::int64_t count : {1, 4, 7}) {
         const std::int64_t points = 6, columns = 3;
@@ -229,6 +269,7 @@ int main() {
     check_tiles();
     check_rank();
     check_graphs();
+    for (int kind : {0, 1}) check_spanning_trees(kind);
     check_weights();
     std::puts("all neighbour kernels agree with the plain loops");
 }

@@ -8,10 +8,10 @@ from scipy.spatial.distance import cdist, pdist
 
 from tests.dimension import manifolds
 from unbend import dimension
+from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
 from unbend.dimension._gate import opened
 from unbend.dimension.packing import _radii
-from unbend.dimension.trees import _mean_step
 from unbend.neighbors import GraphSpace, PointSpace
 
 
@@ -94,7 +94,13 @@ def test_trees_have_the_length_that_networkx_finds():
         near = [(j, d) for j, d in zip(indices[i], distances[i], strict=True) if j in some]
         graph.add_weighted_edges_from((i, j, d) for j, d in near)
     lengths = [w for _, _, w in nx.minimum_spanning_tree(graph).edges(data="weight")]
-    assert _mean_step(indices, distances, some) == pytest.approx(np.mean(lengths))
+    inside = np.zeros((1, 150), dtype=bool)
+    inside[0, some] = True
+    count, total = np.empty(1, dtype=np.int64), np.empty(1)
+    width = np.array([indices.shape[1]])
+    kernels.spanning_trees(indices, distances, inside, width, count, total)
+    assert count[0] == len(lengths)
+    assert total[0] == pytest.approx(np.sum(lengths))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

@@ -154,6 +154,26 @@ def test_components_are_those_of_the_twin(rng, n, edges):
 
 
 @LAW
+@given(rngs, st.integers(2, 60), st.integers(1, 9), st.integers(0, 4), st.sampled_from([0, 1, 5]))
+def test_spanning_trees_are_those_of_the_twin(rng, n, k, samples, digits):
+    # Rounded lengths are tied; those that differ far behind the comma share their leading bits.
+    points = rng.uniform(1, 2, n) if digits else 1 + 1e-9 * rng.uniform(size=n)
+    lengths = np.abs(np.subtract.outer(points, points))
+    lengths = (np.round(lengths, digits) if digits else lengths) + 1.0
+    np.fill_diagonal(lengths, np.inf)
+    order = np.argsort(lengths, axis=1, kind="stable")[:, : min(k, n - 1)]
+    indices = np.ascontiguousarray(order, dtype=np.int32)
+    distances = np.take_along_axis(lengths, order, axis=1)
+    inside = rng.random((samples, n)) < 0.7
+    widths = rng.integers(1, indices.shape[1] + 1, samples)
+    counts, totals = np.empty((2, samples), dtype=np.int64), np.empty((2, samples))
+    native().spanning_trees(indices, distances, inside, widths, counts[0], totals[0])
+    reference.spanning_trees(indices, distances, inside, widths, counts[1], totals[1])
+    assert (counts[0] == counts[1]).all()
+    np.testing.assert_allclose(totals[0], totals[1], rtol=n * EPS)
+
+
+@LAW
 @given(rngs, st.integers(1, 9), st.integers(1, 14), st.integers(1, 5), st.integers(-300, 300))
 def test_compiled_weights_are_those_of_lapack(rng, m, others, columns, power):
     blocks = rng.normal(size=(m, others + 1, columns))

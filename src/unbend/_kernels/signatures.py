@@ -261,6 +261,20 @@ class Kernels(Protocol):
     def components(self, row: IntArray, column: IntArray, labels: IntArray) -> None:
         """Fill the component of each vertex, numbered in the order of their first vertices."""
 
+    def spanning_trees(
+        self,
+        indices: IntArray,
+        distances: FloatArray,
+        inside: BoolArray,
+        widths: IntArray,
+        counts: IntArray,
+        lengths: FloatArray,
+    ) -> None:
+        """Fill the edges and lengths of the spanning trees of samples, `inside` (samples, n).
+
+        Edges join rows of a sample to those of their first `widths[s]` neighbours in it.
+        """
+
     def sparse_product(
         self,
         row: IntArray,

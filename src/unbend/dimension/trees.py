@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
-from unbend.arrays import FloatArray, IntArray
+from unbend._kernels import kernels
 from unbend.dimension._gate import (
     TIED,
     MetricName,
@@ -81,18 +79,18 @@ def entropic_graph(
     rng = generator(random_state)
     k = min(int(NEIGHBORS / SHARES[0]), rows.n - 1)
     neighbors = rows.space.nearest(k)
-    indices = neighbors.indices.reshape(rows.n, k)
-    distances = neighbors.distances.reshape(rows.n, k)
-    inside = np.flatnonzero(crowded(distances))
-    sizes, steps = [], []
-    for share in SHARES:
-        width = min(k, int(np.ceil(NEIGHBORS / share)))
-        # There is but one sample of all rows.
-        for _ in range(count if share < 1 else 1):
-            sample = np.sort(rng.permutation(inside)[: max(2, int(share * len(inside)))])
-            sizes.append(len(sample))
-            steps.append(_mean_step(indices[:, :width], distances[:, :width], sample))
-    x, y = np.log(sizes), np.log(steps)
+    distances = np.ascontiguousarray(neighbors.distances.reshape(rows.n, k), dtype=np.float64)
+    company = np.flatnonzero(crowded(distances))
+    # There is but one sample of all rows.
+    shares = np.append(np.repeat(SHARES[:-1], count), 1.0)
+    inside = np.zeros((len(shares), rows.n), dtype=np.bool_)
+    for share, sample in zip(shares, inside, strict=True):
+        sample[rng.permutation(company)[: max(2, int(share * len(company)))]] = True
+    widths = np.minimum(k, np.ceil(NEIGHBORS / shares)).astype(np.int64)
+    edges, lengths = np.empty(len(shares), dtype=np.int64), np.empty(len(shares))
+    indices = np.ascontiguousarray(neighbors.indices.reshape(rows.n, k), dtype=np.int32)
+    kernels.spanning_trees(indices, distances, inside, widths, edges, lengths)
+    x, y = np.log(inside.sum(axis=1)), np.log(lengths / edges)
     # Of the mean edge L/m the slope is a - 1 = -1/d.
     (slope, intercept), covariance = np.polyfit(x, y, 1, cov=True)
     if slope > -TIED:
@@ -109,17 +107,4 @@ def entropic_graph(
         (float(each[0]), float(each[-1])),
         intercept + (slope + 1) * each,
     )
-    return Dimension("entropic_graph", dimension, error, None, curve, rows.n - len(inside))
-
-
-def _mean_step(indices: IntArray, distances: FloatArray, rows: IntArray) -> float:
-    """Mean length of the edges of the spanning trees of some rows, by their neighbours (n, k)."""
-    place = np.full(len(indices), -1)
-    place[rows] = np.arange(len(rows))
-    columns = place[indices[rows]]
-    inside = columns >= 0
-    # Rows are in order already: no triples to be sorted.
-    first = np.concatenate(([0], np.cumsum(inside.sum(axis=1))))
-    edges = csr_array((distances[rows][inside], columns[inside], first), shape=(len(rows),) * 2)
-    tree: FloatArray = minimum_spanning_tree(edges).data
-    return float(tree.mean())
+    return Dimension("entropic_graph", dimension, error, None, curve, rows.n - len(company))

@@ -9,7 +9,7 @@ from unbend._kernels.reference.alignment import (
 )
 from unbend._kernels.reference.cholesky import analyse, factor
 from unbend._kernels.reference.descent import join, propose
-from unbend._kernels.reference.graphs import both_ways, components, sparse_product
+from unbend._kernels.reference.graphs import both_ways, components, spanning_trees, sparse_product
 from unbend._kernels.reference.neighbors import KdTree, count_nearer, offer, rank, smallest
 from unbend._kernels.reference.paths import (
     ShortestPaths32,
@@ -39,6 +39,7 @@ __all__ = [
     "rank",
     "ridged_gram",
     "smallest",
+    "spanning_trees",
     "sparse_product",
     "squared_products",
     "stress",

@@ -1,10 +1,10 @@
-"""Symmetric pairs and components of graphs, and products with their matrices."""
+"""Symmetric pairs, components and spanning trees of graphs, and products with their matrices."""
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray
 
 
 def both_ways(
@@ -35,6 +35,24 @@ def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
     _, found = connected_components(pattern, connection="weak")  # type: ignore[arg-type]
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels[...] = np.argsort(np.argsort(first))[inverse]
+
+
+def spanning_trees(
+    indices: IntArray,
+    distances: FloatArray,
+    inside: BoolArray,
+    widths: IntArray,
+    counts: IntArray,
+    lengths: FloatArray,
+) -> None:
+    """Fill the edges and lengths of the spanning trees of samples, by SciPy; no length is zero."""
+    for sample, (members, width) in enumerate(zip(inside, widths, strict=True)):
+        present = members[:, None] & members[indices[:, :width]]
+        first = np.concatenate(([0], np.cumsum(present.sum(axis=1))))
+        length, column = distances[:, :width][present], indices[:, :width][present]
+        edges = csr_array((length, column, first), shape=(len(indices),) * 2)
+        tree = minimum_spanning_tree(edges).data
+        counts[sample], lengths[sample] = len(tree), tree.sum()
 
 
 def sparse_product(
