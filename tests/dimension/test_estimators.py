@@ -2,7 +2,9 @@
 
 import pickle
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -11,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.dimension import manifolds
 from unbend import dimension
 from unbend.dimension.estimators import ESTIMATORS, LinearDimension, MaximumLikelihood, TwoNN
+from unbend.neighbors import PointSpace
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
@@ -43,3 +46,32 @@ def test_estimators_end_pipelines():
 @parametrize_with_checks([MaximumLikelihood(n_neighbors=3), LinearDimension()])
 def test_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_local_estimates_are_found_when_asked_for_from_what_the_rows_were():
+    points = manifolds.affine(400, 2, 4, 0)
+    expected = dimension.two_nn(points).local
+    given = points.copy()
+    later = dimension.two_nn(given)
+    saved = pickle.loads(pickle.dumps(dimension.two_nn(points)))
+    given[:] = 0.0
+    np.testing.assert_array_equal(later.local, expected)
+    assert later.local is later.local
+    np.testing.assert_array_equal(saved.local, expected)
+    np.testing.assert_array_equal(TwoNN().fit(points).local_, expected)
+    distances = cdist(points, points)
+    between = dimension.two_nn(distances, metric="precomputed")
+    np.testing.assert_allclose(between.local, expected, rtol=1e-6)
+    assert "two_nn" in repr(later)
+
+
+def test_two_neighbours_are_enough_for_the_estimate(monkeypatch):
+    asked = []
+    nearest = PointSpace.nearest
+    monkeypatch.setattr(
+        PointSpace, "nearest", lambda space, k, *rest: asked.append(k) or nearest(space, k, *rest)
+    )
+    found = dimension.two_nn(manifolds.affine(400, 2, 4, 0), n_neighbors=12)
+    assert asked == [2]
+    assert len(found.local) == 400
+    assert asked == [2, 12]

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend import dimension as functions
+from unbend.arrays import FloatArray
 from unbend.dimension.value import Dimension
 
 
@@ -37,9 +38,13 @@ class DimensionEstimator(BaseEstimator):
         self.result_ = type(self)._function(rows, **self.get_params(deep=False))
         self.dimension_ = self.result_.dimension
         self.uncertainty_ = self.result_.uncertainty
-        self.local_ = self.result_.local
         self.curve_ = self.result_.curve
         return self
+
+    @property
+    def local_(self) -> FloatArray | None:
+        """The estimate at each row, or None."""
+        return self.result_.local
 
 
 def _estimator(name: str, function: Callable[..., Dimension]) -> type[DimensionEstimator]:

@@ -1,6 +1,7 @@
 """Estimators from the distances to nearest neighbours: maximum likelihood and TwoNN."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ from unbend.arrays import FloatArray
 from unbend.dimension._gate import (
     TIED,
     MetricName,
+    Rows,
     checked_count,
     checked_share,
     opened,
 )
 from unbend.dimension.value import Curve, Dimension
+from unbend.neighbors import PointSpace
 
 
 def mle(
@@ -124,7 +127,8 @@ def two_nn(
     -------
     Dimension
         The curve is −log(1 − F) against log μ: a line of slope d through the origin. `local` is
-        infinite where the two nearest of a whole neighbourhood are equally far.
+        infinite where the two nearest of a whole neighbourhood are equally far. It needs
+        n_neighbors neighbours, where the estimate needs two, and is found when first asked for.
 
     Notes
     -----
@@ -147,8 +151,7 @@ def two_nn(
     share = checked_share("discard", discard)
     rows = opened(X, metric, metric_params, n_jobs, least=4)
     k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
-    neighbors = rows.space.nearest(k)
-    distances = neighbors.distances.reshape(rows.n, k)
+    distances = rows.space.nearest(2).distances.reshape(rows.n, 2)
     logs = np.log(distances[:, 1] / distances[:, 0])
     logs[logs < TIED] = 0.0
     order = np.sort(logs)
@@ -158,8 +161,7 @@ def two_nn(
         raise ValueError("the two nearest neighbours of every row are equally far: add rows")
     censored = np.minimum(logs, cut)
     dimension = (kept - 1) / float(censored.sum())
-    around = neighbors.indices.reshape(rows.n, k)
-    local = _local_censored(logs, cut, np.column_stack((np.arange(rows.n), around)))
+    local = _when_asked(rows, k, logs, cut)
     survival = -np.log1p(-np.arange(1, rows.n) / rows.n)
     curve = Curve(
         order[:-1],
@@ -170,11 +172,27 @@ def two_nn(
         dimension * order[:-1],
     )
     error = dimension / np.sqrt(kept)
-    return Dimension("two_nn", dimension, error, local[rows.copy], curve)
+    return Dimension("two_nn", dimension, error, local, curve)
 
 
-def _local_censored(logs: FloatArray, cut: float, members: FloatArray) -> FloatArray:
+def _when_asked(
+    rows: Rows, k: int, logs: FloatArray, cut: float
+) -> FloatArray | Callable[[], FloatArray]:
+    """Put off the search for more neighbours, in a copy: the user may write into X meanwhile.
+
+    A matrix of distances is too large to copy, and searched quickly.
+    """
+    if not isinstance(rows.space, PointSpace):
+        return _local_censored(rows, k, logs, cut)
+    copied = Rows(rows.space.take(np.arange(rows.n)), rows.copy)
+    return partial(_local_censored, copied, k, logs, cut)
+
+
+def _local_censored(rows: Rows, k: int, logs: FloatArray, cut: float) -> FloatArray:
     """Estimate from the ratios of each neighbourhood."""
+    around = rows.space.nearest(k).indices.reshape(rows.n, k)
+    members = np.column_stack((np.arange(rows.n), around))
     kept = np.maximum((logs <= cut)[members].sum(axis=1) - 1, 1)
     with np.errstate(divide="ignore"):
-        return np.asarray(kept / np.minimum(logs, cut)[members].sum(axis=1))
+        local = kept / np.minimum(logs, cut)[members].sum(axis=1)
+    return np.asarray(local[rows.copy])

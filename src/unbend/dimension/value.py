@@ -1,6 +1,9 @@
 """What every estimator of the intrinsic dimension returns."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from unbend.arrays import FloatArray
 
@@ -46,7 +49,8 @@ class Dimension:
         Its standard error: how much another sample of the same size from the same data would
         differ. It says nothing of bias: of too few rows for the dimension, of curvature, of noise.
     local : array (n,), or None
-        The estimate at each row, in the order of the rows; None where the method has none.
+        The estimate at each row, in the order of the rows; None where the method has none. Found
+        when first asked for if it needs more neighbours than the estimate itself.
     curve : Curve
         What the estimate was read from.
     outliers : int
@@ -66,9 +70,19 @@ class Dimension:
     method: str
     dimension: float
     uncertainty: float
-    local: FloatArray | None
+    # What `local` is, or what finds it.
+    _local: FloatArray | Callable[[], FloatArray] | None = field(repr=False)
     curve: Curve
     outliers: int = 0
+
+    @cached_property
+    def local(self) -> FloatArray | None:
+        """The estimate at each row, or None."""
+        return self._local() if callable(self._local) else self._local
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is saved holds the local estimates, not the data that they would be found from.
+        return {**vars(self), "_local": self.local, "local": self.local}
 
     def __float__(self) -> float:
         return self.dimension
