@@ -16,8 +16,8 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.report import step
 
-# Candidates beyond k: rounding swaps near ties. Lists twice as long take a fifth more time, and half
-# as long leave a third of the rows of tight clusters unsure.
+# Candidates beyond k: rounding swaps near ties. Twice as many take up to a third more time, and
+# half as many leave a third of the rows of tight clusters unsure.
 SPARE = 8
 # Rows of a tile: enough for the product to run at full speed, few enough to stay in cache.
 TILE = 512
