@@ -57,7 +57,8 @@ def u_statistic(
     -----
     Good is a curve that crosses zero near a whole number, with an uncertainty well below one half.
     The scale is the smallest there is, so noise as large as the distance between neighbours counts
-    as dimensions. Above d ≈ 10 it says too little, as all estimates by distances do.
+    as dimensions, and it cannot see what lies beneath. Above d ≈ 10 it says too little, as all
+    estimates by distances do.
 
     References
     ----------

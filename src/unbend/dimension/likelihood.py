@@ -136,7 +136,7 @@ def two_nn(
     looks at the smallest scale there is: noise, however small beside the data, counts as
     dimensions as soon as it is as large as the distance between neighbours. Compare it with half
     of the rows: a dimension that falls then is noise. Rounded data have tied distances, which make
-    it wrong.
+    it wrong. It cannot see larger scales, at which the noise would be small.
 
     References
     ----------

@@ -70,9 +70,9 @@ def pca(
     Notes
     -----
     Good is a curve that drops steeply where it crosses the threshold; one that crosses it slowly
-    has no linear dimension. It sees planes only: a curve that winds through ten dimensions has
-    linear dimension ten, so the result bounds the dimension from above where the threshold is
-    small enough. Rows far from all others are left out, and `outliers` counts them.
+    has no linear dimension. It cannot see that data are bent: a curve that winds through ten
+    dimensions has linear dimension ten, so the result bounds the dimension from above where the
+    threshold is small enough. Rows far from all others are left out, and `outliers` counts them.
 
     References
     ----------

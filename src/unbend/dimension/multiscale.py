@@ -88,9 +88,9 @@ def multiscale_svd(
     -----
     Good are lines in two bundles with a wide gap at some radius: the upper ones are the data, flat
     ones below are noise, steep ones curvature. It is the one to ask where there is noise, and it
-    needs only some multiple of d rows in a neighbourhood; but it sees no dimension where the data
-    bend within the smallest neighbourhoods, of 64 rows, and takes two sheets that lie so near each
-    other for one thick one. At most 32 dimensions can be told from 64 rows.
+    needs only some multiple of d rows in a neighbourhood; but it cannot see a dimension where the
+    data bend within the smallest neighbourhoods, of 64 rows, and takes two sheets that lie so near
+    each other for one thick one. At most 32 dimensions can be told from 64 rows.
 
     References
     ----------

@@ -64,8 +64,8 @@ def capacity(
     It does not depend on how densely rows lie in different places, which spoils the correlation
     dimension, and it is coarse: good is a straight curve inside the fitted range. Packings of few
     rows see the shape of the data, and the edge of the data makes estimates small in more than
-    about five dimensions: 2^d rows are needed to see the radius halved. Isolated rows are left out,
-    and `outliers` counts them.
+    about five dimensions: 2^d rows are needed to see the radius halved, so that it cannot see more.
+    Isolated rows are left out, and `outliers` counts them.
 
     References
     ----------

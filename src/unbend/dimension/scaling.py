@@ -56,7 +56,8 @@ def correlation(
     Good is a fitted range that spans at least a factor of two in r, with the curve on its line. A
     short one means that no dimension can be read at this number of rows: reading d dimensions
     over a factor of two takes 2^d times the pairs. Rows that are not spread evenly weigh dense
-    regions more, and the result is then at most the dimension of the support.
+    regions more, and the result is then at most the dimension of the support. It cannot see parts
+    of other dimensions: all pairs make one curve.
 
     References
     ----------

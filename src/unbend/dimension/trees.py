@@ -61,7 +61,7 @@ def entropic_graph(
     Good is a straight curve. Since d = 1/(1 − a) the error grows with d²: at d = 10 a slope that is
     wrong by 0.01 changes it by one. Noise as large as the distance between neighbours counts as
     dimensions. Isolated rows are left out, and `outliers` counts them; groups far apart are as
-    many trees, which does not matter.
+    many trees, which does not matter. It cannot see that they differ in dimension.
 
     References
     ----------

@@ -106,7 +106,9 @@ def coranking(
     """Compare all ranks in the data with all ranks in the embedding.
 
     The curves come from the co-ranking matrix (`coranking_matrix`), which is never formed: the
-    memory grows as n and the time as n log n for each row looked from.
+    memory grows as n and the time as n log n for each row looked from. Good is an `r_nx` that is
+    high at small k, where 0 is a random embedding and 1 a perfect one. Ranks cannot see lengths,
+    nor whether straight lines through space are the right distances: `CoRanking` says more.
 
     Parameters
     ----------
@@ -179,6 +181,7 @@ def coranking_matrix(
     in the data and the l-th nearest in the embedding. A perfect embedding has n on the diagonal
     and nothing elsewhere; below the diagonal are intrusions, above it extrusions. Look at it as
     a picture; for figures, `coranking` needs no n² numbers.
+    Good is all weight near the diagonal. It cannot see lengths, only ranks.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def shepard(
     """Correlate the distances in the data with those in the embedding, over pairs of points.
 
     Above 0.95 the rough arrangement is kept; the `local` values are the correlations of each
-    point's own distances. Large distances decide, so tears and false neighbours hardly show; and
+    point's own distances. Large distances decide: it cannot see tears and false neighbours; and
     on a bent surface straight lines through space are the wrong distances: a roll laid out flat
     has a low correlation, and should. Correlate with geodesic distances there, by
     ``metric="precomputed"``: one minus the square of Pearson's correlation is then the residual
@@ -139,7 +139,8 @@ def stress(
     larger. Without the best scale, stress tells more about units than about the embedding:
     vectors of unit length, as spectral methods give them, look bad only for that. Distances in the
     data are straight lines: on a bent surface a right embedding has a large stress, unless geodesic
-    distances are given.
+    distances are given. Of a sum over pairs most are far apart: but for "sammon", it cannot
+    see who the neighbours are.
 
     Parameters
     ----------

@@ -69,6 +69,10 @@ def procrustes(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similari
 def align(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similarity") -> FloatArray:
     """Map the embedding as closely onto the truth as a map of the given kind can.
 
+    Drawn over the truth, a good embedding covers it: what is left is `procrustes`, below 0.01 of
+    the variance. The map is one for all points: it cannot see that each of two parts is right where
+    they are not turned alike.
+
     Parameters
     ----------
     truth : array_like of shape (n, d)

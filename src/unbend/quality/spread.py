@@ -75,9 +75,9 @@ def widest_gap(eigenvalues: ArrayLike) -> int:
     The values must fall or rise throughout, as estimators give them. What is not positive counts
     as the rounding error of the largest.
 
-    A ratio above ten is a clear gap; below three, the place of the widest one is chance. It cannot
-    see a gap beyond the eigenvalues given, and on a long strip, whose spectrum counts the waves
-    along it, the gap tells of its shape and not of its dimension.
+    Good is a ratio above ten, a clear gap; below three, the place of the widest one is chance. It
+    cannot see a gap beyond the eigenvalues given, and on a long strip, whose spectrum counts the
+    waves along it, the gap tells of its shape and not of its dimension.
 
     Parameters
     ----------
