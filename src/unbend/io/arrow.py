@@ -82,7 +82,9 @@ class ArrowSource:
 
         def batches(names: list[str], rows: int | None) -> Iterator[Any]:
             # Millions of equal numbers take a few bytes in the file.
-            count = opened.metadata.num_rows if rows is None else min(rows, opened.metadata.num_rows)
+            count = (
+                opened.metadata.num_rows if rows is None else min(rows, opened.metadata.num_rows)
+            )
             size = 8 * count * len(names)
             reserve(size, f"the numbers of {self.where}", "read it in batches, or fewer rows")
             if rows is None:
