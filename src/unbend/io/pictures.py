@@ -126,13 +126,14 @@ def picture(path: Path, kind: Kind, first: Path, *, convert: bool, resample: boo
     """
     operations = needed("PIL.ImageOps", "reading images")
     with _opened(path) as image:
+        # Before Pillow unpacks a PNG file to look for how the camera was held.
+        cut = _is_cut(image)
         found = _kind(image)
         _check_kind(found, kind, path, first, convert=convert, resample=resample)
         if getattr(image, "n_frames", 1) > 1 and image.format != "MPO":
             raise _Refused(f"{path} holds several images: save each as a file of its own")
         own = replace(found, colour=kind.colour)
         reserve(4 * prod(own.size), f"the pixels of {path}", "save a smaller image")
-        cut = _is_cut(image)
         pixels = np.asarray(_converted(operations.exif_transpose(image), kind.colour))
         if pixels.shape != own.size or not np.isfinite(pixels).all():
             raise _Refused(f"{path} holds pixels that are not finite, or not as many as it says")
@@ -149,8 +150,8 @@ def _check_kind(
         )
     if (found.height, found.width) != (kind.height, kind.width) and not resample:
         raise _Refused(
-            f"{path} is {found.seen} and {first.name}, the first image, is {kind.seen}: pass "
-            f"size=({kind.height}, {kind.width}), or another height and width, to bring all to one"
+            f"{path} is {found.seen} and {first.name}, the first image, is {kind.seen}: bring "
+            "all to one by size="
         )
     if found.colour != kind.colour and not convert:
         kinds = ("in colour", "grey") if found.colour else ("grey", "in colour")

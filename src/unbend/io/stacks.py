@@ -38,7 +38,7 @@ def stack_of(source: Any, size: tuple[int, int] | None, array: str | None) -> tu
     except ValueError as error:
         if size is None:
             raise ValueError(
-                "the images are of different sizes: pass size=(height, width) to bring all to one"
+                "the images are of different sizes: bring all to one height and width by size="
             ) from error
     return np.stack([resampled(np.asarray(image), size) for image in source]), "the list"
 
