@@ -12,9 +12,12 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray
 from unbend.io.numerals import Array
 from unbend.io.porter import stem
+from unbend.report import warn
 
 # Words of two letters, digits or more.
 WORD = re.compile(r"\w\w+")
+# Words that are cut at an apostrophe, as don't.
+CONTRACTED = re.compile(r"\w+(?:['\u2019]\w+)+")
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,7 @@ class Terms:
 
     def of(self, document: str) -> Counter[str]:
         """Count the terms of a document; stop words are left out before words are stemmed."""
-        # An accent that is a letter of its own would cut the word in two.
-        letters = normalize("NFC", document.lower())
+        letters = CONTRACTED.sub(self._uncontracted, plain(document))
         words = Counter(WORD.findall(letters))
         kept = {word: count for word, count in words.items() if word not in self.stop_words}
         if not self.stemmed:
@@ -36,6 +38,32 @@ class Terms:
         for word, count in kept.items():
             stems[stem(word)] += count
         return stems
+
+    def _uncontracted(self, found: re.Match[str]) -> str:
+        """Leave out a stop word of which a part would stay, as *don* of *don't*."""
+        return " " if found[0].replace("\u2019", "'") in self.stop_words else found[0]
+
+
+def plain(text: str) -> str:
+    """Letters in which words are compared."""
+    # An accent that is a letter of its own would cut the word in two.
+    return normalize("NFC", text.lower())
+
+
+def stop_words_of(words: Iterable[str]) -> frozenset[str]:
+    """Stop words as documents have them; those that no document can have are named in a warning."""
+    found = {plain(word).replace("\u2019", "'") for word in words}
+    cut = [
+        word
+        for word in sorted(found)
+        if WORD.findall(word) not in ([], [word]) and CONTRACTED.fullmatch(word) is None
+    ]
+    if cut:
+        warn(
+            f"the stop word {cut[0]!r} is never found, since documents are cut into letters and "
+            f"digits that stand together: give {' and '.join(map(repr, WORD.findall(cut[0])[:3]))}"
+        )
+    return frozenset(found)
 
 
 def counted(
