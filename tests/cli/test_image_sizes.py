@@ -8,6 +8,7 @@ from PIL import Image
 
 import unbend as library
 from tests.cli.program import numbers, sentence, unbend
+from unbend.io.shown import shown_images
 
 FLAT = ["pca_1", "pca_2"]
 
@@ -63,3 +64,18 @@ def test_matrices_are_named(shapes):
     done = unbend(*words, "--array", "near", "-o", "flat.csv", cwd=shapes)
     assert len(json.loads(done.stdout)["matrices"]) == 2
     assert "no matrix 'x'" in sentence(unbend(*words, "--array", "x", cwd=shapes, code=1))
+
+
+def test_images_of_different_sizes_are_laid_on_their_points(shapes):
+    words = ("embed", "set", "--size", "8x5", "--method", "pca")
+    unbend(*words, "-o", "flat.csv", cwd=shapes)
+    unbend("plot", "flat.csv", "--id", "file", "--images", "set", "-o", "with.png", cwd=shapes)
+    unbend("plot", "flat.csv", "--id", "file", "-o", "without.png", cwd=shapes)
+    assert (shapes / "with.png").read_bytes() != (shapes / "without.png").read_bytes()
+
+
+def test_images_that_are_drawn_are_small_and_keep_their_proportions(shapes):
+    Image.fromarray(np.full((600, 300, 3), 9, dtype=np.uint8)).save(shapes / "set" / "a.png")
+    shown = shown_images(shapes / "set")
+    assert sorted(image.shape for image in shown)[-1] == (128, 64, 3)
+    assert {image.shape for image in shown} == {(6, 9), (7, 9), (8, 9), (128, 64, 3)}

@@ -92,13 +92,14 @@ def thumbnails(
     )
     box = side * room.width * np.abs(per_pixel[1] - per_pixel[0])
     least, most = _range(pictures)
-    grey = {"cmap": "gray", "norm": Normalize(least, most)}
+    grey = Normalize(least, most)
     for row in apart(coordinates, box):
         shape = np.array(pictures[row].shape[1::-1], dtype=np.float64)
         half = box / 2 * shape / shape.max()
         (left, low), (right, high) = coordinates[row] - half, coordinates[row] + half
         # Not by imshow, which would look at the limits of the axes again for each of thousands.
-        image = AxesImage(axes, extent=(left, right, low, high), zorder=3, **grey)
+        extent = (left, right, low, high)
+        image = AxesImage(axes, cmap="gray", norm=grey, extent=extent, zorder=3)
         image.set_data(pictures[row])
         axes.add_image(image)
         image.set_clip_path(axes.patch)
