@@ -5,6 +5,7 @@ import io
 
 import numpy as np
 import pyarrow as arrow
+import pyarrow.ipc
 import pyarrow.parquet as parquet
 import pytest
 
@@ -103,3 +104,21 @@ def test_many_equal_numbers_of_parquet_are_counted():
     assert "read it in batches" in refused(out.getvalue())
     with unbend.memory_limit(LIMIT):
         assert len(next(iter(unbend.io.batches(io.BytesIO(out.getvalue()), rows=1000)))) == 1000
+
+
+def test_pieces_of_arrow_count_when_they_are_unpacked():
+    out = io.BytesIO()
+    packing = arrow.ipc.IpcWriteOptions(compression="zstd")
+    batch = arrow.record_batch({"x": np.zeros(200_000)})
+    with arrow.ipc.new_file(out, batch.schema, options=packing) as file:
+        for _ in range(100):
+            file.write_batch(batch)
+    assert len(out.getvalue()) < 1_000_000
+    assert "read it in batches" in refused(out.getvalue())
+    with unbend.memory_limit(LIMIT):
+        assert sum(map(len, unbend.io.batches(io.BytesIO(out.getvalue())))) == 20_000_000
+
+
+def test_lines_without_end_are_no_documents_without_end():
+    content = gzip.compress(b"word\n" * 1_000_000)
+    assert "documents" in refused(content, unbend.io.read_texts)

@@ -9,7 +9,7 @@ from unbend.io.files import File
 from unbend.io.frames import columns_of
 from unbend.io.optional import needed
 from unbend.io.table import Roles, Table, table_of_columns
-from unbend.memory import reserve
+from unbend.memory import check_fits, reserve
 
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "arrow stream": "Arrow"}
 
@@ -103,7 +103,14 @@ class ArrowSource:
             held = iter(opened)
 
         def batches(names: list[str], rows: int | None) -> Iterator[Any]:
-            return (batch.select(names) for batch in held)
+            size = 0
+            for batch in held:
+                chosen = batch.select(names)
+                size += chosen.nbytes
+                if rows is None:
+                    # Packed pieces tell how large they are when they are unpacked.
+                    check_fits(size, f"the entries of {self.where}", "read it in batches")
+                yield chosen
 
         return opened.schema, batches
 

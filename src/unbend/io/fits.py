@@ -15,7 +15,7 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.io.files import File
 from unbend.io.numerals import Array
-from unbend.memory import reserve
+from unbend.memory import check_fits
 
 BLOCK, CARD = 2880, 80
 TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
@@ -64,7 +64,9 @@ def find_image(file: File, part: int | None) -> Image:
             start += length
             if file.packed:
                 # To pass over what is packed takes the time of unpacking it.
-                reserve(start, f"the parts of {file.name} before the image", "unpack it to a file")
+                check_fits(
+                    start, f"{file.name} and what is before its image", "unpack it to a file"
+                )
             _skip(stream, length)
             number += 1
     which = "no image" if part is None else f"no part {part}, which would be an image"

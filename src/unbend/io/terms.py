@@ -12,12 +12,17 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray
 from unbend.io.numerals import Array
 from unbend.io.porter import stem
+from unbend.memory import check_fits
 from unbend.report import warn
 
 # Words of two letters, digits or more.
 WORD = re.compile(r"\w\w+")
 # Words that are cut at an apostrophe, as don't.
 CONTRACTED = re.compile(r"\w+(?:['\u2019]\w+)+")
+
+# What the two arrays of a document take beside their numbers, and after how many of them it is
+# asked whether memory holds them.
+DOCUMENT_BYTES, CHECKED_EVERY = 240, 4096
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ def counted(
     places: dict[str, int] = {} if known is None else dict(known)
     columns: list[Array] = []
     counts: list[Array] = []
+    size = 0
     for document in documents:
         found = terms.of(document)
         if known is None:
@@ -80,6 +86,9 @@ def counted(
                 places.setdefault(term, len(places))
         else:
             found = Counter({term: count for term, count in found.items() if term in places})
+        size += DOCUMENT_BYTES + 16 * len(found)
+        if len(columns) % CHECKED_EVERY == 0:
+            check_fits(2 * size, f"{len(columns)} documents and more", "take fewer")
         columns.append(np.array([places[term] for term in found], dtype=np.int64))
         counts.append(np.array(list(found.values()), dtype=np.float64))
     offsets = np.cumsum([0, *map(len, columns)])
