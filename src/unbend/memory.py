@@ -92,12 +92,17 @@ def reserve(size: int, what: str, instead: str) -> None:
 
     `instead` names what would fit: a method, a parameter or a number of rows.
     """
+    check_fits(size, what, instead)
+    note_bytes(size)
+
+
+def check_fits(size: int, what: str, instead: str) -> None:
+    """Refuse as `reserve` does, without counting: for sums that grow as a file is read."""
     free = available_memory()
     if free is not None and size > free:
         raise NotEnoughMemory(
             f"{what} need {_readable(size)} and {_readable(free)} may be taken: {instead}"
         )
-    note_bytes(size)
 
 
 def _readable(size: int) -> str:

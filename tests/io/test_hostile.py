@@ -75,7 +75,7 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(kind):
 
 def test_bombs_among_texts_images_and_cubes_are_refused(tmp_path):
     (tmp_path / "a.txt").write_bytes(packed(100 << 20))
-    with unbend.memory_limit(LIMIT), pytest.raises(NotEnoughMemory, match=r"a\.txt unpacks to"):
+    with unbend.memory_limit(LIMIT), pytest.raises(NotEnoughMemory, match=r"a\.txt .*unpacks to"):
         unbend.io.read_texts(tmp_path)
     Image.fromarray(np.zeros((6000, 6000), dtype=np.uint8)).save(tmp_path / "a.png")
     with unbend.memory_limit(LIMIT), pytest.raises(NotEnoughMemory, match="images need 144"):

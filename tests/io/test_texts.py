@@ -62,6 +62,37 @@ def test_stop_words_are_left_out():
         unbend.io.read_texts(DOCUMENTS, stop_words="german")
 
 
+CONTRACTIONS = (
+    "i'm you're he's it's we'll they've she'd isn't aren't wasn't weren't hasn't haven't hadn't "
+    "won't wouldn't don't doesn't didn't can't couldn't shouldn't mustn't let's that's who's "
+    "there's here's what's where's when's why's how's would've shan't needn't mightn't ain't "
+    "sailors'll"
+)
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "\u2019"])
+def test_no_part_of_a_contraction_is_left(apostrophe):
+    text = f"{CONTRACTIONS.replace(chr(39), apostrophe)} {CONTRACTIONS.upper()}"
+    assert unbend.io.read_texts([text]).columns == ("sailors",)
+
+
+def test_words_that_are_parts_of_contractions_stay():
+    texts = unbend.io.read_texts(["Don won. Don't, won't! Harry's dog"])
+    assert texts.columns == ("dog", "don", "harry", "won")
+    assert texts.terms.of("Don won, and they don't")["don"] == 1
+    again = unbend.io.read_texts(["We don't; Don does"], like=texts.dictionary())
+    assert again.values.sum(axis=1).tolist() == [1]
+    assert again.values.toarray()[0, 1] == 1
+
+
+def test_stop_words_are_compared_as_documents_are_cut():
+    documents = ["we can\u2019t hear caf\u00e9 noise", "noise e-mail"]
+    texts = unbend.io.read_texts(documents, stop_words=["Can't", "CAFE\u0301"])
+    assert texts.columns == ("hear", "mail", "noise", "we")
+    with pytest.warns(UserWarning, match="'e-mail' is never found.*: give 'mail'"):
+        unbend.io.read_texts(documents, stop_words=["e-mail", "a"])
+
+
 def test_stems_are_those_of_porter_as_snowball_has_them():
     oracle = snowballstemmer.stemmer("porter")
     # Snowball leaves some doubled letters that the paper undoubles, and shortens two letters.

@@ -9,6 +9,7 @@ import pytest
 import unbend
 from tests.plot.drawn import same_points
 from unbend.plot.images import apart
+from unbend.plot.style import drawing_order
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.normal(size=(300, 2)) * [5, 1]
@@ -182,3 +183,38 @@ def test_thumbnails_of_a_million_points_are_laid_out_in_seconds():
     chosen = apart(points, np.array([0.5, 0.5]))
     assert time.perf_counter() - start < 5 * drawn
     assert 50 < len(chosen) < 1000
+
+
+def one_by_one(points, box):
+    """Take rows in their order, and leave out what each of them covers."""
+    left, chosen = drawing_order(len(points)), []
+    while len(left):
+        chosen.append(left[0])
+        left = left[(np.abs(points[left] - points[left[0]]) > box * (1 + 1e-9)).any(axis=1)]
+    return np.sort(chosen)
+
+
+@pytest.mark.parametrize("side", [1e-4, 0.02, 0.3, 9.0])
+@pytest.mark.parametrize("draw", ["normal", "standard_cauchy", "whole"])
+def test_the_cells_of_a_grid_leave_out_what_overlaps_and_nothing_else(side, draw):
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 4000):
+        points = getattr(rng, "normal" if draw == "whole" else draw)(size=(n, 2))
+        points = np.round(4 * points) if draw == "whole" else points
+        box = np.array([side, 1.7 * side])
+        assert np.array_equal(apart(points, box), one_by_one(points, box))
+
+
+def test_four_times_as_many_small_thumbnails_take_four_times_as_long():
+    """A ratio in one run: comparing every pair would take sixteen times as long."""
+
+    def taken(n):
+        points, times = np.random.default_rng(0).random((n, 2)), []
+        for _ in range(3):
+            start = time.perf_counter()
+            apart(points, np.full(2, 1 / n))
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    taken(1000)
+    assert taken(80_000) < 9 * taken(20_000)

@@ -29,7 +29,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit, emit_json, next_step
 from unbend.cli.parameters import value_of
-from unbend.cli.pictures import PAGES, save
+from unbend.cli.pictures import check_still, save
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_sample
 from unbend.cli.suggest import embedding
@@ -67,8 +67,7 @@ def compare(
     With a label of classes the neighbourhood hit is measured, with the truth its errors. The best
     is first: that says which is better, not whether any is good.
     """
-    if plot is not None and plot.lower().endswith(PAGES):
-        raise Misuse("pictures side by side are stills: give --plot FILE.png, .svg or .pdf")
+    check_still(plot, "pictures side by side are stills")
     check_files(picture=plot, read=files_read(table, data))
     names, wanted = class_names(methods), parameters_of(tried or ())
     columns, true_names = Columns(label, id, listed(ignore), missing, data), listed(truth)

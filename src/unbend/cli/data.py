@@ -1,6 +1,7 @@
 """Options for data that are no plain table: arrays by name, images, texts, cubes, matrices."""
 
 import inspect
+import re
 import shlex
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from unbend.cli.errors import Misuse
 
 KINDS = ("table", "images", "texts", "cube", "matrices")
 PREFIX = "data_"
+SIZE = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 PANEL = "Arrays, images, texts and cubes"
 # What a kind is called in a sentence.
 CALLED = {
@@ -51,7 +53,10 @@ class Data:
         metavar="KIND",
     )
     array: str | None = _option(
-        "--array", "Which array of an NPZ, HDF5 or MAT file.", ("table",), metavar="NAME"
+        "--array",
+        "Which array of an NPZ, HDF5 or MAT file.",
+        ("table", "images", "matrices"),
+        metavar="NAME",
     )
     colour: bool | None = _option(
         "--colour/--grey",
@@ -65,6 +70,13 @@ class Data:
         "Images: exchange black and white; else done for writing on white.",
         ("images",),
         type=bool | None,
+        settled=True,
+    )
+    size: str | None = _option(
+        "--size",
+        "Images: bring all to this size, as 32x24.",
+        ("images",),
+        metavar="WIDTHxHEIGHT",
         settled=True,
     )
     text_column: str | None = _option(
@@ -135,6 +147,18 @@ class Data:
             raise Misuse(
                 f"--term-weight {self.term_weight} is not allowed: it must be tf-idf or tf"
             )
+
+        if self.size is not None and SIZE.fullmatch(self.size) is None:
+            raise Misuse(
+                f"--size {self.size} is not allowed: it must be a width and a height in pixels, as "
+                "32x24"
+            )
+
+    @property
+    def height_and_width(self) -> tuple[int, int] | None:
+        """Size that images are brought to, in the order of the library."""
+        found = None if self.size is None else SIZE.fullmatch(self.size)
+        return None if found is None else (int(found[2]), int(found[1]))
 
     def check_for(self, kind: str, name: str) -> None:
         """Refuse options that would have no effect on data of a kind."""

@@ -22,7 +22,7 @@ from unbend.cli.options import (
     listed,
 )
 from unbend.cli.output import emit, emit_json, next_step
-from unbend.cli.pictures import PAGES, save
+from unbend.cli.pictures import check_still, save
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_sample
 from unbend.cli.steps import named
@@ -67,12 +67,8 @@ def dimension(
     First the number that most rules agree on, then each estimate with its standard error, which
     says nothing of bias.
     """
-    names = listed(estimators) or ESTIMATORS
-    for name in names:
-        if name not in ESTIMATORS:
-            raise Misuse(f"there is no estimator {name!r}: choose from {', '.join(ESTIMATORS)}")
-    if plot is not None and plot.lower().endswith(PAGES):
-        raise Misuse("fits are drawn as stills: give --plot FILE.png, .svg or .pdf")
+    names = _known(listed(estimators)) or ESTIMATORS
+    check_still(plot, "fits are drawn as stills")
     check_files(picture=plot, read=files_read(table, data))
     columns = Columns(label, id, listed(ignore), missing, data)
     with watched(), appearing_together() as beside:
@@ -82,21 +78,37 @@ def dimension(
         choice = unbend.choose_dimension(rows.values)
         found, refused = _estimates(rows.values, names)
         if plot is not None:
-            if not found:
-                raise ValueError(
-                    f"no estimator gave an answer; the first said: {refused[names[0]]}"
-                )
-            save(unbend.plot.dimension_fits(list(found.values())), beside(plot))
+            save(unbend.plot.dimension_fits(_some(found, refused)), beside(plot))
     if json:
         emit_json(_facts(len(rows), choice, found, refused))
     else:
-        lines = [
-            f"  {name:<16}{value.dimension:6.2f} ± {value.uncertainty:.2f}"
-            for name, value in found.items()
-        ]
-        lines += [f"  {name:<16}no answer: {why}" for name, why in refused.items()]
-        emit("\n".join([str(choice), "estimates, with standard errors:", *lines]))
+        emit("\n".join([str(choice), *_lines(found, refused)]))
     next_step(f"unbend suggest {named(table)}{columns.words()} --dimension {choice.dimension}")
+
+
+def _known(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in ESTIMATORS:
+            raise Misuse(f"there is no estimator {name!r}: choose from {', '.join(ESTIMATORS)}")
+    return names
+
+
+def _some(found: dict[str, Any], refused: dict[str, str]) -> list[Any]:
+    """Estimates to draw, of which there must be one."""
+    if not found:
+        raise ValueError(
+            f"no estimator gave an answer; the first said: {next(iter(refused.values()))}"
+        )
+    return list(found.values())
+
+
+def _lines(found: dict[str, Any], refused: dict[str, str]) -> list[str]:
+    estimates = [
+        f"  {name:<16}{value.dimension:6.2f} ± {value.uncertainty:.2f}"
+        for name, value in found.items()
+    ]
+    silent = [f"  {name:<16}no answer: {why}" for name, why in refused.items()]
+    return ["estimates, with standard errors:", *estimates, *silent]
 
 
 def _estimates(values: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -87,12 +87,17 @@ def embed(
     seconds = time.perf_counter() - began
     rows, count = coordinates.shape
     say(f"{rows} rows, {count} coordinates by {entry.name} in {seconds:.1f} s")
-    for facts in of_matrices(work):
-        said = ", ".join(f"{what} {_told(facts[what])}" for what in facts if what != "name")
-        say(f"{facts['name']}: {said}")
+    _say_matrices(work)
     if json:
         emit_json(report(work, entry, coordinates, seconds))
     _suggest(work)
+
+
+def _say_matrices(work: Work) -> None:
+    """Say how well each of several matrices is shown."""
+    for facts in of_matrices(work):
+        said = ", ".join(f"{what} {_told(facts[what])}" for what in facts if what != "name")
+        say(f"{facts['name']}: {said}")
 
 
 def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:

@@ -15,6 +15,8 @@ EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError)
 # Advice of the readers, and what follows it on a command line.
 OPTIONS = {
     "by array=": "by --array",
+    "by size=": "by --size",
+    "with size=": "with --size",
     "pass colour=True or colour=False": "give --colour or --grey",
     "pass invert=False": "give --no-invert",
     "or invert=True": "or --invert",

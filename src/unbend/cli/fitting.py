@@ -60,7 +60,7 @@ class Work:
         """Fit to the table in memory; return the coordinates."""
         estimator, rows = self.estimator, None
         if self.several:
-            rows, matrices = read_matrices(self.source)
+            rows, matrices = read_matrices(self.source, self.columns.data.array)
             self.matrices.extend(rows.like["names"])
             estimator.fit(matrices)
         elif getattr(estimator, "metric", None) == "precomputed":

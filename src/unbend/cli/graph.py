@@ -23,7 +23,7 @@ from unbend.cli.options import (
     listed,
 )
 from unbend.cli.output import emit, emit_json, next_step, say
-from unbend.cli.pictures import PAGES, save
+from unbend.cli.pictures import check_still, save
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_distances, read_table
 from unbend.cli.steps import named
@@ -57,8 +57,7 @@ def graph(
     """
     if output == PIPE:
         raise Misuse("a graph cannot go to stdout: give -o FILE.npz, FILE.mtx or FILE.graphml")
-    if plot is not None and plot.lower().endswith(PAGES):
-        raise Misuse("the report is drawn as a still: give --plot FILE.png, .svg or .pdf")
+    check_still(plot, "the report is drawn as a still")
     columns = Columns(label, id, listed(ignore), missing, data)
     check_files(graph=output, picture=plot, read=files_read(table, data))
     with watched(), appearing_together() as beside:

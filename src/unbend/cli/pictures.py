@@ -2,9 +2,16 @@
 
 from typing import Any
 
+from unbend.cli.errors import Misuse
 from unbend.registry import METHODS, SEVERAL
 
 PAGES = (".html", ".htm")
+
+
+def check_still(picture: str | None, what: str) -> None:
+    """Refuse a page where a picture cannot be turned and zoomed."""
+    if picture is not None and picture.lower().endswith(PAGES):
+        raise Misuse(f"{what}: give --plot FILE.png, .svg or .pdf")
 
 
 def figure_of(

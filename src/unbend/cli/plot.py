@@ -66,14 +66,28 @@ def plot(
     with watched(), appearing_together() as beside:
         if spectrum or residual:
             figure = _curve(embeddings, spectrum, title)
-        elif images is not None:
-            figure = _with_images(embeddings[0], images, columns, listed(color), title)
-        elif len(embeddings) > 1:
-            figure = _side_by_side(embeddings, columns, listed(color), title)
         else:
-            figure = _single(embeddings[0], columns, listed(color), title, Path(output).suffix)
+            suffix = Path(output).suffix
+            figure = _figure(embeddings, columns, listed(color), title, images, suffix)
         save(figure, beside(output))
     next_step(f"open {named(output)}")
+
+
+def _figure(
+    files: list[str],
+    columns: Columns,
+    color: tuple[str, ...],
+    title: str | None,
+    images: str | None,
+    suffix: str,
+) -> Any:
+    """Draw coordinates: with images on them, side by side, or by themselves."""
+    if images is not None:
+        return _with_images(files[0], images, columns, color, title)
+    if len(files) > 1:
+        return _side_by_side(files, columns, color, title)
+    drawn, colours = _drawn(files[0], columns, color)
+    return figure_of(drawn, colours, title=title, suffix=suffix)
 
 
 def _check_drawn(
@@ -96,13 +110,13 @@ def _check_images(files: list[str], output: str, curve: bool) -> None:
 def _with_images(
     file: str, images: str, columns: Columns, color: tuple[str, ...], title: str | None
 ) -> Any:
-    from unbend import io, plot
+    from unbend import plot
+    from unbend.io.shown import shown_images
 
     drawn, colours = _drawn(file, columns, color)
     label = colours if colours is not None else getattr(drawn, "label", None)
     points = getattr(drawn, "values", drawn)
-    pictures = io.read_images(images).pictures
-    return plot.thumbnails(points, pictures, label, title=title, method=maker(drawn))
+    return plot.thumbnails(points, shown_images(images), label, title=title, method=maker(drawn))
 
 
 def _curve(files: list[str], spectrum: bool, title: str | None) -> Any:
@@ -113,13 +127,6 @@ def _curve(files: list[str], spectrum: bool, title: str | None) -> Any:
     estimator = unbend.load(files[0])
     draw = unbend.plot.spectrum if spectrum else unbend.plot.residual_variance
     return draw(estimator, title=title)
-
-
-def _single(
-    file: str, columns: Columns, color: tuple[str, ...], title: str | None, suffix: str
-) -> Any:
-    drawn, colours = _drawn(file, columns, color)
-    return figure_of(drawn, colours, title=title, suffix=suffix)
 
 
 def _side_by_side(

@@ -111,7 +111,14 @@ def _read_images(name: str, columns: Columns, like: Mapping[str, Any] | None) ->
 
     data = columns.data
     invert = "auto" if data.invert is None else data.invert
-    images = io.read_images(source(name), colour=data.colour, invert=invert, like=like)
+    images = io.read_images(
+        source(name),
+        colour=data.colour,
+        invert=invert,
+        size=data.height_and_width,
+        array=data.array,
+        like=like,
+    )
     return Rows("images", images.table, {"kind": "images", **images.kind()})
 
 
@@ -241,31 +248,7 @@ def read_network(name: str) -> tuple[Any, int]:
         return read(source(name))
 
 
-def python_of(kind: str, name: str, columns: Columns) -> str:
-    """Return the Python that reads the same data."""
-    data = columns.data
-    words = {"none": "None", "english": "'english'", None: "None"}
-    stop_words = words.get(data.stop_words, f"open({data.stop_words!r}).read().split()")
-    keywords = {
-        "colour": None if data.colour is None else repr(data.colour),
-        "invert": None if data.invert is None else repr(data.invert),
-        "column": data.text_column and repr(data.text_column),
-        "label": data.text_column and columns.label and repr(columns.label),
-        "id": data.text_column and columns.id and repr(columns.id),
-        "weight": data.term_weight and repr(data.term_weight),
-        "stop_words": data.stop_words and stop_words,
-        "stem": "True" if data.stem else None,
-        "unit": "False" if data.no_unit else None,
-        "encoding": data.encoding and repr(data.encoding),
-        "data": data.envi_data and repr(data.envi_data),
-        "part": None if data.fits_part is None else repr(data.fits_part),
-    }
-    given = "".join(f", {word}={value}" for word, value in keywords.items() if value)
-    tail = {"images": ".table", "texts": "", "cube": ".bands()" if data.bands else ".pixels()"}
-    return f"unbend.io.read_{kind}({name!r}{given}){tail[kind]}"
-
-
-def read_matrices(name: str) -> tuple[Rows, list[Any]]:
+def read_matrices(name: str, array: str | None) -> tuple[Rows, list[Any]]:
     """Read several matrices as a stage of the work, with the names of their objects."""
     import numpy as np
 
@@ -273,7 +256,7 @@ def read_matrices(name: str) -> tuple[Rows, list[Any]]:
     from unbend.report import stage
 
     with stage("reading"):
-        read = io.read_matrices(source(name))
+        read = io.read_matrices(source(name), array=array)
     objects = None if read.objects is None else np.array(read.objects, dtype=object)
     called = None if objects is None else "object"
     n = read.values[0].shape[0]

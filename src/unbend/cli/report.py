@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unbend.cli.code import python_of
 from unbend.cli.command import Command
 from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
@@ -23,7 +24,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
-from unbend.cli.reading import python_of, read_rows
+from unbend.cli.reading import read_rows
 from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, source
 
@@ -69,7 +70,7 @@ def report(
         found = study(
             rows,
             **columns.options(),
-            array=data.array,
+            array=data.array if given is None else None,
             given=given,
             max_rows=sample,
             random_state=seed,

@@ -80,12 +80,10 @@ def transform(
             placed.add(estimator.transform(aligned(part, values, fitted, table)), part)
         coordinates, rest = placed.together()
         names = coordinate_names(estimator, coordinates.shape[1])
-        if of_pixels:
-            cube = open_cube(table, data)
-            rest = with_pixels(rest, cube)
         if is_image(output):
-            write_image(str(output), beside, cube.image(coordinates), names)
+            write_image(str(output), beside, open_cube(table, data).image(coordinates), names)
         elif output is not None or not json:
+            rest = with_pixels(rest, open_cube(table, data)) if of_pixels else rest
             write_rows(output or PIPE, beside, coordinates, names, rest)
     say(f"{len(coordinates)} rows placed by {model}")
     if json:

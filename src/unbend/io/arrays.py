@@ -127,12 +127,31 @@ def load_npy(file: File) -> Array:
         if file.path is not None and not file.packed:
             mapped: Array = np.load(file.path, mmap_mode="r", allow_pickle=False)
             return mapped
-        content = file.bytes()
+        content = file.bytes(_length(file))
         return read_npy(io.BytesIO(content), len(content))
     except NotEnoughMemory:
         raise
     except DAMAGE as error:
         raise ValueError(_refusal(file.name, error, "NPY")) from error
+
+
+def _length(file: File) -> int:
+    """Bytes of an NPY file, as its header says."""
+    with file.unpacking() as stream:
+        shape, dtype = _header(stream)
+        return stream.tell() + math.prod(shape) * dtype.itemsize
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Read the shape and type that the header of an array claims."""
+    version = np.lib.format.read_magic(stream)
+    # Version 3 differs from 2 by the encoding of the names of fields, which sizes do not need.
+    old = version == (1, 0)
+    header = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(stream)
+    if min(shape, default=0) < 0:
+        raise ValueError("the header claims fewer entries than none")
+    return shape, dtype
 
 
 def _refusal(name: str, error: BaseException, title: str) -> str:
@@ -183,12 +202,8 @@ def _member(archive: zipfile.ZipFile, name: str) -> Array:
 
 def read_npy(stream: IO[bytes], size: int) -> Array:
     """Read an array from a stream of so many bytes, if its header claims no more than those."""
-    version = np.lib.format.read_magic(stream)
-    # Version 3 differs from 2 by the encoding of the names of fields, which sizes do not need.
-    old = version == (1, 0)
-    header = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-    shape, _, dtype = header(stream)
-    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > size:
+    shape, dtype = _header(stream)
+    if math.prod(shape) * dtype.itemsize > size:
         raise ValueError("the header claims more entries than there are")
     stream.seek(0)
     return np.lib.format.read_array(stream, allow_pickle=False)

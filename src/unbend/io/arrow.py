@@ -9,6 +9,7 @@ from unbend.io.files import File
 from unbend.io.frames import columns_of
 from unbend.io.optional import needed
 from unbend.io.table import Roles, Table, table_of_columns
+from unbend.memory import check_fits, reserve
 
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "arrow stream": "Arrow"}
 
@@ -80,6 +81,12 @@ class ArrowSource:
         opened = reader.ParquetFile(content, pre_buffer=False)
 
         def batches(names: list[str], rows: int | None) -> Iterator[Any]:
+            # Millions of equal numbers take a few bytes in the file.
+            count = (
+                opened.metadata.num_rows if rows is None else min(rows, opened.metadata.num_rows)
+            )
+            size = 8 * count * len(names)
+            reserve(size, f"the numbers of {self.where}", "read it in batches, or fewer rows")
             if rows is None:
                 return iter(opened.read(columns=names).to_batches())
             return iter(opened.iter_batches(batch_size=rows, columns=names))
@@ -96,7 +103,14 @@ class ArrowSource:
             held = iter(opened)
 
         def batches(names: list[str], rows: int | None) -> Iterator[Any]:
-            return (batch.select(names) for batch in held)
+            size = 0
+            for batch in held:
+                chosen = batch.select(names)
+                size += chosen.nbytes
+                if rows is None:
+                    # Packed pieces tell how large they are when they are unpacked.
+                    check_fits(size, f"the entries of {self.where}", "read it in batches")
+                yield chosen
 
         return opened.schema, batches
 

@@ -34,8 +34,9 @@ class Cube:
         Bands that the file does not call bad; the others are left out of the tables.
     ignored : float or None
         The stored number that stands for none.
-    factor, offset : float
-        A number of the table is the stored one times `factor` plus `offset`.
+    factor, offset : float or array (bands,)
+        A number of the table is the stored one times `factor` plus `offset`, each one for all
+        bands or one for each.
     where : str
         Name of the file.
 
@@ -62,8 +63,8 @@ class Cube:
     unit: str | None
     good: BoolArray
     ignored: float | None
-    factor: float
-    offset: float
+    factor: float | FloatArray
+    offset: float | FloatArray
     where: str
 
     @property
@@ -196,16 +197,22 @@ class Cube:
 
     def _scaled(self, stored: Array) -> FloatArray:
         dtype = self._dtype
-        if self.factor == 1 and self.offset == 2.0**63 and stored.dtype.kind == "i":
+        factor, offset = self._of_good(self.factor), self._of_good(self.offset)
+        if stored.dtype.kind == "i" and (factor == 1).all() and (offset == 2.0**63).all():
             # So FITS stores unsigned numbers of 64 bits: added in double precision, the offset
             # would take the digits of small ones.
             whole = np.array(stored, dtype=np.int64, order="K") ^ np.int64(-(2**63))
             return whole.view(np.uint64).astype(dtype)
         # Converted in the order of the file, which is the fast one; the copy follows the strides.
         numbers = np.array(stored, dtype=dtype, order="K")
-        if self.factor != 1 or self.offset != 0:
-            numbers = (numbers * np.float64(self.factor) + self.offset).astype(dtype)
+        if (factor != 1).any() or (offset != 0).any():
+            numbers = (numbers * factor + offset).astype(dtype)
         return numbers
+
+    def _of_good(self, scale: float | FloatArray) -> FloatArray:
+        """Scale of all bands, or of each good one."""
+        scales = np.asarray(scale, dtype=np.float64)
+        return scales[self.good] if scales.ndim else scales
 
     def _room(self) -> FloatArray:
         count, bands = int(self.kept.sum()), int(self.good.sum())

@@ -22,6 +22,7 @@ from unbend.io.envi import (
     numbers_of,
     read_header,
 )
+from unbend.io.envi import scale_of as envi_scale
 from unbend.io.files import File, file_of
 from unbend.io.fits import find_image, map_image, scale_of, wavelengths_of
 from unbend.io.numerals import Array
@@ -90,6 +91,7 @@ def _from_envi(path: Path, data: Any) -> Cube:
     fields, bands = header.fields, numbers.shape[2]
     wavelengths = numbers_of(fields, "wavelength", bands, header_path)
     good = numbers_of(fields, "bbl", bands, header_path)
+    factor, offset = envi_scale(fields, bands, header_path)
     return Cube(
         data=numbers,
         names=_names(listed(fields, "band names"), wavelengths, bands),
@@ -97,8 +99,8 @@ def _from_envi(path: Path, data: Any) -> Cube:
         unit=fields.get("wavelength units"),
         good=np.ones(bands, dtype=bool) if good is None else good != 0,
         ignored=ignored_value(fields, header_path),
-        factor=1.0,
-        offset=0.0,
+        factor=factor,
+        offset=offset,
         where=str(path),
     )
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from unbend.arrays import FloatArray
 from unbend.io.numerals import Array
 from unbend.memory import reserve
+from unbend.report import warn
 
 TYPES = {
     1: "u1",
@@ -173,15 +175,46 @@ def listed(fields: Mapping[str, str], name: str) -> tuple[str, ...] | None:
     return tuple(" ".join(word.split()) for word in fields[name].strip("{}").split(","))
 
 
+def scale_of(
+    fields: Mapping[str, str], bands: int, path: Path
+) -> tuple[float | FloatArray, float | FloatArray]:
+    """Factor and offset of the stored numbers, of each band or of all.
+
+    Gains and offsets make radiance of them. Where there are none, the reflectance scale factor is
+    what they are divided by.
+    """
+    gains, offsets = (
+        numbers_of(fields, f"data {name} values", bands, path) for name in ("gain", "offset")
+    )
+    divisor = _number(fields, "reflectance scale factor", path)
+    for name, numbers in (("gain", gains), ("offset", offsets)):
+        if numbers is not None and not np.isfinite(numbers).all():
+            raise ValueError(f"{path} lists a number that is not finite under 'data {name} values'")
+    if gains is not None or offsets is not None:
+        if divisor is not None:
+            warn(
+                f"{path} has data gains or offsets and a reflectance scale factor: the first were "
+                "applied and the second was not"
+            )
+        return 1.0 if gains is None else gains, 0.0 if offsets is None else offsets
+    if divisor is not None and not (math.isfinite(divisor) and divisor > 0):
+        found = fields["reflectance scale factor"]
+        raise ValueError(_wrong(path, "reflectance scale factor", found, "a positive number"))
+    return 1.0 if divisor is None else 1 / divisor, 0.0
+
+
 def ignored_value(fields: Mapping[str, str], path: Path) -> float | None:
     """Return the number that stands for none."""
-    if "data ignore value" not in fields:
+    return _number(fields, "data ignore value", path)
+
+
+def _number(fields: Mapping[str, str], name: str, path: Path) -> float | None:
+    if name not in fields:
         return None
     try:
-        return float(fields["data ignore value"])
+        return float(fields[name])
     except ValueError:
-        found = fields["data ignore value"]
-        raise ValueError(_wrong(path, "data ignore value", found, "a number")) from None
+        raise ValueError(_wrong(path, name, fields[name], "a number")) from None
 
 
 def map_data(path: Path, header: Header) -> Array:

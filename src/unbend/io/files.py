@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,8 +15,9 @@ from typing import IO, Any, BinaryIO, cast
 
 from unbend.memory import NotEnoughMemory, available_memory
 
+GZIP = b"\x1f\x8b"
 OPENERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
+    GZIP: gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
@@ -62,6 +64,11 @@ REFUSED = {
 # fill the memory with one.
 LONGEST_LINE = 1 << 26
 CHUNK = 1 << 20
+# What a number of a text takes at the most, measured: as pyarrow holds it, as part of a piece, of a
+# column and of the table.
+FIELD_BYTES = 32
+# No byte of a gzip file can stand for more; an end that tells of more is no such end.
+MOST_GROWTH = 1032
 
 
 class _Unpacked(io.RawIOBase):
@@ -88,11 +95,11 @@ def endless_line(name: str) -> str:
     return f"{name} has a line of more than {LONGEST_LINE >> 20} MB: it is not a table of text"
 
 
-def _check_room(name: str, done: int, most: int | None) -> None:
-    if most is not None and done > most:
+def _check_room(name: str, needed: int, most: int | None) -> None:
+    if most is not None and needed > most:
         raise NotEnoughMemory(
-            f"{name} unpacks to more than {most / 1e6:.0f} MB, which is more than memory can hold: "
-            "read it in batches, or take a machine with more"
+            f"{name} unpacks to more than the {most / 1e6:.0f} MB that memory can hold: read it in "
+            "batches, or take a machine with more"
         )
 
 
@@ -131,19 +138,22 @@ class File:
             else:
                 yield stream
 
-    def check_fits(self) -> None:
-        """Refuse a packed file of which memory could not hold what is inside.
+    def check_fits(self, separator: str) -> None:
+        """Refuse a packed table of text of which memory could not hold the numbers.
 
-        This unpacks it once more than needed. Refusing while pyarrow reads in a thread of its own
-        can leave that thread waiting when the program ends.
+        This unpacks it once more than needed, and stops where it has seen too much. Refusing while
+        pyarrow reads in a thread of its own can leave that thread waiting when the program ends.
         """
         if not self.packed:
             return
-        most, done = _half_of_memory(), 0
+        free, needed = available_memory(), 0
+        self._check_end(free)
+        mark = separator.encode()
         with self.open() as stream:
             while part := stream.read(CHUNK):
-                done += len(part)
-                _check_room(self.name, done, most)
+                fields = part.count(mark) + part.count(b"\n")
+                needed += max(FIELD_BYTES * fields, len(part))
+                _check_room(self.name, needed, free)
 
     @contextmanager
     def unpacking(self) -> Iterator[IO[bytes]]:
@@ -164,16 +174,35 @@ class File:
                     "fetch or write it again"
                 ) from error
 
-    def bytes(self) -> bytes:
-        """Return all that is inside; what is unpacked must fit in memory."""
-        most = _half_of_memory() if self.packed else None
-        parts, done = [], 0
+    def bytes(self, most: int | None = None) -> bytes:
+        """Return all that is inside, or the first so many bytes; what is unpacked must fit."""
+        room = _half_of_memory() if self.packed else None
+        if most is None:
+            self._check_end(room)
+        else:
+            _check_room(self.name, most, room)
+        left = sys.maxsize if most is None else most
+        # Grows in place, where a list of parts would be held twice when they are joined.
+        held = io.BytesIO()
         with self.unpacking() as stream:
-            while part := stream.read(CHUNK):
-                parts.append(part)
-                done += len(part)
-                _check_room(self.name, done, most)
-        return b"".join(parts)
+            while part := stream.read(min(CHUNK, left)):
+                left -= held.write(part)
+                _check_room(self.name, held.tell(), room)
+        return held.getvalue()
+
+    def _check_end(self, most: int | None) -> None:
+        """Refuse a gzip file at once, if its end tells of more than so many bytes."""
+        with self._raw() as raw:
+            if most is None or raw.read(len(GZIP)) != GZIP:
+                return
+            size = raw.seek(0, os.SEEK_END)
+            raw.seek(max(size - 4, 0))
+            told = int.from_bytes(raw.read(4), "little")
+        if most < told <= MOST_GROWTH * size:
+            raise NotEnoughMemory(
+                f"{self.name} says that it unpacks to {told / 1e6:.0f} MB, and memory can hold "
+                f"{most / 1e6:.0f} MB: read it in batches, or fetch it again if it was cut off"
+            )
 
 
 def _half_of_memory() -> int | None:

@@ -15,6 +15,7 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.io.files import File
 from unbend.io.numerals import Array
+from unbend.memory import check_fits
 
 BLOCK, CARD = 2880, 80
 TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
@@ -61,6 +62,11 @@ def find_image(file: File, part: int | None) -> Image:
                 raise ValueError(_not_plain(file.name, number, cards))
             length = -(-length // BLOCK) * BLOCK
             start += length
+            if file.packed:
+                # To pass over what is packed takes the time of unpacking it.
+                check_fits(
+                    start, f"{file.name} and what is before its image", "unpack it to a file"
+                )
             _skip(stream, length)
             number += 1
     which = "no image" if part is None else f"no part {part}, which would be an image"
@@ -149,7 +155,7 @@ def map_image(file: File, image: Image) -> Array:
         if image.start + needed <= file.path.stat().st_size:
             return np.memmap(file.path, image.dtype, "r", image.start, image.cube)
     else:
-        content = file.bytes()
+        content = file.bytes(image.start + needed)
         if image.start + needed <= len(content):
             flat = np.frombuffer(content, image.dtype, math.prod(image.cube), image.start)
             return flat.reshape(image.cube)

@@ -112,27 +112,47 @@ class Dataset:
         size = count * prod(self.shape[1:]) * max(self.dtype.itemsize, 1)
         reserve(size, f"the entries of {self.where}", "read it in batches")
         with guarded(self.where):
-            if self.dtype == object and not self.transposed:
-                return self._texts(range(*part.indices(len(self))))
-            if self.transposed:
-                return np.asarray(self.held[..., part]).T
-            return np.asarray(self.held[part])
+            rows = slice(*part.indices(len(self))) if self.shape else part
+            return self._texts(rows) if self.dtype.hasobject else self._read(rows, slice(None))
 
-    def _texts(self, rows: range) -> Array:
+    def _read(self, rows: slice, columns: slice) -> Array:
+        """Read some rows of some columns."""
+        if self.ndim < 2:
+            return np.asarray(self.held[rows])
+        if self.transposed:
+            return np.asarray(self.held[..., columns, rows]).T
+        return np.asarray(self.held[rows, columns])
+
+    def _texts(self, rows: slice) -> Array:
         """Read text some entries at a time: any number of them may be one long text of the file."""
         free = available_memory()
         most = math.inf if free is None else free // 2
-        at_once = int(np.clip(most // self.longest, 1, MOST_TEXTS))
-        parts, letters = [], 0
-        for first in range(rows.start, rows.stop, at_once):
-            some = np.asarray(self.held[first : min(first + at_once, rows.stop)], dtype=object)
-            letters += sum(map(len, some.ravel().tolist()))
-            if letters > most:
-                raise NotEnoughMemory(
-                    f"the texts of {self.where} are longer than memory can hold: read it in batches"
-                )
-            parts.append(some)
-        return np.concatenate(parts)
+        width = self.shape[1] if self.ndim > 1 else 1
+        beside = prod(self.shape[2:]) * max(len(self.dtype.names or ()), 1)
+        at_once = int(np.clip(most // (self.longest * beside), 1, MOST_TEXTS))
+        across = min(at_once, width)
+        down = max(at_once // across, 1)
+        letters, bands = 0, []
+        for first in range(rows.start, rows.stop, down):
+            band = slice(first, min(first + down, rows.stop))
+            parts = []
+            for start in range(0, width, across):
+                parts.append(self._read(band, slice(start, min(start + across, width))))
+                letters += _letters(parts[-1])
+                if letters > most:
+                    raise NotEnoughMemory(
+                        f"the texts of {self.where} are longer than memory can hold: read it in "
+                        "batches"
+                    )
+            bands.append(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))
+        return np.concatenate(bands)
+
+
+def _letters(entries: Array) -> int:
+    """Letters or bytes of all texts, those in the fields of records too."""
+    if entries.dtype.names is not None:
+        return sum(_letters(entries[name]) for name in entries.dtype.names)
+    return sum(map(len, entries.ravel().tolist())) if entries.dtype == object else 0
 
 
 @contextmanager

@@ -17,13 +17,16 @@ def is_idx(head: bytes) -> bool:
 
 def load_idx(file: File) -> Array:
     """Read the array, whose size must be what the file says."""
-    content = file.bytes()
-    dtype, count = np.dtype(TYPES[content[2]]), content[3]
-    start = 4 + 4 * count
-    if len(content) < start:
+    head = file.bytes(4)
+    dtype, start = np.dtype(TYPES[head[2]]), 4 + 4 * head[3]
+    sizes = file.bytes(start)[4:]
+    if len(sizes) < start - 4:
         raise ValueError(_damaged(file.name))
-    shape = tuple(int(length) for length in np.frombuffer(content, ">u4", count, 4))
-    if prod(shape) * dtype.itemsize != len(content) - start:
+    shape = tuple(int(length) for length in np.frombuffer(sizes, ">u4"))
+    end = start + prod(shape) * dtype.itemsize
+    # One byte more would tell of a file that holds more than it says.
+    content = file.bytes(end + 1)
+    if len(content) != end:
         raise ValueError(_damaged(file.name))
     return np.frombuffer(content, dtype, offset=start).reshape(shape)
 

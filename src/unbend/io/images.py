@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray, row_chunks
-from unbend.io.arrays import load_npy, load_npz
-from unbend.io.files import file_of
+from unbend.arrays import FloatArray
+from unbend.checks import whole
 from unbend.io.folders import Gathered, files_of, is_folder, is_paths
-from unbend.io.idx import is_idx, load_idx
 from unbend.io.numerals import Array
-from unbend.io.pictures import SUFFIXES, Kind, picture, picture_kind
-from unbend.io.reading import is_file
+from unbend.io.pictures import SUFFIXES, Kind, picture, picture_kind, pixels_of
+from unbend.io.scans import Tally
+from unbend.io.stacks import from_stack, room, stack_of
 from unbend.io.table import Table
-from unbend.memory import reserve
 from unbend.report import step, warn
 
 
@@ -37,6 +34,8 @@ class Images:
         Whether they were black on white and have been made white on black.
     turned : float or None
         Where they were: what each pixel was taken from.
+    resampled : bool
+        Whether a size was asked for, to which all were brought.
 
     Examples
     --------
@@ -51,6 +50,7 @@ class Images:
     size: tuple[int, ...]
     inverted: bool
     turned: float | None = None
+    resampled: bool = False
 
     @property
     def values(self) -> FloatArray:
@@ -92,11 +92,11 @@ class Images:
         >>> import unbend
         >>> images = unbend.io.read_images(np.arange(24).reshape(2, 3, 4), invert=True)
         >>> images.kind()
-        {'size': [3, 4], 'turned': 23.0}
+        {'size': [3, 4], 'turned': 23.0, 'resampled': False}
         >>> unbend.io.read_images(np.ones((1, 3, 4)), like=images.kind()).values[0, 0].item()
         22.0
         """
-        return {"size": list(self.size), "turned": self.turned}
+        return {"size": list(self.size), "turned": self.turned, "resampled": self.resampled}
 
 
 def read_images(
@@ -104,6 +104,8 @@ def read_images(
     *,
     colour: bool | None = None,
     invert: bool | str = "auto",
+    size: tuple[int, int] | None = None,
+    array: str | None = None,
     like: Images | Mapping[str, Any] | None = None,
 ) -> Images:
     """Read images of one size: from a folder, a list of files, or an array.
@@ -112,8 +114,8 @@ def read_images(
     ----------
     source : path, list of paths, or array (n, height, width) or (n, height, width, 3 or 4)
         A folder of PNG, JPEG, TIFF, BMP, GIF, WebP or PNM files, with those in its subfolders,
-        whose names then are the label; a list of such files; an array, or the NPY, NPZ or IDX
-        file that holds one. Files need Pillow.
+        whose names then are the label; a list of such files; an array, or the NPY, NPZ, IDX, HDF5
+        or MAT file that holds one. Files of pictures need Pillow.
     colour : bool, optional
         Whether to keep colours: False makes images grey, True gives grey ones three equal colours.
         By default the first image decides, and another kind among the rest is refused.
@@ -122,9 +124,16 @@ def read_images(
         that are mostly white, as scans of writing are, also where black and white are stored
         as colours: what is drawn should be the numbers that
         are not zero.
+    size : (int, int), optional
+        Height and width to which images of different sizes are brought, stretched where the
+        proportions differ: by Pillow's bilinear filter, which takes the mean over the pixels that
+        become one. By default all must have the size of the first.
+    array : str, optional
+        Which array of an NPZ, HDF5 or MAT file that holds several is the images.
     like : Images or dict, optional
-        Images that were read before, or their `kind()`: new ones must have their size, and get
-        their colours and inversion; the settings above are then not looked at.
+        Images that were read before, or their `kind()`: new ones must have their size, or are
+        brought to it where those before were, and get their colours and inversion; `colour`,
+        `invert` and `size` are then not looked at.
 
     Returns
     -------
@@ -145,119 +154,100 @@ def read_images(
     if not isinstance(invert, bool) and invert != "auto":
         raise ValueError(f"invert={invert!r} is not allowed: it must be True, False or 'auto'")
     if like is None:
-        return _read(source, colour, invert)
+        return _read(source, colour, invert, _checked_size(size), array)
     kind = like.kind() if isinstance(like, Images) else like
-    size = tuple(kind["size"])
-    images = _read(source, len(size) == 3, False)
-    if images.size != size:
-        sizes = [f"{width} x {height}" for height, width in (images.size[:2], size[:2])]
-        raise ValueError(f"new images are {sizes[0]} and those before are {sizes[1]}: resize them")
+    shape = tuple(kind["size"])
+    # Models of an earlier version do not say, and knew no other sizes.
+    wanted = shape[:2] if kind.get("resampled", False) else None
+    images = _read(source, len(shape) == 3, False, wanted, array)
+    if images.size != shape:
+        sizes = [f"{width} x {height}" for height, width in (images.size[:2], shape[:2])]
+        raise ValueError(
+            f"new images are {sizes[0]} and those before are {sizes[1]}: resize them, or read "
+            "those before with size="
+        )
     if kind["turned"] is None:
         return images
     np.subtract(kind["turned"], images.values, out=images.values)
     return replace(images, inverted=True, turned=kind["turned"])
 
 
-def _read(source: Any, colour: bool | None, invert: bool | str) -> Images:
-    if is_folder(source):
-        return _from_files(files_of(source, SUFFIXES, "images"), colour, invert)
-    if is_paths(source) or _is_names(source):
-        return _from_files(files_of(source, None, "images"), colour, invert)
-    array, where = _array(source)
-    return _from_array(array, where, colour, invert)
+def _checked_size(size: Any) -> tuple[int, int] | None:
+    if size is None:
+        return None
+    sides = tuple(size) if isinstance(size, tuple | list) else ()
+    if len(sides) != 2 or not all(whole(side) and side > 0 for side in sides):
+        raise ValueError(f"size={size!r} is not allowed: it must be (height, width), in pixels")
+    return int(sides[0]), int(sides[1])
+
+
+def _read(
+    source: Any,
+    colour: bool | None,
+    invert: bool | str,
+    size: tuple[int, int] | None,
+    array: str | None,
+) -> Images:
+    tally = Tally()
+    folder = is_folder(source)
+    if folder or is_paths(source) or _is_names(source):
+        if array is not None:
+            raise ValueError(f"array={array!r} names an array of a file, and files were given")
+        files = files_of(source, SUFFIXES if folder else None, "images")
+        values, shape = _from_files(files, colour, size, tally)
+        images = _images(values, shape, files.ids, files.label)
+    else:
+        held, where = stack_of(source, size, array)
+        images = _images(*from_stack(held, where, colour, size, tally), None, None)
+    return replace(_turned(images, tally, invert), resampled=size is not None)
 
 
 def _is_names(source: Any) -> bool:
     return isinstance(source, list | tuple) and all(isinstance(item, str) for item in source)
 
 
-def _from_files(files: Gathered, colour: bool | None, invert: bool | str) -> Images:
+def _from_files(
+    files: Gathered, colour: bool | None, size: tuple[int, int] | None, tally: Tally
+) -> tuple[FloatArray, tuple[int, ...]]:
     first = picture_kind(files.paths[0])
-    kind = Kind(first.height, first.width, first.colour if colour is None else colour, first.bits)
-    n = len(files.paths)
+    height, width = (first.height, first.width) if size is None else size
+    kind = Kind(height, width, first.colour if colour is None else colour, first.bits)
+    n, cut = len(files.paths), []
     # Whole numbers beyond 16 bits are rare among images, and lose digits in single precision.
-    values = _room(n, kind.size, np.float64 if first.bits > 16 else np.float32, "the images")
+    values = room(n, kind.size, np.float64 if first.bits > 16 else np.float32, "the images")
     for place, path in enumerate(files.paths):
-        pixels = picture(path, kind, files.paths[0], convert=colour is not None)
-        values[place] = pixels.reshape(-1)
+        read = picture(path, kind, files.paths[0], convert=colour is not None, resample=bool(size))
+        tally.add(read.pixels, kind.colour)
+        values[place] = pixels_of(read, kind).reshape(-1)
+        if read.cut:
+            cut.append(path)
         step(place + 1, n)
-    return _images(values, kind.size, files.ids, files.label, invert)
-
-
-def _room(n: int, size: tuple[int, ...], dtype: Any, what: str) -> FloatArray:
-    needed = n * prod(size) * np.dtype(dtype).itemsize
-    reserve(needed, what, "take fewer images, or smaller ones")
-    return np.empty((n, prod(size)), dtype=dtype)
-
-
-def _array(source: Any) -> tuple[Array, str]:
-    """Array of what was given, or of the file that holds it."""
-    if not is_file(source):
-        try:
-            return np.asarray(source), "the array"
-        except ValueError as error:
-            raise ValueError("the images are of different sizes: bring all to one") from error
-    file = file_of(source)
-    with file.open() as stream:
-        head = stream.read(8)
-    if is_idx(head):
-        return load_idx(file), file.name
-    if head.startswith(b"\x93NUMPY"):
-        return load_npy(file), file.name
-    if head.startswith(b"PK"):
-        arrays = {name: held for name, held in load_npz(file).items() if held.ndim in (3, 4)}
-        if len(arrays) == 1:
-            return next(iter(arrays.values())), file.name
-        raise ValueError(f"{file.name} holds {len(arrays)} arrays of images: save one by itself")
-    raise ValueError(
-        f"{file.name} holds no array of images (NPY, NPZ and IDX do): pass a folder, or a list of "
-        "files of images"
-    )
-
-
-def _from_array(array: Array, where: str, colour: bool | None, invert: bool | str) -> Images:
-    """Take an array of grey images, or of images with three colours, or four with transparency."""
-    coloured = array.ndim == 4 and array.shape[3] in (3, 4)
-    if array.ndim == 4 and array.shape[3] == 1:
-        array = array[..., 0]
-    if (array.ndim != 3 and not coloured) or array.dtype.kind not in "biuf" or not array.size:
-        raise ValueError(
-            f"{where} has the shape {array.shape} and the type {array.dtype}: images are numbers, "
-            "(n, height, width) or (n, height, width, 3)"
+    if cut:
+        others = "" if len(cut) == 1 else f" and {len(cut) - 1} more"
+        warn(
+            f"{cut[0]}{others} in 16 bits for each colour were read in 8, which is all that Pillow "
+            "reads: pass an array of their pixels to keep 16"
         )
-    kind = Kind(array.shape[1], array.shape[2], coloured if colour is None else colour)
-    wide = array.dtype.itemsize > (4 if array.dtype.kind == "f" else 2)
-    values = _room(len(array), kind.size, np.float64 if wide else np.float32, f"images of {where}")
-    for part in row_chunks(len(array), 64 * prod(array.shape[1:])):
-        values[part] = _coloured(array[part], kind.colour).reshape(-1, prod(kind.size))
-    if not np.isfinite(values).all():
-        raise ValueError(f"{where} holds pixels that are not finite: put numbers in their place")
-    return _images(values, kind.size, None, None, invert)
+    return values, kind.size
 
 
-def _coloured(images: Array, colour: bool) -> Array:
-    """Grey of colours, or three equal colours of grey."""
-    if images.ndim == 3:
-        return np.repeat(images[..., None], 3, axis=3) if colour else images
-    return images[..., :3] if colour else images[..., :3] @ np.array([0.299, 0.587, 0.114])
-
-
-def _images(
-    values: FloatArray,
-    size: tuple[int, ...],
-    ids: Array | None,
-    label: Array | None,
-    invert: bool | str,
-) -> Images:
-    inverted = invert is True or (invert == "auto" and _is_mostly_white(values, len(size) == 3))
-    turned = float(values.min()) + float(values.max()) if inverted else None
-    if turned is not None:
-        np.subtract(turned, values, out=values)
-    if inverted and invert == "auto":
+def _turned(images: Images, tally: Tally, invert: bool | str) -> Images:
+    """Exchange black and white where it is asked for, or where the images are scans."""
+    if not (invert is True or (invert == "auto" and tally.is_mostly_white)):
+        return images
+    turned = tally.least + tally.most
+    np.subtract(turned, images.values, out=images.values)
+    if invert == "auto":
         warn(
             "the images have two values and are mostly white: black and white were exchanged; pass "
             "invert=False to keep them, or invert=True to exchange without this warning"
         )
+    return replace(images, inverted=True, turned=turned)
+
+
+def _images(
+    values: FloatArray, size: tuple[int, ...], ids: Array | None, label: Array | None
+) -> Images:
     height, width = size[:2]
     pixels = [f"y{y}x{x}" for y in range(height) for x in range(width)]
     names = pixels if len(size) == 2 else [f"{name}{c}" for name in pixels for c in "rgb"]
@@ -270,20 +260,4 @@ def _images(
         id_name=None if ids is None else "file",
         rows=np.arange(len(values)),
     )
-    return Images(table, size, bool(inverted), turned)
-
-
-def _is_mostly_white(values: FloatArray, colour: bool) -> bool:
-    """Whether all images together have two values, and more of the larger; neither a colour."""
-    low, high = values.min(), values.max()
-    white = 0
-    for part in row_chunks(len(values), values.shape[1]):
-        some = values[part]
-        count = int(np.count_nonzero(some == high))
-        if low == high or count + np.count_nonzero(some == low) < some.size:
-            return False
-        pixels = some.reshape(-1, 3 if colour else 1)
-        if (pixels != pixels[:, :1]).any():
-            return False
-        white += count
-    return 2 * white > values.size
+    return Images(table, size, inverted=False)

@@ -11,7 +11,7 @@ from itertools import islice
 from math import prod
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import coo_array, csc_array
 
 from unbend.io.numerals import Array
 from unbend.memory import NotEnoughMemory, available_memory, reserve
@@ -36,7 +36,7 @@ class Damaged(Exception):
 def variables(content: bytes, name: str) -> Iterator[tuple[str, Array]]:
     """Give names and arrays; cells, structures, functions and complex numbers are left alone."""
     if not content.startswith(b"MATLAB"):
-        yield from _old_variables(content)
+        yield from _old_variables(content, name)
         return
     order = {b"IM": "<", b"MI": ">"}.get(content[HEADER - 2 : HEADER])
     if order is None:
@@ -164,8 +164,8 @@ def _sparse(
     return np.asarray(matrix.toarray())
 
 
-def _old_variables(content: bytes) -> Iterator[tuple[str, Array]]:
-    """Variables of version 4, which has full matrices and text, and no word to begin with."""
+def _old_variables(content: bytes, where: str) -> Iterator[tuple[str, Array]]:
+    """Variables of version 4, which has no word to begin with: full and sparse matrices."""
     place = 0
     while place < len(content):
         if place + 20 > len(content):
@@ -185,3 +185,22 @@ def _old_variables(content: bytes) -> Iterator[tuple[str, Array]]:
         matrix = np.frombuffer(content[start:end], dtype).reshape((rows, columns), order="F")
         if use == 0 and not imaginary:
             yield name, matrix.astype(dtype.newbyteorder("="))
+        elif use == 2 and columns == 3:
+            # A fourth column is the imaginary part of the entries.
+            yield name, _old_sparse(matrix.astype(float), where)
+
+
+def _old_sparse(entries: Array, where: str) -> Array:
+    """Read a sparse matrix of version 4: rows, columns and values, and at the end the sizes."""
+    if not len(entries):
+        raise Damaged
+    sizes, places = entries[-1, :2], entries[:-1, :2]
+    for numbers in (sizes, places):
+        if not ((numbers >= 1) & (numbers < 2**53) & (numbers == np.floor(numbers))).all():
+            raise Damaged
+    if (places > sizes).any():
+        raise Damaged
+    shape = int(sizes[0]), int(sizes[1])
+    reserve(8 * prod(shape), f"the sparse matrix of {where}, as a table,", "take fewer rows")
+    first, second = (places - 1).astype(np.int64).T
+    return np.asarray(coo_array((entries[:-1, 2], (first, second)), shape=shape).toarray())

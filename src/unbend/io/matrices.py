@@ -15,6 +15,7 @@ from unbend.io.files import File, file_of, format_of
 from unbend.io.folders import files_of, is_folder
 from unbend.io.hdf5 import open_arrays
 from unbend.io.mat import load_mat
+from unbend.io.named import listed
 from unbend.io.numerals import Array
 from unbend.io.reading import file_source, is_file, open_source
 
@@ -56,7 +57,7 @@ class _One:
     objects: tuple[str, ...] | None
 
 
-def read_matrices(source: Any) -> Matrices:
+def read_matrices(source: Any, *, array: str | None = None) -> Matrices:
     """Read several matrices of similarities or distances between the same objects.
 
     Parameters
@@ -65,6 +66,8 @@ def read_matrices(source: Any) -> Matrices:
         A folder or a list of files, each with one square table as `read_distances` takes it; an
         array (m, n, n); an NPY, NPZ, HDF5 or MAT file of one such array or of several matrices; or
         a table in which square ones stand below each other.
+    array : str, optional
+        Which array of an NPZ, HDF5 or MAT file is the matrices; by default all that can be.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def read_matrices(source: Any) -> Matrices:
     >>> model.embedding_.shape
     (10, 2)
     """
-    found = list(_found(source))
+    found = list(_found(source, array))
     if not found:
         raise ValueError("there are no matrices in the source")
     first = found[0]
@@ -111,12 +114,14 @@ def _real(matrix: Matrix) -> Matrix:
     return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
 
 
-def _found(source: Any) -> Iterator[_One]:
+def _found(source: Any, array: str | None) -> Iterator[_One]:
+    if array is not None and (is_folder(source) or not is_file(source)):
+        raise ValueError(f"array={array!r} names an array of a file, and no file was given")
     if is_folder(source):
         for path in files_of(source, SUFFIXES, "matrices").paths:
             yield _single(path, path.name)
     elif is_file(source):
-        yield from _of_file(file_of(source))
+        yield from _of_file(file_of(source), array)
     elif isinstance(source, Mapping):
         for name, item in source.items():
             yield _single(item, str(name))
@@ -153,20 +158,29 @@ def _of_table(source: Any, where: str) -> Iterator[_One]:
         yield _One(f"matrix {place + 1} of {where}", one.matrix[part], names)
 
 
-def _of_file(file: File) -> Iterator[_One]:
+def _of_file(file: File, array: str | None) -> Iterator[_One]:
     kind = format_of(file)
+    arrays = _arrays(file, kind)
+    if array is not None and arrays is None:
+        raise ValueError(
+            f"array={array!r} names an array of an NPZ, HDF5 or MAT file, and {file.name} is none"
+        )
     if kind == "npy":
         yield from _of_stack(load_npy(file), file.name)
         return
-    arrays = _arrays(file, kind)
     if arrays is None:
         yield from _of_table(file, file.name)
         return
-    for name, array in arrays.items():
-        if array.ndim == 3:
-            yield from _of_stack(array, f"{name} of {file.name}")
+    if array is not None:
+        if array not in arrays:
+            raise ValueError(f"{file.name} has no matrix {array!r}: it holds {listed(arrays)}")
+        yield from _of_stack(arrays[array], f"{array} of {file.name}")
+        return
+    for name, held in arrays.items():
+        if held.ndim == 3:
+            yield from _of_stack(held, f"{name} of {file.name}")
         else:
-            yield _One(f"{name} of {file.name}", array, None)
+            yield _One(f"{name} of {file.name}", held, None)
     if not arrays:
         raise ValueError(f"{file.name} holds no matrices")
 

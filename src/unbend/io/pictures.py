@@ -4,7 +4,8 @@ import struct
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from unbend.io.numerals import Array
 from unbend.io.optional import needed
+from unbend.memory import NotEnoughMemory, reserve
 
 SUFFIXES = (
     ".png",
@@ -78,6 +80,8 @@ def _opened(path: Path) -> Iterator[Any]:
             warnings.simplefilter("ignore")
             with images.open(path, formats=FORMATS) as image:
                 yield image
+    except NotEnoughMemory:
+        raise
     except _Refused as refusal:
         raise ValueError(str(refusal)) from None
     except images.DecompressionBombError as error:
@@ -107,37 +111,89 @@ def _kind(image: Any) -> Kind:
     return Kind(height, width, image.mode not in GREY, bits)
 
 
-def picture(path: Path, kind: Kind, first: Path, *, convert: bool) -> Array:
-    """Read the pixels of an image that must have the size of the first, and its colours.
+@dataclass(frozen=True)
+class Picture:
+    """The pixels of a file, and whether it had 16 bits for each colour, of which Pillow reads 8."""
 
-    With `convert`, colours are made or left out as the kind says.
+    pixels: Array
+    cut: bool
+
+
+def picture(path: Path, kind: Kind, first: Path, *, convert: bool, resample: bool) -> Picture:
+    """Read the pixels of an image that must have the depth of the first, its colours and its size.
+
+    With `convert`, colours are made or left out as the kind says; with `resample`, any size does.
     """
     operations = needed("PIL.ImageOps", "reading images")
     with _opened(path) as image:
+        # Before Pillow unpacks a PNG file to look for how the camera was held.
+        cut = _is_cut(image)
         found = _kind(image)
-        if found.bits != kind.bits or (found.bits > 8 and kind.colour):
-            raise _Refused(
-                f"{path} has {found.bits} bits for a pixel, and {first.name}, the first image, has "
-                f"{kind.bits}: bring all to one depth, of 8 bits where colours are wanted"
-            )
-        if (found.height, found.width) != (kind.height, kind.width):
-            raise _Refused(
-                f"{path} is {found.seen} and {first.name}, the first image, is {kind.seen}: bring "
-                "all to one size"
-            )
-        if found.colour != kind.colour and not convert:
-            kinds = ("in colour", "grey") if found.colour else ("grey", "in colour")
-            raise _Refused(
-                f"{path} is {kinds[0]} and {first.name}, the first image, is {kinds[1]}: pass "
-                "colour=True or colour=False to bring all to one"
-            )
+        _check_kind(found, kind, path, first, convert=convert, resample=resample)
         if getattr(image, "n_frames", 1) > 1 and image.format != "MPO":
             raise _Refused(f"{path} holds several images: save each as a file of its own")
-        upright = operations.exif_transpose(image)
-        pixels = np.asarray(_converted(upright, kind.colour))
-        if pixels.shape != kind.size or not np.isfinite(pixels).all():
+        own = replace(found, colour=kind.colour)
+        reserve(4 * prod(own.size), f"the pixels of {path}", "save a smaller image")
+        pixels = np.asarray(_converted(operations.exif_transpose(image), kind.colour))
+        if pixels.shape != own.size or not np.isfinite(pixels).all():
             raise _Refused(f"{path} holds pixels that are not finite, or not as many as it says")
-        return pixels
+        return Picture(pixels, cut)
+
+
+def _check_kind(
+    found: Kind, kind: Kind, path: Path, first: Path, *, convert: bool, resample: bool
+) -> None:
+    if found.bits != kind.bits or (found.bits > 8 and kind.colour):
+        raise _Refused(
+            f"{path} has {found.bits} bits for a pixel, and {first.name}, the first image, has "
+            f"{kind.bits}: bring all to one depth, of 8 bits where colours are wanted"
+        )
+    if (found.height, found.width) != (kind.height, kind.width) and not resample:
+        raise _Refused(
+            f"{path} is {found.seen} and {first.name}, the first image, is {kind.seen}: bring "
+            "all to one by size="
+        )
+    if found.colour != kind.colour and not convert:
+        kinds = ("in colour", "grey") if found.colour else ("grey", "in colour")
+        raise _Refused(
+            f"{path} is {kinds[0]} and {first.name}, the first image, is {kinds[1]}: pass "
+            "colour=True or colour=False to bring all to one"
+        )
+
+
+def _is_cut(image: Any) -> bool:
+    """Whether the file has 16 bits for each colour, and Pillow gives the higher 8."""
+    if image.mode in ("I", "F") or image.mode.startswith("I;16"):
+        return False
+    # What Pillow is going to unpack: of PNG and TIFF its kind, of PNM the largest value.
+    told = [tile[3] for tile in image.tile]
+    words = [word for some in told for word in (some if isinstance(some, tuple) else (some,))]
+    deep = any(isinstance(word, str) and ";16" in word for word in words)
+    return deep or (image.format == "PPM" and any(type(w) is int and w > 255 for w in words))
+
+
+def pixels_of(read: Picture, kind: Kind) -> Array:
+    """Pixels in the size of a kind."""
+    if read.pixels.shape[:2] == (kind.height, kind.width):
+        return read.pixels
+    return resampled(read.pixels, (kind.height, kind.width))
+
+
+def resampled(pixels: Array, size: tuple[int, int]) -> Array:
+    """Bring an image to a height and width by the bilinear filter, in single precision.
+
+    Pillow widens the filter to the pixels that become one, so that none is left out.
+    """
+    images = needed("PIL.Image", "changing the size of images")
+    if pixels.ndim == 3:
+        return np.stack([resampled(band, size) for band in np.moveaxis(pixels, 2, 0)], axis=2)
+    if pixels.ndim != 2 or not pixels.size or pixels.dtype.kind not in "biuf":
+        raise ValueError(
+            f"an image has the shape {pixels.shape} and the type {pixels.dtype}: images are "
+            "numbers, (height, width) or (height, width, 3)"
+        )
+    image = images.fromarray(np.ascontiguousarray(pixels, dtype=np.float32))
+    return np.asarray(image.resize(size[::-1], images.Resampling.BILINEAR))
 
 
 def _converted(image: Any, colour: bool) -> Any:

@@ -1,5 +1,7 @@
 """English words that tell nothing about what a text is about."""
 
+# Words are cut at apostrophes. What is left of *we'll* and *they've* are words of the list; *don't*
+# and *won't* are left out whole, since *don* and *won* are words too.
 ENGLISH = frozenset(
     """
     about above across after again against all almost along already also although always am among
@@ -22,5 +24,8 @@ ENGLISH = frozenset(
     very via was we well were what whatever when whenever where whereas wherever whether which while
     who whoever whole whom whose why will with within without would yet you your yours yourself
     yourselves
+    ll re ve
+    ain't aren't can't couldn't didn't doesn't don't hadn't hasn't haven't isn't let's mightn't
+    mustn't needn't shan't shouldn't wasn't weren't won't wouldn't
     """.split()  # noqa: SIM905
 )

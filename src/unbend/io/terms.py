@@ -12,9 +12,17 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray
 from unbend.io.numerals import Array
 from unbend.io.porter import stem
+from unbend.memory import check_fits
+from unbend.report import warn
 
 # Words of two letters, digits or more.
 WORD = re.compile(r"\w\w+")
+# Words that are cut at an apostrophe, as don't.
+CONTRACTED = re.compile(r"\w+(?:['\u2019]\w+)+")
+
+# What the two arrays of a document take beside their numbers, and after how many of them it is
+# asked whether memory holds them.
+DOCUMENT_BYTES, CHECKED_EVERY = 240, 4096
 
 
 @dataclass(frozen=True)
@@ -26,8 +34,7 @@ class Terms:
 
     def of(self, document: str) -> Counter[str]:
         """Count the terms of a document; stop words are left out before words are stemmed."""
-        # An accent that is a letter of its own would cut the word in two.
-        letters = normalize("NFC", document.lower())
+        letters = CONTRACTED.sub(self._uncontracted, plain(document))
         words = Counter(WORD.findall(letters))
         kept = {word: count for word, count in words.items() if word not in self.stop_words}
         if not self.stemmed:
@@ -37,6 +44,32 @@ class Terms:
             stems[stem(word)] += count
         return stems
 
+    def _uncontracted(self, found: re.Match[str]) -> str:
+        """Leave out a stop word of which a part would stay, as *don* of *don't*."""
+        return " " if found[0].replace("\u2019", "'") in self.stop_words else found[0]
+
+
+def plain(text: str) -> str:
+    """Letters in which words are compared."""
+    # An accent that is a letter of its own would cut the word in two.
+    return normalize("NFC", text.lower())
+
+
+def stop_words_of(words: Iterable[str]) -> frozenset[str]:
+    """Stop words as documents have them; those that no document can have are named in a warning."""
+    found = {plain(word).replace("\u2019", "'") for word in words}
+    cut = [
+        word
+        for word in sorted(found)
+        if WORD.findall(word) not in ([], [word]) and CONTRACTED.fullmatch(word) is None
+    ]
+    if cut:
+        warn(
+            f"the stop word {cut[0]!r} is never found, since documents are cut into letters and "
+            f"digits that stand together: give {' and '.join(map(repr, WORD.findall(cut[0])[:3]))}"
+        )
+    return frozenset(found)
+
 
 def counted(
     documents: Iterable[str], terms: Terms, known: Mapping[str, int] | None
@@ -45,6 +78,7 @@ def counted(
     places: dict[str, int] = {} if known is None else dict(known)
     columns: list[Array] = []
     counts: list[Array] = []
+    size = 0
     for document in documents:
         found = terms.of(document)
         if known is None:
@@ -52,6 +86,9 @@ def counted(
                 places.setdefault(term, len(places))
         else:
             found = Counter({term: count for term, count in found.items() if term in places})
+        size += DOCUMENT_BYTES + 16 * len(found)
+        if len(columns) % CHECKED_EVERY == 0:
+            check_fits(2 * size, f"{len(columns)} documents and more", "take fewer")
         columns.append(np.array([places[term] for term in found], dtype=np.int64))
         counts.append(np.array(list(found.values()), dtype=np.float64))
     offsets = np.cumsum([0, *map(len, columns)])

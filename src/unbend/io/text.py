@@ -42,7 +42,7 @@ class TextSource:
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Give tables of so many rows, or one of all."""
         if rows is None:
-            self.file.check_fits()
+            self.file.check_fits(self.layout.delimiter)
         start = 0
         for columns in _joined(self._blocks(roles, rows), rows):
             for name in roles.aside:

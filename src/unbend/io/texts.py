@@ -11,7 +11,14 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.io.documents import Held, documents_of
 from unbend.io.numerals import Array
 from unbend.io.stopwords import ENGLISH
-from unbend.io.terms import Terms, alphabetical, counted, inverse_frequencies, weighted
+from unbend.io.terms import (
+    Terms,
+    alphabetical,
+    counted,
+    inverse_frequencies,
+    stop_words_of,
+    weighted,
+)
 from unbend.memory import reserve
 from unbend.report import warn
 
@@ -147,7 +154,7 @@ def read_texts(
         Frequencies as they are, or those of rare terms raised: times
         1 + ln((1 + n) / (1 + documents that have the term)).
     stop_words : 'english', iterable of str, or None, default='english'
-        Words to leave out.
+        Words to leave out; of those with an apostrophe, as *don't*, all parts.
     stem : bool, default=False
         Whether to take English endings off by Porter's rules, so that *maps* and *mapping* are
         one term.
@@ -251,4 +258,4 @@ def _stop_words(given: Iterable[str] | str | None) -> frozenset[str]:
                 f"stop_words={given!r} is not allowed: it must be 'english', None or a list"
             )
         return ENGLISH
-    return frozenset(word.lower() for word in given)
+    return stop_words_of(given)

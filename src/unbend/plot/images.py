@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.checks import whole
@@ -22,6 +24,8 @@ from unbend.plot.style import (
 # Side of a thumbnail as a share of the width of the axes.
 SIDE = 0.06
 MOST_FEATURES = 12
+# Points that are looked at one by one before the others are looked at many at a time.
+FIRST_BLOCK = 1024
 
 
 def thumbnails(
@@ -88,20 +92,17 @@ def thumbnails(
     )
     box = side * room.width * np.abs(per_pixel[1] - per_pixel[0])
     least, most = _range(pictures)
-    aspect = axes.get_aspect()
+    grey = Normalize(least, most)
     for row in apart(coordinates, box):
         shape = np.array(pictures[row].shape[1::-1], dtype=np.float64)
         half = box / 2 * shape / shape.max()
         (left, low), (right, high) = coordinates[row] - half, coordinates[row] + half
-        axes.imshow(
-            pictures[row],
-            extent=(left, right, low, high),
-            aspect=aspect,
-            cmap="gray",
-            vmin=least,
-            vmax=most,
-            zorder=3,
-        )
+        # Not by imshow, which would look at the limits of the axes again for each of thousands.
+        extent = (left, right, low, high)
+        image = AxesImage(axes, cmap="gray", norm=grey, extent=extent, zorder=3)
+        image.set_data(pictures[row])
+        axes.add_image(image)
+        image.set_clip_path(axes.patch)
     axes.set_xlim(*limits[0])
     axes.set_ylim(*limits[1])
     return figure
@@ -117,11 +118,53 @@ def apart(points: FloatArray, box: FloatArray) -> IntArray:
     """
     # A little room, so that rounding does not make neighbours touch.
     box = box * (1 + 1e-9)
-    left, chosen = drawing_order(len(points)), []
-    while len(left):
-        chosen.append(left[0])
-        left = left[(np.abs(points[left] - points[left[0]]) > box).any(axis=1)]
-    return np.sort(np.array(chosen, dtype=np.intp))
+    taken = _Taken(points, box)
+    order, start, size = drawing_order(len(points)), 0, FIRST_BLOCK
+    while start < len(order):
+        # Most are in the way of what is there already, and are left out many at a time.
+        for row in taken.free(order[start : start + size]).tolist():
+            taken.take(row)
+        start, size = start + size, 2 * size
+    return np.sort(np.array(taken.rows, dtype=np.intp))
+
+
+class _Taken:
+    """Boxes that do not overlap, found by the cells of a grid, each as large as a box.
+
+    Two boxes with their middles in one cell overlap, so that a cell holds one at most; those that
+    a box can overlap lie in its own cell or in the eight around it.
+    """
+
+    def __init__(self, points: FloatArray, box: FloatArray) -> None:
+        self.points, self.box = points, box
+        cells = np.floor((points - points.min(axis=0)) / box).astype(np.int64)
+        width = int(cells[:, 1].max()) + 3
+        self.cells = cells[:, 0] * width + cells[:, 1]
+        self.around = [row * width + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
+        self.rows: list[int] = []
+        self.held: dict[int, int] = {}
+
+    def free(self, rows: IntArray) -> IntArray:
+        """Rows that overlap none of the boxes."""
+        if not self.rows:
+            return rows
+        taken = np.array(self.rows)[np.argsort(self.cells[self.rows])]
+        cells = self.cells[taken]
+        for step in self.around:
+            beside = self.cells[rows] + step
+            near = taken[np.minimum(np.searchsorted(cells, beside), len(cells) - 1)]
+            close = (np.abs(self.points[rows] - self.points[near]) <= self.box).all(axis=1)
+            rows = rows[~close]
+        return rows
+
+    def take(self, row: int) -> None:
+        """Take the box of a row, if it overlaps none."""
+        cell = int(self.cells[row])
+        near = [self.held[cell + step] for step in self.around if cell + step in self.held]
+        if near and (np.abs(self.points[near] - self.points[row]) <= self.box).all(axis=1).any():
+            return
+        self.held[cell] = row
+        self.rows.append(row)
 
 
 def _checked_images(images: Any, n: int) -> list[Any]:
