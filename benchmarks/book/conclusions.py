@@ -32,8 +32,8 @@ THIN = (
     "turns: it hardly tilts a tangent plane."
 )
 APART = (
-    "Of samples drawn evenly by area all fall apart at k = 3, whatever the surface; bridged, all "
-    "have a result."
+    "Of samples drawn evenly by area all of sphere, roll and S-curve fall apart at k = 3, and four "
+    "of five of the cluster; bridged, all have a result."
 )
 CHAIN = "Like Leigs, they lay the chain along a curve: the waves along it come first."
 
