@@ -1,9 +1,4 @@
-"""Run all experiments on several samples and keep the medians, and how far mixing spreads.
-
-In some cells samples differ much, and rounding alone moves the median among them: a graph of few
-neighbours keeps or loses a bridge. The slow check therefore allows a fresh median the spread of the
-samples kept, or its tolerance where that is larger.
-"""
+"""Run all experiments on several samples and keep the medians."""
 
 import warnings
 from typing import Any
@@ -62,7 +57,7 @@ def tried(setting: Setting, seed: int) -> dict[str, dict[str, float]]:
 
 
 def _medians(samples: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
-    """Median of each measure, the range of mixing, and how many samples are mixed or failed."""
+    """Median of each measure, and how many samples are mixed or failed."""
     medians: dict[str, dict[str, float]] = {}
     for title in samples[0]:
         found: list[Any] = [sample[title] for sample in samples if sample[title]]
@@ -70,9 +65,7 @@ def _medians(samples: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, 
             medians[title] = {"failed": float(len(samples))}
             continue
         values = {name: float(np.median([one[name] for one in found])) for name in found[0]}
-        mixing = [one["color_mixing"] for one in found]
-        values["least_mixing"], values["most_mixing"] = min(mixing), max(mixing)
-        values["lost"] = float(sum(one >= WORKS for one in mixing))
+        values["lost"] = float(sum(one["color_mixing"] >= WORKS for one in found))
         values["failed"] = float(len(samples) - len(found))
         medians[title] = {name: round(value, DIGITS) for name, value in values.items()}
     return medians

@@ -36,15 +36,17 @@ def test_every_map_keeps_the_exact_distances_of_its_sensors():
             assert rigid_error(truth[members[kept]], found[kept]) < 0.02
 
 
-def test_a_c_is_closed_where_shortest_paths_opened_it():
+def test_cs_are_closed_where_shortest_paths_opened_them():
     """Paths around the gap make the ends of a C too far apart; maps do not see the gap."""
-    truth = places(300, 1, "C")
-    graph = network(truth, 16, 0.1, 1)
-    by_paths = unbend.localize(graph, start="isomap")
-    by_maps = unbend.localize(graph)
-    assert by_maps.start == ("patches",)
-    assert by_maps.stress < by_paths.stress
-    assert rigid_error(truth, by_maps.positions) < rigid_error(truth, by_paths.positions) / 2
+    errors = []
+    for seed in range(5):
+        truth = places(300, seed, "C")
+        graph = network(truth, 16, 0.1, seed)
+        by_paths, kept = unbend.localize(graph, start="isomap"), unbend.localize(graph)
+        assert kept.stress < by_paths.stress + 3 * kept.noise**2
+        errors.append([rigid_error(truth, found.positions) for found in (by_paths, kept)])
+    by_paths, kept = np.median(errors, axis=0)
+    assert kept < by_paths / 2
 
 
 def hinged(n=40):
