@@ -147,7 +147,6 @@ class Data:
             raise Misuse(
                 f"--term-weight {self.term_weight} is not allowed: it must be tf-idf or tf"
             )
-
         if self.size is not None and SIZE.fullmatch(self.size) is None:
             raise Misuse(
                 f"--size {self.size} is not allowed: it must be a width and a height in pixels, as "

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from unbend._kernels import kernels, reference
-from unbend._kernels.signatures import Tree
+from unbend._kernels.objects import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.checks import check_count, check_radius, check_threads
 from unbend.memory import reserve

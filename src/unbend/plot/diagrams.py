@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from unbend import quality
 from unbend.arrays import FloatArray, IntArray
-from unbend.plot.colours import MARKERS, PALETTE
+from unbend.plot.colours import PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.style import (
     FAINT,
@@ -33,6 +33,8 @@ Kind = Literal["r_nx", "q_nx", "lcmc"]
 MOST_PAIRS = 50_000
 # Cells of the picture of a co-ranking matrix, along each side.
 MOST_CELLS = 400
+# Lines of one colour, told apart.
+DASHES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1)))
 SPOKEN = {
     "r_nx": "R_NX: neighbours kept, beyond chance",
     "q_nx": "Q_NX: neighbours kept",
@@ -265,7 +267,7 @@ def quality_curves(
         k = np.arange(1, len(curve) + 1)
         colour = PALETTE[number % len(PALETTE)]
         label = f"{plain(str(name))} ({area:.3f})".strip()
-        style = ("-", "--", ":", "-.", (0, (5, 1, 1, 1)))[number // 8 % len(MARKERS)]
+        style = DASHES[number // len(PALETTE) % len(DASHES)]
         axes.plot(k, curve, color=colour, lw=1.2, ls=style, label=label)
         if error.any():
             bounds = (curve - error, curve + error)

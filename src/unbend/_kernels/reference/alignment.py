@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from unbend._kernels.signatures import Poll
+from unbend._kernels.objects import Poll
 from unbend.arrays import BoolArray, FloatArray, IntArray
 
 # Singular values below this share of the largest are rounding, not directions.

@@ -7,7 +7,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import SuperLU, splu
 
-from unbend._kernels import signatures
+from unbend._kernels import objects
 from unbend.arrays import FloatArray, IntArray
 
 
@@ -59,7 +59,7 @@ class Factor:
 
 
 def factor(
-    analysis: signatures.Analysis,
+    analysis: objects.Analysis,
     row: IntArray,
     column: IntArray,
     values: FloatArray,

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from unbend._kernels.signatures import Poll
+from unbend._kernels.objects import Poll
 from unbend.arrays import FloatArray, IntArray, row_chunks
 
 
