@@ -40,5 +40,6 @@ void bind_distances(nanobind::module_ &module);
 void bind_local(nanobind::module_ &module);
 void bind_neighbors(nanobind::module_ &module);
 void bind_paths(nanobind::module_ &module);
+void bind_products(nanobind::module_ &module);
 void bind_ranks(nanobind::module_ &module);
 void bind_stress(nanobind::module_ &module);

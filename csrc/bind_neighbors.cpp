@@ -100,21 +100,6 @@ void smallest(Matrix<Real> values, int threads, Filled<std::int32_t> indices, Fi
 }
 
 template <typename Real>
-void offer(Matrix<Real> products, Vector<Real> row_squares, Vector<Real> column_squares,
-           std::int64_t first_row, std::int64_t first_column, bool to_columns, int threads,
-           Filled<Real> keys, Filled<std::int32_t> indices) {
-    const unbend::Tile<Real> tile{products.data(),       length(products.shape(0)),
-                                  length(products.shape(1)), row_squares.data(),
-                                  column_squares.data(), first_row, first_column};
-    const std::int64_t places = length(keys.shape(1));
-    nb::gil_scoped_release release;
-    if (to_columns)
-        unbend::offer_to_columns(tile, places, threads, keys.data(), indices.data());
-    else
-        unbend::offer_to_rows(tile, places, threads, keys.data(), indices.data());
-}
-
-template <typename Real>
 void rank(Matrix<double> points, Matrix<double> queries, double scale,
           Matrix<std::int32_t> candidates, Matrix<Real> bounds, bool complete, int threads,
           Filled<std::int32_t> indices, Filled<double> distances,
@@ -172,13 +157,9 @@ void barycentric_weights(nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb
 }
 
 template <typename Real>
-void bind_products(nb::module_ &module) {
+void bind_selection(nb::module_ &module) {
     module.def("smallest", &smallest<Real>, nb::arg("values").noconvert(), nb::arg("threads"),
                nb::arg("indices").noconvert(), nb::arg("keys").noconvert());
-    module.def("offer", &offer<Real>, nb::arg("products").noconvert(),
-               nb::arg("row_squares").noconvert(), nb::arg("column_squares").noconvert(),
-               nb::arg("first_row"), nb::arg("first_column"), nb::arg("to_columns"),
-               nb::arg("threads"), nb::arg("keys").noconvert(), nb::arg("indices").noconvert());
     module.def("rank", &rank<Real>, nb::arg("points").noconvert(),
                nb::arg("queries").noconvert(), nb::arg("scale"),
                nb::arg("candidates").noconvert(), nb::arg("bounds").noconvert(),
@@ -197,8 +178,8 @@ void bind_neighbors(nb::module_ &module) {
              nb::arg("threads"), nb::arg("indices").noconvert(), nb::arg("distances").noconvert())
         .def("nearest_of", &BoundKdTree::nearest_of, nb::arg("points").noconvert(),
              nb::arg("threads"), nb::arg("indices").noconvert(), nb::arg("distances").noconvert());
-    bind_products<float>(module);
-    bind_products<double>(module);
+    bind_selection<float>(module);
+    bind_selection<double>(module);
     module.def("both_ways", &both_ways, nb::arg("row"), nb::arg("column"), nb::arg("value"),
                nb::arg("absent"));
     module.def("components", &components, nb::arg("row"), nb::arg("column"),

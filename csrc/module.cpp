@@ -9,6 +9,7 @@ NB_MODULE(_native, module) {
     bind_local(module);
     bind_neighbors(module);
     bind_paths(module);
+    bind_products(module);
     bind_ranks(module);
     bind_stress(module);
 }

@@ -17,6 +17,7 @@
 #include "kd_build.hpp"
 #include "kd_search.hpp"
 #include "local_weights.hpp"
+#include "offer.hpp"
 #include "rank.hpp"
 #include "select.hpp"
 #include "spanning_trees.hpp"
@@ -127,35 +128,85 @@ void check_smallest(std::int64_t columns, std::int64_t k) {
     }
 }
 
-// A tile serves its rows and columns alike: both must give the lists of the plain keys.
-void check_tiles() {
-    const std::int64_t rows = 37, columns = 141, length = 5;
-    std::vector<float> products(rows * columns), a(rows), b(columns);
-    for (auto *numbers : {&products, &a, &b})
-        for (float &number : *numbers) number = static_cast<float>(generator() % 7);
-    const Tile<float> tile{products.data(), rows, columns, a.data(), b.data(), 0, 1000};
-    const float none = std::numeric_limits<float>::infinity();
-    const std::int32_t free = std::numeric_limits<std::int32_t>::max();
-    std::vector<float> row_keys(rows * length, none), column_keys(columns * length, none);
-    std::vector<std::int32_t> row_lists(rows * length, free), column_lists(columns * length, free);
-    offer_to_rows(tile, length, 2, row_keys.data(), row_lists.data());
-    offer_to_columns(tile, length, 2, column_keys.data(), column_lists.data());
-    std::vector<std::vector<std::pair<float, std::int32_t>>> row(rows), column(columns);
-    for (std::int32_t i = 0; i < rows; ++i)
-        for (std::int32_t j = 0; j < columns; ++j) {
-            const float key = (a[i] + b[j]) - 2 * products[i * columns + j];
-            row[i].push_back({key, 1000 + j});
-            column[j].push_back({key, i});
+// Small whole numbers, whose products are exact, in panels; what fills the last block is NaN.
+template <typename Real>
+struct Whole {
+    std::int64_t count, padded, coordinates;
+    std::vector<Real> rows, panels, squares;
+
+    Whole(std::int64_t count, std::int64_t coordinates)
+        : count(count), padded((count + 47) / 48 * 48), coordinates(coordinates),
+          rows(padded * coordinates), panels(padded * coordinates),
+          squares(padded, std::numeric_limits<Real>::quiet_NaN()) {
+        const std::int64_t width = Block<Real>::width;
+        for (std::int64_t i = 0; i < count; ++i) {
+            squares[i] = 0;
+            for (std::int64_t c = 0; c < coordinates; ++c) {
+                const Real number = static_cast<Real>(generator() % 4);
+                rows[i * coordinates + c] = number;
+                panels[(i / width * coordinates + c) * width + i % width] = number;
+                squares[i] += number * number;
+            }
         }
-    for (std::int64_t i = 0; i < rows; ++i) {
-        std::sort(row[i].begin(), row[i].end());
-        for (int l = 0; l < length; ++l) assert(row_lists[i * length + l] == row[i][l].second);
     }
-    for (std::int64_t j = 0; j < columns; ++j) {
-        std::sort(column[j].begin(), column[j].end());
-        for (int l = 0; l < length; ++l)
-            assert(column_lists[j * length + l] == column[j][l].second);
+
+    Real key(std::int64_t i, const Whole &other, std::int64_t j) const {
+        Real sum = 0;
+        for (std::int64_t c = 0; c < coordinates; ++c) {
+            const Real gap = rows[i * coordinates + c] - other.rows[j * coordinates + c];
+            sum += gap * gap;
+        }
+        return sum;
     }
+};
+
+template <typename Real>
+struct Filled {
+    std::vector<Real> keys, bounds, sorted_keys;
+    std::vector<std::int32_t> indices, sizes, sorted_indices;
+    Shortlists<Real> lists;
+
+    Filled(std::int64_t count, std::int64_t length, std::int64_t room)
+        : keys(count * room), bounds(count, std::numeric_limits<Real>::infinity()),
+          sorted_keys(count * length), indices(count * room), sizes(count),
+          sorted_indices(count * length),
+          lists{keys.data(), bounds.data(), indices.data(), sizes.data(), length, room} {}
+
+    void check(const Whole<Real> &rows, const Whole<Real> &columns, bool own) {
+        sort_shortlists(lists, rows.count, 2, sorted_keys.data(), sorted_indices.data());
+        for (std::int64_t i = 0; i < rows.count; ++i) {
+            Pairs<Real> all;
+            for (std::int32_t j = 0; j < columns.count; ++j)
+                if (!own || i != j) all.push_back({rows.key(i, columns, j), j});
+            std::sort(all.begin(), all.end());
+            all.resize(lists.length, free_place<Real>());
+            for (std::int64_t l = 0; l < lists.length; ++l) {
+                assert(sorted_keys[i * lists.length + l] == all[l].first);
+                assert(sorted_indices[i * lists.length + l] == all[l].second);
+            }
+        }
+    }
+};
+
+// Pairs of tiles give both their lists, and columns those of other rows; ties by index.
+template <typename Real>
+void check_offers(std::int64_t count, std::int64_t coordinates, std::int64_t length) {
+    const Whole<Real> points(count, coordinates), queries(50, coordinates);
+    const std::int64_t room = (length + length / 2) / 8 * 8 + 8, tile = 96;
+    const Sides<Real> own{points.rows.data(), points.panels.data(), points.squares.data(),
+                          points.squares.data(), coordinates};
+    Filled<Real> both(points.padded, length, room), rows(queries.padded, length, room);
+    const std::int64_t tiles = (points.padded + tile - 1) / tile;
+    for (std::int64_t apart = 0; apart < tiles; ++apart)
+        for (std::int64_t t = 0; t + apart < tiles; ++t) {
+            const std::int64_t pair[] = {t, t + apart};
+            offer_pairs(own, points.padded, pair, 1, tile, 1, both.lists);
+        }
+    both.check(points, points, true);
+    const Sides<Real> asked{queries.rows.data(), points.panels.data(), queries.squares.data(),
+                            points.squares.data(), coordinates};
+    offer_columns(asked, queries.padded, points.padded, tile, 2, rows.lists);
+    rows.check(queries, points, false);
 }
 
 void check_rank() {
@@ -266,7 +317,11 @@ int main() {
                 check_smallest<float>(columns, k);
                 check_smallest<double>(columns, k);
             }
-    check_tiles();
+    for (std::int64_t length : {1, 5, 40, 300}) {
+        check_offers<float>(230, 3, length);
+        check_offers<double>(230, 3, length);
+        check_offers<float>(97, 21, length);
+    }
     check_rank();
     check_graphs();
     for (int kind : {0, 1}) check_spanning_trees(kind);

@@ -22,7 +22,7 @@ from tests.stages.searches import (
 )
 from unbend._kernels import reference
 from unbend._kernels.reference.neighbors import sum_of_squares
-from unbend.neighbors import DistanceSpace, Metric, PointSpace, products
+from unbend.neighbors import DistanceSpace, Metric, PointSpace, products, shortlists
 from unbend.neighbors.products import Cloud
 
 
@@ -40,28 +40,55 @@ def test_the_smallest_come_sorted_with_ties_by_column(name, dtype, rng, m, n, da
         assert_same((indices, keys), by_sorting(values, k, False))
 
 
+def whole(rng, count, columns, dtype):
+    """Small whole numbers, whose products are exact in any precision and full of ties."""
+    rounded = shortlists.Rounded.empty(count, columns, dtype)
+    rounded.rows[:count] = rng.integers(0, 4, (count, columns))
+    rounded.squares[:count] = (rounded.rows[:count] ** 2).sum(axis=1)
+    return rounded
+
+
+def squares_between(first, second):
+    return ((first[:, None] - second) ** 2).sum(axis=2)
+
+
+@every_kernel
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @LAW
-@given(rngs, st.integers(1, 40), st.integers(1, 40), st.integers(1, 9), st.booleans())
-def test_tiles_fill_the_lists_of_rows_and_columns(dtype, rng, m, n, length, to_columns):
-    arguments = [
-        rng.integers(0, 5, (m, n)).astype(dtype),
-        rng.integers(0, 5, m).astype(dtype),
-        rng.integers(0, 5, n).astype(dtype),
-        0 if to_columns else 3,
-        m if to_columns else 0,
-        to_columns,
-    ]
-    filled = []
-    for kernel, threads in ((reference, 1), (native(), 1), (native(), 2), (native(), 4)):
-        lists = products._lists(n if to_columns else m, length, dtype)
-        for _ in range(2):
-            kernel.offer(*arguments, threads, *lists)
-            arguments[4] += 50  # a second tile, of other columns
-        arguments[4] -= 100
-        filled.append(lists)
-    for lists in filled[1:]:
-        assert_same(lists, filled[0])
+@given(rngs, st.integers(1, 200), st.integers(1, 200), st.integers(1, 9), st.integers(1, 120))
+def test_products_fill_the_shortlists_of_rows(name, dtype, rng, m, n, columns, length):
+    points, queries = whole(rng, n, columns, dtype), whole(rng, m, columns, dtype)
+    rows, new = points.rows[:n], queries.rows[:m]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shortlists, "kernels", kernels(name))
+        patch.setattr(shortlists, "TILE", 96)
+        for threads in (1, 2):
+            lists = shortlists.among_themselves(points, length, threads).sorted(n, threads)
+            assert_lists(lists, squares_between(rows, rows), True)
+            panels = points.panels()
+            lists = shortlists.among_fitted(queries, points, panels, length, threads)
+            assert_lists(lists.sorted(m, threads), squares_between(new, rows), False)
+
+
+def assert_lists(found, squares, itself):
+    """Compare with sorting everything; places are free where there is less."""
+    length = found[0].shape[1]
+    indices, keys = by_sorting(squares, length, itself)
+    indices = np.where(np.isinf(keys), np.iinfo(np.int32).max, indices)
+    missing = ((0, 0), (0, length - keys.shape[1]))
+    keys = np.pad(keys, missing, constant_values=np.inf)
+    indices = np.pad(indices, missing, constant_values=np.iinfo(np.int32).max)
+    assert_same(found, (keys, indices))
+
+
+@pytest.mark.parametrize("tiles", range(1, 12))
+def test_rounds_pair_all_tiles_once_and_none_twice_at_a_time(tiles):
+    rounds = list(shortlists._rounds(tiles))
+    for pairs in rounds:
+        met = [tile for pair in pairs for tile in set(pair)]
+        assert len(met) == len(set(met))
+    every = sorted(pair for pairs in rounds for pair in pairs)
+    assert every == [(i, j) for i in range(tiles) for j in range(i, tiles)]
 
 
 def exact(new, points, scale):
@@ -73,7 +100,8 @@ def exact(new, points, scale):
 def run_cloud(name, points, k, new=None, threads=1):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(products, "kernels", kernels(name))
-        patch.setattr(products, "TILE", 64)
+        patch.setattr(shortlists, "kernels", kernels(name))
+        patch.setattr(shortlists, "TILE", 48)
         patch.setattr(products, "SPARE", 4)
         cloud = Cloud.of(points)
         if new is None:
@@ -120,8 +148,9 @@ def test_keys_are_never_above_the_squared_distance(rng, dtype, columns, kind):
     points = drawn_points(rng, 40, columns, kind)
     cloud = Cloud.of(points)
     rounded = cloud.rounded(points, dtype)
-    product = rounded.rows @ rounded.rows.T
-    keys = (rounded.squares[:, None] + rounded.squares) - 2 * product
+    everyone = shortlists.among_themselves(rounded, 39, 1).sorted(40, 1)
+    keys = np.full((40, 40), -np.inf)
+    np.put_along_axis(keys, everyone[1], everyone[0], axis=1)
     squares = (exact(points, points, cloud.scale) * cloud.scale) ** 2
     assert (keys <= squares * (1 + 4 * columns * EPS)).all()
 

@@ -103,23 +103,54 @@ class Kernels(Protocol):
     ) -> None:
         """Fill (m, k) arrays with the k smallest of each row, sorted by (value, index)."""
 
-    def offer(
+    def offer_pairs(
         self,
-        products: FloatArray,
-        row_squares: FloatArray,
-        column_squares: FloatArray,
-        first_row: int,
-        first_column: int,
-        to_columns: bool,
+        rows: FloatArray,
+        squares: FloatArray,
+        panels: FloatArray,
+        pairs: IntArray,
+        tile: int,
         threads: int,
         keys: FloatArray,
+        bounds: FloatArray,
         indices: IntArray,
+        sizes: IntArray,
+        length: int,
     ) -> None:
-        """Offer a tile of keys a_i + b_j − 2 p_ij to the sorted lists of its rows or columns.
+        """Offer keys a_i + a_j − 2 x_i·x_j of pairs of tiles to the shortlists of both.
 
-        Rows and columns are numbered from `first_row` and `first_column`; a row is not offered
-        the column of its own number. The lists are updated in place.
+        A tile paired with itself starts its lists, which must be empty; no row is offered to
+        itself, and no tile may be in two pairs.
         """
+
+    def offer_columns(
+        self,
+        rows: FloatArray,
+        row_squares: FloatArray,
+        panels: FloatArray,
+        column_squares: FloatArray,
+        tile: int,
+        threads: int,
+        keys: FloatArray,
+        bounds: FloatArray,
+        indices: IntArray,
+        sizes: IntArray,
+        length: int,
+    ) -> None:
+        """Offer keys a_i + b_j − 2 x_i·y_j to the empty shortlists of the rows."""
+
+    def sort_shortlists(
+        self,
+        keys: FloatArray,
+        bounds: FloatArray,
+        indices: IntArray,
+        sizes: IntArray,
+        length: int,
+        threads: int,
+        sorted_keys: FloatArray,
+        sorted_indices: IntArray,
+    ) -> None:
+        """Fill (m, length) arrays with the smallest of each list, sorted by (key, index)."""
 
     def rank(
         self,

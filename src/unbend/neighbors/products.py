@@ -14,26 +14,17 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.neighbors.shortlists import WORK, Lists, Rounded, among_fitted, among_themselves
 from unbend.report import step
 
 # Candidates beyond k: rounding swaps near ties. Twice as many take up to a third more time, and
 # half as many leave a third of the rows of tight clusters unsure.
 SPARE = 8
-# Rows of a tile: enough for the product to run at full speed, few enough to stay in cache.
-TILE = 512
 # Rows whose median tells whether the mean lies among most rows, and how many times their usual
 # distance from it the mean may be off.
 MIDDLE, OUTSIDE = 1000, 4.0
-# Products (multiply and add) between two looks at the progress callback.
-WORK = 4e9
-
-
-@dataclass(frozen=True, eq=False)
-class Rounded:
-    """Centred and scaled rows, and their squares lowered by what rounding can make of them."""
-
-    rows: FloatArray
-    squares: FloatArray
+# Queries between two looks at the progress callback are at least as many.
+LEAST = 96
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +72,12 @@ class Cloud:
         unit = float(np.finfo(dtype).eps) / 2
         share = 1.01 * (d + 12) * unit
         least = (d + 1) * float(np.finfo(dtype).tiny) * 2.0**53
-        rows, squares = np.empty(points.shape, dtype=dtype), np.empty(len(points), dtype=dtype)
+        rounded = Rounded.empty(len(points), d, dtype)
         for chunk in _chunks(points):
             centred = (points[chunk] - self.center) * self.scale
-            rows[chunk] = centred
-            squares[chunk] = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
-        return Rounded(rows, squares)
+            rounded.rows[chunk] = centred
+            rounded.squares[chunk] = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
+        return rounded
 
 
 def _middle(points: FloatArray) -> FloatArray:
@@ -127,7 +118,9 @@ def _search(
         for dtype in (np.float32, np.float64):
             if len(unsure):
                 if new is None and len(unsure) == len(queries):
-                    found = _among_themselves(cloud, dtype, k + SPARE, threads)
+                    rounded = cloud.rounded(cloud.points, dtype)
+                    lists = among_themselves(rounded, k + SPARE, threads)
+                    found = lists.sorted(len(queries), threads)
                 else:
                     found = _among_fitted(cloud, queries, itself, unsure, dtype, k + SPARE, threads)
                 unsure = rank(cloud, queries, unsure, found, k, threads, indices, distances)
@@ -141,40 +134,6 @@ def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
     return all(np.abs(queries[c] - cloud.center).max() < reach for c in _chunks(queries))
 
 
-Lists = tuple[FloatArray, IntArray]
-
-
-def _lists(rows: int, length: int, dtype: type[np.floating]) -> Lists:
-    keys = np.full((rows, length), np.inf, dtype=dtype)
-    return keys, np.full((rows, length), np.iinfo(np.int32).max, dtype=np.int32)
-
-
-def _tiles(n: int, columns: int) -> list[slice]:
-    size = int(np.clip(np.sqrt(WORK / max(1, columns)), 64, TILE))
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def _among_themselves(cloud: Cloud, dtype: type[np.floating], length: int, threads: int) -> Lists:
-    """Candidates of every row; each tile serves its rows and its columns."""
-    n, d = cloud.points.shape
-    rounded = cloud.rounded(cloud.points, dtype)
-    keys, indices = _lists(n, length, dtype)
-    tiles = _tiles(n, d)
-    done, total = 0, len(tiles) * (len(tiles) + 1) // 2
-    for i, rows in enumerate(tiles):
-        for columns in tiles[i:]:
-            products = rounded.rows[rows] @ rounded.rows[columns].T
-            squares = rounded.squares[rows], rounded.squares[columns]
-            first = rows.start, columns.start
-            kernels.offer(products, *squares, *first, False, threads, keys[rows], indices[rows])
-            if columns != rows:
-                lists = keys[columns], indices[columns]
-                kernels.offer(products, *squares, *first, True, threads, *lists)
-            done += 1
-            step(done, total)
-    return keys, indices
-
-
 def _among_fitted(
     cloud: Cloud,
     queries: FloatArray,
@@ -186,17 +145,14 @@ def _among_fitted(
 ) -> Lists:
     """Candidates of some queries among the fitted rows."""
     fitted = cloud.rounded(cloud.points, dtype)
-    keys, indices = _lists(len(some), length + 1, dtype)
-    tiles = _tiles(len(some), queries.shape[1])
-    for number, rows in enumerate(tiles):
-        rounded = cloud.rounded(queries[some[rows]], dtype)
-        for columns in _tiles(len(fitted.rows), queries.shape[1]):
-            products = rounded.rows @ fitted.rows[columns].T
-            squares = rounded.squares, fitted.squares[columns]
-            # Numbers below all others: no query is taken for the fitted row of its number.
-            first = -len(queries), columns.start
-            kernels.offer(products, *squares, *first, False, threads, keys[rows], indices[rows])
-        step(number + 1, len(tiles))
+    panels, found = fitted.panels(), []
+    chunks = row_chunks(len(some), fitted.rows.size, max(int(WORK), LEAST * fitted.rows.size))
+    for number, chunk in enumerate(chunks):
+        rounded = cloud.rounded(queries[some[chunk]], dtype)
+        lists = among_fitted(rounded, fitted, panels, length + 1, threads)
+        found.append(lists.sorted(len(some[chunk]), threads))
+        step(number + 1, len(chunks))
+    keys, indices = (np.concatenate(lists) for lists in zip(*found, strict=True))
     return _without(itself[some], keys, indices)
 
 

@@ -10,13 +10,14 @@ from unbend._kernels.reference.alignment import (
 from unbend._kernels.reference.cholesky import analyse, factor
 from unbend._kernels.reference.descent import join, propose
 from unbend._kernels.reference.graphs import both_ways, components, spanning_trees, sparse_product
-from unbend._kernels.reference.neighbors import KdTree, count_nearer, offer, rank, smallest
+from unbend._kernels.reference.neighbors import KdTree, count_nearer, rank, smallest
 from unbend._kernels.reference.paths import (
     ShortestPaths32,
     ShortestPaths64,
     place_by_paths,
     squared_products,
 )
+from unbend._kernels.reference.products import offer_columns, offer_pairs, sort_shortlists
 from unbend._kernels.reference.stress import stress
 
 __all__ = [
@@ -33,12 +34,14 @@ __all__ = [
     "factor",
     "join",
     "local_bases",
-    "offer",
+    "offer_columns",
+    "offer_pairs",
     "place_by_paths",
     "propose",
     "rank",
     "ridged_gram",
     "smallest",
+    "sort_shortlists",
     "spanning_trees",
     "sparse_product",
     "squared_products",

@@ -93,33 +93,6 @@ def smallest(values: FloatArray, threads: int, indices: IntArray, keys: FloatArr
     keys[...] = np.take_along_axis(values, order, axis=1)
 
 
-def offer(
-    products: FloatArray,
-    row_squares: FloatArray,
-    column_squares: FloatArray,
-    first_row: int,
-    first_column: int,
-    to_columns: bool,
-    threads: int,
-    keys: FloatArray,
-    indices: IntArray,
-) -> None:
-    """Offer a tile to the lists of its rows or columns; `threads` is not used."""
-    offered = (row_squares[:, None] + column_squares) - 2 * products
-    own, other = first_row, first_column
-    if to_columns:
-        offered, own, other = offered.T, first_column, first_row
-    m, n = offered.shape
-    numbers = np.broadcast_to(np.arange(other, other + n), (m, n))
-    offered = np.where(numbers == np.arange(own, own + m)[:, None], np.inf, offered)
-    # The largest index marks a free place: what is offered at infinity must not take one.
-    numbers = np.where(np.isinf(offered), np.iinfo(np.int32).max, numbers)
-    every, at = np.hstack((keys, offered)), np.hstack((indices, numbers))
-    order = np.lexsort((at, every), axis=1)[:, : keys.shape[1]]
-    keys[...] = np.take_along_axis(every, order, axis=1)
-    indices[...] = np.take_along_axis(at, order, axis=1)
-
-
 def rank(
     points: FloatArray,
     queries: FloatArray,

@@ -1,0 +1,145 @@
+// Lists of the smallest of many keys, which take what is offered and are cut down when full.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "poll.hpp"
+#include "wide.hpp"
+
+namespace unbend {
+
+// Keys from `begin` up to a whole number of lanes; those that do not count are NaN, which is
+// within no threshold.
+template <typename Real>
+struct Keys {
+    const Real *begin;
+    std::int64_t count;
+
+    UNBEND_INLINE std::int64_t within(Real threshold) const {
+        constexpr std::int64_t wide = Side<Real>::count;
+        auto counts = lanes(begin) <= threshold;
+        for (std::int64_t j = wide; j < count; j += wide) counts += lanes(begin + j) <= threshold;
+        std::int64_t sum = 0;
+        for (std::int64_t l = 0; l < wide; ++l) sum -= counts[l];
+        return sum;
+    }
+
+    // The least and the largest.
+    UNBEND_INLINE std::pair<Real, Real> range() const {
+        constexpr std::int64_t wide = Side<Real>::count;
+        constexpr Real infinity = std::numeric_limits<Real>::infinity();
+        typename Side<Real>::Lanes low = {}, high = {};
+        low += infinity, high -= infinity;
+        for (std::int64_t j = 0; j < count; j += wide) {
+            low = lanes(begin + j) < low ? lanes(begin + j) : low;
+            high = lanes(begin + j) > high ? lanes(begin + j) : high;
+        }
+        std::pair<Real, Real> range(low[0], high[0]);
+        for (std::int64_t l = 1; l < wide; ++l) {
+            range.first = std::min<Real>(range.first, low[l]);
+            range.second = std::max<Real>(range.second, high[l]);
+        }
+        return range;
+    }
+
+    // A threshold that at least `least` and at most `most` keys are within, found by halving its
+    // range; where equal keys allow none, the smallest that enough are within.
+    UNBEND_INLINE Real threshold(std::int64_t least, std::int64_t most) const {
+        auto [below, above] = range();
+        if (within(below) >= least) return below;
+        if (within(above) <= most) return above;
+        while (true) {
+            const Real middle = below + (above - below) / 2;
+            if (!(below < middle && middle < above)) return above;
+            const std::int64_t found = within(middle);
+            if (found >= least && found <= most) return middle;
+            (found < least ? below : above) = middle;
+        }
+    }
+};
+
+template <typename Real>
+using Pairs = std::vector<std::pair<Real, std::int32_t>>;
+
+template <typename Real>
+constexpr std::pair<Real, std::int32_t> free_place() {
+    return {std::numeric_limits<Real>::infinity(), std::numeric_limits<std::int32_t>::max()};
+}
+
+// The `length` smallest keys so far of some lists, ties by index, and up to `room` in all, a whole
+// number of lanes: unsorted (count, room) arrays. Beyond `bounds` nothing is taken. Cutting a full
+// list is much less work than keeping it sorted, though bounds that lag behind let more through.
+template <typename Real>
+struct Shortlists {
+    Real *keys, *bounds;
+    std::int32_t *indices, *sizes;
+    std::int64_t length, room;
+
+    UNBEND_INLINE void take(std::int64_t i, Real key, std::int64_t index) const {
+        const std::int32_t place = sizes[i]++;
+        keys[i * room + place] = key;
+        indices[i * room + place] = static_cast<std::int32_t>(index);
+        if (sizes[i] == room) cut(i);
+    }
+
+    // Starts an empty list with the smallest of some keys, whose indices count from `first`.
+    UNBEND_INLINE void start(std::int64_t i, const Keys<Real> &offered, std::int64_t first) const {
+        const Real threshold = offered.threshold(length, most());
+        for (std::int64_t j = 0; j < offered.count; ++j)
+            if (offered.begin[j] <= threshold) take(i, offered.begin[j], first + j);
+        if (sizes[i] >= length) bounds[i] = std::min(bounds[i], threshold);
+    }
+
+    // The smallest, in their order; free places at the end are infinite and have the largest index.
+    void sorted(std::int64_t i, Pairs<Real> &pairs, Real *into, std::int32_t *numbers) const {
+        pairs.resize(sizes[i]);
+        for (std::int32_t j = 0; j < sizes[i]; ++j)
+            pairs[j] = {keys[i * room + j], indices[i * room + j]};
+        std::sort(pairs.begin(), pairs.end());
+        pairs.resize(length, free_place<Real>());
+        for (std::int64_t j = 0; j < length; ++j) std::tie(into[j], numbers[j]) = pairs[j];
+    }
+
+  private:
+    // Cutting to a few more than asked for takes fewer halvings.
+    std::int64_t most() const { return length + (room - length) / 4; }
+
+    UNBEND_INLINE void cut(std::int64_t i) const {
+        Real *own = keys + i * room;
+        std::int32_t *numbers = indices + i * room;
+        const Real threshold = Keys<Real>{own, room}.threshold(length, most());
+        std::int32_t kept = 0;
+        for (std::int64_t j = 0; j < room; ++j) {
+            const Real key = own[j];
+            own[kept] = key;
+            numbers[kept] = numbers[j];
+            kept += key <= threshold;
+        }
+        sizes[i] = kept;
+        bounds[i] = threshold;
+        if (kept > most()) cut_ties(i);
+    }
+
+    void cut_ties(std::int64_t i) const {
+        Pairs<Real> pairs;
+        sorted(i, pairs, keys + i * room, indices + i * room);
+        sizes[i] = static_cast<std::int32_t>(length);
+    }
+};
+
+// All lists, sorted, to (count, length) arrays.
+template <typename Real>
+void sort_shortlists(const Shortlists<Real> &lists, std::int64_t count, int threads, Real *keys,
+                     std::int32_t *indices) {
+    run_blocks(0, count, 64, threads, [] { return Pairs<Real>(); },
+               [&](Pairs<Real> &pairs, std::int64_t i) {
+                   lists.sorted(i, pairs, keys + i * lists.length, indices + i * lists.length);
+               });
+}
+
+}  // namespace unbend

@@ -1,0 +1,95 @@
+"""Plain twins of the kernels that offer products of matrices to lists of the nearest."""
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray
+
+FREE = np.iinfo(np.int32).max
+
+
+def offer_pairs(
+    rows: FloatArray,
+    squares: FloatArray,
+    panels: FloatArray,
+    pairs: IntArray,
+    tile: int,
+    threads: int,
+    keys: FloatArray,
+    bounds: FloatArray,
+    indices: IntArray,
+    sizes: IntArray,
+    length: int,
+) -> None:
+    """Offer tiles to the lists of each other; `panels` and `threads` are not used."""
+    numbers = np.arange(len(rows))
+    for i, j in pairs:
+        first, second = (numbers[t * tile : (t + 1) * tile] for t in (i, j))
+        products = rows[first] @ rows[second].T
+        offered = (squares[first, None] + squares[second]) - 2 * products
+        if i == j:
+            np.fill_diagonal(offered, np.nan)
+        _offer(offered, first, second, keys, bounds, indices, sizes, length)
+        if i != j:
+            _offer(offered.T, second, first, keys, bounds, indices, sizes, length)
+
+
+def offer_columns(
+    rows: FloatArray,
+    row_squares: FloatArray,
+    panels: FloatArray,
+    column_squares: FloatArray,
+    tile: int,
+    threads: int,
+    keys: FloatArray,
+    bounds: FloatArray,
+    indices: IntArray,
+    sizes: IntArray,
+    length: int,
+) -> None:
+    """Offer columns, tile by tile, to the lists of all rows; `threads` are not used."""
+    everyone, numbers = np.arange(len(rows)), np.arange(len(column_squares))
+    columns = panels.transpose(0, 2, 1).reshape(len(numbers), -1)
+    for first in range(0, len(numbers), tile):
+        some = numbers[first : first + tile]
+        offered = (row_squares[:, None] + column_squares[some]) - 2 * (rows @ columns[some].T)
+        _offer(offered, everyone, some, keys, bounds, indices, sizes, length)
+
+
+def _offer(
+    offered: FloatArray,
+    own: IntArray,
+    others: IntArray,
+    keys: FloatArray,
+    bounds: FloatArray,
+    indices: IntArray,
+    sizes: IntArray,
+    length: int,
+) -> None:
+    """Keep the smallest of what the lists of `own` have and of what is offered."""
+    taken = np.arange(keys.shape[1]) < sizes[own, None]
+    every = np.hstack((np.where(taken, keys[own], np.inf), np.nan_to_num(offered, nan=np.inf)))
+    at = np.hstack((indices[own], np.broadcast_to(others, offered.shape)))
+    at = np.where(np.isinf(every), FREE, at)
+    order = np.lexsort((at, every), axis=1)[:, :length]
+    kept = np.take_along_axis(every, order, axis=1)
+    width = kept.shape[1]
+    keys[own, :width], indices[own, :width] = kept, np.take_along_axis(at, order, axis=1)
+    sizes[own] = np.sum(np.isfinite(kept), axis=1)
+    bounds[own] = kept[:, -1] if width == length else np.inf
+
+
+def sort_shortlists(
+    keys: FloatArray,
+    bounds: FloatArray,
+    indices: IntArray,
+    sizes: IntArray,
+    length: int,
+    threads: int,
+    sorted_keys: FloatArray,
+    sorted_indices: IntArray,
+) -> None:
+    """Copy the lists, which these kernels keep sorted; `threads` are not used."""
+    count = len(sorted_keys)
+    taken = np.arange(length) < sizes[:count, None]
+    sorted_keys[...] = np.where(taken, keys[:count, :length], np.inf)
+    sorted_indices[...] = np.where(taken, indices[:count, :length], FREE)
