@@ -11,6 +11,7 @@ from unbend import dimension
 from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
 from unbend.dimension._gate import opened
+from unbend.dimension.likelihood import _spread_of_line
 from unbend.dimension.packing import _radii
 from unbend.neighbors import GraphSpace, PointSpace
 
@@ -37,19 +38,33 @@ def test_inverses_are_averaged_since_the_mean_of_estimates_is_too_large():
     assert single.mean() > 2.5
 
 
-def test_two_neighbours_without_a_cut_are_the_mean_of_their_logarithms():
+@pytest.mark.parametrize("discard", [0.0, 0.1, 0.4])
+def test_two_neighbours_are_a_line_through_the_origin(discard):
     points = manifolds.affine(300, 2, 3, 1)
     rows = sorted_distances(points)
-    ratios = np.log(rows[:, 1] / rows[:, 0])
-    found = dimension.two_nn(points, discard=0.0)
-    assert found.dimension == pytest.approx((len(points) - 1) / ratios.sum())
+    logs = np.sort(np.log(rows[:, 1] / rows[:, 0]))
+    # Of the largest ratio 1 - F is zero.
+    kept = min(299, 300 - int(discard * 300))
+    y = [-np.log(1 - (i + 1) / 300) for i in range(kept)]
+    slope = np.linalg.lstsq(logs[:kept, None], y)[0][0]
+    assert dimension.two_nn(points, discard=discard).dimension == pytest.approx(slope)
 
 
-def test_censoring_estimates_the_rate_of_a_pareto_law_without_its_tail():
-    """What the discarded ratios are does not matter."""
+def test_what_the_discarded_ratios_are_does_not_matter():
     points = manifolds.affine(2000, 4, 4, 2)
     cut = dimension.two_nn(points, discard=0.3).dimension
     assert cut == pytest.approx(dimension.two_nn(points, discard=0.0).dimension, rel=0.1)
+
+
+@pytest.mark.parametrize("discard", [0.0, 0.1, 0.4])
+def test_the_error_of_the_line_is_that_of_exponential_samples(discard):
+    """Ratios of a true law, without the help of points."""
+    n, rng = 400, np.random.default_rng(0)
+    kept = min(n - 1, n - int(discard * n))
+    y = -np.log1p(-np.arange(1, n) / n)[:kept]
+    logs = np.sort(rng.exponential(size=(4000, n)), axis=1)[:, :kept]
+    slopes = logs @ y / np.sum(logs**2, axis=1)
+    assert _spread_of_line(y[-1]) == pytest.approx(slopes.std() * np.sqrt(n), rel=0.06)
 
 
 def test_the_correlation_sum_is_that_of_all_pairs():

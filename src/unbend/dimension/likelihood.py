@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import gammainc
 
 from unbend.arrays import FloatArray
 from unbend.dimension._gate import (
@@ -108,9 +109,9 @@ def two_nn(
     r"""Dimension from the two nearest neighbours of each row (Facco et al.).
 
     Where the density is constant up to the second neighbour, :math:`\mu = T_2/T_1` has the
-    distribution :math:`\Pr[\mu > x] = x^{-d}`, whatever that density is. The largest ratios, where
-    it is not constant, are discarded: of them only their number is used, as the likelihood of
-    censored data has it.
+    distribution :math:`1 - F(\mu) = \mu^{-d}`, whatever that density is: :math:`-\log(1 - F)`
+    against :math:`\log \mu` is a line of slope d through the origin, fitted by least squares. The
+    largest ratios, where the density is not constant, are discarded.
 
     Parameters
     ----------
@@ -126,9 +127,10 @@ def two_nn(
     Returns
     -------
     Dimension
-        The curve is −log(1 − F) against log μ: a line of slope d through the origin. `local` is
-        infinite where the two nearest of a whole neighbourhood are equally far. It needs
-        n_neighbors neighbours, where the estimate needs two, and is found when first asked for.
+        The curve is −log(1 − F) against log μ, and its line. `local` is the estimate of greatest
+        likelihood, which serves a few ratios better than a line; infinite where the two nearest of
+        a whole neighbourhood are equally far. It needs n_neighbors neighbours, where the estimate
+        needs two, and is found when first asked for.
 
     Notes
     -----
@@ -155,24 +157,29 @@ def two_nn(
     logs = np.log(distances[:, 1] / distances[:, 0])
     logs[logs < TIED] = 0.0
     order = np.sort(logs)
-    kept = max(2, rows.n - int(np.floor(share * rows.n)))
+    # The largest ratio has 1 - F = 0 and no place on the line.
+    kept = max(2, min(rows.n - 1, rows.n - int(np.floor(share * rows.n))))
+    x, survival = order[:-1], -np.log1p(-np.arange(1, rows.n) / rows.n)
     cut = float(order[kept - 1])
     if cut <= 0:
         raise ValueError("the two nearest neighbours of every row are equally far: add rows")
-    censored = np.minimum(logs, cut)
-    dimension = (kept - 1) / float(censored.sum())
+    dimension = float(x[:kept] @ survival[:kept]) / float(x[:kept] @ x[:kept])
     local = _when_asked(rows, k, logs, cut)
-    survival = -np.log1p(-np.arange(1, rows.n) / rows.n)
-    curve = Curve(
-        order[:-1],
-        survival,
-        "log(second / first distance)",
-        "-log(1 - F)",
-        (0.0, cut),
-        dimension * order[:-1],
-    )
-    error = dimension / np.sqrt(kept)
+    labels = "log(second / first distance)", "-log(1 - F)"
+    curve = Curve(x, survival, *labels, (0.0, cut), dimension * x)
+    error = dimension * _spread_of_line(float(survival[kept - 1])) / np.sqrt(rows.n)
     return Dimension("two_nn", dimension, error, local, curve)
+
+
+def _spread_of_line(end: float) -> float:
+    """√n times the relative standard error of the slope of a line that ends at −log(1 − F) = `end`.
+
+    By the delta method the slope errs by the sum over rows of ½ min(t, end)² about its mean, over
+    n ∫₀ᵉⁿᵈ t² e⁻ᵗ dt, where t is exponentially distributed; γ(s, ·) is the incomplete gamma
+    function.
+    """
+    fourth, mean = 6 * gammainc(4, end), gammainc(2, end)
+    return float(np.sqrt(fourth - mean**2) / (2 * gammainc(3, end)))
 
 
 def _when_asked(
