@@ -22,7 +22,12 @@ struct SortedList {
 
     UNBEND_INLINE Real bound() const { return keys[length - 1]; }
 
-    UNBEND_INLINE void offer(Real key, std::int32_t index) {
+    UNBEND_INLINE void clear() const {
+        std::fill(keys, keys + length, std::numeric_limits<Real>::infinity());
+        std::fill(indices, indices + length, std::numeric_limits<std::int32_t>::max());
+    }
+
+    UNBEND_INLINE void offer(Real key, std::int32_t index) const {
         std::int64_t place = length - 1;
         if (!before(key, index, place)) return;
         for (; place > 0 && before(key, index, place - 1); --place) {
@@ -41,8 +46,7 @@ struct SortedList {
 template <typename Real>
 UNBEND_INLINE inline void smallest_few(const Real *values, std::int64_t count,
                                        SortedList<Real> &list) {
-    std::fill(list.keys, list.keys + list.length, std::numeric_limits<Real>::infinity());
-    std::fill(list.indices, list.indices + list.length, std::numeric_limits<std::int32_t>::max());
+    list.clear();
     std::int64_t j = 0;
     for (; j + 8 <= count; j += 8) {
         const auto low = Four<Real>::load(values + j), high = Four<Real>::load(values + j + 4);
@@ -53,7 +57,10 @@ UNBEND_INLINE inline void smallest_few(const Real *values, std::int64_t count,
     for (; j < count; ++j) list.offer(values[j], static_cast<std::int32_t>(j));
 }
 
-// Many places make insertion slow: find the last by selection, then sort.
+// Many places make insertion slow.
+constexpr std::int64_t few_places = 64;
+
+// Finds the last by selection, then sorts.
 template <typename Real>
 void smallest_many(const Real *values, std::int64_t count, SortedList<Real> &list,
                    std::vector<std::pair<Real, std::int32_t>> &pairs) {
@@ -73,12 +80,11 @@ void smallest_many(const Real *values, std::int64_t count, SortedList<Real> &lis
 template <typename Real>
 void smallest(const Real *values, std::int64_t rows, std::int64_t columns, std::int64_t k,
               int threads, std::int32_t *indices, Real *keys) {
-    constexpr std::int64_t few = 64;
     using Pairs = std::vector<std::pair<Real, std::int32_t>>;
     run_blocks(0, rows, 16, threads, [] { return Pairs(); },
                [&](Pairs &pairs, std::int64_t i) UNBEND_INLINE {
                    SortedList<Real> list{keys + i * k, indices + i * k, k};
-                   if (k <= few)
+                   if (k <= few_places)
                        smallest_few(values + i * columns, columns, list);
                    else
                        smallest_many(values + i * columns, columns, list, pairs);

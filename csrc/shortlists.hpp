@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "poll.hpp"
+#include "select.hpp"
 #include "wide.hpp"
 
 namespace unbend {
@@ -66,11 +67,6 @@ struct Keys {
 template <typename Real>
 using Pairs = std::vector<std::pair<Real, std::int32_t>>;
 
-template <typename Real>
-constexpr std::pair<Real, std::int32_t> free_place() {
-    return {std::numeric_limits<Real>::infinity(), std::numeric_limits<std::int32_t>::max()};
-}
-
 // The `length` smallest keys so far of some lists, ties by index, and up to `room` in all, a whole
 // number of lanes: unsorted (count, room) arrays. Beyond `bounds` nothing is taken. Cutting a full
 // list is much less work than keeping it sorted, though bounds that lag behind let more through.
@@ -96,13 +92,13 @@ struct Shortlists {
     }
 
     // The smallest, in their order; free places at the end are infinite and have the largest index.
-    void sorted(std::int64_t i, Pairs<Real> &pairs, Real *into, std::int32_t *numbers) const {
-        pairs.resize(sizes[i]);
+    UNBEND_INLINE void sorted(std::int64_t i, Pairs<Real> &pairs, Real *into,
+                              std::int32_t *numbers) const {
+        const SortedList<Real> list{into, numbers, length};
+        list.clear();
+        if (length > few_places) return sort_many(i, pairs, list);
         for (std::int32_t j = 0; j < sizes[i]; ++j)
-            pairs[j] = {keys[i * room + j], indices[i * room + j]};
-        std::sort(pairs.begin(), pairs.end());
-        pairs.resize(length, free_place<Real>());
-        for (std::int64_t j = 0; j < length; ++j) std::tie(into[j], numbers[j]) = pairs[j];
+            list.offer(keys[i * room + j], indices[i * room + j]);
     }
 
   private:
@@ -125,9 +121,19 @@ struct Shortlists {
         if (kept > most()) cut_ties(i);
     }
 
+    void sort_many(std::int64_t i, Pairs<Real> &pairs, const SortedList<Real> &list) const {
+        pairs.resize(sizes[i]);
+        for (std::int32_t j = 0; j < sizes[i]; ++j)
+            pairs[j] = {keys[i * room + j], indices[i * room + j]};
+        std::sort(pairs.begin(), pairs.end());
+        const std::int64_t kept = std::min<std::int64_t>(length, sizes[i]);
+        for (std::int64_t j = 0; j < kept; ++j) std::tie(list.keys[j], list.indices[j]) = pairs[j];
+    }
+
+    // Of equal keys, more than there is room for, those with the smallest indices.
     void cut_ties(std::int64_t i) const {
         Pairs<Real> pairs;
-        sorted(i, pairs, keys + i * room, indices + i * room);
+        sort_many(i, pairs, {keys + i * room, indices + i * room, length});
         sizes[i] = static_cast<std::int32_t>(length);
     }
 };
@@ -137,7 +143,7 @@ template <typename Real>
 void sort_shortlists(const Shortlists<Real> &lists, std::int64_t count, int threads, Real *keys,
                      std::int32_t *indices) {
     run_blocks(0, count, 64, threads, [] { return Pairs<Real>(); },
-               [&](Pairs<Real> &pairs, std::int64_t i) {
+               [&](Pairs<Real> &pairs, std::int64_t i) UNBEND_INLINE {
                    lists.sorted(i, pairs, keys + i * lists.length, indices + i * lists.length);
                });
 }

@@ -179,7 +179,8 @@ struct Filled {
             for (std::int32_t j = 0; j < columns.count; ++j)
                 if (!own || i != j) all.push_back({rows.key(i, columns, j), j});
             std::sort(all.begin(), all.end());
-            all.resize(lists.length, free_place<Real>());
+            all.resize(lists.length, {std::numeric_limits<Real>::infinity(),
+                                      std::numeric_limits<std::int32_t>::max()});
             for (std::int64_t l = 0; l < lists.length; ++l) {
                 assert(sorted_keys[i * lists.length + l] == all[l].first);
                 assert(sorted_indices[i * lists.length + l] == all[l].second);
