@@ -8,7 +8,7 @@ namespace unbend {
 template <typename Scalar>
 using Numbers = nb::ndarray<Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename Real>
-using Panels = nb::ndarray<const Real, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Packed = nb::ndarray<const Real, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 template <typename Real>
 Shortlists<Real> shortlists(const Matrix<Real> &keys, const Numbers<Real> &bounds,
@@ -22,35 +22,35 @@ template <typename Real>
 void bind_offers(nb::module_ &module) {
     module.def(
         "offer_pairs",
-        [](Matrix<const Real> rows, Vector<Real> squares, Panels<Real> panels,
-           Matrix<const std::int64_t> pairs, std::int64_t tile, int threads, Matrix<Real> keys,
+        [](Packed<Real> panels, Vector<Real> squares, Matrix<const std::int64_t> pairs,
+           std::int64_t tile, int threads, Matrix<Real> keys,
            Numbers<Real> bounds, Matrix<std::int32_t> indices, Numbers<std::int32_t> sizes,
            std::int64_t length) {
-            const Sides<Real> sides{rows.data(), panels.data(), squares.data(), squares.data(),
-                                    static_cast<std::int64_t>(rows.shape(1))};
+            const Panels<Real> points{panels.data(), squares.data()};
+            const Sides<Real> sides{points, points, static_cast<std::int64_t>(panels.shape(1))};
             nb::gil_scoped_release release;
-            offer_pairs(sides, rows.shape(0), pairs.data(), pairs.shape(0), tile, threads,
+            offer_pairs(sides, squares.shape(0), pairs.data(), pairs.shape(0), tile, threads,
                         shortlists(keys, bounds, indices, sizes, length));
         },
-        nb::arg("rows").noconvert(), nb::arg("squares").noconvert(), nb::arg("panels").noconvert(),
+        nb::arg("panels").noconvert(), nb::arg("squares").noconvert(),
         nb::arg("pairs").noconvert(), nb::arg("tile"), nb::arg("threads"),
         nb::arg("keys").noconvert(), nb::arg("bounds").noconvert(), nb::arg("indices").noconvert(),
         nb::arg("sizes").noconvert(), nb::arg("length"));
     module.def(
         "offer_columns",
-        [](Matrix<const Real> rows, Vector<Real> row_squares, Panels<Real> panels,
+        [](Packed<Real> rows, Vector<Real> row_squares, Packed<Real> columns,
            Vector<Real> column_squares, std::int64_t tile, int threads, Matrix<Real> keys,
            Numbers<Real> bounds, Matrix<std::int32_t> indices, Numbers<std::int32_t> sizes,
            std::int64_t length) {
-            const Sides<Real> sides{rows.data(), panels.data(), row_squares.data(),
-                                    column_squares.data(),
+            const Sides<Real> sides{{rows.data(), row_squares.data()},
+                                    {columns.data(), column_squares.data()},
                                     static_cast<std::int64_t>(rows.shape(1))};
             nb::gil_scoped_release release;
-            offer_columns(sides, rows.shape(0), column_squares.shape(0), tile, threads,
+            offer_columns(sides, row_squares.shape(0), column_squares.shape(0), tile, threads,
                           shortlists(keys, bounds, indices, sizes, length));
         },
         nb::arg("rows").noconvert(), nb::arg("row_squares").noconvert(),
-        nb::arg("panels").noconvert(), nb::arg("column_squares").noconvert(), nb::arg("tile"),
+        nb::arg("columns").noconvert(), nb::arg("column_squares").noconvert(), nb::arg("tile"),
         nb::arg("threads"), nb::arg("keys").noconvert(), nb::arg("bounds").noconvert(),
         nb::arg("indices").noconvert(), nb::arg("sizes").noconvert(), nb::arg("length"));
     module.def(

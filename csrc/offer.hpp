@@ -12,13 +12,24 @@
 
 namespace unbend {
 
-// Rows, and the same or other rows as columns in panels (panel, coordinate, column of the panel).
-// With squares a and b the keys a_i + b_j - 2 x_i y_j are squared distances, up to rounding. Both
-// counts are whole blocks: what fills them up has squares that are NaN, which are within no bound.
+// Points in panels (panel, coordinate, point of the panel), in which rows and columns are read
+// alike. With their squares a and b the keys a_i + b_j - 2 x_i y_j are squared distances, up to
+// rounding. What fills the last panel has squares that are NaN, which are within no bound.
+template <typename Real>
+constexpr std::int64_t panel = 3 * Side<Real>::count;
+
+template <typename Real>
+struct Panels {
+    const Real *numbers, *squares;
+
+    UNBEND_INLINE const Real *from(std::int64_t point, std::int64_t coordinates) const {
+        return numbers + point / panel<Real> * panel<Real> * coordinates + point % panel<Real>;
+    }
+};
+
 template <typename Real>
 struct Sides {
-    const Real *rows, *panels;
-    const Real *row_squares, *column_squares;
+    Panels<Real> rows, columns;
     std::int64_t coordinates;
 };
 
@@ -30,71 +41,62 @@ struct Span {
     }
 };
 
-// Keys of six rows and one panel, which with the numbers they are made of fill sixteen registers.
+// Keys of four rows and one panel, which with the numbers they are made of fill sixteen registers.
 template <typename Real>
 struct Block {
     using Lanes = typename Side<Real>::Lanes;
-    static constexpr std::int64_t half = Side<Real>::count;
-    static constexpr std::int64_t height = 6, width = 2 * half;
+    static constexpr std::int64_t part = Side<Real>::count;
+    static constexpr std::int64_t height = 4, parts = 3, width = panel<Real>;
 
-    Lanes left[height], right[height];
+    Lanes keys[height][parts];
 
-    UNBEND_INLINE Block(const Sides<Real> &sides, std::int64_t row, std::int64_t column)
-        : left{}, right{} {
+    UNBEND_INLINE Block(const Sides<Real> &sides, std::int64_t row, std::int64_t column) : keys{} {
         const std::int64_t count = sides.coordinates;
-        const Real *rows = sides.rows + row * count, *panel = sides.panels + column * count;
-        for (std::int64_t c = 0; c < count; ++c, panel += width) {
-            const Lanes first = lanes(panel), second = lanes(panel + half);
+        const Real *rows = sides.rows.from(row, count), *columns = sides.columns.from(column, count);
+        for (std::int64_t c = 0; c < count; ++c, rows += width, columns += width)
+            for (std::int64_t r = 0; r < height; ++r)
+                for (std::int64_t p = 0; p < parts; ++p)
+                    keys[r][p] += rows[r] * lanes(columns + p * part);
+        for (std::int64_t p = 0; p < parts; ++p) {
+            const Lanes squares = lanes(sides.columns.squares + column + p * part);
             for (std::int64_t r = 0; r < height; ++r) {
-                left[r] += rows[r * count + c] * first;
-                right[r] += rows[r * count + c] * second;
+                // Twice a product is exact, whichever way.
+                const Lanes twice = keys[r][p] + keys[r][p];
+                keys[r][p] = (sides.rows.squares[row + r] + squares) - twice;
             }
-        }
-        const Lanes first = lanes(sides.column_squares + column);
-        const Lanes second = lanes(sides.column_squares + column + half);
-        for (std::int64_t r = 0; r < height; ++r) {
-            // Twice a product is exact, whichever way.
-            left[r] = (sides.row_squares[row + r] + first) - (left[r] + left[r]);
-            right[r] = (sides.row_squares[row + r] + second) - (right[r] + right[r]);
         }
     }
 
-    UNBEND_INLINE void store(std::int64_t r, Real *keys) const {
-        lanes(keys) = left[r];
-        lanes(keys + half) = right[r];
+    UNBEND_INLINE void store(std::int64_t r, Real *into) const {
+        for (std::int64_t p = 0; p < parts; ++p) lanes(into + p * part) = keys[r][p];
     }
 
     // Calls `visit(row, column, key)` for keys within the bound of their row or of their column.
     template <typename Visit>
     UNBEND_INLINE void within(const Real *row_bounds, const Real *column_bounds,
                               const Visit &visit) const {
-        const Lanes first = lanes(column_bounds), second = lanes(column_bounds + half);
-        const auto near_left = [&](std::int64_t r) UNBEND_INLINE {
-            return left[r] <= larger(first, row_bounds[r]);
-        };
-        const auto near_right = [&](std::int64_t r) UNBEND_INLINE {
-            return right[r] <= larger(second, row_bounds[r]);
-        };
-        auto any = near_left(0) | near_right(0);
-        for (std::int64_t r = 1; r < height; ++r) any |= near_left(r) | near_right(r);
+        using Within = decltype(keys[0][0] <= keys[0][0]);
+        Within near[height][parts], any = {};
+        for (std::int64_t p = 0; p < parts; ++p) {
+            const Lanes bounds = lanes(column_bounds + p * part);
+            for (std::int64_t r = 0; r < height; ++r) {
+                const Lanes own = Lanes{} + row_bounds[r];
+                near[r][p] = keys[r][p] <= (bounds > own ? bounds : own);
+                any |= near[r][p];
+            }
+        }
         if (!any_of(any)) return;
         for (std::int64_t r = 0; r < height; ++r) {
-            std::uint32_t set = bits_of(near_left(r), near_right(r));
+            std::uint32_t set = bits_of(near[r]);
             if (set == 0) continue;
-            Real keys[width];
-            store(r, keys);
+            Real stored[width];
+            store(r, stored);
             // Where few are set it is the guesses of the processor that cost.
             for (; set != 0; set &= set - 1) {
                 const int place = __builtin_ctz(set);
-                visit(r, place, keys[place]);
+                visit(r, place, stored[place]);
             }
         }
-    }
-
-  private:
-    UNBEND_INLINE static Lanes larger(const Lanes &numbers, Real number) {
-        const Lanes same = Lanes{} + number;
-        return numbers > same ? numbers : same;
     }
 };
 

@@ -33,22 +33,20 @@ UNBEND_INLINE inline bool any_of(const Within &within) {
     return ((words[0] | words[1]) | (words[2] | words[3])) != 0;
 }
 
-// One bit for each lane that is set, of two comparisons side by side.
-UNBEND_INLINE inline std::uint32_t bits_of(const Side<std::int32_t>::Lanes &low,
-                                           const Side<std::int32_t>::Lanes &high) {
+// One bit for each lane that is set, of comparisons side by side.
+template <typename Within, std::size_t count>
+UNBEND_INLINE inline std::uint32_t bits_of(const Within (&within)[count]) {
     typedef std::int64_t Words __attribute__((vector_size(32)));
-    typedef std::int32_t Bits __attribute__((vector_size(32)));
-    const Bits first = {1, 2, 4, 8, 16, 32, 64, 128}, second = first << 8;
-    const Words words = (Words)(((Bits)low & first) | ((Bits)high & second));
+    constexpr int wide = sizeof(Within) / sizeof(within[0][0]);
+    static_assert(count * wide <= 32, "a bit for each lane");
+    Within bits;
+    for (int lane = 0; lane < wide; ++lane) bits[lane] = 1 << lane;
+    Within set = within[0] & bits;
+    for (std::size_t part = 1; part < count; ++part) set |= within[part] & bits << (part * wide);
+    const Words words = (Words)set;
     const std::int64_t word = (words[0] | words[1]) | (words[2] | words[3]);
+    // Lanes of half a word leave bits in both halves.
     return static_cast<std::uint32_t>(word | word >> 32);
-}
-UNBEND_INLINE inline std::uint32_t bits_of(const Side<std::int64_t>::Lanes &low,
-                                           const Side<std::int64_t>::Lanes &high) {
-    typedef std::int64_t Words __attribute__((vector_size(32)));
-    const Words first = {1, 2, 4, 8}, second = first << 4;
-    const Words words = ((Words)low & first) | ((Words)high & second);
-    return static_cast<std::uint32_t>((words[0] | words[1]) | (words[2] | words[3]));
 }
 
 UNBEND_INLINE inline float root(float number) { return std::sqrt(number); }

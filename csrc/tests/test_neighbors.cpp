@@ -135,7 +135,7 @@ struct Whole {
     std::vector<Real> rows, panels, squares;
 
     Whole(std::int64_t count, std::int64_t coordinates)
-        : count(count), padded((count + 47) / 48 * 48), coordinates(coordinates),
+        : count(count), padded((count + 23) / 24 * 24), coordinates(coordinates),
           rows(padded * coordinates), panels(padded * coordinates),
           squares(padded, std::numeric_limits<Real>::quiet_NaN()) {
         const std::int64_t width = Block<Real>::width;
@@ -194,8 +194,8 @@ template <typename Real>
 void check_offers(std::int64_t count, std::int64_t coordinates, std::int64_t length) {
     const Whole<Real> points(count, coordinates), queries(50, coordinates);
     const std::int64_t room = (length + length / 2) / 8 * 8 + 8, tile = 96;
-    const Sides<Real> own{points.rows.data(), points.panels.data(), points.squares.data(),
-                          points.squares.data(), coordinates};
+    const Panels<Real> fitted{points.panels.data(), points.squares.data()};
+    const Sides<Real> own{fitted, fitted, coordinates};
     Filled<Real> both(points.padded, length, room), rows(queries.padded, length, room);
     const std::int64_t tiles = (points.padded + tile - 1) / tile;
     for (std::int64_t apart = 0; apart < tiles; ++apart)
@@ -204,8 +204,7 @@ void check_offers(std::int64_t count, std::int64_t coordinates, std::int64_t len
             offer_pairs(own, points.padded, pair, 1, tile, 1, both.lists);
         }
     both.check(points, points, true);
-    const Sides<Real> asked{queries.rows.data(), points.panels.data(), queries.squares.data(),
-                            points.squares.data(), coordinates};
+    const Sides<Real> asked{{queries.panels.data(), queries.squares.data()}, fitted, coordinates};
     offer_columns(asked, queries.padded, points.padded, tile, 2, rows.lists);
     rows.check(queries, points, false);
 }

@@ -42,10 +42,10 @@ def test_the_smallest_come_sorted_with_ties_by_column(name, dtype, rng, m, n, da
 
 def whole(rng, count, columns, dtype):
     """Small whole numbers, whose products are exact in any precision and full of ties."""
+    rows = rng.integers(0, 4, (count, columns)).astype(dtype)
     rounded = shortlists.Rounded.empty(count, columns, dtype)
-    rounded.rows[:count] = rng.integers(0, 4, (count, columns))
-    rounded.squares[:count] = (rounded.rows[:count] ** 2).sum(axis=1)
-    return rounded
+    rounded.put(0, rows, (rows**2).sum(axis=1))
+    return rows, rounded
 
 
 def squares_between(first, second):
@@ -57,16 +57,15 @@ def squares_between(first, second):
 @LAW
 @given(rngs, st.integers(1, 200), st.integers(1, 200), st.integers(1, 9), st.integers(1, 120))
 def test_products_fill_the_shortlists_of_rows(name, dtype, rng, m, n, columns, length):
-    points, queries = whole(rng, n, columns, dtype), whole(rng, m, columns, dtype)
-    rows, new = points.rows[:n], queries.rows[:m]
+    rows, points = whole(rng, n, columns, dtype)
+    new, queries = whole(rng, m, columns, dtype)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortlists, "kernels", kernels(name))
         patch.setattr(shortlists, "TILE", 96)
         for threads in (1, 2):
             lists = shortlists.among_themselves(points, length, threads).sorted(n, threads)
             assert_lists(lists, squares_between(rows, rows), True)
-            panels = points.panels()
-            lists = shortlists.among_fitted(queries, points, panels, length, threads)
+            lists = shortlists.among_fitted(queries, points, length, threads)
             assert_lists(lists.sorted(m, threads), squares_between(new, rows), False)
 
 

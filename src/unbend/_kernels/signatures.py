@@ -105,9 +105,8 @@ class Kernels(Protocol):
 
     def offer_pairs(
         self,
-        rows: FloatArray,
-        squares: FloatArray,
         panels: FloatArray,
+        squares: FloatArray,
         pairs: IntArray,
         tile: int,
         threads: int,
@@ -119,6 +118,7 @@ class Kernels(Protocol):
     ) -> None:
         """Offer keys a_i + a_j − 2 x_i·x_j of pairs of tiles to the shortlists of both.
 
+        Rows lie in panels of 96 bytes side by side (panel, coordinate, row of the panel).
         A tile paired with itself starts its lists, which must be empty; no row is offered to
         itself, and no tile may be in two pairs.
         """
@@ -127,7 +127,7 @@ class Kernels(Protocol):
         self,
         rows: FloatArray,
         row_squares: FloatArray,
-        panels: FloatArray,
+        columns: FloatArray,
         column_squares: FloatArray,
         tile: int,
         threads: int,
@@ -137,7 +137,7 @@ class Kernels(Protocol):
         sizes: IntArray,
         length: int,
     ) -> None:
-        """Offer keys a_i + b_j − 2 x_i·y_j to the empty shortlists of the rows."""
+        """Offer keys a_i + b_j − 2 x_i·y_j of panels to the empty shortlists of the rows."""
 
     def sort_shortlists(
         self,

@@ -14,7 +14,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.neighbors.shortlists import WORK, Lists, Rounded, among_fitted, among_themselves
+from unbend.neighbors.shortlists import BLOCK, WORK, Lists, Rounded, among_fitted, among_themselves
 from unbend.report import step
 
 # Candidates beyond k: rounding swaps near ties. Twice as many take up to a third more time, and
@@ -75,8 +75,8 @@ class Cloud:
         rounded = Rounded.empty(len(points), d, dtype)
         for chunk in _chunks(points):
             centred = (points[chunk] - self.center) * self.scale
-            rounded.rows[chunk] = centred
-            rounded.squares[chunk] = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
+            squares = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
+            rounded.put(chunk.start, centred, squares)
         return rounded
 
 
@@ -100,7 +100,10 @@ def _scale(largest: float) -> float:
 
 
 def _chunks(points: FloatArray) -> list[slice]:
-    return row_chunks(len(points), 16 * points.shape[1])
+    """Blocks of rows, each from a multiple of `BLOCK` on."""
+    n, size = len(points), 16 * BLOCK * points.shape[1]
+    blocks = row_chunks(-(-n // BLOCK), size)
+    return [slice(block.start * BLOCK, min(block.stop * BLOCK, n)) for block in blocks]
 
 
 def _search(
@@ -145,11 +148,11 @@ def _among_fitted(
 ) -> Lists:
     """Candidates of some queries among the fitted rows."""
     fitted = cloud.rounded(cloud.points, dtype)
-    panels, found = fitted.panels(), []
-    chunks = row_chunks(len(some), fitted.rows.size, max(int(WORK), LEAST * fitted.rows.size))
+    found, size = [], fitted.panels.size
+    chunks = row_chunks(len(some), size, max(int(WORK), LEAST * size))
     for number, chunk in enumerate(chunks):
         rounded = cloud.rounded(queries[some[chunk]], dtype)
-        lists = among_fitted(rounded, fitted, panels, length + 1, threads)
+        lists = among_fitted(rounded, fitted, length + 1, threads)
         found.append(lists.sorted(len(some[chunk]), threads))
         step(number + 1, len(chunks))
     keys, indices = (np.concatenate(lists) for lists in zip(*found, strict=True))

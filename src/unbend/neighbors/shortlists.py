@@ -16,8 +16,8 @@ from unbend.report import step
 
 # Rows of a tile: its coordinates stay in cache while those of another tile pass by.
 TILE = 480
-# Rows come in whole blocks of any precision: kernels take 6 rows and 8 or 16 columns at once.
-BLOCK = 48
+# Rows come in whole blocks: panels of 24 in single precision, and of 12 in double precision.
+BLOCK = 24
 # Products (multiply and add) between two looks at the progress callback.
 WORK = 4e9
 
@@ -29,23 +29,30 @@ Lists: TypeAlias = tuple[FloatArray, IntArray]
 class Rounded:
     """Centred and scaled rows, and their squares lowered by what rounding can make of them.
 
-    Filled up to whole blocks by rows whose squares are NaN: these are near nothing.
+    Rows lie in panels of 96 bytes side by side (panel, coordinate, row of the panel), filled up to
+    whole blocks by rows whose squares are NaN: these are near nothing.
     """
 
-    rows: FloatArray
+    panels: FloatArray
     squares: FloatArray
 
     @classmethod
     def empty(cls, count: int, columns: int, dtype: type[np.floating]) -> "Rounded":
         """Make room for some rows."""
         padded = -(-count // BLOCK) * BLOCK
-        return cls(np.zeros((padded, columns), dtype), np.full(padded, np.nan, dtype))
+        width = 96 // np.dtype(dtype).itemsize
+        panels = np.zeros((padded // width, columns, width), dtype)
+        return cls(panels, np.full(padded, np.nan, dtype))
 
-    def panels(self) -> FloatArray:
-        """Coordinates of 64 bytes of rows side by side (panel, coordinate, row of the panel)."""
-        width = 64 // self.rows.itemsize
-        panels = self.rows.reshape(-1, width, self.rows.shape[1])
-        return np.ascontiguousarray(panels.transpose(0, 2, 1))
+    def put(self, first: int, rows: FloatArray, squares: FloatArray) -> None:
+        """Write some rows, from the first of a block on."""
+        count, (_, columns, width) = len(rows), self.panels.shape
+        self.squares[first : first + count] = squares
+        whole = count // width * width
+        panels = self.panels.transpose(0, 2, 1)[first // width :]
+        panels[: whole // width] = rows[:whole].reshape(-1, width, columns)
+        if whole < count:
+            panels[whole // width, : count - whole] = rows[whole:]
 
 
 class Shortlists(NamedTuple):
@@ -82,29 +89,26 @@ class Shortlists(NamedTuple):
 
 def among_themselves(points: Rounded, length: int, threads: int) -> Shortlists:
     """Candidates of every row; the products of two tiles serve the rows of both."""
-    count, columns = points.rows.shape
-    panels, lists = points.panels(), Shortlists.empty(count, length, points.rows.dtype.type)
-    tile = _tile(columns)
+    count, columns = len(points.squares), points.panels.shape[1]
+    lists, tile = Shortlists.empty(count, length, points.squares.dtype.type), _tile(columns)
     at_once = max(threads, int(WORK / (tile**2 * max(1, columns))))
     tiles = -(-count // tile)
     done, total = 0, tiles * (tiles + 1) // 2
     for pairs in _rounds(tiles):
         for first in range(0, len(pairs), at_once):
             some = np.array(pairs[first : first + at_once], dtype=np.int64)
-            kernels.offer_pairs(points.rows, points.squares, panels, some, tile, threads, *lists)
+            kernels.offer_pairs(points.panels, points.squares, some, tile, threads, *lists)
             done += len(some)
             step(done, total)
     return lists
 
 
-def among_fitted(
-    queries: Rounded, fitted: Rounded, panels: FloatArray, length: int, threads: int
-) -> Shortlists:
+def among_fitted(queries: Rounded, fitted: Rounded, length: int, threads: int) -> Shortlists:
     """Candidates of every query among the fitted rows."""
-    lists = Shortlists.empty(len(queries.rows), length, queries.rows.dtype.type)
-    tile = _tile(queries.rows.shape[1])
+    lists = Shortlists.empty(len(queries.squares), length, queries.squares.dtype.type)
+    tile = _tile(queries.panels.shape[1])
     kernels.offer_columns(
-        queries.rows, queries.squares, panels, fitted.squares, tile, threads, *lists
+        queries.panels, queries.squares, fitted.panels, fitted.squares, tile, threads, *lists
     )
     return lists
 

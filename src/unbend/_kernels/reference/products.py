@@ -8,9 +8,8 @@ FREE = np.iinfo(np.int32).max
 
 
 def offer_pairs(
-    rows: FloatArray,
-    squares: FloatArray,
     panels: FloatArray,
+    squares: FloatArray,
     pairs: IntArray,
     tile: int,
     threads: int,
@@ -20,8 +19,8 @@ def offer_pairs(
     sizes: IntArray,
     length: int,
 ) -> None:
-    """Offer tiles to the lists of each other; `panels` and `threads` are not used."""
-    numbers = np.arange(len(rows))
+    """Offer tiles to the lists of each other; `threads` are not used."""
+    rows, numbers = _unpacked(panels), np.arange(len(squares))
     for i, j in pairs:
         first, second = (numbers[t * tile : (t + 1) * tile] for t in (i, j))
         products = rows[first] @ rows[second].T
@@ -36,7 +35,7 @@ def offer_pairs(
 def offer_columns(
     rows: FloatArray,
     row_squares: FloatArray,
-    panels: FloatArray,
+    columns: FloatArray,
     column_squares: FloatArray,
     tile: int,
     threads: int,
@@ -47,12 +46,17 @@ def offer_columns(
     length: int,
 ) -> None:
     """Offer columns, tile by tile, to the lists of all rows; `threads` are not used."""
-    everyone, numbers = np.arange(len(rows)), np.arange(len(column_squares))
-    columns = panels.transpose(0, 2, 1).reshape(len(numbers), -1)
+    everyone, numbers = np.arange(len(row_squares)), np.arange(len(column_squares))
+    left, right = _unpacked(rows), _unpacked(columns)
     for first in range(0, len(numbers), tile):
         some = numbers[first : first + tile]
-        offered = (row_squares[:, None] + column_squares[some]) - 2 * (rows @ columns[some].T)
+        offered = (row_squares[:, None] + column_squares[some]) - 2 * (left @ right[some].T)
         _offer(offered, everyone, some, keys, bounds, indices, sizes, length)
+
+
+def _unpacked(panels: FloatArray) -> FloatArray:
+    """Rows one after the other."""
+    return panels.transpose(0, 2, 1).reshape(-1, panels.shape[1])
 
 
 def _offer(
