@@ -12,7 +12,7 @@ from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
 from unbend.dimension._gate import opened
 from unbend.dimension.likelihood import _spread_of_line
-from unbend.dimension.packing import _radii
+from unbend.dimension.packing import _packing
 from unbend.neighbors import GraphSpace, PointSpace
 
 
@@ -89,13 +89,13 @@ def test_the_fitted_range_stops_where_data_bend():
 
 def test_packings_keep_their_distance_and_cover_the_rest():
     rows = opened(manifolds.affine(300, 2, 2, 4))
-    radii = _radii(rows, 40, 7)
+    chosen, radii = _packing(rows, 40, 7)
     assert np.all(np.diff(radii) <= 0)
-    points, chosen = rows.space.points, [7]
-    for radius in radii:
-        away = cdist(points, points[chosen]).min(axis=1)
+    points = rows.space.points
+    for number, radius in enumerate(radii, 1):
+        away = cdist(points, points[chosen[:number]]).min(axis=1)
         assert away.max() == pytest.approx(radius)
-        chosen.append(int(np.argmax(away)))
+        assert away[chosen[number]] == pytest.approx(radius)
     assert pdist(points[chosen]).min() == pytest.approx(radii[-1])
 
 
