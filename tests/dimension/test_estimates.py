@@ -178,16 +178,6 @@ def test_local_estimates_tell_a_line_from_a_cube(name):
     assert np.median(local[800:]) == pytest.approx(3, rel=0.15)
 
 
-@pytest.mark.parametrize("name", ["mle", "two_nn", "correlation", "entropic_graph"])
-@pytest.mark.parametrize("d", [2, 5])
-def test_the_uncertainty_is_the_spread_over_samples(name, d):
-    samples = [np.random.default_rng(seed).normal(size=(600, d)) for seed in range(16)]
-    found = [getattr(dimension, name)(sample) for sample in samples]
-    spread = np.std([one.dimension for one in found], ddof=1)
-    # Of 16 samples the spread itself is known to a fifth.
-    assert 0.4 < np.mean([one.uncertainty for one in found]) / spread < 2.5
-
-
 def test_a_graph_of_some_distances_is_refused_with_advice():
     graph = GraphSpace(csr_array(PointSpace(manifolds.affine(50, 2, 2, 0)).nearest(4).graph()))
     with pytest.raises(TypeError, match="geodesics"):
