@@ -132,7 +132,7 @@ def _tails(squares: FloatArray, variances: FloatArray) -> float:
     That is the fourth moment of the lengths by the one they have if Gaussian (of elliptical laws).
     """
     gaussian = np.square(variances.sum()) + 2 * variances @ variances
-    return float(np.square(squares).mean() / gaussian / len(squares))
+    return float(np.square(squares).mean() / max(gaussian, np.finfo(float).tiny) / len(squares))
 
 
 def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, float, int]:
