@@ -37,7 +37,6 @@ def noisy_sphere(n, d, noise, seed):
 DRAWN = {
     "plane": lambda seed: manifolds.affine(400, 2, 4, seed),
     "cube": lambda seed: manifolds.affine(400, 5, 6, seed),
-    "sphere": lambda seed: manifolds.sphere(400, 2, 4, seed),
     "noisy sphere": lambda seed: noisy_sphere(400, 3, 0.02, seed),
     "bell": lambda seed: gaussian(400, np.ones(4), seed),
     "roll": lambda seed: roll(400, 0.0, seed),
@@ -59,7 +58,7 @@ def test_the_uncertainty_is_the_spread_over_samples(name, surface):
     assert 1 / FACTOR < claim / spread < FACTOR
 
 
-@pytest.mark.parametrize("surface", ["plane", "sphere", "roll"])
+@pytest.mark.parametrize("surface", ["plane", "roll"])
 @pytest.mark.parametrize("name", ["pca", "local_pca", "multiscale_svd", "u_statistic"])
 def test_whole_numbers_that_do_not_vary_claim_little(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)
