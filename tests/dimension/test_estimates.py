@@ -12,7 +12,7 @@ from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
 from unbend.dimension._gate import opened
 from unbend.dimension.likelihood import _spread_of_line
-from unbend.dimension.packing import _radii
+from unbend.dimension.packing import _packing
 from unbend.neighbors import GraphSpace, PointSpace
 
 
@@ -89,13 +89,13 @@ def test_the_fitted_range_stops_where_data_bend():
 
 def test_packings_keep_their_distance_and_cover_the_rest():
     rows = opened(manifolds.affine(300, 2, 2, 4))
-    radii = _radii(rows, 40, 7)
+    chosen, radii = _packing(rows, 40, 7)
     assert np.all(np.diff(radii) <= 0)
-    points, chosen = rows.space.points, [7]
-    for radius in radii:
-        away = cdist(points, points[chosen]).min(axis=1)
+    points = rows.space.points
+    for number, radius in enumerate(radii, 1):
+        away = cdist(points, points[chosen[:number]]).min(axis=1)
         assert away.max() == pytest.approx(radius)
-        chosen.append(int(np.argmax(away)))
+        assert away[chosen[number]] == pytest.approx(radius)
     assert pdist(points[chosen]).min() == pytest.approx(radii[-1])
 
 
@@ -176,16 +176,6 @@ def test_local_estimates_tell_a_line_from_a_cube(name):
     local = getattr(dimension, name)(np.vstack([line, cube]), **options).local
     assert np.median(local[:800]) == pytest.approx(1, rel=0.15)
     assert np.median(local[800:]) == pytest.approx(3, rel=0.15)
-
-
-@pytest.mark.parametrize("name", ["mle", "two_nn", "correlation", "entropic_graph"])
-@pytest.mark.parametrize("d", [2, 5])
-def test_the_uncertainty_is_the_spread_over_samples(name, d):
-    samples = [np.random.default_rng(seed).normal(size=(600, d)) for seed in range(16)]
-    found = [getattr(dimension, name)(sample) for sample in samples]
-    spread = np.std([one.dimension for one in found], ddof=1)
-    # Of 16 samples the spread itself is known to a fifth.
-    assert 0.4 < np.mean([one.uncertainty for one in found]) / spread < 2.5
 
 
 def test_a_graph_of_some_distances_is_refused_with_advice():

@@ -15,6 +15,12 @@ from unbend.quality import widest_gap
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
 ESTIMATORS = ("local_pca", "mle", "two_nn", "u_statistic", "multiscale_svd", "correlation")
+# Those that look at the smallest distances there are, where noise is largest.
+BY_DISTANCES = ("mle", "two_nn", "u_statistic", "correlation")
+# Noise has more dimensions than the data, and less of a share in larger neighbourhoods. From so
+# many neighbours to so many (at most an eighth of the rows) `mle` falls to this share or below with
+# it; without, at d = 1, …, 6, to 0.89 at least, by edges and curvature.
+NEAR, WIDE, FALL = 8, 64, 0.87
 # Of the residual variance that the first coordinate leaves, as much as may be left at the knee;
 # below the second number nothing is left to explain.
 KNEE, NOTHING = 0.1, 0.01
@@ -31,8 +37,10 @@ class DimensionChoice:
     votes : mapping of str to float
         What each rule found, before rounding.
     abstained : mapping of str to float
-        What was found by estimators that do not vote, since they saw every column: noise as
-        large as neighbourhoods fills any space, and tells nothing of the data.
+        What was found by estimators that do not vote, since they saw noise: it fills any space,
+        and tells nothing of the data. Those that saw every column; and where the dimension falls
+        as neighbourhoods grow, those by the smallest distances that saw more than at last, if the
+        rest agree.
     eigenvalues, residual_variance : array (m,)
         The curves of Isomap that two of the votes were read from.
     """
@@ -68,7 +76,7 @@ class DimensionChoice:
             f"  votes: {_listed(self.votes)}",
         ]
         if self.abstained:
-            lines.append(f"  saw as many as columns, and abstained: {_listed(self.abstained)}")
+            lines.append(f"  saw noise, and abstained: {_listed(self.abstained)}")
         return "\n".join(lines)
 
 
@@ -81,7 +89,9 @@ def choose_dimension(
     residual variance (fails on closed surfaces), and estimators of intrinsic dimension from
     `unbend.dimension`, of which those by distances fail high with noise and low in high
     dimensions. Estimators that see as many dimensions as there are columns abstain: noise may be
-    all they saw. A vote cannot see that data have different dimensions in different places: look
+    all they saw. Where the dimension falls as neighbourhoods grow, those by the smallest distances
+    that see more than at last abstain if the rest agree: they are four, and would outvote them. A
+    vote cannot see that data have different dimensions in different places: look
     at the `local` values of `unbend.dimension` for that. A closed curve or surface has fewer
     dimensions than the coordinates it needs.
 
@@ -116,23 +126,39 @@ def choose_dimension(
     model = made("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(points)
     curve = model.residual_variance_
     estimated = _estimated(points)
-    full = {name: vote for name, vote in estimated.items() if _rounded(vote) >= points.shape[1]}
-    votes = {
-        "spectrum gap": float(widest_gap(model.eigenvalues_)),
-        "residual variance knee": float(_knee(curve)),
-        **{name: vote for name, vote in estimated.items() if name not in full},
-    }
-    chosen = _majority(votes)
-    return DimensionChoice(chosen, votes, full, model.eigenvalues_, curve)
+    votes = _calm(
+        {
+            "spectrum gap": float(widest_gap(model.eigenvalues_)),
+            "residual variance knee": float(_knee(curve)),
+            **{name: d for name, d in estimated.items() if _rounded(d) < points.shape[1]},
+        },
+        _ceiling(points),
+    )
+    noise = {name: vote for name, vote in estimated.items() if name not in votes}
+    return DimensionChoice(_majority(votes), votes, noise, model.eigenvalues_, curve)
+
+
+def _agreed(votes: Mapping[str, float]) -> int | None:
+    """Find the number that half the votes agree on, if there is one."""
+    counts = Counter(_rounded(vote) for vote in votes.values())
+    count = max(counts.values())
+    # Of two with equal votes the smaller: noise adds dimensions, and takes none away.
+    return min(d for d in counts if counts[d] == count) if 2 * count >= len(votes) else None
 
 
 def _majority(votes: Mapping[str, float]) -> int:
     """Find the number that half the votes agree on, or else the median vote."""
-    counts = Counter(_rounded(vote) for vote in votes.values())
-    count = max(counts.values())
-    # Of two with equal votes the smaller: noise adds dimensions, and takes none away.
-    chosen = min(d for d in counts if counts[d] == count)
-    return chosen if 2 * count >= len(votes) else _rounded(float(np.median(list(votes.values()))))
+    agreed = _agreed(votes)
+    return _rounded(float(np.median(list(votes.values())))) if agreed is None else agreed
+
+
+def _calm(votes: Mapping[str, float], ceiling: float) -> Mapping[str, float]:
+    """Leave out votes by distances above the ceiling, if the rest agree.
+
+    If they do not, the dimension may fall for another reason, as with clusters.
+    """
+    calm = {name: d for name, d in votes.items() if name not in BY_DISTANCES or d <= ceiling}
+    return votes if _agreed(calm) is None else calm
 
 
 def _knee(curve: FloatArray) -> int:
@@ -152,6 +178,19 @@ def _estimated(points: FloatArray) -> dict[str, float]:
         except ValueError:
             continue
     return found
+
+
+def _ceiling(points: FloatArray) -> float:
+    """Bound the dimension by that of wide neighbourhoods, if it falls as they grow."""
+    wide = min(WIDE, len(points) // 8)
+    if wide < 2 * NEAR:
+        return np.inf
+    try:
+        curve = dimension.mle(points, n_neighbors=wide).curve
+    except ValueError:
+        return np.inf
+    near, seen = (float(curve.y[curve.x == k][0]) for k in (NEAR, wide))
+    return _rounded(seen) + 0.5 if seen <= FALL * near else np.inf
 
 
 def _rounded(vote: float) -> int:

@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from unbend.arrays import FloatArray
-from unbend.dimension._gate import MetricName, RandomState, Rows, checked_count, generator, opened
+from unbend.dimension._gate import (
+    TIED,
+    MetricName,
+    RandomState,
+    Rows,
+    checked_count,
+    generator,
+    opened,
+)
 from unbend.dimension.pairs import Pairs, measured
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension.value import Curve, Dimension, whole_number_error
 from unbend.neighbors import PointSpace
 
 # Samples are these parts of the rows.
@@ -50,8 +59,9 @@ def u_statistic(
     Returns
     -------
     Dimension
-        A whole number. The uncertainty is that of the slope by a bootstrap over rows. `local` is
-        None: convergence is that of a mean over pairs. The curve shows the slope for every l.
+        A whole number. The uncertainty is how it varies as slopes do in a bootstrap over rows.
+        `local` is None: convergence is that of a mean over pairs. The curve shows the slope for
+        every l.
 
     Notes
     -----
@@ -80,10 +90,10 @@ def u_statistic(
     unit = float(np.median(rows.space.nearest(1).distances))
     slopes = np.array([_rate(pairs, d, _bandwidths(rows.n, d, unit)) for d in range(1, most + 1)])
     chosen = int(np.argmin(np.abs(slopes))) + 1
-    error = _error(pairs, _bandwidths(rows.n, chosen, unit), rng)
+    deviation = _deviation(pairs, _bandwidths(rows.n, chosen, unit), rng)
     tried = np.arange(1.0, most + 1)
     curve = Curve(tried, slopes, "dimension tried", "slope of log U", (chosen, chosen))
-    return Dimension("u_statistic", float(chosen), error, None, curve)
+    return Dimension("u_statistic", float(chosen), _error(slopes, deviation), None, curve)
 
 
 def _columns(rows: Rows) -> int:
@@ -113,9 +123,19 @@ def _rate(pairs: Pairs, dimension: int, bandwidths: FloatArray) -> float:
     return float(_slope(np.log(kernel), bandwidths)) - dimension
 
 
-def _error(pairs: Pairs, bandwidths: FloatArray, rng: np.random.Generator) -> float:
+def _deviation(pairs: Pairs, bandwidths: FloatArray, rng: np.random.Generator) -> float:
     """Measure how the slope varies over resampled centres."""
     counts = pairs.sums(bandwidths, np.ones(len(pairs.distances)))
     squares = pairs.sums(bandwidths, np.square(pairs.distances))
     kernels = pairs.resampled(counts - squares / np.square(bandwidths), rng)
     return float(_slope(np.log(np.maximum(kernels, 1e-3)).T, bandwidths).std()) * pairs.inflation
+
+
+def _error(slopes: FloatArray, deviation: float) -> float:
+    """Spread of the l chosen, where another sample moves all slopes alike.
+
+    A larger number than l is chosen if the slope for l + 1 is the nearer to zero, which is when the
+    two add up to more than zero.
+    """
+    margins = (slopes[:-1] + slopes[1:]) / 2
+    return whole_number_error(ndtr(np.append(np.inf, margins) / max(deviation, TIED)))

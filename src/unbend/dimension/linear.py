@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from unbend.arrays import BoolArray, FloatArray, row_chunks
+from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
 from unbend.dimension._gate import (
     MetricName,
     RandomState,
@@ -17,7 +17,7 @@ from unbend.dimension._gate import (
     opened,
 )
 from unbend.dimension.spectra import block_variances, nearest_centre
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension.value import Curve, Dimension, whole_number_error
 from unbend.neighbors import PointSpace
 from unbend.neighbors.norms import Plain
 from unbend.neighbors.space import centred_gram
@@ -31,6 +31,10 @@ CLOUD = 2000
 CENTRES = 2500
 # Ratios below this, times the number of directions, are rounding.
 FLOOR = 1e-14
+# Shares of neighbourhoods farther than this from one half do not cross it in another sample.
+DECIDED = 0.45
+# Values that stand for a normal law.
+QUANTILES = 16
 
 
 def pca(
@@ -87,16 +91,13 @@ def pca(
     """
     share = checked_share("threshold", threshold)
     rows = opened(X, metric, metric_params, n_jobs)
-    variances, outliers = _spectrum(rows, generator(random_state))
+    variances, tails, outliers = _spectrum(rows, generator(random_state))
     if not variances[0] > 0:
         raise ValueError("the rows of X do not differ in any direction")
     ratios = variances / variances[0]
     floor = max(share, FLOOR * len(variances))
     dimension = float(np.sum(ratios > floor))
-    # Eigenvalues of n Gaussian rows have a relative variance of 2/n, their ratios twice that.
-    with np.errstate(divide="ignore"):
-        above = ndtr(np.log(ratios / floor) / np.sqrt(4 / rows.n))
-    error = float(np.sqrt(np.sum(above * (1 - above))))
+    error = _count_error(ratios, floor, np.sqrt(2 * tails))
     number = np.arange(1.0, len(ratios) + 1)
     line = np.full(len(ratios), floor)
     curve = Curve(number, ratios, "direction", "variance / largest", (1.0, dimension), line)
@@ -112,12 +113,34 @@ def _flat(rows: Rows) -> bool:
     return isinstance(norm, Plain) and norm.p == 2
 
 
-def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, int]:
-    """Variances along the principal directions, descending, without outliers, and their number."""
+def _count_error(ratios: FloatArray, floor: float, deviation: float) -> float:
+    """Spread of the number of ratios above the floor, where logarithms of variances vary.
+
+    The largest variance is in all ratios, so that they cross the floor together: the spread is
+    that given the largest, and that of the mean as the largest varies.
+    """
+    largest = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
+    with np.errstate(divide="ignore"):
+        above = ndtr(np.log(ratios[1:, None] / floor) / deviation + largest)
+    given = np.sum(above * (1 - above), axis=0).mean()
+    return float(np.sqrt(given + above.sum(axis=0).var()))
+
+
+def _tails(squares: FloatArray, variances: FloatArray) -> float:
+    """Relative variance of an eigenvalue, over 2: 1/n if rows are Gaussian, more with long tails.
+
+    That is the fourth moment of the lengths by the one they have if Gaussian (of elliptical laws).
+    """
+    gaussian = np.square(variances.sum()) + 2 * variances @ variances
+    return float(np.square(squares).mean() / max(gaussian, np.finfo(float).tiny) / len(squares))
+
+
+def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, float, int]:
+    """Variances along the principal directions, descending, without outliers; tails; outliers."""
     space = rows.space
     if isinstance(space, PointSpace) and _flat(rows):
         features = np.asarray(space.features, dtype=np.float64)
-        centred = _centred(features)
+        centred, squares = _centred(features)
         wide = centred.shape[1] > centred.shape[0]
         products = centred @ centred.T if wide else centred.T @ centred
         kept, all_rows = len(centred), len(features)
@@ -127,20 +150,24 @@ def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, int]:
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))
         products = centred_gram(distances[np.ix_(near, near)][None])[0]
+        squares = products.diagonal()
         kept, all_rows = len(products), part.n
-    values = np.linalg.eigvalsh(products)[::-1] / kept
-    return np.maximum(values, 0.0), all_rows - kept
+    values = np.maximum(np.linalg.eigvalsh(products)[::-1] / kept, 0.0)
+    return values, _tails(squares, values), all_rows - kept
 
 
-def _centred(points: FloatArray) -> FloatArray:
-    """Rows about their mean, without those far from it; what they did to the mean is undone."""
+def _centred(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows about their mean, without those far from it, and their squared lengths.
+
+    What rows far away did to the mean is undone.
+    """
     while True:
         # The mean as a product, which is much faster than one column after the other.
         centred = points - np.full(len(points), 1 / len(points)) @ points
         squares = np.einsum("ij,ij->i", centred, centred)
         near = squares <= FAR**2 * np.median(squares)
         if near.all():
-            return np.asarray(centred)
+            return np.asarray(centred), squares
         points = points[near]
 
 
@@ -179,9 +206,9 @@ def local_pca(
     -------
     Dimension
         The median of `local`, a whole number at each row; of more than 2500 rows, that of the
-        nearest neighbourhood looked at. The uncertainty is the standard error of
-        their mean, with as many independent neighbourhoods as fit beside each other. The curve is
-        the mean spectrum of the neighbourhoods, λᵢ/λ₁.
+        nearest neighbourhood looked at. The uncertainty is that of the median, where
+        neighbourhoods that overlap vary together. The curve is the median spectrum of the
+        neighbourhoods, λᵢ/λ₁.
 
     Notes
     -----
@@ -206,20 +233,46 @@ def local_pca(
     rows = opened(X, metric, metric_params, n_jobs)
     k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
     centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
-    found = []
+    found, near = [], []
     for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):
         blocks, _ = rows.space.nearest_of(rows.space.rows(centres[chunk]), k + 1)
         found.append(block_variances(rows.space, blocks))
+        near.append(blocks)
     variances = np.concatenate(found)
     ratios = variances / np.maximum(variances[:, :1], np.finfo(float).tiny)
     floor = max(share, FLOOR * variances.shape[1])
     local = np.sum(ratios > floor, axis=1) * 1.0
     dimension = float(np.median(local))
+    error = _median_error(local, centres, np.concatenate(near), rows.n)
     if len(centres) < rows.n:
         local = local[nearest_centre(rows.space, centres)]
-    error = float(local.std() / np.sqrt(max(1.0, rows.n / k)))
     number = np.arange(1.0, variances.shape[1] + 1)
     line = np.full(len(number), floor)
     spectrum = np.median(ratios, axis=0)
     curve = Curve(number, spectrum, "direction", "variance / largest", (1.0, dimension), line)
     return Dimension("local_pca", dimension, error, local[rows.copy], curve)
+
+
+def _median_error(local: FloatArray, centres: IntArray, near: IntArray, n: int) -> float:
+    """Spread of the median of whole numbers: it exceeds l where more than half of them do.
+
+    Neighbourhoods share rows, so their numbers vary together, and the variance of a share is the
+    mean over all pairs of the product of their deviations. It is zero on average for pairs of
+    neighbourhoods that lie apart, which would add nothing but chance.
+    """
+    place = np.full(n, len(centres))
+    place[centres] = np.arange(len(centres))
+    sharing = place[near]
+    exceeds = []
+    for value in range(int(local.max()) + 1):
+        above = (local > value) * 1.0
+        share = float(above.mean())
+        if abs(share - 0.5) > DECIDED:
+            exceeds.append(float(share > 0.5))
+            continue
+        # The last is that of the rows which are no centres.
+        deviations = np.append(above - share, 0.0)
+        together = deviations[:-1] @ deviations[sharing].sum(axis=1)
+        variance = max(together, deviations @ deviations) / len(centres) ** 2
+        exceeds.append(float(ndtr((share - 0.5) / np.sqrt(variance))))
+    return whole_number_error(np.array(exceeds))

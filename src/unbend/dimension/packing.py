@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.dimension._gate import (
     TIED,
     MetricName,
@@ -24,6 +24,10 @@ from unbend.dimension.value import Curve, Dimension
 SHARE, LARGEST, FITTED = 0.2, 1000, 1 / 16
 # Packings that are looked at.
 RADII = 64
+# Samples of the bootstrap. In a packing of radius r the row nearest to some place is r away at
+# most, and places in the middle between two rows are r/2 at least: a row chosen stands for those
+# nearer than this share of r, between both.
+REPEATS, REACH = 50, 0.5**0.5
 
 
 def capacity(
@@ -46,7 +50,7 @@ def capacity(
     X : array_like, data frame or Space
         Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     repeats : int
-        Passes.
+        Passes, at least two: their spread is part of the uncertainty.
     metric, metric_params, n_jobs
         As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
@@ -55,9 +59,9 @@ def capacity(
     Returns
     -------
     Dimension
-        The uncertainty is the standard deviation of the passes with that of the fit: the slopes of
-        both halves of the range. `local` is None: a packing is one of all rows. The curve is log N
-        against −log r, with the fitted range.
+        The uncertainty is that of passes with other starts, with that of a bootstrap over rows: of
+        places that may be empty in another sample. `local` is None: a packing is one of all rows.
+        The curve is log N against −log r, with the fitted range.
 
     Notes
     -----
@@ -79,15 +83,14 @@ def capacity(
     2
     """
     rows = opened(X, metric, metric_params, n_jobs, least=20)
-    passes = checked_count("repeats", repeats, 1, 1000)
+    passes = checked_count("repeats", repeats, 2, 1000)
     rng = generator(random_state)
     nearest = neighbor_distances(rows, min(5, rows.n - 1))
     inside = crowded(nearest)
     rows = Rows(rows.space.take(np.flatnonzero(inside)), rows.copy)
     size = max(8, min(LARGEST, int(SHARE * rows.n)))
-    radii = np.array(
-        [_radii(rows, size, int(start)) for start in rng.integers(rows.n, size=passes)]
-    )
+    packings = [_packing(rows, size, int(start)) for start in rng.integers(rows.n, size=passes)]
+    radii = np.array([found for _, found in packings])
     # As many rows are at least r apart as were chosen at distances of at least r. The middle of a
     # hole lies farther from the rows chosen than the row nearest to it, by about half the distance
     # between neighbours: on a torus slopes are right with it, and 10 % too small without.
@@ -110,27 +113,39 @@ def capacity(
         (float(middle[part][0]), float(middle[part][-1])),
         intercept + dimension * middle,
     )
-    error = float(np.hypot(slopes.std(), dimension**2 * _bend(middle[part], y[part])))
+    of_starts = np.sqrt(slopes.var(ddof=1) / passes)
+    of_rows = _deviation(nearest[inside][packings[0][0]], radii[0], numbers[part], x[0, part], rng)
+    error = float(np.hypot(of_starts, dimension**2 * of_rows))
     return Dimension("capacity", dimension, error, None, curve, int(np.sum(~inside)))
 
 
-def _bend(x: FloatArray, y: FloatArray) -> float:
-    """Half the difference between the slopes of both halves of the range, of radii by numbers.
+def _deviation(
+    near: FloatArray, radii: FloatArray, numbers: IntArray, x: FloatArray, rng: np.random.Generator
+) -> float:
+    """How the slope of one packing, 1/d, varies over samples of the rows, by a bootstrap.
 
-    Those are 1/d, and zero where radii are tied.
+    A row chosen stands for the rows near it. In another sample its place is empty if it is not
+    drawn nor any of those; `near` are distances to the nearest (size, k).
     """
-    middle = int(np.searchsorted(y, (y[0] + y[-1]) / 2))
-    lower, upper = (np.polyfit(y[s], x[s], 1)[0] for s in (slice(middle), slice(middle, None)))
-    return float(abs(upper - lower) / 2)
+    size, k = near.shape
+    # Rows are drawn a Poisson number of times: how many are not before the first one that is.
+    missed = rng.geometric(1 - np.exp(-1), (REPEATS, size)) - 1
+    # Beyond the nearest known no place is empty: e^-6 of all.
+    away = np.column_stack((np.zeros(size), near, np.zeros(size)))
+    replaced = away[np.arange(size), np.minimum(missed, k + 1)]
+    counts = np.array([(replaced[:, :m] <= REACH * radii[m - 2]).sum(axis=1) for m in numbers])
+    y = np.log(np.maximum(counts, 1))
+    y -= y.mean(axis=0)
+    return float(np.std((x - x.mean()) @ y / np.maximum(np.square(y).sum(axis=0), TIED)))
 
 
-def _radii(rows: Rows, size: int, start: int) -> FloatArray:
-    """Distance of each next farthest row to those before it, descending (size − 1,)."""
-    away, chosen = np.full(rows.n, np.inf), start
+def _packing(rows: Rows, size: int, start: int) -> tuple[IntArray, FloatArray]:
+    """Each next farthest row (size,), and its distance to those before, descending (size − 1,)."""
+    away, chosen = np.full(rows.n, np.inf), np.full(size, start)
     radii = np.empty(size - 1)
     for number in range(size - 1):
-        there = rows.space.distances_of(rows.space.rows(np.array([chosen])))[0]
+        there = rows.space.distances_of(rows.space.rows(chosen[number : number + 1]))[0]
         away = np.minimum(away, there)
-        chosen = int(np.argmax(away))
-        radii[number] = away[chosen]
-    return radii
+        chosen[number + 1] = np.argmax(away)
+        radii[number] = away[chosen[number + 1]]
+    return chosen, radii

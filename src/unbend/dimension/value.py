@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from unbend.arrays import FloatArray
 
 
@@ -89,3 +91,19 @@ class Dimension:
 
     def __str__(self) -> str:
         return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"
+
+
+def whole_number_error(exceeds: FloatArray) -> float:
+    """Find the standard deviation of a whole number N with P(N > l) = `exceeds[l]`, l = 0, 1, ….
+
+    A whole number does not vary by a share of one: it stays, or another sample tips it over.
+    """
+    # Where bounds are themselves estimated they may be out of order.
+    chances = np.minimum.accumulate(exceeds)
+    # N is a sum of ones over l < N, and N² one of 2l + 1. Counted from the middle, since the
+    # difference of two large numbers would be rounding.
+    middle = int(np.sum(chances > 0.5))
+    below, above = 1 - chances[:middle][::-1], chances[middle:]
+    mean = float(above.sum() - below.sum())
+    square = sum(float((2 * np.arange(len(p)) + 1) @ p) for p in (below, above))
+    return float(np.sqrt(max(square - mean**2, 0.0)))
