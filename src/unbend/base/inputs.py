@@ -34,7 +34,8 @@ def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bo
         ensure_min_samples=2 if reset else 1,
     )
     values = rows.data if is_sparse(rows) else rows
-    check_scale(float(np.abs(values).max(initial=0.0)), fitting=reset)
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    check_scale(largest, fitting=reset)
     return rows
 
 
