@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, add_to_pairs
 from unbend.centred import Carry, CentredGram, negative_share
 from unbend.eigen.solve import solve
 from unbend.problem import SpectralProblem
@@ -53,8 +53,7 @@ class SimilaritySquares:
     def between_fitted(self, kernel: FloatArray, *, overwrite: bool = False) -> FloatArray:
         """Squared distances between the fitted rows themselves, in place of the kernel or not."""
         squares = np.multiply(kernel, -2.0, out=kernel if overwrite else None)
-        squares += self.diagonal
-        squares += self.diagonal[:, None]
+        add_to_pairs(squares, self.diagonal)
         return squares
 
 

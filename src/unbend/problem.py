@@ -133,6 +133,11 @@ class SpectralProblem:
             matrix = _scaled(matrix, 1.0 / root)
         if is_sparse(matrix):
             matrix = csr_array(matrix)
+            if not matrix.has_canonical_format:
+                # SciPy sorts entries in place when it likes: not those of the caller, and not while
+                # a solver holds the indices in a form of its own.
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
         basis = np.linalg.qr(trivial)[0]
         return replace(self, matrix=matrix, trivial=basis, mass=None, start=start)
 

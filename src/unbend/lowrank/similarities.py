@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, add_to_pairs, row_chunks
 from unbend.lowrank.columns import ColumnPasses, Work
 from unbend.report import step
 
@@ -75,8 +75,7 @@ class GaussianSimilarities:
         if not 4.0 * lengths.max() <= SAME_ERROR:
             return None
         squares *= 2.0 * self.gamma
-        squares -= lengths
-        squares -= lengths[:, None]
+        add_to_pairs(squares, -lengths)
         np.minimum(squares, 0.0, out=squares)
         return np.exp(squares, out=squares)
 
