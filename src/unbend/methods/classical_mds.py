@@ -40,7 +40,8 @@ class ClassicalMDS(GramEmbedding):
         Σ (d²_ij − ‖y_i − y_j‖²) over all ordered pairs = 2n (trace K − Σ λ kept), of the
         repaired distances where they were.
     negative_share_ : float
-        Share of the eigenvalues' total magnitude that is negative; estimated beyond 600 rows.
+        Share of the eigenvalues' total magnitude that is negative; zero for Euclidean distances,
+        estimated beyond 600 rows for others.
     landmarks_ : array (m,)
         The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
         which the two numbers above are then estimated.

@@ -96,8 +96,8 @@ class KernelPCA(GramEmbedding):
     energy_loss_ : float
         Squared feature-space distances lost, over all ordered pairs.
     negative_share_ : float
-        Share of the eigenvalues' total magnitude that is negative (kernels that are not positive
-        semidefinite); estimated beyond 600 rows.
+        Share of the eigenvalues' total magnitude that is negative; zero for kernels that are
+        positive semidefinite, estimated beyond 600 rows for others.
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used: all, or with `Nystrom` some; the two numbers
         above, and pre-images, then come from these alone.
