@@ -61,5 +61,9 @@ class PointGram(CentredGram):
         return np.asarray(self.centred @ self.centred.T)
 
     def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
+        if self.centred.shape[1] <= len(rows):
+            # The same eigenvalues, from all rows, for less than the kernel of some takes.
+            small = self.centred.T @ self.centred
+            return small * (len(rows) / self.n), lambda vectors: np.asarray(self.centred @ vectors)
         some = self.centred[rows] - self.centred[rows].mean(axis=0)
         return some @ some.T, lambda vectors: np.asarray(self.centred @ (some.T @ vectors))
