@@ -181,3 +181,17 @@ def test_entries_in_any_order_stay_as_they_are_and_give_the_same_bits(kind):
     assert found[0].converged
     assert found[0].vectors.tobytes() == found[1].vectors.tobytes()
     assert (matrix.indices == before).all()
+
+
+@pytest.mark.parametrize("n", [2, 255, 256, 257, 600])
+@pytest.mark.parametrize("where", ["first", "last", "middle"])
+def test_one_entry_that_differs_from_its_mirror_image_is_found(n, where):
+    distances = pairwise(np.random.default_rng(n).normal(size=(n, 2)))
+    row, column = {"first": (0, 1), "last": (n - 1, n - 2), "middle": (n // 2, n - 1 - n // 2)}[
+        where
+    ]
+    if row == column:
+        row = n - 1
+    distances[row, column] += 0.5
+    with pytest.raises(ValueError, match=r"differ by up to 0\.5"):
+        unbend.ClassicalMDS(n_components=1, metric="precomputed").fit(distances)
