@@ -22,6 +22,7 @@ LAYERS = [
         "problem",
         "eigen",
         "gram",
+        "centred",
         "lowrank",
         "extend",
         "preimage",

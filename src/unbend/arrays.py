@@ -20,3 +20,19 @@ def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26) -> list[slice]
 def is_sparse(matrix: object) -> bool:
     """Whether a matrix is one of SciPy's sparse types, without narrowing its static type."""
     return bool(issparse(matrix))
+
+
+def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:
+    """Add values[i] + values[j] to entry ij, in place: a symmetric matrix stays so to the bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> matrix = np.zeros((2, 2))
+    >>> add_to_pairs(matrix, np.array([1.0, 3.0]))
+    >>> matrix
+    array([[2., 4.],
+           [4., 6.]])
+    """
+    for rows in row_chunks(len(matrix), 16 * len(values), budget=1 << 20):
+        matrix[rows] += values[rows, None] + values

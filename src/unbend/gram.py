@@ -1,7 +1,4 @@
-"""Gram matrices of distances, never formed: −½ H S H with S the squared distances.
-
-H = I − 11'/n centres. The kernel of classical MDS and of Isomap.
-"""
+"""Gram matrices of distances: −½ H S H with S the squared distances, given as an array."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,16 +7,13 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray
-from unbend.eigen import solve
-from unbend.problem import SpectralProblem, Spectrum
+from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend.centred import Carry, CentredGram, negative_share
+from unbend.eigen.solve import solve
+from unbend.problem import SpectralProblem
 from unbend.report import step
 
-# Up to here the share of negative eigenvalues is exact; beyond, it is estimated from this many
-# probes and Lanczos steps.
-EXACT_ROWS, PROBES, STEPS = 600, 8, 30
-# Rows whose kernel gives the iteration its first vectors, and how many.
-START_ROWS, START_VECTORS = 200, 16
+__all__ = ["Gram", "SimilaritySquares", "Squares", "additive_constant", "negative_share"]
 
 
 @dataclass(frozen=True)
@@ -56,13 +50,15 @@ class SimilaritySquares:
         """Convert rows of similarities to the fitted rows."""
         return np.asarray(self.diagonal - 2.0 * new)
 
-    def between_fitted(self, kernel: FloatArray) -> FloatArray:
-        """Squared distances between the fitted rows themselves."""
-        return np.asarray(self(kernel) + self.diagonal[:, None])
+    def between_fitted(self, kernel: FloatArray, *, overwrite: bool = False) -> FloatArray:
+        """Squared distances between the fitted rows themselves, in place of the kernel or not."""
+        squares = np.multiply(kernel, -2.0, out=kernel if overwrite else None)
+        add_to_pairs(squares, self.diagonal)
+        return squares
 
 
 @dataclass(frozen=True, eq=False)
-class Gram:
+class Gram(CentredGram):
     """−½ H (D + shift)² H + lift·H, of distances D or, where `squares` says so, of D² itself.
 
     `shift` and `lift` repair an indefinite kernel. The constant-shift technique (book section
@@ -86,11 +82,15 @@ class Gram:
     def __post_init__(self) -> None:
         object.__setattr__(self, "distances", np.ascontiguousarray(self.distances))
 
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.distances)
+
     @cached_property
     def mean_squares(self) -> FloatArray:
         """Mean of each row of S."""
-        n = len(self.distances)
-        return self._times(np.full((n, 1), 1.0 / n))[:, 0]
+        return self._times(np.full((self.n, 1), 1.0 / self.n))[:, 0]
 
     def _times(self, vectors: FloatArray) -> FloatArray:
         """S @ vectors, in double precision whatever that of the distances."""
@@ -104,21 +104,25 @@ class Gram:
     @property
     def trace(self) -> float:
         """Sum of all eigenvalues."""
-        n = len(self.distances)
-        diagonal = float(self.squares(self.distances.diagonal()).sum())
+        n, diagonal = self.n, float(self.squares(self.distances.diagonal()).sum())
         return (n * float(self.mean_squares.mean()) - diagonal) / 2 + self.lift * (n - 1)
 
-    def operator(self) -> LinearOperator:
+    def _product(self, vectors: FloatArray) -> FloatArray:
         """Products with the kernel, row block by row block."""
-        n = len(self.distances)
+        centred = vectors - vectors.mean(axis=0)
+        result = self._times(np.ascontiguousarray(centred, dtype=np.float64))
+        return np.asarray(-0.5 * (result - result.mean(axis=0)) + self.lift * centred)
 
-        def product(vectors: FloatArray) -> FloatArray:
-            centred = vectors.reshape(n, -1) - vectors.reshape(n, -1).mean(axis=0)
-            result = self._times(np.ascontiguousarray(centred, dtype=np.float64))
-            result = -0.5 * (result - result.mean(axis=0)) + self.lift * centred
-            return np.asarray(result.reshape(vectors.shape))
-
-        return LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
+    def formed(self) -> FloatArray:
+        """Compute the kernel itself, for the few rows that LAPACK takes as a whole."""
+        formed = np.array(self.squares(self.distances), dtype=np.float64)
+        formed -= formed.mean(axis=0)
+        formed -= formed.mean(axis=1, keepdims=True)
+        formed *= -0.5
+        if self.lift:
+            formed -= self.lift / self.n
+            formed.flat[:: self.n + 1] += self.lift
+        return formed
 
     @property
     def accuracy(self) -> float:
@@ -127,41 +131,13 @@ class Gram:
         Two ways along one path may be rounded apart, which single precision shows as asymmetry.
         """
         single = 2.0 * float(np.finfo(self.distances.dtype).eps)
-        return max(single, float(np.finfo(np.float64).eps) * len(self.distances))
+        return max(single, super().accuracy)
 
-    def problem(self) -> SpectralProblem:
-        """Top end of the kernel; the constant vector belongs to eigenvalue zero."""
-        constant = np.ones((len(self.distances), 1))
-        problem = SpectralProblem(self.operator(), "top", constant, accuracy=self.accuracy)
-        return problem if len(self.distances) < 2 * START_ROWS else self._begun(problem)
-
-    def _begun(self, problem: SpectralProblem) -> SpectralProblem:
-        """Add eigenvectors of the kernel of some rows, carried to all: Nyström's approximation."""
-        n = len(self.distances)
-        rows = np.linspace(0, n - 1, START_ROWS).astype(np.intp)
-        centred = self.squares(self.distances[rows])
+    def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
+        centred = np.array(self.squares(self.distances[rows]), dtype=np.float64)
         centred -= centred.mean(axis=0)
         small = centred[:, rows] - centred[:, rows].mean(axis=1, keepdims=True)
-        values, vectors = np.linalg.eigh(-0.5 * small)
-        start = centred.T @ vectors[:, : -START_VECTORS - 1 : -1]
-        size = float(np.abs(values).max()) * n / START_ROWS + self.lift
-        return replace(problem, start=start, size=size)
-
-    def coordinates(self, spectrum: Spectrum) -> FloatArray:
-        """Vectors of length √λ; directions of eigenvalues that are not positive become zero."""
-        return np.asarray(spectrum.vectors * np.sqrt(self.kept(spectrum)))
-
-    def kept(self, spectrum: Spectrum) -> FloatArray:
-        """Eigenvalues, zero where they are negative or no more than rounding."""
-        return np.where(spectrum.values > self.accuracy * spectrum.norm, spectrum.values, 0.0)
-
-    def nystrom_weights(self, spectrum: Spectrum) -> FloatArray:
-        """V √λ / (λ − lift): the lift acts on fitted rows only, so it takes no part in new ones."""
-        kept = self.kept(spectrum)
-        own = kept - self.lift
-        usable = (kept > 0) & (own > 0)
-        factors = np.sqrt(kept) / np.where(usable, own, 1.0)
-        return np.asarray(spectrum.vectors * np.where(usable, factors, 0.0))
+        return -0.5 * small, lambda vectors: np.asarray(centred.T @ vectors)
 
     def repaired(self, how: str | None) -> "Gram":
         """Return the kernel as it is (None), `shifted` ("shift") or `lifted` ("lift")."""
@@ -209,43 +185,3 @@ def additive_constant(gram: Gram) -> float:
             "the additive constant was not found to tolerance: use repair='lift' or none"
         ) from failure
     return float(values.real.max())
-
-
-def negative_share(gram: Gram, spectrum: Spectrum, rng: np.random.Generator) -> float:
-    """Share of the eigenvalues' total magnitude that is negative, Σ_{λ<0}|λ| / Σ|λ|.
-
-    Exact up to 600 rows. Beyond, the sum of the negative eigenvalues is estimated by stochastic
-    Lanczos quadrature (Ubaru, Chen and Saad, 2017) beside the eigenvectors that are known, and
-    the rest follows from the trace.
-    """
-    n = len(gram.distances)
-    operator = gram.operator()
-    if n <= EXACT_ROWS:
-        values = np.linalg.eigvalsh(operator @ np.eye(n))
-        negative = float(-values[values < 0].sum())
-    else:
-        probes = rng.choice((-1.0, 1.0), (n, PROBES))
-        probes = probes - spectrum.vectors @ (spectrum.vectors.T @ probes)
-        values, weights = _quadrature(operator, probes)
-        negative = (n - len(spectrum.values)) * float(weights @ np.maximum(-values, 0.0)) / PROBES
-    total = gram.trace + 2.0 * negative
-    return negative / total if total > 0 else 0.0
-
-
-def _quadrature(operator: LinearOperator, probes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of the Gauss rules for the spectral measures of the probes (Lanczos)."""
-    basis = [probes / np.linalg.norm(probes, axis=0)]
-    diagonal, beside = [], []
-    for _ in range(STEPS):
-        image = operator @ basis[-1]
-        diagonal.append(np.einsum("ij,ij->j", basis[-1], image))
-        for vectors in (*basis, *basis):
-            image = image - vectors * np.einsum("ij,ij->j", vectors, image)
-        beside.append(np.linalg.norm(image, axis=0))
-        basis.append(image / np.maximum(beside[-1], np.finfo(float).tiny))
-    nodes, weights = [], []
-    for middle, side in zip(np.transpose(diagonal), np.transpose(beside)[:, :-1], strict=True):
-        values, vectors = np.linalg.eigh(np.diag(middle) + np.diag(side, 1) + np.diag(side, -1))
-        nodes.append(values)
-        weights.append(np.square(vectors[0]))
-    return np.concatenate(nodes), np.concatenate(weights)

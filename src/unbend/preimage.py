@@ -1,6 +1,7 @@
 """From coordinates of kernel PCA back to rows."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -38,6 +39,27 @@ class Ridge:
 
 
 @dataclass(frozen=True, eq=False)
+class LateRidge:
+    """`Ridge`, fitted when rows are first asked for: it takes longer than the whole embedding."""
+
+    embedding: FloatArray
+    points: FloatArray
+    alpha: float
+
+    @cached_property
+    def _fitted(self) -> Ridge:
+        return Ridge.fit(self.embedding, self.points, self.alpha)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the fit, which is made again when it is asked for."""
+        return {name: self.__dict__[name] for name in ("embedding", "points", "alpha")}
+
+    def __call__(self, coordinates: FloatArray) -> FloatArray:
+        """Return rows."""
+        return self._fitted(coordinates)
+
+
+@dataclass(frozen=True, eq=False)
 class FixedPoint:
     """Rows whose images under a Gaussian kernel are nearest (Mika et al., 1999).
 
@@ -45,7 +67,7 @@ class FixedPoint:
     regression, and a row that would leave the data keeps its start.
     """
 
-    start: Ridge
+    start: Ridge | LateRidge
     points: FloatArray
     weights: FloatArray
     gamma: float

@@ -1,5 +1,6 @@
 """A method's spectral problem, and its solution, as values."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -12,6 +13,40 @@ from unbend.arrays import FloatArray, is_sparse
 
 # Dense, sparse or products only. SciPy's stubs have no common type for these.
 Matrix: TypeAlias = Any
+
+# Up to here LAPACK takes well under a second and nothing can go wrong.
+DENSE_ROWS = 600
+
+
+class Formable(LinearOperator):
+    """Products with a symmetric matrix that can be formed for less than products with all units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> twice = Formable(2, lambda vectors: 2.0 * vectors, lambda: 2.0 * np.eye(2))
+    >>> twice @ np.ones(2), twice.toarray().tolist()
+    (array([2., 2.]), [[2.0, 0.0], [0.0, 2.0]])
+    """
+
+    def __init__(
+        self,
+        n: int,
+        product: Callable[[FloatArray], FloatArray],
+        form: Callable[[], FloatArray],
+    ) -> None:
+        super().__init__(np.dtype(np.float64), (n, n))  # type: ignore[call-arg]
+        self._product, self._form = product, form
+
+    def _matmat(self, X: FloatArray) -> FloatArray:
+        return self._product(X)
+
+    def _matvec(self, x: FloatArray) -> FloatArray:
+        return self._product(x.reshape(self.shape[0], 1))
+
+    def toarray(self) -> FloatArray:
+        """Form the matrix, as an array that may be overwritten."""
+        return self._form()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +133,11 @@ class SpectralProblem:
             matrix = _scaled(matrix, 1.0 / root)
         if is_sparse(matrix):
             matrix = csr_array(matrix)
+            if not matrix.has_canonical_format:
+                # SciPy sorts entries in place when it likes: not those of the caller, and not while
+                # a solver holds the indices in a form of its own.
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
         basis = np.linalg.qr(trivial)[0]
         return replace(self, matrix=matrix, trivial=basis, mass=None, start=start)
 

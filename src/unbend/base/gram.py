@@ -12,10 +12,11 @@ from unbend.base.embedding import Embedding
 from unbend.base.inputs import generator
 from unbend.base.params import NOTHING, RANDOM, SOLVER, Choice, Integer, declared, param
 from unbend.base.scaled import check_size
+from unbend.centred import CentredGram, negative_share
 from unbend.eigen import SOLVERS, few_columns, signed, solve
 from unbend.eigen import Nystrom as FewColumns
 from unbend.extend import Distances, Extension, Nystrom, Placement
-from unbend.gram import Gram, Squares, negative_share
+from unbend.gram import Squares
 from unbend.lowrank.columns import ColumnPasses, placed_by_columns
 from unbend.neighbors import Space
 from unbend.report import Report, note, stage, warn
@@ -23,12 +24,18 @@ from unbend.report import Report, note, stage, warn
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A Gram matrix, what new rows are to it, and the rows as points of some space."""
+    """A Gram matrix, what new rows are to it, and the rows as points of some space.
 
-    gram: Gram
+    `squares` squares the `distances` of new rows. `positive` says that such a kernel has no
+    negative eigenvalue, whatever the rows.
+    """
+
+    gram: CentredGram
     distances: Distances
+    squares: Squares
     space: Space
     dtype: np.dtype[Any]
+    positive: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -104,12 +111,14 @@ class GramEmbedding(Embedding):
             with stage("kernel"):
                 built = self._build(X)
                 gram, n = built.gram, built.space.n
-                note(rows=n, shift=gram.squares.shift, lift=gram.lift)
+                note(rows=n, shift=built.squares.shift, lift=gram.lift)
                 check_size(self.n_components, n)
             with stage("spectrum"):
                 spectrum = solve(gram.problem(), self.n_components, self.eigen_solver, rng)
-                share = negative_share(gram, spectrum, rng)
+                share = 0.0 if built.positive else negative_share(gram, spectrum, rng)
                 note(negative_share=share)
+                if built.positive:
+                    note(negative_share_by="the kind of kernel: it has none")
             with stage("coordinates"):
                 embedding, kept = gram.coordinates(spectrum), gram.kept(spectrum)
                 if not np.all(kept > 0):
@@ -176,7 +185,7 @@ class GramEmbedding(Embedding):
 
 def _extension(built: Built, embedding: FloatArray, weights: FloatArray) -> Extension:
     gram = built.gram
-    extension = Nystrom(built.distances, gram.squares, gram.mean_squares, weights)
+    extension = Nystrom(built.distances, built.squares, gram.mean_squares, weights)
     if not gram.lift:
         return extension
     # Raised eigenvalues act on fitted rows only: a new row that equals one must be sent to it.

@@ -16,6 +16,8 @@ from unbend.neighbors.precomputed import measured
 # which a single new row may reach, the squares themselves do.
 LARGEST, TINIEST, FAR = 1e60, 1e-60, 1e150
 
+# Rows and columns of a square that is compared with its mirror image in cache.
+TILE = 256
 
 # Set apart from the streams that users draw their data from.
 STREAM = 0x756E62656E64
@@ -34,8 +36,13 @@ def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bo
         ensure_min_samples=2 if reset else 1,
     )
     values = rows.data if is_sparse(rows) else rows
-    check_scale(float(np.abs(values).max(initial=0.0)), fitting=reset)
+    check_scale(largest_magnitude(values), fitting=reset)
     return rows
+
+
+def largest_magnitude(values: FloatArray) -> float:
+    """Largest magnitude of numbers, without an array of magnitudes."""
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def refuse_sparse(estimator: BaseEstimator, X: Any) -> None:
@@ -111,14 +118,21 @@ def check_not_negative(values: FloatArray) -> None:
 
 def _check_symmetric(matrix: FloatArray, what: str, remedy: str = "") -> float:
     """Raise where entries differ beyond rounding in their own precision; return that rounding."""
-    slack = 100 * float(np.finfo(matrix.dtype).eps * np.abs(matrix).max(initial=0.0))
-    asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
+    slack = 100 * float(np.finfo(matrix.dtype).eps * largest_magnitude(matrix))
+    asymmetry = _asymmetry(matrix)
     if asymmetry > slack:
         raise ValueError(
             f"the {what} is not symmetric (entries differ by up to {asymmetry:g}): pass "
             f"(X + X.T) / 2 if that is what you mean{remedy}"
         )
     return slack
+
+
+def _asymmetry(matrix: FloatArray) -> float:
+    """Largest |a_ij − a_ji|, by tiles: the transpose of the whole is read across its rows."""
+    starts = range(0, len(matrix), TILE)
+    tiles = [(slice(i, i + TILE), slice(j, j + TILE)) for i in starts for j in starts if i <= j]
+    return max((largest_magnitude(matrix[r, c] - matrix[c, r].T) for r, c in tiles), default=0.0)
 
 
 def check_both_ways(graph: csr_array) -> None:

@@ -11,11 +11,9 @@ from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.shift_invert import ShiftInvert
 from unbend.memory import available_memory
-from unbend.problem import SpectralProblem
+from unbend.problem import DENSE_ROWS, SpectralProblem
 from unbend.report import note
 
-# Up to here LAPACK takes well under a second and nothing can go wrong.
-DENSE_ROWS = 600
 # Block products that Lanczos takes for a bottom end, and how many operations of a factorisation,
 # which runs in registers and cache, take the time of one of a product, which waits for memory.
 LANCZOS_PRODUCTS = 100
@@ -31,7 +29,7 @@ class Auto:
     Examples
     --------
     >>> import numpy as np
-    >>> from unbend.problem import SpectralProblem
+    >>> from unbend.problem import DENSE_ROWS, SpectralProblem
     >>> Auto().choose(SpectralProblem(np.eye(5), "top"), 2)
     (Dense(), '5 rows: small enough for LAPACK')
     """

@@ -26,7 +26,7 @@ class Lanczos:
         Restarts before giving up, which is then reported.
     """
 
-    tol: float = 1e-11
+    tol: float = 1e-12
     depth: int = 8
     guard: int = 4
     passes: int = 200

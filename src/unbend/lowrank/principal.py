@@ -1,14 +1,13 @@
 """Principal axes of centred rows by other ways than a full decomposition (book section 5.2)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray
+from unbend.centred.points import PointGram
 from unbend.eigen.solve import solve
-from unbend.problem import SpectralProblem
 from unbend.report import step, warn
 
 
@@ -24,13 +23,9 @@ class PrincipalAxes:
 
 def dual_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
     """Axes from the n × n Gram matrix XX': v = X'u/σ, for more columns than rows."""
-    n = len(centred)
-
-    def product(vectors: FloatArray) -> FloatArray:
-        return np.asarray(centred @ (centred.T @ vectors))
-
-    gram = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
-    spectrum = solve(SpectralProblem(gram, "top"), d, "auto", rng)
+    # No vector is trivial: as many axes as rows may be asked for.
+    problem = replace(PointGram(centred).problem(), trivial=None, accuracy=0.0)
+    spectrum = solve(problem, d, "auto", rng)
     # Orthonormal also where fewer than d directions have any variance.
     axes, _ = np.linalg.qr(centred.T @ spectrum.vectors)
     return PrincipalAxes(axes.T, np.sqrt(np.maximum(spectrum.values, 0.0)))

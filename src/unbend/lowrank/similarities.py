@@ -6,12 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, add_to_pairs, row_chunks
 from unbend.lowrank.columns import ColumnPasses, Work
 from unbend.report import step
 
 # Largest error of a squared distance, times the kernel's width, that a product may make.
 PRODUCT_ERROR = 1e-10
+# The same in units of rounding, which differences make too: up to here products lose no digit that
+# differences would keep.
+SAME_ERROR = 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,17 @@ class GaussianSimilarities:
         spread = np.maximum(points.max(axis=0) - self.centre, self.centre - points.min(axis=0))
         error = 4.0 * np.finfo(np.float64).eps * float(np.square(spread).sum())
         return bool(self.gamma * error <= PRODUCT_ERROR)
+
+    def between(self) -> FloatArray | None:
+        """Similarities between all landmarks; None where differences would be more accurate."""
+        squares = self.landmarks @ self.landmarks.T
+        lengths = self.gamma * squares.diagonal()
+        if not 4.0 * lengths.max() <= SAME_ERROR:
+            return None
+        squares *= 2.0 * self.gamma
+        add_to_pairs(squares, -lengths)
+        np.minimum(squares, 0.0, out=squares)
+        return np.exp(squares, out=squares)
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, landmarks) array."""

@@ -1,6 +1,6 @@
 """Classical multidimensional scaling."""
 
-from typing import Any, final
+from typing import Any, TypeGuard, final
 
 import numpy as np
 
@@ -9,12 +9,14 @@ from unbend.base.gram import Built, BuiltColumns, GramEmbedding
 from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
 from unbend.base.scaled import way_back
+from unbend.centred import PointGram
 from unbend.eigen import Nystrom
 from unbend.extend import Extension, LinearInverse
 from unbend.gram import Gram, SimilaritySquares, Squares
 from unbend.lowrank.columns import Columns
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
+from unbend.neighbors.norms import Plain
 
 
 @final
@@ -38,7 +40,8 @@ class ClassicalMDS(GramEmbedding):
         Σ (d²_ij − ‖y_i − y_j‖²) over all ordered pairs = 2n (trace K − Σ λ kept), of the
         repaired distances where they were.
     negative_share_ : float
-        Share of the eigenvalues' total magnitude that is negative; estimated beyond 600 rows.
+        Share of the eigenvalues' total magnitude that is negative; zero for Euclidean distances,
+        estimated beyond 600 rows for others.
     landmarks_ : array (m,)
         The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
         which the two numbers above are then estimated.
@@ -91,16 +94,22 @@ class ClassicalMDS(GramEmbedding):
             f"{space.n} x {space.n} distances",
             "use PCA, which gives the same coordinates for Euclidean distances of points",
         )
+        if self.repair is None and _euclidean(space):
+            # Squares from inner products, which have nothing to repair: in a kernel, whose errors
+            # are those of its largest entries, they are as good as squares from differences.
+            gram = _gram(PointGram.of(space.features).formed(), overwrite=True)
+            return Built(gram, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
-        return Built(Gram(distances).repaired(self.repair), space.distances_of, space, dtype)
+        gram = Gram(distances).repaired(self.repair)
+        return Built(gram, space.distances_of, gram.squares, space, dtype)
 
     def _build_from_similarities(self, X: Any) -> Built:
         if self.repair == "shift":
             raise ValueError("repair='shift' needs distances, not similarities: use repair='lift'")
         kernel, dtype = square_similarities(self, X, "metric='kernel'")
         squares = SimilaritySquares.of(kernel)
-        gram = Gram(squares.between_fitted(kernel), Squares(squared=True)).repaired(self.repair)
-        return Built(gram, squares, PointSpace(kernel), dtype)
+        gram = _gram(kernel).repaired(self.repair)
+        return Built(gram, squares, gram.squares, PointSpace(kernel), dtype)
 
     def _build_columns(
         self, X: Any, solver: Nystrom, rng: np.random.Generator
@@ -122,7 +131,8 @@ class ClassicalMDS(GramEmbedding):
             # The coordinates are principal components: the rows depend on them linearly.
             # Of a few rows neither is centred: the regression has a constant of its own.
             mean, centre = points.mean(axis=0), embedding.mean(axis=0)
-            axes = np.linalg.lstsq(embedding - centre, points - mean)[0]
+            back = np.linalg.pinv(embedding - centre, np.finfo(np.float64).eps * len(points))
+            axes = back @ (points - mean)
             return LinearInverse(mean - centre @ axes, axes)
         return way_back(space, embedding)
 
@@ -130,3 +140,14 @@ class ClassicalMDS(GramEmbedding):
         if self.metric == "kernel":
             return np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
         return new_rows(self, X, self._space)
+
+
+def _gram(similarities: FloatArray, *, overwrite: bool = False) -> Gram:
+    squares = SimilaritySquares.of(similarities).between_fitted(similarities, overwrite=overwrite)
+    return Gram(squares, Squares(squared=True))
+
+
+def _euclidean(space: Space) -> TypeGuard[PointSpace]:
+    """Whether distances are those between points of a Euclidean space."""
+    norm = space.metric.norm if isinstance(space, PointSpace) else None
+    return isinstance(norm, Plain) and norm.p == 2

@@ -7,18 +7,20 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.preprocessing import normalize
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, row_chunks
 from unbend.base.gram import Built, BuiltColumns, GramEmbedding
 from unbend.base.inputs import rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
+from unbend.centred import CentredGram, PointGram
 from unbend.eigen import Nystrom
 from unbend.extend import Extension
 from unbend.gram import Gram, SimilaritySquares, Squares
 from unbend.lowrank.similarities import GaussianSimilarities, SimilarityColumns
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
-from unbend.preimage import FixedPoint, Ridge
+from unbend.preimage import FixedPoint, LateRidge
 
 # The parameters that each named kernel takes.
 KERNELS = {
@@ -29,6 +31,10 @@ KERNELS = {
     "laplacian": ("gamma",),
     "cosine": (),
 }
+# Bytes of rows that stay in cache from one pass over them to the next.
+CACHED = 1 << 18
+# Those that are positive semidefinite whatever their parameters.
+POSITIVE = ("linear", "rbf", "laplacian", "cosine")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +96,8 @@ class KernelPCA(GramEmbedding):
     energy_loss_ : float
         Squared feature-space distances lost, over all ordered pairs.
     negative_share_ : float
-        Share of the eigenvalues' total magnitude that is negative (kernels that are not positive
-        semidefinite); estimated beyond 600 rows.
+        Share of the eigenvalues' total magnitude that is negative; zero for kernels that are
+        positive semidefinite, estimated beyond 600 rows for others.
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used: all, or with `Nystrom` some; the two numbers
         above, and pre-images, then come from these alone.
@@ -147,18 +153,29 @@ class KernelPCA(GramEmbedding):
         if self.kernel == "precomputed":
             kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
             squares = SimilaritySquares.of(kernel)
-            gram = Gram(squares.between_fitted(kernel), Squares(squared=True))
-            return Built(gram, squares, PointSpace(kernel), dtype, {"gamma_": None})
+            given = Gram(squares.between_fitted(kernel), Squares(squared=True))
+            space = PointSpace(kernel)
+            return Built(given, squares, given.squares, space, dtype, attributes={"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
-        points, n = np.array(rows, dtype=np.float64), len(rows)
-        reserve(16 * n * n, f"{n} x {n} kernel values", "use eigen_solver=Nystrom(500), or PCA")
+        points = np.array(rows, dtype=np.float64)
         gamma = self._gamma(points)
         similarities = Similarities(points, self.kernel, self._kernel_params(gamma))
-        kernel = similarities(points)
-        squares = SimilaritySquares.of(kernel)
-        gram = Gram(squares.between_fitted(kernel), Squares(squared=True))
-        distances = FeatureDistances(similarities, squares)
-        return Built(gram, distances, PointSpace(points), rows.dtype, {"gamma_": gamma})
+        gram, squares = _gram(similarities)
+        return Built(
+            gram,
+            FeatureDistances(similarities, squares),
+            Squares(squared=True),
+            PointSpace(points),
+            rows.dtype,
+            self._positive(),
+            {"gamma_": gamma},
+        )
+
+    def _positive(self) -> bool:
+        """Whether the kernel is positive semidefinite for any rows."""
+        if self.kernel == "poly":
+            return float(self.degree).is_integer() and self.coef0 >= 0
+        return self.kernel in POSITIVE
 
     def _build_columns(
         self, X: Any, solver: Nystrom, rng: np.random.Generator
@@ -190,7 +207,12 @@ class KernelPCA(GramEmbedding):
             raise ValueError("preimage='fixed_point' needs kernel='rbf': use preimage='ridge'")
 
     def _gamma(self, points: FloatArray) -> float:
-        return self.gamma or 1.0 / max(2.0 * float(points.var(axis=0).sum()), 1e-300)
+        if self.gamma:
+            return self.gamma
+        n, mean = len(points), points.mean(axis=0)
+        chunks = row_chunks(n, 8 * points.shape[1], budget=CACHED)
+        total = sum(float(np.square(points[rows] - mean).sum()) for rows in chunks)
+        return 1.0 / max(2.0 * total / n, 1e-300)
 
     def _kernel_params(self, gamma: float) -> dict[str, Any]:
         if callable(self.kernel):
@@ -208,7 +230,7 @@ class KernelPCA(GramEmbedding):
         if self.kernel == "precomputed":
             return None
         points: FloatArray = space.points  # type: ignore[attr-defined]
-        ridge = Ridge.fit(embedding, points, self.alpha)
+        ridge = LateRidge(embedding, points, self.alpha)
         if self.preimage == "ridge":
             return ridge
         # The projection of φ(x) on the kept directions is Σ γᵢ φ(xᵢ) with γ = W y + 1/n, since
@@ -222,3 +244,22 @@ class KernelPCA(GramEmbedding):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def _gram(similarities: Similarities) -> tuple[CentredGram, SimilaritySquares]:
+    """Gram matrix of the fitted rows in feature space, and the squares of new rows there."""
+    points, kernel = similarities.points, similarities.kernel
+    if kernel in ("linear", "cosine"):
+        # Features that can be written down: inner products need no array of all pairs.
+        features = normalize(points) if kernel == "cosine" else points
+        lengths = np.asarray(np.square(features).sum(axis=1))
+        return PointGram.of(features), SimilaritySquares(lengths)
+    n = len(points)
+    reserve(16 * n * n, f"{n} x {n} kernel values", "use eigen_solver=Nystrom(500), or PCA")
+    values = None
+    if kernel == "rbf":
+        values = GaussianSimilarities.of(points, similarities.params["gamma"]).between()
+    values = similarities(points) if values is None else values
+    squares = SimilaritySquares.of(values)
+    between = squares.between_fitted(values, overwrite=True)
+    return Gram(between, Squares(squared=True)), squares

@@ -32,6 +32,7 @@ _WHERE = {
     "Harmonic": "extend",
     "HeatKernel": "graphs.weights",
     "Lanczos": "eigen.lanczos",
+    "LateRidge": "preimage",
     "LeastSquares": "methods.weighted_mds",
     "Linear": "extend",
     "Line": "stress.transformations",

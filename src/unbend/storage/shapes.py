@@ -84,6 +84,7 @@ RULES: dict[str, Any] = {
         and _places(v.copy, v.space.n)
     ),
     "Ridge": lambda v: v.embedding.ndim == 2 and _table(v.coefficients, len(v.embedding)),
+    "LateRidge": lambda v: v.points.ndim == 2 and _table(v.embedding, len(v.points)),
     "FixedPoint": lambda v: v.points.ndim == 2 and _table(v.weights, len(v.points)),
     "Similarities": lambda v: v.points.ndim == 2,
 }
