@@ -243,6 +243,25 @@ class Kernels(Protocol):
         Edges join rows of a sample to those of their first `widths[s]` neighbours in it.
         """
 
+    def distinct_rows(
+        self, points: FloatArray, vanishing: float, copies: IntArray
+    ) -> tuple[bool, float, bool, int]:
+        """Fill the number of the distinct row that each row equals, in order of first occurrence.
+
+        Returns whether all numbers are finite (else `copies` is not filled), their largest
+        magnitude, whether one other than zero is below `vanishing`, and how many rows differ.
+        """
+
+    def moments(
+        self,
+        points: FloatArray,
+        centre: FloatArray,
+        sums: FloatArray,
+        products: FloatArray,
+        squares: FloatArray,
+    ) -> None:
+        """Fill Σ (x − c), Σ (x − c)(x − c)' and the square |x − c|² of each row."""
+
     def sparse_product(
         self,
         row: IntArray,

@@ -16,15 +16,13 @@ from unbend.dimension._gate import (
     generator,
     opened,
 )
+from unbend.dimension.moments import FAR, near_products
 from unbend.dimension.spectra import block_variances, nearest_centre
 from unbend.dimension.value import Curve, Dimension
 from unbend.neighbors import PointSpace
 from unbend.neighbors.norms import Plain
 from unbend.neighbors.space import centred_gram
 
-# Rows that are this many times farther from the middle than the median row are left out: one of
-# them would have the largest variance by itself.
-FAR = 5.0
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
 # Most neighbourhoods looked at: those of neighbouring rows are nearly the same.
@@ -87,7 +85,7 @@ def pca(
     """
     share = checked_share("threshold", threshold)
     rows = opened(X, metric, metric_params, n_jobs)
-    variances, outliers = _spectrum(rows, generator(random_state))
+    variances, outliers = _spectrum(rows, random_state)
     if not variances[0] > 0:
         raise ValueError("the rows of X do not differ in any direction")
     ratios = variances / variances[0]
@@ -112,17 +110,15 @@ def _flat(rows: Rows) -> bool:
     return isinstance(norm, Plain) and norm.p == 2
 
 
-def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, int]:
+def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, int]:
     """Variances along the principal directions, descending, without outliers, and their number."""
     space = rows.space
     if isinstance(space, PointSpace) and _flat(rows):
-        features = np.asarray(space.features, dtype=np.float64)
-        centred = _centred(features)
-        wide = centred.shape[1] > centred.shape[0]
-        products = centred @ centred.T if wide else centred.T @ centred
-        kept, all_rows = len(centred), len(features)
+        features = np.ascontiguousarray(space.features, dtype=np.float64)
+        products, kept = near_products(features)
+        all_rows = len(features)
     else:
-        drawn = np.sort(rng.permutation(rows.n)[:CLOUD])
+        drawn = np.sort(generator(random_state).permutation(rows.n)[:CLOUD])
         part = space.take(drawn)
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))
@@ -130,18 +126,6 @@ def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, int]:
         kept, all_rows = len(products), part.n
     values = np.linalg.eigvalsh(products)[::-1] / kept
     return np.maximum(values, 0.0), all_rows - kept
-
-
-def _centred(points: FloatArray) -> FloatArray:
-    """Rows about their mean, without those far from it; what they did to the mean is undone."""
-    while True:
-        # The mean as a product, which is much faster than one column after the other.
-        centred = points - np.full(len(points), 1 / len(points)) @ points
-        squares = np.einsum("ij,ij->i", centred, centred)
-        near = squares <= FAR**2 * np.median(squares)
-        if near.all():
-            return np.asarray(centred)
-        points = points[near]
 
 
 def _near(away: FloatArray) -> BoolArray:

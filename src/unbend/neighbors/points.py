@@ -62,6 +62,16 @@ class PointSpace(Space):
             )
         check_threads(self.workers)
 
+    @classmethod
+    def seen_as_they_are(
+        cls, points: FloatArray, metric: Metric = EUCLIDEAN, workers: int = 1
+    ) -> "PointSpace":
+        """Build from finite points that the metric does not map; they are not checked again."""
+        space = cls(points, metric, workers)
+        # The place where the cached property keeps them.
+        space.__dict__["features"] = points
+        return space
+
     @property
     def n(self) -> int:
         """Number of points."""
