@@ -3,7 +3,7 @@
 
 #include "bind.hpp"
 #include "distinct.hpp"
-#include "moments.hpp"
+#include "near_products.hpp"
 
 namespace {
 
@@ -26,16 +26,15 @@ nb::tuple distinct_rows(unbend::Matrix<const double> points, double vanishing,
     return nb::make_tuple(survey.finite, survey.largest, survey.vanishing, survey.distinct);
 }
 
-void moments(unbend::Matrix<const double> points, unbend::Vector<double> centre,
-             Filled<double> sums, unbend::Matrix<double> products, Filled<double> squares) {
+std::int64_t near_products(unbend::Matrix<const double> points, double far,
+                           unbend::Matrix<double> products) {
     const std::size_t columns = points.shape(1);
-    if (centre.shape(0) != columns || sums.shape(0) != columns || products.shape(0) != columns ||
-        products.shape(1) != columns || squares.shape(0) != points.shape(0))
+    if (points.shape(0) == 0 || products.shape(0) != columns || products.shape(1) != columns)
         throw std::invalid_argument("the arrays do not fit together");
     nb::gil_scoped_release release;
-    unbend::moments(points.data(), static_cast<std::int64_t>(points.shape(0)),
-                    static_cast<std::int64_t>(columns), centre.data(), sums.data(),
-                    products.data(), squares.data());
+    return unbend::NearProducts(points.data(), static_cast<std::int64_t>(points.shape(0)),
+                                static_cast<std::int64_t>(columns), far, products.data())
+        .run();
 }
 
 }  // namespace
@@ -43,7 +42,6 @@ void moments(unbend::Matrix<const double> points, unbend::Vector<double> centre,
 void bind_moments(nb::module_ &module) {
     module.def("distinct_rows", &distinct_rows, nb::arg("points").noconvert(),
                nb::arg("vanishing"), nb::arg("copies").noconvert());
-    module.def("moments", &moments, nb::arg("points").noconvert(), nb::arg("centre").noconvert(),
-               nb::arg("sums").noconvert(), nb::arg("products").noconvert(),
-               nb::arg("squares").noconvert());
+    module.def("near_products", &near_products, nb::arg("points").noconvert(), nb::arg("far"),
+               nb::arg("products").noconvert());
 }

@@ -2,8 +2,10 @@
 // squares: one pass over the numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "moments.hpp"
@@ -15,18 +17,6 @@ struct Survey {
     double largest = 0;         // magnitude
     bool vanishing = false;     // whether some number other than zero is smaller than the bound
     std::int64_t distinct = 0;  // rows that differ
-};
-
-// The bits of as many numbers.
-template <typename Lanes>
-struct BitsOf;
-template <>
-struct BitsOf<Wide> {
-    typedef std::uint64_t type __attribute__((vector_size(32)));
-};
-template <>
-struct BitsOf<Narrow> {
-    typedef std::uint64_t type __attribute__((vector_size(16)));
 };
 
 // Takes in numbers some at a time. Equal rows have equal hashes: minus zero is zero.
@@ -83,10 +73,60 @@ class Hasher {
     Lanes largest_ = {}, bound_;
 };
 
-// A hash of each row, and what the numbers are like.
+// The distinct rows so far, numbered in the order of their first occurrence.
+class RowTable {
+  public:
+    RowTable(const double *points, std::int64_t rows, std::int64_t columns, std::int64_t *copies)
+        : points_(points), columns_(columns), copies_(copies) {
+        while ((std::int64_t{1} << number_bits_) <= rows) ++number_bits_;
+        place_bits_ = number_bits_ + 1;
+        slots_.resize(std::size_t{1} << place_bits_);
+    }
+
+    // The next rows, by their hashes.
+    void add(const std::uint64_t *hashes, std::int64_t count) {
+        std::uint32_t *slots = slots_.data();
+        const std::uint64_t mask = slots_.size() - 1;
+        const int number_bits = number_bits_, drop = 64 - place_bits_;
+        for (std::int64_t i = 0; i < count; ++i, ++row_) {
+            const auto tag = static_cast<std::uint32_t>(hashes[i]) << number_bits;
+            std::uint64_t place = hashes[i] >> drop;
+            while (slots[place] != 0 && !is_copy(slots[place], tag)) place = (place + 1) & mask;
+            if (slots[place] != 0) continue;
+            slots[place] = tag | static_cast<std::uint32_t>(row_ + 1);
+            if (distinct_ < row_) copies_[row_] = distinct_;
+            ++distinct_;
+        }
+    }
+
+    std::int64_t distinct() const { return distinct_; }
+
+  private:
+    // Compares rows where the few bits of a hash that a slot has room for agree.
+    UNBEND_INLINE bool is_copy(std::uint32_t slot, std::uint32_t tag) {
+        if ((slot ^ tag) >> number_bits_ != 0) return false;
+        const std::int64_t other = (slot & ((1u << number_bits_) - 1)) - std::int64_t{1};
+        const double *numbers = points_ + row_ * columns_;
+        if (!std::equal(numbers, numbers + columns_, points_ + other * columns_)) return false;
+        // Up to the first copy every row has its own number, and nobody may need to know.
+        if (distinct_ == row_) std::iota(copies_, copies_ + row_, 0);
+        copies_[row_] = copies_[other];
+        return true;
+    }
+
+    const double *points_;
+    std::int64_t columns_, row_ = 0, distinct_ = 0;
+    std::int64_t *copies_;
+    int number_bits_ = 3, place_bits_ = 0;
+    // The number of a row, from one on, below bits of its hash; zero is free.
+    std::vector<std::uint32_t> slots_;
+};
+
+// Hashes of rows; `end` is where the numbers of all rows end.
 template <typename Lanes>
-UNBEND_INLINE inline void hash_rows(const double *points, std::int64_t rows, std::int64_t columns,
-                                    double vanishing, std::uint64_t *hashes, Survey &survey) {
+UNBEND_INLINE inline void hash_rows(const double *points, const double *end, std::int64_t rows,
+                                    std::int64_t columns, Hasher<Lanes> &hasher,
+                                    std::uint64_t *hashes) {
     using Bits = typename Hasher<Lanes>::Bits;
     constexpr std::int64_t step = lanes_of<Lanes>;
     const std::int64_t whole = columns / step * step;
@@ -94,67 +134,42 @@ UNBEND_INLINE inline void hash_rows(const double *points, std::int64_t rows, std
     double places[step];
     for (int lane = 0; lane < step; ++lane) places[lane] = lane;
     const Bits rest = (Bits)(lanes_at<Lanes>(places) < static_cast<double>(columns - whole));
-    const double *end = points + rows * columns;
-    Hasher<Lanes> hasher(vanishing);
     for (std::int64_t i = 0; i < rows; ++i, points += columns) {
         hasher.begin();
         for (std::int64_t c = 0; c < whole; c += step)
             hasher.take(lanes_at<Lanes>(points + c), every);
-        if (whole < columns) {
-            // Reads on into the next rows, as long as there are any.
-            if (points + whole + step <= end)
-                hasher.take(lanes_at<Lanes>(points + whole), rest);
-            else {
-                double last[step] = {};
-                std::copy(points + whole, points + columns, last);
-                hasher.take(lanes_at<Lanes>(last), rest);
-            }
+        // Reads on into the next rows, as long as there are any.
+        if (whole < columns && points + whole + step <= end)
+            hasher.take(lanes_at<Lanes>(points + whole), rest);
+        else if (whole < columns) {
+            double last[step] = {};
+            std::copy(points + whole, points + columns, last);
+            hasher.take(lanes_at<Lanes>(last), rest);
         }
         hashes[i] = hasher.hash();
     }
-    hasher.tell(survey);
 }
 
-// Numbers the distinct rows in the order of their first occurrence, and tells which each row is.
-inline std::int64_t number_distinct(const double *points, std::int64_t rows, std::int64_t columns,
-                                    const std::vector<std::uint64_t> &hashes,
-                                    std::int64_t *copies) {
-    int bits = 4;
-    while ((std::int64_t{1} << bits) < 2 * rows) ++bits;
-    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    // Rows by their hashes; 0 marks a free place.
-    std::vector<std::uint32_t> table(mask + 1);
-    std::int64_t distinct = 0;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const double *row = points + i * columns;
-        std::uint64_t place = hashes[i] >> (64 - bits);
-        copies[i] = distinct;
-        for (; table[place] != 0; place = (place + 1) & mask) {
-            const std::int64_t other = table[place] - 1;
-            if (hashes[other] == hashes[i] && std::equal(row, row + columns, points + other * columns)) {
-                copies[i] = copies[other];
-                break;
-            }
-        }
-        if (table[place] != 0) continue;
-        table[place] = static_cast<std::uint32_t>(i + 1);
-        ++distinct;
-    }
-    return distinct;
-}
-
-// Fills `copies` with the number of the distinct row that each row equals, unless some number is
-// not finite.
+// Fills `copies` with the number of the distinct row that each row equals, if there are copies.
 inline Survey distinct_rows(const double *points, std::int64_t rows, std::int64_t columns,
                             double vanishing, std::int64_t *copies) {
     Survey survey;
-    std::vector<std::uint64_t> hashes(rows);
+    RowTable table(points, rows, columns, copies);
     dispatch_lanes([&](auto use) UNBEND_INLINE {
-        hash_rows<typename decltype(use)::type>(points, rows, columns, vanishing, hashes.data(),
-                                                survey);
+        using Lanes = typename decltype(use)::type;
+        // Some rows at once: looking up stops for what it did not foresee, hashing never.
+        constexpr std::int64_t block = 256;
+        std::uint64_t hashes[block];
+        Hasher<Lanes> hasher(vanishing);
+        for (std::int64_t first = 0; first < rows; first += block) {
+            const std::int64_t count = std::min(block, rows - first);
+            hash_rows<Lanes>(points + first * columns, points + rows * columns, count, columns,
+                             hasher, hashes);
+            table.add(hashes, count);
+        }
+        hasher.tell(survey);
     });
-    if (survey.finite)
-        survey.distinct = number_distinct(points, rows, columns, hashes, copies);
+    survey.distinct = table.distinct();
     return survey;
 }
 

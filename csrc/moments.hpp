@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "dense.hpp"
@@ -26,6 +27,18 @@ UNBEND_INLINE inline const typename Stored<Lanes>::type &lanes_at(const double *
     return *reinterpret_cast<const typename Stored<Lanes>::type *>(numbers);
 }
 
+// The bits of as many numbers as lanes.
+template <typename Lanes>
+struct BitsOf;
+template <>
+struct BitsOf<Wide> {
+    typedef std::uint64_t type __attribute__((vector_size(32)));
+};
+template <>
+struct BitsOf<Narrow> {
+    typedef std::uint64_t type __attribute__((vector_size(16)));
+};
+
 // Centred rows of a block, filled up with zeros to whole groups of columns.
 class CentredBlock {
   public:
@@ -35,59 +48,80 @@ class CentredBlock {
         : columns_(columns),
           stride_((columns + in_group - 1) / in_group * in_group),
           height_(std::max<std::int64_t>(16, cached / stride_)),
-          centre_(centre, centre + columns),
+          centre_(stride_),
+          within_(stride_),
           sums_(stride_),
-          numbers_(height_ * stride_) {}
+          numbers_(height_ * stride_) {
+        std::copy(centre, centre + columns, centre_.begin());
+        std::fill(within_.begin(), within_.begin() + columns, all_bits());
+    }
 
     std::int64_t height() const { return height_; }
     std::int64_t stride() const { return stride_; }
     const double *numbers() const { return numbers_.data(); }
     const double *sums() const { return sums_.data(); }
 
-    // Takes in rows, adds them to the sums, and tells the squares of their lengths.
+    // Takes in rows, adds them to the sums, and tells the squares of their lengths. Reads on beyond
+    // a row, but not beyond `end`.
     template <typename Lanes>
-    UNBEND_INLINE void fill(const double *points, std::int64_t rows, double *squares) {
-        constexpr std::int64_t step = lanes_of<Lanes>;
-        const std::int64_t columns = columns_, whole = columns / step * step;
-        const double *centre = centre_.data();
-        double *row = numbers_.data();
-        for (std::int64_t i = 0; i < rows; ++i, points += columns, row += stride_) {
-            Lanes square = {};
-            for (std::int64_t c = 0; c < whole; c += step) {
-                const Lanes number = lanes_at<Lanes>(points + c) - lanes_at<Lanes>(centre + c);
-                lanes_at<Lanes>(row + c) = number;
-                square += number * number;
-            }
-            double rest = 0;
-            for (std::int64_t c = whole; c < columns; ++c) {
-                row[c] = points[c] - centre[c];
-                rest += row[c] * row[c];
-            }
-            for (int lane = 0; lane < step; ++lane) rest += square[lane];
-            squares[i] = rest;
+    UNBEND_INLINE void fill(const double *points, const double *end, std::int64_t rows,
+                            double *squares) {
+        const std::int64_t columns = columns_, stride = stride_;
+        std::int64_t i = 0;
+        for (; i + 4 <= rows && points + (i + 3) * columns + stride <= end; i += 4)
+            fill_rows<Lanes, 4>(points + i * columns, i, squares);
+        for (; i < rows; ++i) {
+            std::vector<double> row(points + i * columns, points + (i + 1) * columns);
+            row.resize(stride);
+            fill_rows<Lanes, 1>(row.data(), i, squares);
         }
-        for (std::int64_t c = 0; c < stride_; c += step) add_column_sums<Lanes>(rows, c);
     }
 
   private:
-    // In four sums: each addition waits for the one before.
-    template <typename Lanes>
-    UNBEND_INLINE void add_column_sums(std::int64_t rows, std::int64_t column) {
-        const double *number = numbers_.data() + column;
-        const std::int64_t stride = stride_;
-        Lanes sum[4] = {};
-        std::int64_t i = 0;
-        for (; i + 4 <= rows; i += 4, number += 4 * stride)
-            for (int q = 0; q < 4; ++q) sum[q] += lanes_at<Lanes>(number + q * stride);
-        for (; i < rows; ++i, number += stride) sum[0] += lanes_at<Lanes>(number);
-        lanes_at<Lanes>(sums_.data() + column) += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    static double all_bits() {
+        const std::uint64_t bits = ~std::uint64_t{0};
+        double number;
+        std::memcpy(&number, &bits, sizeof number);
+        return number;
+    }
+
+    // Some rows at once, so that the centre and the sums are read less often.
+    template <typename Lanes, int count>
+    UNBEND_INLINE void fill_rows(const double *points, std::int64_t first, double *squares) {
+        using Bits = typename BitsOf<Lanes>::type;
+        constexpr int step = lanes_of<Lanes>;
+        const std::int64_t columns = columns_, stride = stride_;
+        const double *centre = centre_.data(), *within = within_.data();
+        double *to = numbers_.data() + first * stride, *sums = sums_.data();
+        Lanes square[count] = {};
+        for (std::int64_t c = 0; c < stride; c += step) {
+            const Lanes middle = lanes_at<Lanes>(centre + c);
+            const Bits mask = (Bits)lanes_at<Lanes>(within + c);
+            Lanes sum = lanes_at<Lanes>(sums + c);
+            for (int r = 0; r < count; ++r) {
+                const Bits given = (Bits)lanes_at<Lanes>(points + r * columns + c) & mask;
+                const Lanes number = (Lanes)given - middle;
+                lanes_at<Lanes>(to + r * stride + c) = number;
+                square[r] += number * number;
+                sum += number;
+            }
+            lanes_at<Lanes>(sums + c) = sum;
+        }
+        double in_lanes[count][step];
+        for (int r = 0; r < count; ++r) lanes_at<Lanes>(in_lanes[r]) = square[r];
+        for (int r = 0; r < count; ++r) {
+            double total = in_lanes[r][0];
+            for (int lane = 1; lane < step; ++lane) total += in_lanes[r][lane];
+            squares[first + r] = total;
+        }
     }
 
     // Numbers that leave room in the first cache for a tile and for the rows that come in.
     static constexpr std::int64_t cached = 3000;
 
     std::int64_t columns_, stride_, height_;
-    std::vector<double> centre_, sums_, numbers_;
+    // Within a row all bits are set, beyond it none.
+    std::vector<double> centre_, within_, sums_, numbers_;
 };
 
 // Adds the products of four columns with some groups of four to a row-major matrix.
@@ -123,7 +157,8 @@ UNBEND_INLINE inline void add_triangle(const CentredBlock &block, std::int64_t r
     }
 }
 
-// Sums of x - c, of (x - c)(x - c)' and, for each row, of its squares.
+// Sums of x - c, of (x - c)(x - c)', of which the lower triangle is filled, and, for each row, of
+// its squares.
 inline void moments(const double *points, std::int64_t rows, std::int64_t columns,
                     const double *centre, double *sums, double *products, double *squares) {
     CentredBlock block(centre, columns);
@@ -133,14 +168,14 @@ inline void moments(const double *points, std::int64_t rows, std::int64_t column
         using Lanes = typename decltype(use)::type;
         for (std::int64_t first = 0; first < rows; first += block.height()) {
             const std::int64_t count = std::min(block.height(), rows - first);
-            block.template fill<Lanes>(points + first * columns, count, squares + first);
+            block.template fill<Lanes>(points + first * columns, points + rows * columns, count,
+                                       squares + first);
             add_triangle<Lanes>(block, count, triangle.data());
         }
     });
     std::copy(block.sums(), block.sums() + columns, sums);
     for (std::int64_t i = 0; i < columns; ++i)
-        for (std::int64_t j = 0; j <= i; ++j)
-            products[i * columns + j] = products[j * columns + i] = triangle[i * stride + j];
+        std::copy(&triangle[i * stride], &triangle[i * stride] + i + 1, products + i * columns);
 }
 
 }  // namespace unbend

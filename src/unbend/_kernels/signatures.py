@@ -248,19 +248,16 @@ class Kernels(Protocol):
     ) -> tuple[bool, float, bool, int]:
         """Fill the number of the distinct row that each row equals, in order of first occurrence.
 
-        Returns whether all numbers are finite (else `copies` is not filled), their largest
-        magnitude, whether one other than zero is below `vanishing`, and how many rows differ.
+        Returns whether all numbers are finite, their largest magnitude, whether one other than
+        zero is below `vanishing`, and how many rows differ: `copies` are filled if not all do.
         """
 
-    def moments(
-        self,
-        points: FloatArray,
-        centre: FloatArray,
-        sums: FloatArray,
-        products: FloatArray,
-        squares: FloatArray,
-    ) -> None:
-        """Fill Σ (x − c), Σ (x − c)(x − c)' and the square |x − c|² of each row."""
+    def near_products(self, points: FloatArray, far: float, products: FloatArray) -> int:
+        """Fill Σ (x − m)(x − m)' about the mean m of the rows near it, and return their number.
+
+        Rows more than `far` times as far from the mean as the median row are left out, and again
+        until there are none.
+        """
 
     def sparse_product(
         self,

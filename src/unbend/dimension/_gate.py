@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
+from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.norms import Plain
 
 MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
@@ -33,10 +34,11 @@ ISOLATED, DEVIATIONS, NEIGHBOR = 10.0, 8.0, 5
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Distinct rows of the data; row i of the data equals distinct row `copy[i]`."""
+    """Distinct rows of the data: what is known of them, indexed by `copy`, is so of all rows."""
 
     space: Space
-    copy: IntArray
+    # The distinct row that each row equals; all of them where there are no copies.
+    copy: IntArray | slice
 
     @property
     def n(self) -> int:
@@ -57,10 +59,10 @@ def opened(
     As neighbours at distance zero they would even make it infinite.
     """
     if isinstance(X, Space):
-        space, copy, distinct = X, *_distinct(X)
+        space, copy = X, _distinct(X)
     else:
-        space, copy, distinct = _space(X, metric, metric_params or {}, threads(n_jobs))
-    rows = Rows(space if distinct == space.n else space.take(_first(copy)), copy)
+        space, copy = _space(X, metric, metric_params or {}, threads(n_jobs))
+    rows = Rows(space, slice(None)) if copy is None else Rows(space.take(_first(copy)), copy)
     if not _tells_all_apart(space):
         rows = _apart(rows)
     if rows.n < least:
@@ -95,8 +97,8 @@ def _apart(rows: Rows) -> Rows:
     return rows
 
 
-def _distinct(space: Space) -> tuple[IntArray, int]:
-    """Which distinct row each row equals, in the order of their first rows, and how many differ."""
+def _distinct(space: Space) -> IntArray | None:
+    """Which distinct row each row equals, in the order of their first rows; None if all differ."""
     if isinstance(space, GraphSpace):
         raise TypeError(
             "a sparse graph does not tell the distances that an estimate of the dimension needs: "
@@ -105,11 +107,9 @@ def _distinct(space: Space) -> tuple[IntArray, int]:
     if isinstance(space, PointSpace):
         copy = np.empty(space.n, dtype=np.int64)
         features = np.ascontiguousarray(space.features, dtype=np.float64)
-        finite, _, _, distinct = kernels.distinct_rows(features, 0.0, copy)
-        if finite:
-            return copy, distinct
+        return copy if kernels.distinct_rows(features, 0.0, copy)[-1] < space.n else None
     first, copied = space.distinct()
-    return copied, len(first)
+    return copied if len(first) < space.n else None
 
 
 def _first(copy: IntArray) -> IntArray:
@@ -119,7 +119,7 @@ def _first(copy: IntArray) -> IntArray:
 
 def _space(
     X: Any, metric: MetricName, params: Mapping[str, Any], workers: int
-) -> tuple[Space, IntArray, int]:
+) -> tuple[Space, IntArray | None]:
     """Space of a table, and which of its rows are copies, as `_distinct` tells it."""
     if not callable(metric) and metric not in METRICS and metric != "precomputed":
         names = ", ".join(repr(name) for name in METRICS)
@@ -127,19 +127,20 @@ def _space(
             f"metric={metric!r} is not allowed: it must be 'precomputed', a callable, or one of "
             f"{names}"
         )
-    rows, copy, distinct = _numbers(X)
+    rows, copy = _numbers(X)
     if metric == "precomputed":
         _check_distances(rows)
         space: Space = DistanceSpace(rows)
-        return space, *_distinct(space)
-    fitted = Metric(metric, params).fitted(rows)
+        return space, _distinct(space)
+    plain = metric == "euclidean" and not params
+    fitted = EUCLIDEAN if plain else Metric(metric, params).fitted(rows)
     if fitted.constants:
         space = PointSpace(rows, fitted, workers)
-        return space, *_distinct(space)
-    return PointSpace.seen_as_they_are(rows, fitted, workers), copy, distinct
+        return space, _distinct(space)
+    return PointSpace.seen_as_they_are(rows, fitted, workers), copy
 
 
-def _numbers(X: Any) -> tuple[FloatArray, IntArray, int]:
+def _numbers(X: Any) -> tuple[FloatArray, IntArray | None]:
     """Rows of finite numbers of any table that NumPy can read, and which of them are copies."""
     if is_sparse(X):
         raise TypeError("X must be dense: pass X.toarray()")
@@ -165,7 +166,7 @@ def _numbers(X: Any) -> tuple[FloatArray, IntArray, int]:
         # Rows that differ by less are at distance zero, and copies.
         rows = np.where(np.abs(rows) < VANISHING, 0.0, rows)
         _, _, _, distinct = kernels.distinct_rows(rows, VANISHING, copy)
-    return rows, copy, distinct
+    return rows, copy if distinct < len(rows) else None
 
 
 def _check_distances(distances: FloatArray) -> None:

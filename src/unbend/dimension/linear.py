@@ -1,6 +1,7 @@
 """Dimension by principal components: of all rows together, or of every neighbourhood."""
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ CLOUD = 2000
 CENTRES = 2500
 # Ratios below this, times the number of directions, are rounding.
 FLOOR = 1e-14
+# In place of zero, where a logarithm is taken.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def pca(
@@ -90,11 +93,10 @@ def pca(
         raise ValueError("the rows of X do not differ in any direction")
     ratios = variances / variances[0]
     floor = max(share, FLOOR * len(variances))
-    dimension = float(np.sum(ratios > floor))
+    dimension = float(np.count_nonzero(ratios > floor))
     # Eigenvalues of n Gaussian rows have a relative variance of 2/n, their ratios twice that.
-    with np.errstate(divide="ignore"):
-        above = ndtr(np.log(ratios / floor) / np.sqrt(4 / rows.n))
-    error = float(np.sqrt(np.sum(above * (1 - above))))
+    above = ndtr(np.log(np.maximum(ratios, TINY) / floor) * sqrt(rows.n / 4))
+    error = sqrt(above @ (1 - above))
     number = np.arange(1.0, len(ratios) + 1)
     line = np.full(len(ratios), floor)
     curve = Curve(number, ratios, "direction", "variance / largest", (1.0, dimension), line)
@@ -124,7 +126,7 @@ def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, int]:
         near = _near(np.median(distances, axis=1))
         products = centred_gram(distances[np.ix_(near, near)][None])[0]
         kept, all_rows = len(products), part.n
-    values = np.linalg.eigvalsh(products)[::-1] / kept
+    values = np.linalg.eigvalsh(products)[::-1][:kept] / kept
     return np.maximum(values, 0.0), all_rows - kept
 
 
