@@ -104,6 +104,22 @@ bool any_within(const Four<Real> &a, const Four<Real> &b, const Four<Real> &boun
 }
 #endif
 
+// One bit for each number of `a`, then of `b`, that is at most its counterpart in `bound`.
+UNBEND_INLINE inline std::uint32_t within_bits(const Four<double> &a, const Four<double> &b,
+                                               const Four<double> &bound) {
+#if defined(__GNUC__)
+    typedef std::int64_t Words __attribute__((vector_size(32)));
+    constexpr Words first = {1, 2, 4, 8}, second = {16, 32, 64, 128};
+    const Words bits = ((a.pack <= bound.pack) & first) | ((b.pack <= bound.pack) & second);
+    return static_cast<std::uint32_t>((bits[0] | bits[1]) | (bits[2] | bits[3]));
+#else
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 4; ++i)
+        bits |= (a.pack[i] <= bound.pack[i] ? 1u << i : 0) | (b.pack[i] <= bound.pack[i] ? 16u << i : 0);
+    return bits;
+#endif
+}
+
 template <typename Real>
 UNBEND_INLINE inline Four<Real> size_of(const Four<Real> &a) {
     return larger(a, Four<Real>::all(0) - a);
