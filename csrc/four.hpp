@@ -58,6 +58,10 @@ template <typename Real>
 UNBEND_INLINE inline Four<Real> larger(const Four<Real> &a, const Four<Real> &b) {
     return {a.pack > b.pack ? a.pack : b.pack};
 }
+template <typename Real>
+UNBEND_INLINE inline Four<Real> smaller(const Four<Real> &a, const Four<Real> &b) {
+    return {a.pack < b.pack ? a.pack : b.pack};
+}
 // Whether any number of `a` or `b` is at most its counterpart in `bound`.
 template <typename Real>
 UNBEND_INLINE inline bool any_within(const Four<Real> &a, const Four<Real> &b,
@@ -95,6 +99,10 @@ Four<Real> operator/(const Four<Real> &a, const Four<Real> &b) {
 template <typename Real>
 Four<Real> larger(const Four<Real> &a, const Four<Real> &b) {
     return each(a, b, [](Real x, Real y) { return x > y ? x : y; });
+}
+template <typename Real>
+Four<Real> smaller(const Four<Real> &a, const Four<Real> &b) {
+    return each(a, b, [](Real x, Real y) { return x < y ? x : y; });
 }
 template <typename Real>
 bool any_within(const Four<Real> &a, const Four<Real> &b, const Four<Real> &bound) {

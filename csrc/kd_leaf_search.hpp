@@ -77,14 +77,45 @@ class KdLeafSearch {
         return queries_[(i / abreast * columns() + column) * abreast + i % abreast];
     }
 
+    // The numbers of four rows from one on, which is a multiple of four.
+    UNBEND_INLINE const double *four_queries(int i) const {
+        return queries_ + i / abreast * abreast * columns() + i % abreast;
+    }
+
     // Own leaf first, then what its ancestors hold beside it: near rows come early.
     UNBEND_INLINE void climb(std::int32_t node) {
-        for (int i = 0; i < count_; ++i) scan(i, tree_.nodes[node]);
+        const bool sortable = nearest_[0].takes_sorted() && tree_.nodes[node].count <= leaf_rows;
+        for (int i = 0; i < count_; ++i)
+            if (!sortable || !start(i)) scan(i, tree_.nodes[node]);
         look_up_reach();
         for (; tree_.nodes[node].parent >= 0; node = tree_.nodes[node].parent) {
             wait_for_children(tree_.nodes[node].parent, node);
             work_off();
         }
+    }
+
+    // Sorts the other rows of the leaf by ranks, counted without branches that nobody foresees;
+    // gives up where two are equally far, up to rounding.
+    UNBEND_INLINE bool start(int i) {
+        double power[leaf_rows];
+        std::fill(power, power + leaf_rows, std::numeric_limits<double>::infinity());
+        for (int first = 0; first < count_; first += abreast)
+            measure_group(i, queries_ + first * columns(), power + first);
+        power[i] = std::numeric_limits<double>::infinity();
+        std::int64_t rank[leaf_rows] = {};
+        for (int j = 0; j < count_; ++j)
+            for (int other = 0; other < leaf_rows; ++other) rank[other] += power[j] < power[other];
+        Candidate sorted[leaf_rows];
+        // A rank that two rows share leaves the next one free.
+        for (Candidate &place : sorted) place.power = none;
+        for (int j = 0; j < count_; ++j) sorted[rank[j]] = {power[j], itself_[j]};
+        const std::int64_t last = std::min<std::int64_t>(k_, count_ - 2);
+        for (std::int64_t j = 0; j < last; ++j)
+            if (!(sorted[j + 1].power - sorted[j].power > same_root * sorted[j + 1].power))
+                return false;
+        nearest_[i].begin(sorted, count_ - 1);
+        reach_[i] = nearest_[i].reach();
+        return true;
     }
 
     UNBEND_INLINE void look_up_reach() {
@@ -138,7 +169,7 @@ class KdLeafSearch {
     UNBEND_INLINE void visit(const KdNode &leaf, const double *box) {
         bool scanned = false;
         for (int i = 0; i < count_; i += 4) {
-            const double *numbers = queries_ + i / abreast * abreast * columns() + i % abreast;
+            const double *numbers = four_queries(i);
             Doubles power = Doubles::all(0);
             for (int c = 0; c < columns(); ++c) {
                 const Doubles row = Doubles::load(numbers + c * abreast);
@@ -157,6 +188,19 @@ class KdLeafSearch {
         if (scanned) look_up_reach();
     }
 
+    // Powers of the distances of one row to a group of rows; tells which are within its reach.
+    UNBEND_INLINE std::uint32_t measure_group(int i, const double *block, double *power) const {
+        Doubles low = Doubles::all(0), high = low;
+        for (int c = 0; c < columns(); ++c, block += abreast) {
+            const Doubles number = Doubles::all(query(i, c));
+            low = Norm::add(low, Doubles::load(block) - number);
+            high = Norm::add(high, Doubles::load(block + 4) - number);
+        }
+        low.store(power);
+        high.store(power + 4);
+        return within_bits(low, high, Doubles::all(reach_[i]));
+    }
+
     // Offers the rows of a leaf to one row.
     UNBEND_INLINE void scan(int i, const KdNode &leaf) {
         Nearest<Norm> &nearest = nearest_[i];
@@ -165,27 +209,19 @@ class KdLeafSearch {
             leaf.count <= leaf_rows ? leaf.count : std::min<std::int64_t>(leaf.count, k_ + 1);
         for (std::int64_t first = 0; first < count; first += abreast) {
             const std::int64_t group = leaf.group + first / abreast;
-            const double *block = &tree_.coordinates[group * abreast * columns()];
-            Doubles low = Doubles::all(0), high = low;
-            for (int c = 0; c < columns(); ++c, block += abreast) {
-                const Doubles number = Doubles::all(query(i, c));
-                low = Norm::add(low, Doubles::load(block) - number);
-                high = Norm::add(high, Doubles::load(block + 4) - number);
-            }
-            std::uint32_t within = within_bits(low, high, Doubles::all(nearest.reach()));
+            double power[abreast];
+            std::uint32_t within = measure_group(
+                i, &tree_.coordinates[group * abreast * columns()], power);
             // A row is no neighbour of itself.
             const std::int64_t own = itself_ + i - &tree_.index[group * abreast];
             if (own >= 0 && own < abreast) within &= ~(1u << own);
             if (within == 0) continue;
-            double power[abreast];
-            low.store(power);
-            high.store(power + 4);
             for (; within != 0; within &= within - 1) {
                 const int lane = __builtin_ctz(within);
                 nearest.offer(power[lane], tree_.index[group * abreast + lane]);
             }
+            reach_[i] = nearest.reach();
         }
-        reach_[i] = nearest.reach();
     }
 
     const KdTree &tree_;

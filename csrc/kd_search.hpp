@@ -186,10 +186,16 @@ void search_columns(const KdTree &tree, std::int64_t first, std::int64_t last, s
 template <typename Norm>
 void kd_neighbors(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
                   int threads, std::int32_t *indices, double *distances) {
-    search_columns<KdLeafSearch, Norm>(
-        tree, first, last, k, threads, [&](auto &search, std::int64_t i) UNBEND_INLINE {
-            search.neighbors_of_leaf(tree.leaves[i], indices, distances);
-        });
+    const auto body = [&](auto &search, std::int64_t i) UNBEND_INLINE {
+        search.neighbors_of_leaf(tree.leaves[i], indices, distances);
+    };
+    // In many columns leaves are wide, and what one of its rows reaches others do not: there each
+    // goes its own way.
+    constexpr int together = 5;
+    if (tree.columns <= together)
+        search_columns<KdLeafSearch, Norm>(tree, first, last, k, threads, body);
+    else
+        search_columns<KdSearch, Norm>(tree, first, last, k, threads, body);
 }
 
 // Rows nearest to each of `count` new rows, to (count, k) arrays.
