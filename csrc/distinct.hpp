@@ -136,15 +136,19 @@ UNBEND_INLINE inline void hash_rows(const double *points, const double *end, std
     const Bits rest = (Bits)(lanes_at<Lanes>(places) < static_cast<double>(columns - whole));
     for (std::int64_t i = 0; i < rows; ++i, points += columns) {
         hasher.begin();
-        for (std::int64_t c = 0; c < whole; c += step)
-            hasher.take(lanes_at<Lanes>(points + c), every);
+        for (std::int64_t c = 0; c < whole; c += step) {
+            const Lanes numbers = lanes_at<Lanes>(points + c);
+            hasher.take(numbers, every);
+        }
         // Reads on into the next rows, as long as there are any.
-        if (whole < columns && points + whole + step <= end)
-            hasher.take(lanes_at<Lanes>(points + whole), rest);
-        else if (whole < columns) {
+        if (whole < columns && points + whole + step <= end) {
+            const Lanes numbers = lanes_at<Lanes>(points + whole);
+            hasher.take(numbers, rest);
+        } else if (whole < columns) {
             double last[step] = {};
             std::copy(points + whole, points + columns, last);
-            hasher.take(lanes_at<Lanes>(last), rest);
+            const Lanes numbers = lanes_at<Lanes>(last);
+            hasher.take(numbers, rest);
         }
         hashes[i] = hasher.hash();
     }
