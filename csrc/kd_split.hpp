@@ -138,14 +138,14 @@ class KdSplitter {
         from_left_.resize(std::max<std::size_t>(from_left_.size(), count + 1));
         from_right_.resize(from_left_.size());
         const double *values = values_.data();
-        std::int64_t *from_left = from_left_.data(), *from_right = from_right_.data();
+        std::int32_t *from_left = from_left_.data(), *from_right = from_right_.data();
         std::int64_t misplaced = 0, others = 0;
         for (std::int64_t i = 0; i < left; ++i) {
-            from_left[misplaced] = i;
+            from_left[misplaced] = static_cast<std::int32_t>(i);
             misplaced += !goes_left(values[i]);
         }
         for (std::int64_t i = left; i < count; ++i) {
-            from_right[others] = i;
+            from_right[others] = static_cast<std::int32_t>(i);
             others += goes_left(values[i]);
         }
         for (std::int64_t m = 0; m < misplaced; ++m)
@@ -176,7 +176,7 @@ class KdSplitter {
 
     KdRows &rows_;
     std::vector<double> values_, scratch_;
-    std::vector<std::int64_t> from_left_, from_right_;
+    std::vector<std::int32_t> from_left_, from_right_;
 };
 
 }  // namespace unbend
