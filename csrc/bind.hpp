@@ -38,6 +38,7 @@ void bind_cholesky(nanobind::module_ &module);
 void bind_descent(nanobind::module_ &module);
 void bind_distances(nanobind::module_ &module);
 void bind_local(nanobind::module_ &module);
+void bind_moments(nanobind::module_ &module);
 void bind_neighbors(nanobind::module_ &module);
 void bind_paths(nanobind::module_ &module);
 void bind_products(nanobind::module_ &module);

@@ -58,6 +58,10 @@ template <typename Real>
 UNBEND_INLINE inline Four<Real> larger(const Four<Real> &a, const Four<Real> &b) {
     return {a.pack > b.pack ? a.pack : b.pack};
 }
+template <typename Real>
+UNBEND_INLINE inline Four<Real> smaller(const Four<Real> &a, const Four<Real> &b) {
+    return {a.pack < b.pack ? a.pack : b.pack};
+}
 // Whether any number of `a` or `b` is at most its counterpart in `bound`.
 template <typename Real>
 UNBEND_INLINE inline bool any_within(const Four<Real> &a, const Four<Real> &b,
@@ -97,12 +101,32 @@ Four<Real> larger(const Four<Real> &a, const Four<Real> &b) {
     return each(a, b, [](Real x, Real y) { return x > y ? x : y; });
 }
 template <typename Real>
+Four<Real> smaller(const Four<Real> &a, const Four<Real> &b) {
+    return each(a, b, [](Real x, Real y) { return x < y ? x : y; });
+}
+template <typename Real>
 bool any_within(const Four<Real> &a, const Four<Real> &b, const Four<Real> &bound) {
     for (int i = 0; i < 4; ++i)
         if (a.pack[i] <= bound.pack[i] || b.pack[i] <= bound.pack[i]) return true;
     return false;
 }
 #endif
+
+// One bit for each number of `a`, then of `b`, that is at most its counterpart in `bound`.
+UNBEND_INLINE inline std::uint32_t within_bits(const Four<double> &a, const Four<double> &b,
+                                               const Four<double> &bound) {
+#if defined(__GNUC__)
+    typedef std::int64_t Words __attribute__((vector_size(32)));
+    constexpr Words first = {1, 2, 4, 8}, second = {16, 32, 64, 128};
+    const Words bits = ((a.pack <= bound.pack) & first) | ((b.pack <= bound.pack) & second);
+    return static_cast<std::uint32_t>((bits[0] | bits[1]) | (bits[2] | bits[3]));
+#else
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 4; ++i)
+        bits |= (a.pack[i] <= bound.pack[i] ? 1u << i : 0) | (b.pack[i] <= bound.pack[i] ? 16u << i : 0);
+    return bits;
+#endif
+}
 
 template <typename Real>
 UNBEND_INLINE inline Four<Real> size_of(const Four<Real> &a) {

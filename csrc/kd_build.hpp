@@ -159,6 +159,11 @@ inline KdTree build_kd_tree(const double *points, std::int64_t rows, int columns
     tree.rows = rows;
     tree.columns = columns;
     tree.scale = safe_scale(largest_size(points, rows * columns));
+    // About what leaves of twelve rows take, so that nothing is moved while the tree grows.
+    tree.nodes.reserve(rows / abreast + 1);
+    tree.boxes.reserve((rows / abreast + 1) * 2 * arity * columns);
+    tree.index.reserve(rows * 3 / 2 + abreast);
+    tree.coordinates.reserve((rows * 3 / 2 + abreast) * columns);
     KdRows sorted(points, rows, columns, tree.scale);
     Poller poller(poll);
     const KdPart whole = sorted.part(0, rows);

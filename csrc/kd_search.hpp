@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dispatch.hpp"
+#include "kd_leaf_search.hpp"
 #include "kd_tree.hpp"
 #include "nearest.hpp"
 #include "poll.hpp"
@@ -170,36 +171,41 @@ void search_all(const KdTree &tree, std::int64_t first, std::int64_t last, std::
 }
 
 // The same, with the search that fits the number of columns: small fixed ones are unrolled.
-template <typename Norm, typename Body>
+template <template <typename, int> class Search, typename Norm, typename Body>
 void search_columns(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
                     int threads, const Body &body) {
     if (tree.columns == 2)
-        search_all<KdSearch<Norm, 2>>(tree, first, last, k, threads, body);
+        search_all<Search<Norm, 2>>(tree, first, last, k, threads, body);
     else if (tree.columns == 3)
-        search_all<KdSearch<Norm, 3>>(tree, first, last, k, threads, body);
+        search_all<Search<Norm, 3>>(tree, first, last, k, threads, body);
     else
-        search_all<KdSearch<Norm, 0>>(tree, first, last, k, threads, body);
+        search_all<Search<Norm, 0>>(tree, first, last, k, threads, body);
 }
 
 // Neighbours of the rows in the leaves first <= i < last, to their rows of (rows, k) arrays.
 template <typename Norm>
 void kd_neighbors(const KdTree &tree, std::int64_t first, std::int64_t last, std::int64_t k,
                   int threads, std::int32_t *indices, double *distances) {
-    search_columns<Norm>(tree, first, last, k, threads,
-                         [&](auto &search, std::int64_t i) UNBEND_INLINE {
-                             search.neighbors_of_leaf(tree.leaves[i], indices, distances);
-                         });
+    const auto body = [&](auto &search, std::int64_t i) UNBEND_INLINE {
+        search.neighbors_of_leaf(tree.leaves[i], indices, distances);
+    };
+    // In many columns leaves are wide, and what one of its rows reaches others do not: there each
+    // goes its own way.
+    constexpr int together = 5;
+    if (tree.columns <= together)
+        search_columns<KdLeafSearch, Norm>(tree, first, last, k, threads, body);
+    else
+        search_columns<KdSearch, Norm>(tree, first, last, k, threads, body);
 }
 
 // Rows nearest to each of `count` new rows, to (count, k) arrays.
 template <typename Norm>
 void kd_nearest_of(const KdTree &tree, const double *points, std::int64_t count, std::int64_t k,
                    int threads, std::int32_t *indices, double *distances) {
-    search_columns<Norm>(tree, 0, count, k, threads,
-                         [&](auto &search, std::int64_t i) UNBEND_INLINE {
-                             search.nearest_of(points + i * tree.columns, indices + i * k,
-                                               distances + i * k);
-                         });
+    search_columns<KdSearch, Norm>(
+        tree, 0, count, k, threads, [&](auto &search, std::int64_t i) UNBEND_INLINE {
+            search.nearest_of(points + i * tree.columns, indices + i * k, distances + i * k);
+        });
 }
 
 }  // namespace unbend

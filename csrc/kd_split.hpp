@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "four.hpp"
 #include "kd_tree.hpp"
 
 namespace unbend {
@@ -35,46 +36,51 @@ struct KdPart {
 // The rows on their way to the leaves.
 class KdRows {
   public:
+    // A little longer than the rows, so that whole vectors can be read anywhere.
     KdRows(const double *points, std::int64_t rows, int columns, double scale)
-        : columns(columns), numbers(points, points + rows * columns), index(rows) {
-        for (double &number : numbers) number *= scale;
+        : columns(columns), numbers(rows * columns + 3), index(rows) {
+        for (std::int64_t i = 0; i < rows * columns; ++i) numbers[i] = points[i] * scale;
         for (std::int64_t i = 0; i < rows; ++i) index[i] = static_cast<std::int32_t>(i);
     }
 
     KdPart part(std::int64_t first, std::int64_t last) const {
         KdPart part{first, last, std::vector<double>(2 * columns)};
-        double *low = part.box.data(), *high = low + columns;
-        std::fill(low, high, std::numeric_limits<double>::infinity());
-        std::fill(high, high + columns, -std::numeric_limits<double>::infinity());
-        for (std::int64_t i = first; i < last; ++i)
-            for (int c = 0; c < columns; ++c) {
-                low[c] = std::min(low[c], numbers[i * columns + c]);
-                high[c] = std::max(high[c], numbers[i * columns + c]);
-            }
+        dispatch([&]() UNBEND_INLINE {
+            for (int c = 0; c < columns; c += 4) measure(part, c);
+        });
         return part;
     }
 
-    // Swaps rows until all with less (or not more) than the pivot come first; gives where the
-    // others begin.
-    std::int64_t move(const KdPart &part, int column, double pivot, bool with_equal) {
-        const auto goes_left = [&](std::int64_t i) {
-            const double value = numbers[i * columns + column];
-            return with_equal ? value <= pivot : value < pivot;
-        };
-        std::int64_t i = part.first, j = part.last - 1;
-        while (true) {
-            while (i <= j && goes_left(i)) ++i;
-            while (i <= j && !goes_left(j)) --j;
-            if (i > j) return i;
-            std::swap_ranges(&numbers[i * columns], &numbers[i * columns] + columns,
-                             &numbers[j * columns]);
-            std::swap(index[i], index[j]);
-        }
+    void swap(std::int64_t i, std::int64_t j) {
+        std::swap_ranges(&numbers[i * columns], &numbers[i * columns] + columns,
+                         &numbers[j * columns]);
+        std::swap(index[i], index[j]);
     }
 
     const int columns;
     std::vector<double> numbers;
     std::vector<std::int32_t> index;
+
+  private:
+    // Extremes of four columns at once; beyond the last one are numbers of the next row, which are
+    // not used.
+    UNBEND_INLINE void measure(KdPart &part, int column) const {
+        Four<double> low = Four<double>::all(std::numeric_limits<double>::infinity());
+        Four<double> high = Four<double>::all(-std::numeric_limits<double>::infinity());
+        const double *row = numbers.data() + part.first * columns + column;
+        for (std::int64_t i = part.first; i < part.last; ++i, row += columns) {
+            const Four<double> given = Four<double>::load(row);
+            low = smaller(given, low);
+            high = larger(given, high);
+        }
+        double lows[4], highs[4];
+        low.store(lows);
+        high.store(highs);
+        for (int c = 0; c < 4 && column + c < columns; ++c) {
+            part.box[column + c] = lows[c];
+            part.box[columns + column + c] = highs[c];
+        }
+    }
 };
 
 // Splits parts in two.
@@ -117,7 +123,33 @@ class KdSplitter {
             pivot = scratch_[count / 2];
             cut = cut_at(pivot, count);
         }
-        return rows_.move(whole, column, pivot, cut.with_equal);
+        if (cut.with_equal)
+            swap_misplaced(whole.first, count, cut.left, [=](double x) { return x <= pivot; });
+        else
+            swap_misplaced(whole.first, count, cut.left, [=](double x) { return x < pivot; });
+        return whole.first + cut.left;
+    }
+
+    // Swaps rows on the wrong side of `left`, of which there are as many on either: found without
+    // branches, since no processor foresees them.
+    template <typename GoesLeft>
+    void swap_misplaced(std::int64_t first, std::int64_t count, std::int64_t left,
+                        const GoesLeft &goes_left) {
+        from_left_.resize(std::max<std::size_t>(from_left_.size(), count + 1));
+        from_right_.resize(from_left_.size());
+        const double *values = values_.data();
+        std::int32_t *from_left = from_left_.data(), *from_right = from_right_.data();
+        std::int64_t misplaced = 0, others = 0;
+        for (std::int64_t i = 0; i < left; ++i) {
+            from_left[misplaced] = static_cast<std::int32_t>(i);
+            misplaced += !goes_left(values[i]);
+        }
+        for (std::int64_t i = left; i < count; ++i) {
+            from_right[others] = static_cast<std::int32_t>(i);
+            others += goes_left(values[i]);
+        }
+        for (std::int64_t m = 0; m < misplaced; ++m)
+            rows_.swap(first + from_left[m], first + from_right[m]);
     }
 
     Cut cut_at(double pivot, std::int64_t count) const {
@@ -144,6 +176,7 @@ class KdSplitter {
 
     KdRows &rows_;
     std::vector<double> values_, scratch_;
+    std::vector<std::int32_t> from_left_, from_right_;
 };
 
 }  // namespace unbend

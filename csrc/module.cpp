@@ -7,6 +7,7 @@ NB_MODULE(_native, module) {
     bind_descent(module);
     bind_distances(module);
     bind_local(module);
+    bind_moments(module);
     bind_neighbors(module);
     bind_paths(module);
     bind_products(module);

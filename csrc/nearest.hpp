@@ -46,8 +46,8 @@ constexpr double same_root = 4 * std::numeric_limits<double>::epsilon();
 // Order by (distance, index), without a root where the powers alone decide.
 template <typename Norm>
 UNBEND_INLINE inline bool nearer(const Candidate &a, const Candidate &b) {
-    if (a.power == b.power) return a.index < b.index;
     if (std::fabs(a.power - b.power) > same_root * b.power) return a.power < b.power;
+    if (a.power == b.power) return a.index < b.index;
     const double first = Norm::distance(a.power), second = Norm::distance(b.power);
     return first == second ? a.index < b.index : first < second;
 }
@@ -75,6 +75,16 @@ class Nearest {
             insert(candidate);
         else
             push(candidate);
+    }
+
+    // Whether candidates would be kept as they are given, nearest first.
+    UNBEND_INLINE bool takes_sorted() const { return k_ <= few; }
+
+    // Starts with sorted candidates; no more than there is room for are taken.
+    UNBEND_INLINE void begin(const Candidate *sorted, std::int64_t count) {
+        size_ = std::min(count, k_);
+        for (std::int64_t j = 0; j < size_; ++j) slots_[j] = sorted[j];
+        if (size_ == k_) reach_ = slots_[k_ - 1].power * slack_;
     }
 
     // Distances, in the units of the data, and indices in their final order.

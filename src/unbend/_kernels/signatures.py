@@ -243,6 +243,25 @@ class Kernels(Protocol):
         Edges join rows of a sample to those of their first `widths[s]` neighbours in it.
         """
 
+    def distinct_rows(
+        self, points: FloatArray, vanishing: float, copies: IntArray
+    ) -> tuple[bool, float, bool, int]:
+        """Fill the number of the distinct row that each row equals, in order of first occurrence.
+
+        Returns whether all numbers are finite, their largest magnitude, whether one other than
+        zero is below `vanishing`, and how many rows differ: `copies` are filled if not all do.
+        """
+
+    def near_products(
+        self, points: FloatArray, far: float, products: FloatArray
+    ) -> tuple[int, float]:
+        """Fill Σ (x − m)(x − m)' about the mean m of the rows near it, and return their number.
+
+        Beside it the mean of |x − m|⁴, but for what skewness adds where m was guessed first.
+        Rows more than `far` times as far from the mean as the median row are left out, and again
+        until there are none.
+        """
+
     def sparse_product(
         self,
         row: IntArray,

@@ -9,8 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
+from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.norms import Plain
 
 MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
@@ -32,10 +34,11 @@ ISOLATED, DEVIATIONS, NEIGHBOR = 10.0, 8.0, 5
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Distinct rows of the data; row i of the data equals distinct row `copy[i]`."""
+    """Distinct rows of the data: what is known of them, indexed by `copy`, is so of all rows."""
 
     space: Space
-    copy: IntArray
+    # The distinct row that each row equals; all of them where there are no copies.
+    copy: IntArray | slice
 
     @property
     def n(self) -> int:
@@ -55,14 +58,11 @@ def opened(
 
     As neighbours at distance zero they would even make it infinite.
     """
-    space = X if isinstance(X, Space) else _space(X, metric, metric_params or {}, threads(n_jobs))
-    if isinstance(space, GraphSpace):
-        raise TypeError(
-            "a sparse graph does not tell the distances that an estimate of the dimension needs: "
-            "give points, or dense distances such as unbend.graphs.geodesics of the graph"
-        )
-    first, copy = _distinct(space)
-    rows = Rows(space if len(first) == space.n else space.take(first), copy)
+    if isinstance(X, Space):
+        space, copy = X, _distinct(X)
+    else:
+        space, copy = _space(X, metric, metric_params or {}, threads(n_jobs))
+    rows = Rows(space, slice(None)) if copy is None else Rows(space.take(_first(copy)), copy)
     if not _tells_all_apart(space):
         rows = _apart(rows)
     if rows.n < least:
@@ -97,33 +97,51 @@ def _apart(rows: Rows) -> Rows:
     return rows
 
 
-def _distinct(space: Space) -> tuple[IntArray, IntArray]:
+def _distinct(space: Space) -> IntArray | None:
+    """Which distinct row each row equals, in the order of their first rows; None if all differ."""
+    if isinstance(space, GraphSpace):
+        raise TypeError(
+            "a sparse graph does not tell the distances that an estimate of the dimension needs: "
+            "give points, or dense distances such as unbend.graphs.geodesics of the graph"
+        )
     if isinstance(space, PointSpace):
-        # Equal rows have equal sums, and sorting sums is much faster than sorting rows. Not by a
-        # product of matrices, whose rounding depends on where a row stands.
-        weights = np.random.default_rng(0).uniform(1, 2, space.features.shape[1])
-        sums = np.sort(np.einsum("ij,j->i", np.ascontiguousarray(space.features), weights))
-        if not np.any(sums[1:] == sums[:-1]):
-            return np.arange(space.n), np.arange(space.n)
-    return space.distinct()
+        copy = np.empty(space.n, dtype=np.int64)
+        features = np.ascontiguousarray(space.features, dtype=np.float64)
+        return copy if kernels.distinct_rows(features, 0.0, copy)[-1] < space.n else None
+    first, copied = space.distinct()
+    return copied if len(first) < space.n else None
 
 
-def _space(X: Any, metric: MetricName, params: Mapping[str, Any], workers: int) -> Space:
+def _first(copy: IntArray) -> IntArray:
+    """First row of each distinct one, of which the numbers ascend."""
+    return np.flatnonzero(np.diff(np.maximum.accumulate(copy), prepend=-1))
+
+
+def _space(
+    X: Any, metric: MetricName, params: Mapping[str, Any], workers: int
+) -> tuple[Space, IntArray | None]:
+    """Space of a table, and which of its rows are copies, as `_distinct` tells it."""
     if not callable(metric) and metric not in METRICS and metric != "precomputed":
         names = ", ".join(repr(name) for name in METRICS)
         raise ValueError(
             f"metric={metric!r} is not allowed: it must be 'precomputed', a callable, or one of "
             f"{names}"
         )
-    rows = _numbers(X)
+    rows, copy = _numbers(X)
     if metric == "precomputed":
         _check_distances(rows)
-        return DistanceSpace(rows)
-    return PointSpace(rows, Metric(metric, params).fitted(rows), workers)
+        space: Space = DistanceSpace(rows)
+        return space, _distinct(space)
+    plain = metric == "euclidean" and not params
+    fitted = EUCLIDEAN if plain else Metric(metric, params).fitted(rows)
+    if fitted.constants:
+        space = PointSpace(rows, fitted, workers)
+        return space, _distinct(space)
+    return PointSpace.seen_as_they_are(rows, fitted, workers), copy
 
 
-def _numbers(X: Any) -> FloatArray:
-    """Rows of finite numbers of any table that NumPy can read."""
+def _numbers(X: Any) -> tuple[FloatArray, IntArray | None]:
+    """Rows of finite numbers of any table that NumPy can read, and which of them are copies."""
     if is_sparse(X):
         raise TypeError("X must be dense: pass X.toarray()")
     try:
@@ -135,21 +153,20 @@ def _numbers(X: Any) -> FloatArray:
         raise TypeError("X must be a table of real numbers") from None
     if rows.ndim != 2 or rows.size == 0:
         raise ValueError(f"X must have rows and columns, and its shape is {rows.shape}")
-    sizes = np.abs(rows)
-    # NaN is the largest of all.
-    largest = float(sizes.max())
-    if not np.isfinite(largest):
+    copy = np.empty(len(rows), dtype=np.int64)
+    finite, largest, vanishing, distinct = kernels.distinct_rows(rows, VANISHING, copy)
+    if not finite:
         raise ValueError("X contains NaN or infinity: drop those rows, or fill them in")
     if largest > LARGEST or 0 < largest < TINIEST:
         raise ValueError(
             f"the largest magnitude in X is {largest:.1e} and its square leaves double precision: "
             "rescale X, for example divide it by that number"
         )
-    # Rows that differ by less are at distance zero, and copies.
-    if float(sizes.min()) < VANISHING:
-        vanishing = (sizes < VANISHING) & (rows != 0)
-        return np.where(vanishing, 0.0, rows) if vanishing.any() else rows
-    return rows
+    if vanishing:
+        # Rows that differ by less are at distance zero, and copies.
+        rows = np.where(np.abs(rows) < VANISHING, 0.0, rows)
+        _, _, _, distinct = kernels.distinct_rows(rows, VANISHING, copy)
+    return rows, copy if distinct < len(rows) else None
 
 
 def _check_distances(distances: FloatArray) -> None:

@@ -1,6 +1,7 @@
 """Dimension by principal components: of all rows together, or of every neighbourhood."""
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,13 @@ from unbend.dimension._gate import (
     generator,
     opened,
 )
+from unbend.dimension.moments import FAR, near_products
 from unbend.dimension.spectra import block_variances, nearest_centre
 from unbend.dimension.value import Curve, Dimension, whole_number_error
 from unbend.neighbors import PointSpace
 from unbend.neighbors.norms import Plain
 from unbend.neighbors.space import centred_gram
 
-# Rows that are this many times farther from the middle than the median row are left out: one of
-# them would have the largest variance by itself.
-FAR = 5.0
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
 # Most neighbourhoods looked at: those of neighbouring rows are nearly the same.
@@ -34,7 +33,9 @@ FLOOR = 1e-14
 # Shares of neighbourhoods farther than this from one half do not cross it in another sample.
 DECIDED = 0.45
 # Values that stand for a normal law.
-QUANTILES = 16
+NORMAL = ndtri((np.arange(16) + 0.5) / 16)
+# In place of zero, where a logarithm is taken.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def pca(
@@ -91,13 +92,13 @@ def pca(
     """
     share = checked_share("threshold", threshold)
     rows = opened(X, metric, metric_params, n_jobs)
-    variances, tails, outliers = _spectrum(rows, generator(random_state))
+    variances, tails, outliers = _spectrum(rows, random_state)
     if not variances[0] > 0:
         raise ValueError("the rows of X do not differ in any direction")
     ratios = variances / variances[0]
     floor = max(share, FLOOR * len(variances))
-    dimension = float(np.sum(ratios > floor))
-    error = _count_error(ratios, floor, np.sqrt(2 * tails))
+    dimension = float(np.count_nonzero(ratios > floor))
+    error = _count_error(ratios, floor, sqrt(2 * tails))
     number = np.arange(1.0, len(ratios) + 1)
     line = np.full(len(ratios), floor)
     curve = Curve(number, ratios, "direction", "variance / largest", (1.0, dimension), line)
@@ -119,56 +120,39 @@ def _count_error(ratios: FloatArray, floor: float, deviation: float) -> float:
     The largest variance is in all ratios, so that they cross the floor together: the spread is
     that given the largest, and that of the mean as the largest varies.
     """
-    largest = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
-    with np.errstate(divide="ignore"):
-        above = ndtr(np.log(ratios[1:, None] / floor) / deviation + largest)
-    given = np.sum(above * (1 - above), axis=0).mean()
-    return float(np.sqrt(given + above.sum(axis=0).var()))
+    margins = np.log(np.maximum(ratios[1:], TINY) / floor) / deviation
+    above = ndtr(np.add.outer(margins, NORMAL))
+    count = above.sum(axis=0)
+    given = (count - np.einsum("ij,ij->j", above, above)).mean()
+    return sqrt(given + count.var())
 
 
-def _tails(squares: FloatArray, variances: FloatArray) -> float:
+def _tails(fourth: float, variances: FloatArray, n: int) -> float:
     """Relative variance of an eigenvalue, over 2: 1/n if rows are Gaussian, more with long tails.
 
     That is the fourth moment of the lengths by the one they have if Gaussian (of elliptical laws).
     """
-    gaussian = np.square(variances.sum()) + 2 * variances @ variances
-    return float(np.square(squares).mean() / max(gaussian, np.finfo(float).tiny) / len(squares))
+    gaussian = float(variances.sum()) ** 2 + 2 * float(variances @ variances)
+    return fourth / max(gaussian, TINY) / n
 
 
-def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, float, int]:
+def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, float, int]:
     """Variances along the principal directions, descending, without outliers; tails; outliers."""
     space = rows.space
     if isinstance(space, PointSpace) and _flat(rows):
-        features = np.asarray(space.features, dtype=np.float64)
-        centred, squares = _centred(features)
-        wide = centred.shape[1] > centred.shape[0]
-        products = centred @ centred.T if wide else centred.T @ centred
-        kept, all_rows = len(centred), len(features)
+        features = np.ascontiguousarray(space.features, dtype=np.float64)
+        products, kept, fourth = near_products(features)
+        all_rows = len(features)
     else:
-        drawn = np.sort(rng.permutation(rows.n)[:CLOUD])
+        drawn = np.sort(generator(random_state).permutation(rows.n)[:CLOUD])
         part = space.take(drawn)
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))
         products = centred_gram(distances[np.ix_(near, near)][None])[0]
-        squares = products.diagonal()
+        fourth = float(np.square(products.diagonal()).mean())
         kept, all_rows = len(products), part.n
-    values = np.maximum(np.linalg.eigvalsh(products)[::-1] / kept, 0.0)
-    return values, _tails(squares, values), all_rows - kept
-
-
-def _centred(points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Rows about their mean, without those far from it, and their squared lengths.
-
-    What rows far away did to the mean is undone.
-    """
-    while True:
-        # The mean as a product, which is much faster than one column after the other.
-        centred = points - np.full(len(points), 1 / len(points)) @ points
-        squares = np.einsum("ij,ij->i", centred, centred)
-        near = squares <= FAR**2 * np.median(squares)
-        if near.all():
-            return np.asarray(centred), squares
-        points = points[near]
+    values = np.maximum(np.linalg.eigvalsh(products)[::-1][:kept] / kept, 0.0)
+    return values, _tails(fourth, values, kept), all_rows - kept
 
 
 def _near(away: FloatArray) -> BoolArray:

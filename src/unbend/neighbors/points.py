@@ -62,6 +62,16 @@ class PointSpace(Space):
             )
         check_threads(self.workers)
 
+    @classmethod
+    def seen_as_they_are(
+        cls, points: FloatArray, metric: Metric = EUCLIDEAN, workers: int = 1
+    ) -> "PointSpace":
+        """Build from finite points that the metric does not map; they are not checked again."""
+        space = cls(points, metric, workers)
+        # The place where the cached property keeps them.
+        space.__dict__["features"] = points
+        return space
+
     @property
     def n(self) -> int:
         """Number of points."""
@@ -145,6 +155,8 @@ class PointSpace(Space):
         """Distances of neighbours that were found by a norm of their features."""
         norm = self.metric.norm
         distances = norm.read(lengths)
+        if norm.reliable == np.inf:
+            return indices, distances
         rough = np.nonzero(lengths > norm.reliable)
         if len(rough[0]):
             distances[rough] = norm.along(features[rough[0]], self.features[indices[rough]])
@@ -243,6 +255,13 @@ class PointSpace(Space):
             part.points if self.features is self.points else self.features[rows]
         )
         return part
+
+    def copied(self) -> "PointSpace":
+        """Return the same points, which nobody else writes into."""
+        same = PointSpace(self.points.copy(), self.metric, self.workers, self.index)
+        mapped = self.features is not self.points
+        same.__dict__["features"] = self.features.copy() if mapped else same.points
+        return same
 
     def rows(self, rows: IntArray) -> FloatArray:
         """Fitted points as new points."""

@@ -10,6 +10,7 @@ from unbend._kernels.reference.alignment import (
 from unbend._kernels.reference.cholesky import analyse, factor
 from unbend._kernels.reference.descent import join, propose
 from unbend._kernels.reference.graphs import both_ways, components, spanning_trees, sparse_product
+from unbend._kernels.reference.moments import distinct_rows, near_centred, near_products
 from unbend._kernels.reference.neighbors import KdTree, count_nearer, rank, smallest
 from unbend._kernels.reference.paths import (
     ShortestPaths32,
@@ -31,9 +32,12 @@ __all__ = [
     "both_ways",
     "components",
     "count_nearer",
+    "distinct_rows",
     "factor",
     "join",
     "local_bases",
+    "near_centred",
+    "near_products",
     "offer_columns",
     "offer_pairs",
     "place_by_paths",

@@ -1,0 +1,53 @@
+// Python's view of what is measured on rows of numbers before anything else.
+#include <stdexcept>
+
+#include "bind.hpp"
+#include "distinct.hpp"
+#include "near_products.hpp"
+
+namespace {
+
+namespace nb = nanobind;
+
+template <typename Scalar>
+using Filled = nb::ndarray<Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple distinct_rows(unbend::Matrix<const double> points, double vanishing,
+                        Filled<std::int64_t> copies) {
+    if (copies.shape(0) != points.shape(0) || points.shape(0) >= (std::size_t{1} << 32) - 1)
+        throw std::invalid_argument("there must be a number for each row, and rows for 32 bits");
+    unbend::Survey survey;
+    {
+        nb::gil_scoped_release release;
+        survey = unbend::distinct_rows(points.data(), static_cast<std::int64_t>(points.shape(0)),
+                                       static_cast<std::int64_t>(points.shape(1)), vanishing,
+                                       copies.data());
+    }
+    return nb::make_tuple(survey.finite, survey.largest, survey.vanishing, survey.distinct);
+}
+
+nb::tuple near_products(unbend::Matrix<const double> points, double far,
+                        unbend::Matrix<double> products) {
+    const std::size_t columns = points.shape(1);
+    if (points.shape(0) == 0 || products.shape(0) != columns || products.shape(1) != columns)
+        throw std::invalid_argument("the arrays do not fit together");
+    std::int64_t kept;
+    double fourth;
+    {
+        nb::gil_scoped_release release;
+        unbend::NearProducts near(points.data(), static_cast<std::int64_t>(points.shape(0)),
+                                  static_cast<std::int64_t>(columns), far, products.data());
+        kept = near.run();
+        fourth = near.fourth();
+    }
+    return nb::make_tuple(kept, fourth);
+}
+
+}  // namespace
+
+void bind_moments(nb::module_ &module) {
+    module.def("distinct_rows", &distinct_rows, nb::arg("points").noconvert(),
+               nb::arg("vanishing"), nb::arg("copies").noconvert());
+    module.def("near_products", &near_products, nb::arg("points").noconvert(), nb::arg("far"),
+               nb::arg("products").noconvert());
+}
