@@ -50,21 +50,22 @@ struct Block {
 
     Lanes keys[height][parts];
 
-    UNBEND_INLINE Block(const Sides<Real> &sides, std::int64_t row, std::int64_t column) : keys{} {
+    UNBEND_INLINE Block(const Sides<Real> &sides, std::int64_t row, std::int64_t column) {
+        // One by one: all at once GCC would clear them in memory.
+        for (auto &of_row : keys)
+            for (Lanes &sum : of_row) sum = Lanes{};
         const std::int64_t count = sides.coordinates;
         const Real *rows = sides.rows.from(row, count), *columns = sides.columns.from(column, count);
         for (std::int64_t c = 0; c < count; ++c, rows += width, columns += width)
             for (std::int64_t r = 0; r < height; ++r)
                 for (std::int64_t p = 0; p < parts; ++p)
                     keys[r][p] += rows[r] * lanes(columns + p * part);
-        for (std::int64_t p = 0; p < parts; ++p) {
-            const Lanes squares = lanes(sides.columns.squares + column + p * part);
-            for (std::int64_t r = 0; r < height; ++r) {
+        for (std::int64_t r = 0; r < height; ++r)
+            for (std::int64_t p = 0; p < parts; ++p) {
                 // Twice a product is exact, whichever way.
-                const Lanes twice = keys[r][p] + keys[r][p];
-                keys[r][p] = (sides.rows.squares[row + r] + squares) - twice;
+                const Lanes squares = lanes(sides.columns.squares + column + p * part);
+                keys[r][p] = (sides.rows.squares[row + r] + squares) - 2 * keys[r][p];
             }
-        }
     }
 
     UNBEND_INLINE void store(std::int64_t r, Real *into) const {
@@ -76,18 +77,23 @@ struct Block {
     UNBEND_INLINE void within(const Real *row_bounds, const Real *column_bounds,
                               const Visit &visit) const {
         using Within = decltype(keys[0][0] <= keys[0][0]);
-        Within near[height][parts], any = {};
-        for (std::int64_t p = 0; p < parts; ++p) {
-            const Lanes bounds = lanes(column_bounds + p * part);
-            for (std::int64_t r = 0; r < height; ++r) {
-                const Lanes own = Lanes{} + row_bounds[r];
-                near[r][p] = keys[r][p] <= (bounds > own ? bounds : own);
-                any |= near[r][p];
+        const auto near = [&](std::int64_t r, Within (&found)[parts]) UNBEND_INLINE {
+            // Zero is taken from them, not added: that is no instruction.
+            const Lanes own = row_bounds[r] - Lanes{};
+            for (std::int64_t p = 0; p < parts; ++p) {
+                const Lanes bounds = lanes(column_bounds + p * part);
+                found[p] = keys[r][p] <= (bounds > own ? bounds : own);
             }
+        };
+        Within found[parts], any = {};
+        for (std::int64_t r = 0; r < height; ++r) {
+            near(r, found);
+            for (std::int64_t p = 0; p < parts; ++p) any |= found[p];
         }
         if (!any_of(any)) return;
         for (std::int64_t r = 0; r < height; ++r) {
-            std::uint32_t set = bits_of(near[r]);
+            near(r, found);
+            std::uint32_t set = bits_of(found);
             if (set == 0) continue;
             Real stored[width];
             store(r, stored);

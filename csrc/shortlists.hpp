@@ -30,6 +30,18 @@ struct Keys {
         return sum;
     }
 
+    // Calls `visit` with the place of each key within a threshold. Where few are it is the guesses
+    // of the processor that cost, so that keys are not looked at one by one.
+    template <typename Visit>
+    UNBEND_INLINE void visit(Real threshold, const Visit &visit) const {
+        constexpr std::int64_t wide = Side<Real>::count;
+        for (std::int64_t j = 0; j < count; j += wide) {
+            const decltype(lanes(begin) <= threshold) found[1] = {lanes(begin + j) <= threshold};
+            for (std::uint32_t set = bits_of(found); set != 0; set &= set - 1)
+                visit(j + __builtin_ctz(set));
+        }
+    }
+
     // The least and the largest.
     UNBEND_INLINE std::pair<Real, Real> range() const {
         constexpr std::int64_t wide = Side<Real>::count;
@@ -86,8 +98,9 @@ struct Shortlists {
     // Starts an empty list with the smallest of some keys, whose indices count from `first`.
     UNBEND_INLINE void start(std::int64_t i, const Keys<Real> &offered, std::int64_t first) const {
         const Real threshold = offered.threshold(length, most());
-        for (std::int64_t j = 0; j < offered.count; ++j)
-            if (offered.begin[j] <= threshold) take(i, offered.begin[j], first + j);
+        offered.visit(threshold, [&](std::int64_t j) UNBEND_INLINE {
+            take(i, offered.begin[j], first + j);
+        });
         if (sizes[i] >= length) bounds[i] = std::min(bounds[i], threshold);
     }
 
