@@ -5,9 +5,9 @@ figures are kept.
 
 Accuracy: relative errors on scikit-dimension's own benchmark manifolds of dimension 1 to 20,
 without and with noise, every estimator with its defaults. Speed: CPU seconds at n = 10 000, best of
-five, both sides on the one thread that is their default and BLAS held to one, the peer after a
-warm-up that compiles it. Written to dimension.json, and
-with --quick (n = 500 and 1000) to results-quick-dimension.json.
+twenty that take turns, or of ten seconds; both sides on the one thread that is their default and
+BLAS held to one, the peer after a warm-up that compiles it. Written to dimension.json, and with
+--quick (n = 500 and 1000) to results-quick-dimension.json.
 """
 
 import json
@@ -42,7 +42,7 @@ OTHERS = ("MOM", "MADA", "TLE", "FisherS", "MiND_ML", "ESS", "GRIDE", "PH", "DAN
 TIMED = ("M7_Roll", "M9_Affine", "Mn1_Nonlinear")
 # An estimator that takes longer than this for all manifolds is left out, and said so; of what takes
 # half a minute one round is timed.
-PATIENCE, SHORT = 300.0, 10.0
+PATIENCE, SHORT, ROUNDS = 300.0, 10.0, 20
 RESULTS = Path(__file__).with_name("dimension.json")
 QUICK = Path(__file__).with_name("results-quick-dimension.json")
 
@@ -98,27 +98,30 @@ def accuracy(estimate: Estimate, cases: dict[str, tuple[int, Array]]) -> dict[st
     }
 
 
-def seconds(estimate: Estimate, points: Array, rounds: int = 5) -> float:
-    """Least CPU time of some rounds; one round is enough for what takes long."""
-    times: list[float] = []
+def seconds(estimates: list[Estimate], points: Array) -> list[float]:
+    """Least CPU time of each in rounds that take turns; one round is enough for what takes long."""
+    times: list[list[float]] = []
     with threadpool_limits(1):
-        while len(times) < rounds and sum(times) < SHORT:
-            start = time.process_time()
-            estimate(points)
-            times.append(time.process_time() - start)
-    return round(min(times), 5)
+        while len(times) < ROUNDS and np.sum(times) < SHORT:
+            times.append([])
+            for estimate in estimates:
+                start = time.process_time()
+                estimate(points)
+                times[-1].append(time.process_time() - start)
+    return [round(float(least), 5) for least in np.min(times, axis=0)]
 
 
 def speed(name: str, cases: dict[str, tuple[int, Array]]) -> dict[str, list[float]]:
     """Seconds of an estimator, of its peer if it has one, and their ratio, on every manifold."""
-    if name not in SAME:
-        return {case: [seconds(ours(name), points)] for case, (_, points) in cases.items()}
-    theirs = peer(SAME[name])
-    theirs(next(iter(cases.values()))[1][:500])
+    estimates = [ours(name)]
+    if name in SAME:
+        estimates.append(peer(SAME[name]))
+        estimates[1](next(iter(cases.values()))[1][:500])
     table = {}
     for case, (_, points) in cases.items():
-        times = seconds(ours(name), points), seconds(theirs, points)
-        table[case] = [*times, round(times[1] / times[0], 1)]
+        table[case] = seconds(estimates, points)
+        if name in SAME:
+            table[case].append(round(table[case][1] / table[case][0], 1))
     return table
 
 

@@ -34,6 +34,8 @@ FLOOR = 1e-14
 DECIDED = 0.45
 # Values that stand for a normal law.
 NORMAL = ndtri((np.arange(16) + 0.5) / 16)
+# So many deviations, twice, are never seen.
+CERTAIN = 8.0
 # In place of zero, where a logarithm is taken.
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -121,6 +123,8 @@ def _count_error(ratios: FloatArray, floor: float, deviation: float) -> float:
     that given the largest, and that of the mean as the largest varies.
     """
     margins = np.log(np.maximum(ratios[1:], TINY) / floor) / deviation
+    if np.abs(margins).min(initial=CERTAIN) >= CERTAIN:
+        return 0.0
     above = ndtr(np.add.outer(margins, NORMAL))
     count = above.sum(axis=0)
     given = (count - np.einsum("ij,ij->j", above, above)).mean()
