@@ -14,8 +14,8 @@ using Filled = nb::ndarray<Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 nb::tuple distinct_rows(unbend::Matrix<const double> points, double vanishing,
                         Filled<std::int64_t> copies) {
-    if (copies.shape(0) != points.shape(0) || points.shape(0) >= (std::size_t{1} << 32) - 1)
-        throw std::invalid_argument("there must be a number for each row, and rows for 32 bits");
+    if (copies.shape(0) != points.shape(0) || points.shape(0) >= std::size_t{1} << 31)
+        throw std::invalid_argument("there must be a number for each row, and rows for 31 bits");
     unbend::Survey survey;
     {
         nb::gil_scoped_release release;

@@ -46,7 +46,9 @@ class Hasher {
         std::uint64_t word[lanes_of<Lanes>];
         words_at(word) = state_;
         std::uint64_t hash = 0, factor = 0xd6e8feb86659fd93;
-        for (std::uint64_t one : word) hash += one * factor, factor += 0x9fb21c651e98df24;
+        // Numbers with few digits differ in their highest bits only, which products lose.
+        for (std::uint64_t one : word)
+            hash += (one ^ one >> 32) * factor, factor += 0x9fb21c651e98df24;
         return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15;
     }
 

@@ -45,6 +45,28 @@ void check_copies(std::int64_t rows, std::int64_t columns, bool coarse) {
     assert(survey.largest == largest);
 }
 
+// Powers of two have no digits but their exponent: few rows that differ may share hashes, since
+// looking up compares those that do.
+void check_hashes(std::int64_t rows, std::int64_t columns) {
+    std::vector<double> points(rows * columns);
+    for (double &number : points) number = std::ldexp(1.0, static_cast<int>(generator() % 60));
+    std::vector<std::uint64_t> hashes(rows);
+    dispatch_lanes([&](auto use) UNBEND_INLINE {
+        using Lanes = typename decltype(use)::type;
+        Hasher<Lanes> hasher(0);
+        hash_rows<Lanes>(points.data(), points.data() + points.size(), rows, columns, hasher,
+                         hashes.data());
+    });
+    std::map<std::vector<double>, std::uint64_t> distinct;
+    std::map<std::uint64_t, int> different;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        distinct.emplace(std::vector<double>(&points[i * columns], &points[i * columns] + columns),
+                         hashes[i]);
+        different.emplace(hashes[i], 0);
+    }
+    assert(different.size() > 0.9 * static_cast<double>(distinct.size()));
+}
+
 void check_moments(std::int64_t rows, std::int64_t columns) {
     const std::vector<double> points = draw(rows * columns, false), centre = draw(columns, false);
     std::vector<double> sums(columns), products(columns * columns), squares(rows);
@@ -85,6 +107,7 @@ int main() {
     for (std::int64_t rows : {1, 2, 7, 256, 257, 900})
         for (std::int64_t columns : {1, 2, 3, 4, 5, 8, 13})
             for (bool coarse : {false, true}) check_copies(rows, columns, coarse);
+    for (std::int64_t columns : {1, 2, 3, 4, 5, 9}) check_hashes(20000, columns);
     for (std::int64_t rows : {1, 3, 5, 400})
         for (std::int64_t columns : {1, 2, 3, 4, 5, 12, 17, 33}) check_moments(rows, columns);
     for (std::int64_t strays : {0, 1, 6}) check_strays(300, 6, strays);

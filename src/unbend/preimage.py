@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
 from unbend.arrays import FloatArray
+from unbend.memory import reserve
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +26,21 @@ class Ridge:
     @classmethod
     def fit(cls, embedding: FloatArray, points: FloatArray, alpha: float) -> "Ridge":
         """Learn the regression."""
+        n = len(points)
+        reserve(16 * n * n, f"{n} x {n} values of a regression", "use eigen_solver=Nystrom(500)")
         spread = 2.0 * float(embedding.var(axis=0).sum())
         gamma = 1.0 / spread if spread > 0 else 1.0
         mean = points.mean(axis=0)
         kernel = np.exp(-gamma * cdist(embedding, embedding, "sqeuclidean"))
-        kernel.flat[:: len(kernel) + 1] += alpha
-        return cls(embedding, cho_solve(cho_factor(kernel), points - mean), mean, gamma)
+        kernel.flat[:: n + 1] += alpha
+        try:
+            factor = cho_factor(kernel)
+        except LinAlgError:
+            raise ValueError(
+                f"alpha={alpha:g} is too small for a regression from coordinates that nearly "
+                "coincide: use a larger alpha"
+            ) from None
+        return cls(embedding, cho_solve(factor, points - mean), mean, gamma)
 
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Return rows."""

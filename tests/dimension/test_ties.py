@@ -95,3 +95,11 @@ def test_differences_whose_squares_vanish_are_none(name):
 def test_a_number_of_neighbours_is_an_integer(name, number):
     with pytest.raises(TypeError, match="n_neighbors must be an integer"):
         getattr(dimension, name)(manifolds.affine(60, 3, 3, 0), n_neighbors=number)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_lattice_tells_no_rate_of_convergence(d):
+    side = {1: 400, 2: 24, 3: 10}[d]
+    lattice = np.stack(np.meshgrid(*[np.arange(side)] * d), axis=-1).reshape(-1, d) * 1.0
+    with pytest.raises(ValueError, match="equally far"):
+        dimension.u_statistic(lattice)

@@ -195,3 +195,36 @@ def test_one_entry_that_differs_from_its_mirror_image_is_found(n, where):
     distances[row, column] += 0.5
     with pytest.raises(ValueError, match=r"differ by up to 0\.5"):
         unbend.ClassicalMDS(n_components=1, metric="precomputed").fit(distances)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
+def test_fitted_rows_far_from_the_origin_are_placed_where_they_are(offset):
+    points = np.random.default_rng(0).normal(size=(200, 5)) * [5, 3, 2, 1, 0.5] + offset
+    model = unbend.KernelPCA(n_components=2, kernel="linear").fit(points)
+    np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-9)
+
+
+def test_the_regression_of_pre_images_asks_for_its_memory():
+    points = np.random.default_rng(0).normal(size=(700, 3))
+    model = unbend.KernelPCA(n_components=2, kernel="linear").fit(points)
+    with unbend.memory_limit(1_000_000), pytest.raises(MemoryError, match="Nystrom"):
+        model.inverse_transform(model.embedding_[:2])
+
+
+def test_too_small_a_ridge_is_told():
+    points = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 3, axis=0)
+    model = unbend.KernelPCA(n_components=2, alpha=1e-300).fit(points)
+    with pytest.raises(ValueError, match="use a larger alpha"):
+        model.inverse_transform(model.embedding_)
+
+
+def test_equal_rows_lie_at_the_origin():
+    with pytest.warns(UserWarning, match="only 0 eigenvalues"):
+        found = unbend.ClassicalMDS(n_components=2).fit_transform(np.full((50, 3), 0.1))
+    assert not found.any()
+
+
+def test_no_more_than_all_is_negative():
+    with pytest.warns(UserWarning, match="positive"):
+        model = unbend.KernelPCA(n_components=2, kernel="precomputed").fit(-np.eye(800))
+    assert model.negative_share_ <= 1

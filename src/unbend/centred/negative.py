@@ -39,7 +39,8 @@ def negative_share(gram: CentredGram, spectrum: Spectrum, rng: np.random.Generat
         rest = gram.n - len(spectrum.values)
         negative = rest * float(weights @ np.maximum(-values, 0.0)) / PROBES
     total = gram.trace + 2.0 * negative
-    return negative / total if total > 0 else 0.0
+    # An estimate may exceed what there is.
+    return min(1.0, negative / total) if total > 0 else 0.0
 
 
 def _semidefinite(gram: CentredGram, norm: float) -> bool:

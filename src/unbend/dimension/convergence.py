@@ -118,6 +118,11 @@ def _slope(logarithms: FloatArray, bandwidths: FloatArray) -> FloatArray:
 
 def _rate(pairs: Pairs, dimension: int, bandwidths: FloatArray) -> float:
     near = np.searchsorted(pairs.distances, bandwidths)
+    if near[0] == 0:
+        raise ValueError(
+            "the nearest neighbours of most rows are equally far, as on a lattice, which tells no "
+            "rate: use local_pca or multiscale_svd"
+        )
     squares = np.concatenate(([0.0], np.cumsum(np.square(pairs.distances[: near[-1]]))))[near]
     kernel = np.maximum(near - squares / np.square(bandwidths), 1e-3)
     return float(_slope(np.log(kernel), bandwidths)) - dimension

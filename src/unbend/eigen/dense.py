@@ -48,14 +48,18 @@ class Dense:
         """Return one eigenpair more than `count`, where there is one, and True."""
         matrix = to_dense(problem.matrix)
         n, trivial = problem.n, problem.trivial_basis
+        size = float(np.abs(matrix).sum(axis=1).max())
         if trivial.shape[1]:
             # Project the trivial vectors out and push them to the far end of the spectrum.
-            size = float(np.abs(matrix).sum(axis=1).max()) or 1.0
             matrix -= trivial @ (trivial.T @ matrix)
             matrix -= (matrix @ trivial) @ trivial.T
-            matrix += (2.0 if problem.end == "bottom" else -2.0) * size * trivial @ trivial.T
+            matrix += (
+                (2.0 if problem.end == "bottom" else -2.0) * (size or 1.0) * trivial @ trivial.T
+            )
         asked = min(count + 1, n - trivial.shape[1])
-        return *_at_end(matrix, asked, problem.end), True
+        values, vectors = _at_end(matrix, asked, problem.end)
+        # Of a matrix of zeros nothing is left but the rounding of what was pushed away.
+        return values if size else np.zeros_like(values), vectors, True
 
 
 def _at_end(

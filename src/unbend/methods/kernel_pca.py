@@ -161,15 +161,12 @@ class KernelPCA(GramEmbedding):
         gamma = self._gamma(points)
         similarities = Similarities(points, self.kernel, self._kernel_params(gamma))
         gram, squares = _gram(similarities)
-        return Built(
-            gram,
-            FeatureDistances(similarities, squares),
-            Squares(squared=True),
-            PointSpace(points),
-            rows.dtype,
-            self._positive(),
-            {"gamma_": gamma},
-        )
+        space, linear = PointSpace(points), self.kernel == "linear"
+        # Products of rows far from the origin would lose what their differences keep.
+        distances = space.distances_of if linear else FeatureDistances(similarities, squares)
+        attributes = {"gamma_": gamma}
+        of_new = Squares(squared=not linear)
+        return Built(gram, distances, of_new, space, rows.dtype, self._positive(), attributes)
 
     def _positive(self) -> bool:
         """Whether the kernel is positive semidefinite for any rows."""

@@ -122,8 +122,9 @@ def _search(
             if len(unsure):
                 if new is None and len(unsure) == len(queries):
                     rounded = cloud.rounded(cloud.points, dtype)
-                    lists = among_themselves(rounded, k + SPARE, threads)
-                    found = lists.sorted(len(queries), threads)
+                    found = among_themselves(rounded, k + SPARE, threads).sorted(
+                        len(queries), threads
+                    )
                 else:
                     found = _among_fitted(cloud, queries, itself, unsure, dtype, k + SPARE, threads)
                 unsure = rank(cloud, queries, unsure, found, k, threads, indices, distances)
