@@ -121,10 +121,7 @@ def _search(
         for dtype in (np.float32, np.float64):
             if len(unsure):
                 if new is None and len(unsure) == len(queries):
-                    rounded = cloud.rounded(cloud.points, dtype)
-                    found = among_themselves(rounded, k + SPARE, threads).sorted(
-                        len(queries), threads
-                    )
+                    found = _among_themselves(cloud, dtype, k + SPARE, threads)
                 else:
                     found = _among_fitted(cloud, queries, itself, unsure, dtype, k + SPARE, threads)
                 unsure = rank(cloud, queries, unsure, found, k, threads, indices, distances)
@@ -136,6 +133,12 @@ def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
     """Whether the squares of all queries, scaled, stay far from overflow."""
     reach = 2.0**50 / cloud.scale
     return all(np.abs(queries[c] - cloud.center).max() < reach for c in _chunks(queries))
+
+
+def _among_themselves(cloud: Cloud, dtype: type[np.floating], length: int, threads: int) -> Lists:
+    """Candidates of every fitted row among the others."""
+    lists = among_themselves(cloud.rounded(cloud.points, dtype), length, threads)
+    return lists.sorted(len(cloud.points), threads)
 
 
 def _among_fitted(
