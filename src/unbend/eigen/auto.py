@@ -29,7 +29,7 @@ class Auto:
     Examples
     --------
     >>> import numpy as np
-    >>> from unbend.problem import DENSE_ROWS, SpectralProblem
+    >>> from unbend.problem import SpectralProblem
     >>> Auto().choose(SpectralProblem(np.eye(5), "top"), 2)
     (Dense(), '5 rows: small enough for LAPACK')
     """
