@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck bench book-tables docs check-native check-slow clean
+.PHONY: help demo test lint typecheck bench book-tables docs check-native check-slow check-wheels clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -65,6 +65,9 @@ check-native: $(addprefix build/sanitized/,$(NATIVE_TESTS)) ## run the kernels' 
 
 check-slow: .venv/installed-test check-native ## run the slow checks
 	$(BIN)/python -m pytest -n 2 -m slow
+
+check-wheels: ## build the wheels and try them on every CPython here
+	$(PYTHON) .ci/check_wheels.py
 
 clean: ## remove what the commands made
 	rm -rf .venv build dist demo docs/_build docs/generated

@@ -147,6 +147,7 @@ def fits(value: Any, hint: Any) -> bool:
     >>> fits([1.0, 2.0], list[float] | None), fits("one", int)
     (True, False)
     """
+    hint = _expand_alias(hint)
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
@@ -169,3 +170,17 @@ def fits(value: Any, hint: Any) -> bool:
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         return whole or (hint is float and isinstance(value, float | np.floating))
     return isinstance(value, NoneType if hint is None else hint)
+
+
+def _expand_alias(hint: Any) -> Any:
+    """Replace a type alias by the type it stands for.
+
+    Since NumPy 2.5 `NDArray` is an alias of its own kind (`typing.TypeAliasType`, Python 3.12), so
+    the origin of `NDArray[...]` is the alias and no longer `numpy.ndarray`.
+    """
+    alias = get_origin(hint) or hint
+    while hasattr(alias, "__value__"):
+        arguments = get_args(hint)
+        hint = alias.__value__[arguments] if arguments else alias.__value__
+        alias = get_origin(hint) or hint
+    return hint
