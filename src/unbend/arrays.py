@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -20,6 +20,12 @@ def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26) -> list[slice]
 def is_sparse(matrix: object) -> bool:
     """Whether a matrix is one of SciPy's sparse types, without narrowing its static type."""
     return bool(issparse(matrix))
+
+
+def with_short_indices(matrix: csr_array) -> csr_array:
+    """Return a sparse matrix with 32-bit indices, which csgraph needs before SciPy 1.15."""
+    indices, offsets = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return csr_array((matrix.data, indices, offsets), shape=matrix.shape)
 
 
 def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:

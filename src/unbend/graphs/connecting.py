@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from unbend.arrays import with_short_indices
 from unbend.graphs.graph import undirected
 from unbend.neighbors.value import Neighbors
 
@@ -35,5 +36,5 @@ def fewest_neighbors(neighbors: Neighbors, mutual: bool = False) -> Fewest:
     ranks = 1.0 + neighbors.places
     ranked = Neighbors(neighbors.offsets, neighbors.indices, ranks)
     appears = undirected(ranked, "min" if mutual else "max").lengths
-    forest = minimum_spanning_tree(appears)
+    forest = minimum_spanning_tree(with_short_indices(appears))
     return Fewest(int(forest.data.max(initial=1.0)), neighbors.n - forest.nnz)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray, with_short_indices
 
 
 def both_ways(
@@ -51,7 +51,7 @@ def spanning_trees(
         first = np.concatenate(([0], np.cumsum(present.sum(axis=1))))
         length, column = distances[:, :width][present], indices[:, :width][present]
         edges = csr_array((length, column, first), shape=(len(indices),) * 2)
-        tree = minimum_spanning_tree(edges).data
+        tree = minimum_spanning_tree(with_short_indices(edges)).data
         counts[sample], lengths[sample] = len(tree), tree.sum()
 
 

@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from unbend._kernels.objects import Poll
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks, with_short_indices
 
 
 class ShortestPaths64:
@@ -13,7 +13,8 @@ class ShortestPaths64:
 
     def __init__(self, row: IntArray, column: IntArray, length: FloatArray) -> None:
         n = len(row) - 1
-        self._graph = csr_array((np.asarray(length, dtype=np.float64), column, row), shape=(n, n))
+        lengths = np.asarray(length, dtype=np.float64)
+        self._graph = with_short_indices(csr_array((lengths, column, row), shape=(n, n)))
 
     def run(self, sources: IntArray, threads: int, poll: Poll, distances: FloatArray) -> None:
         """Fill `distances` (sources, vertices), infinite where there is no path."""
