@@ -36,7 +36,7 @@ def jackknife(
 
 
 def variation(
-    squares: FloatArray, sums: FloatArray, size: FloatArray | int, mean: float
+    squares: FloatArray, sums: FloatArray | float, size: FloatArray | int, mean: float
 ) -> FloatArray:
     """Sum of squared deviations, from sums over values that were shifted by their mean.
 

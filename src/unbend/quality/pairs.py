@@ -91,8 +91,8 @@ def shepard(
     rows = sampled_rows(n, max_rows, random_state)
     before, after = data.pairs(rows), coordinates.pairs(rows)
     pearson = _correlation(before, after, rows, n)
-    ranks = [rankdata(distinct_values(distances)[1]) for distances in (before, after)]
-    spearman = _correlation(*ranks, rows, n)
+    ranks, ranks_after = (rankdata(distinct_values(d)[1]) for d in (before, after))
+    spearman = _correlation(ranks, ranks_after, rows, n)
     return Shepard(pearson, spearman, rows, before, after)
 
 
