@@ -30,9 +30,10 @@ def correlation(
 
     .. math:: C(r) = \Pr[\,d(x, y) < r\,] \sim r^d
 
-    for two random rows. The slope is taken over the *scaling range*, the longest range of radii,
-    from small ones on, over which the curve is straight: where the slopes of both its halves
-    agree. At larger radii the edge and the curvature of the data bend it, at smaller ones noise.
+    for two random rows; of pairs at exactly r, as in a lattice, half are counted. The slope is
+    taken over the *scaling range*, the longest range of radii, from small ones on, over which the
+    curve is straight: where the slopes of both its halves agree. At larger radii the edge and the
+    curvature of the data bend it, at smaller ones noise.
 
     Parameters
     ----------
