@@ -4,10 +4,10 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck bench book-tables docs check-native check-slow check-wheels clean
+.PHONY: help demo test lint typecheck bench book-tables docs check-native check-portable check-slow check-wheels clean
 
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -62,6 +62,23 @@ build/sanitized/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 
 check-native: $(addprefix build/sanitized/,$(NATIVE_TESTS)) ## run the kernels' own tests under sanitizers
 	@for test in $^; do $$test && $$test-baseline || exit 1; done
+
+# Tests whose answers are computed in floating point. Another kernel of OpenBLAS sums in another
+# order, and the kernels in NumPy do not round as the compiled ones: no verdict may depend on it.
+NUMERICAL := $(addprefix tests/,dimension quality conformance stages lowrank unfold sensors choose \
+	$(addprefix test_,$(addsuffix .py,consistency held_out interpretation kernels known_pairs \
+	landmark_mds methods metric_mds nonmetric_mds precision quality recovery scale scaling_examples \
+	scaling_hostile several_mds spread threads)))
+# Kernels that this processor can run; Prescott and Nehalem run on every 64-bit x86.
+has = $(shell grep -q $(1) /proc/cpuinfo 2>/dev/null && echo $(2))
+CORETYPES := Prescott Nehalem $(call has,avx2,Haswell) $(call has,avx512f,SkylakeX)
+
+check-portable: .venv/installed-test ## run the numerical tests with other BLAS kernels, and without ours
+	@failed=; for setting in $(CORETYPES:%=OPENBLAS_CORETYPE=%) UNBEND_KERNELS=reference; do \
+		echo "$$setting"; \
+		env $(ONE_BLAS_THREAD) $$setting $(BIN)/python -m pytest -q -n auto -m "not slow" $(NUMERICAL) \
+			|| failed="$$failed $$setting"; \
+	done; if [ -n "$$failed" ]; then echo "Failed with:$$failed"; exit 1; fi
 
 check-slow: .venv/installed-test check-native ## run the slow checks
 	$(BIN)/python -m pytest -n 2 -m slow

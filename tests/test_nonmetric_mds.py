@@ -45,6 +45,18 @@ def test_primary_ties_are_never_worse_and_keep_the_order(rng, n, levels):
         assert below.max() <= above.min() + 1e-12
 
 
+@LAW
+@given(rngs, st.integers(2, 25), st.integers(1, 30), st.booleans())
+def test_dissimilarities_that_differ_by_rounding_are_tied(rng, n, levels, equal):
+    values = rng.integers(0, levels, n * (n - 1) // 2).astype(float)
+    distances = rng.uniform(0, 1, len(values))
+    rough = values * (1 + 1e-13 * rng.uniform(-1, 1, len(values)))
+    exact, found = (Monotone(Pairs(n, given), equal_ties=equal) for given in (values, rough))
+    np.testing.assert_allclose(found(distances).targets, exact(distances).targets, atol=1e-12)
+    read = exact.curve(distances)(values + 0.25)
+    np.testing.assert_allclose(found.curve(distances)(values + 0.25), read, atol=1e-9)
+
+
 TRANSFORMATIONS = {
     "ratio": Ratio,
     "interval": Interval,

@@ -10,11 +10,36 @@ FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
+# Distances whose ratio differs from one by less than this share are tied: rounding of coordinates
+# moves distances by about 1e-16 times the ratio of coordinates to distances.
+TIED = 1e-10
+
 
 def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26) -> list[slice]:
     """Slices of 0..n whose working set stays near `budget` bytes."""
     step = max(1, budget // max(1, bytes_per_row))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def distinct_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Distinct values, ascending, and which of them each value is; tied values are one.
+
+    Like `numpy.unique` with its inverse, but rounding does not decide which of two values is the
+    larger. In single precision only equal values are tied.
+
+    Examples
+    --------
+    >>> distinct, place = distinct_values(np.array([2.0, 1.0 + 1e-14, 1.0]))
+    >>> distinct.tolist(), place.tolist()
+    ([1.0, 2.0], [1, 0, 0])
+    """
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    first = np.ones(len(values), dtype=np.bool_)
+    first[1:] = ascending[1:] * (1 - TIED) > ascending[:-1]
+    place = np.empty(len(values), dtype=np.intp)
+    place[order] = np.cumsum(first) - 1
+    return ascending[first], place
 
 
 def is_sparse(matrix: object) -> bool:

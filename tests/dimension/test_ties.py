@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from tests.dimension import manifolds
 from unbend import dimension
@@ -18,8 +18,23 @@ def turned(points):
     return points @ np.linalg.qr(np.random.default_rng(0).normal(size=(size, size)))[0]
 
 
-def grid(side):
-    return np.stack(np.meshgrid(*[np.arange(side)] * 2), axis=-1).reshape(-1, 2) * 1.0
+def grid(side, d=2):
+    return np.stack(np.meshgrid(*[np.arange(side)] * d), axis=-1).reshape(-1, d) * 1.0
+
+
+def rounded_otherwise(points):
+    """Return the same points up to rounding, scale and a rigid motion."""
+    ulps = np.random.default_rng(0).integers(-4, 5, points.shape)
+    columns = points.shape[1] + 2
+    return {
+        "ulps": points + ulps * np.spacing(np.abs(points)),
+        "thirds": points / 3,
+        "turned": manifolds.placed(points, columns, 0),
+        "far": manifolds.placed(points / 3, columns, 1) + 100,
+    }
+
+
+SIDES = {1: 400, 2: 24, 3: 10}
 
 
 @pytest.mark.parametrize("name", ["mle", "two_nn", "capacity", "entropic_graph"])
@@ -97,9 +112,67 @@ def test_a_number_of_neighbours_is_an_integer(name, number):
         getattr(dimension, name)(manifolds.affine(60, 3, 3, 0), n_neighbors=number)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", SIDES)
 def test_a_lattice_tells_no_rate_of_convergence(d):
-    side = {1: 400, 2: 24, 3: 10}[d]
-    lattice = np.stack(np.meshgrid(*[np.arange(side)] * d), axis=-1).reshape(-1, d) * 1.0
-    with pytest.raises(ValueError, match="equally far"):
-        dimension.u_statistic(lattice)
+    lattice = grid(SIDES[d], d)
+    for points in (lattice, *rounded_otherwise(lattice).values()):
+        with pytest.raises(ValueError, match="equally far"):
+            dimension.u_statistic(points)
+
+
+EXACT = ("correlation", "capacity", "entropic_graph", "mle", "pca", "local_pca", "multiscale_svd")
+
+
+@pytest.mark.parametrize("d", SIDES)
+@pytest.mark.parametrize("name", EXACT)
+def test_rounding_decides_no_estimate_on_a_lattice(name, d):
+    """Rounding parts tied distances at random, as another processor or BLAS would."""
+    lattice = grid(SIDES[d], d)
+    expected = getattr(dimension, name)(lattice)
+    for change, points in rounded_otherwise(lattice).items():
+        found = getattr(dimension, name)(points)
+        assert found.dimension == pytest.approx(expected.dimension, rel=1e-9), change
+        assert found.uncertainty == pytest.approx(expected.uncertainty, rel=1e-6), change
+
+
+@pytest.mark.parametrize("d", SIDES)
+def test_half_of_the_pairs_at_a_radius_are_nearer(d):
+    """The correlation sum at a tied distance is the mean of those on both sides of it."""
+    lattice = grid(SIDES[d], d)
+    curve = dimension.correlation(turned(lattice)).curve
+    pairs = pdist(lattice)
+    for x, y in zip(curve.x, curve.y, strict=True):
+        sides = [np.mean(pairs < np.exp(x) * (1 + share)) for share in (-1e-6, 1e-6)]
+        assert np.exp(y) == pytest.approx(np.mean(sides), rel=1e-9)
+
+
+def test_distances_of_few_values_have_no_slope():
+    corners = grid(2, 5)
+    for points in (np.eye(40), turned(np.eye(40)), corners, turned(corners)):
+        with pytest.raises(ValueError, match="tied"):
+            dimension.correlation(points)
+
+
+def test_equal_variances_have_no_gap():
+    """All directions that can be told apart count: half of the ten rows seen at once."""
+    for simplex in (np.eye(40), turned(np.eye(40))):
+        found = dimension.multiscale_svd(simplex)
+        assert (found.dimension, found.uncertainty) == (5, 0)
+        assert np.all(found.local == 5)
+
+
+def test_tied_ratios_are_cut_together():
+    """Pairs at distance 1 with gaps of 2 between them: all ratios are 2, and none is cut off."""
+    pairs = np.add.outer(3.0 * np.arange(200), [0.0, 1.0]).reshape(-1, 1)
+    for points in (pairs, *rounded_otherwise(pairs).values()):
+        local = dimension.two_nn(points, n_neighbors=10).local
+        np.testing.assert_allclose(local[30:-30], 10 / (11 * np.log(2)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["pca", "local_pca"])
+def test_a_variance_at_the_threshold_is_not_above_it(name):
+    """Columns of ±1 and ±½ in all combinations: the ratio of their variances is ¼."""
+    cross = np.array([[1.0, 0.5], [1, -0.5], [-1, 0.5], [-1, -0.5]])
+    for points in (cross, turned(cross), cross / 3, turned(cross / 3)):
+        assert getattr(dimension, name)(points, threshold=0.25).dimension == 1
+        assert getattr(dimension, name)(points, threshold=0.249).dimension == 2

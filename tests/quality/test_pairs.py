@@ -8,7 +8,7 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 import unbend
-from unbend.quality import shepard, stress
+from unbend.quality import residual_variance, shepard, stress
 
 KINDS = ["stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric"]
 
@@ -107,3 +107,35 @@ def test_wrong_kinds_and_single_points_are_refused():
         stress(X[:1], Y[:1])
     with pytest.raises(ValueError, match="at least 3 rows"):
         shepard(X[:2], Y[:2])
+
+
+def test_rounding_parts_no_tied_distances():
+    """A lattice that was turned has the ranks, and the order to fit, of the one that was not."""
+    lattice = np.stack(np.meshgrid(np.arange(9.0), np.arange(7.0)), axis=-1).reshape(-1, 2)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(2, 2)))[0]
+    turned, noisy = lattice @ turn, lattice + np.random.default_rng(1).normal(size=lattice.shape)
+    expected = spearmanr(pdist(lattice).round(9), pdist(noisy))[0]
+    for points in (lattice, turned, lattice / 3):
+        assert shepard(points, turned).spearman == pytest.approx(1, abs=1e-12)
+        assert shepard(points, noisy).spearman == pytest.approx(expected, abs=1e-12)
+        assert stress(points, noisy, kind="nonmetric") == pytest.approx(
+            stress(lattice, noisy, kind="nonmetric"), rel=1e-9
+        )
+
+
+def test_distances_that_differ_by_rounding_do_not_vary():
+    """Corners of a simplex are equally far from one another, and a circle from its centre."""
+    rng = np.random.default_rng(0)
+    simplex = np.eye(40) @ np.linalg.qr(rng.normal(size=(40, 40)))[0]
+    scattered = rng.normal(size=(40, 2))
+    for X, Y in ((simplex, scattered), (scattered, simplex), (simplex / 3, simplex)):
+        found = shepard(X, Y)
+        for correlation in (found.pearson, found.spearman):
+            assert correlation == 0
+            assert np.all(correlation.local == 0)
+    assert residual_variance(simplex, scattered).tolist() == [1, 1]
+    angles = rng.uniform(0, 2 * np.pi, 39)
+    circle = np.vstack([np.zeros(2), np.column_stack([np.cos(angles), np.sin(angles)])])
+    local = shepard(circle / 3 + 100, scattered).pearson.local
+    assert local[0] == 0
+    assert np.all(local[1:] != 0)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from unbend._kernels import kernels
-from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
+from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, is_sparse
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.norms import Plain
@@ -24,8 +24,6 @@ STREAM = 0x64696D
 LARGEST, TINIEST, VANISHING = 1e60, 1e-60, 1e-150
 # Features that differ by less than this share are equal up to rounding.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
-# Logarithms of ratios of distances below this are rounding: those distances are equal.
-TIED = 1e-10
 # A row is isolated whose neighbours are this many times farther than those of the median row, and
 # also farther than this many deviations of their logarithms allow: where the density varies by
 # itself, sparse regions are no outliers.
@@ -221,7 +219,7 @@ def crowded(distances: FloatArray) -> BoolArray:
     reach = np.log(distances[:, min(NEIGHBOR, distances.shape[1]) - 1])
     middle = np.median(reach)
     spread = 1.4826 * float(np.median(np.abs(reach - middle)))
-    return np.asarray(reach <= middle + max(np.log(ISOLATED), DEVIATIONS * spread))
+    return np.asarray(reach <= middle + max(np.log(ISOLATED), DEVIATIONS * spread) + TIED)
 
 
 def generator(random_state: RandomState) -> np.random.Generator:

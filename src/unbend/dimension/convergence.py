@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from unbend.arrays import FloatArray
+from unbend.arrays import TIED, FloatArray
 from unbend.dimension._gate import (
-    TIED,
     MetricName,
     RandomState,
     Rows,
@@ -117,7 +116,8 @@ def _slope(logarithms: FloatArray, bandwidths: FloatArray) -> FloatArray:
 
 
 def _rate(pairs: Pairs, dimension: int, bandwidths: FloatArray) -> float:
-    near = np.searchsorted(pairs.distances, bandwidths)
+    # A pair at the bandwidth adds nothing, and rounding must not make it one that is nearer.
+    near = np.searchsorted(pairs.distances, bandwidths * (1 - TIED))
     if near[0] == 0:
         raise ValueError(
             "the nearest neighbours of most rows are equally far, as on a lattice, which tells no "

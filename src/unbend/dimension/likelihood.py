@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammainc
 
-from unbend.arrays import FloatArray
+from unbend.arrays import TIED, FloatArray
 from unbend.dimension._gate import (
-    TIED,
     MetricName,
     Rows,
     checked_count,
@@ -198,7 +197,7 @@ def _local_censored(rows: Rows, k: int, logs: FloatArray, cut: float) -> FloatAr
     """Estimate from the ratios of each neighbourhood."""
     around = rows.space.nearest(k).indices.reshape(rows.n, k)
     members = np.column_stack((np.arange(rows.n), around))
-    kept = np.maximum((logs <= cut)[members].sum(axis=1) - 1, 1)
+    kept = np.maximum((logs <= cut + TIED)[members].sum(axis=1) - 1, 1)
     with np.errstate(divide="ignore"):
         local = kept / np.minimum(logs, cut)[members].sum(axis=1)
     return np.asarray(local[rows.copy])

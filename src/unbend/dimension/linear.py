@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
+from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, row_chunks
 from unbend.dimension._gate import (
     MetricName,
     RandomState,
@@ -99,12 +99,17 @@ def pca(
         raise ValueError("the rows of X do not differ in any direction")
     ratios = variances / variances[0]
     floor = max(share, FLOOR * len(variances))
-    dimension = float(np.count_nonzero(ratios > floor))
+    dimension = float(np.count_nonzero(_above(ratios, floor)))
     error = _count_error(ratios, floor, sqrt(2 * tails))
     number = np.arange(1.0, len(ratios) + 1)
     line = np.full(len(ratios), floor)
     curve = Curve(number, ratios, "direction", "variance / largest", (1.0, dimension), line)
     return Dimension("pca", dimension, error, None, curve, outliers)
+
+
+def _above(ratios: FloatArray, floor: float) -> BoolArray:
+    """Whether ratios are larger than the floor by more than rounding."""
+    return np.asarray(ratios > floor * (1 + TIED))
 
 
 def _flat(rows: Rows) -> bool:
@@ -229,7 +234,7 @@ def local_pca(
     variances = np.concatenate(found)
     ratios = variances / np.maximum(variances[:, :1], np.finfo(float).tiny)
     floor = max(share, FLOOR * variances.shape[1])
-    local = np.sum(ratios > floor, axis=1) * 1.0
+    local = np.sum(_above(ratios, floor), axis=1) * 1.0
     dimension = float(np.median(local))
     error = _median_error(local, centres, np.concatenate(near), rows.n)
     if len(centres) < rows.n:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
 from unbend.dimension._gate import (
     MetricName,
     RandomState,
@@ -166,17 +166,18 @@ def _read(variances: FloatArray, most: int) -> _Reading:
     shares = np.maximum(variances / variances[:, :1], NOTHING)
     end = np.maximum(shares[:, -1:] / GAP, NOTHING)
     gaps = -np.diff(np.log(np.column_stack((shares, end))), axis=1)[:, :most]
-    signal = int(np.argmax(gaps.max(axis=0))) + 1
+    # Of tied gaps the last: where all variances are equal there is none, and no direction is noise.
+    widest = gaps.max(axis=0)
+    signal = int(np.flatnonzero(widest >= widest.max() - TIED)[-1]) + 1
     # The smallest scale that shows the gap: on larger ones curvature is no longer quadratic.
-    scale = int(np.argmax(np.argmax(gaps, axis=1) == signal - 1))
+    scale = int(np.argmax(gaps[:, signal - 1] >= gaps.max(axis=1) - TIED))
     window = slice(min(scale, max(scales - STEPS - 1, 0)), scale + STEPS + 1)
     largest = variances[window, :1]
     x, y = np.log(largest[:, 0]), np.log(np.maximum(variances[window, :signal], ZERO * largest))
-    centred = x - x.mean()
-    spread = float(centred @ centred)
-    if spread == 0:
+    if np.ptp(x) <= TIED:
         return _Reading(signal, scale)
-    growth = centred @ y / spread
+    centred = x - x.mean()
+    growth = centred @ y / (centred @ centred)
     return _Reading(max(1, int(np.sum(growth < CURVED))), scale)
 
 

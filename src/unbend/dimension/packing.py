@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import TIED, FloatArray, IntArray
 from unbend.dimension._gate import (
-    TIED,
     MetricName,
     RandomState,
     Rows,
@@ -133,19 +132,23 @@ def _deviation(
     # Beyond the nearest known no place is empty: e^-6 of all.
     away = np.column_stack((np.zeros(size), near, np.zeros(size)))
     replaced = away[np.arange(size), np.minimum(missed, k + 1)]
-    counts = np.array([(replaced[:, :m] <= REACH * radii[m - 2]).sum(axis=1) for m in numbers])
+    reach = REACH * (1 + TIED) * radii
+    counts = np.array([(replaced[:, :m] <= reach[m - 2]).sum(axis=1) for m in numbers])
     y = np.log(np.maximum(counts, 1))
     y -= y.mean(axis=0)
     return float(np.std((x - x.mean()) @ y / np.maximum(np.square(y).sum(axis=0), TIED)))
 
 
 def _packing(rows: Rows, size: int, start: int) -> tuple[IntArray, FloatArray]:
-    """Each next farthest row (size,), and its distance to those before, descending (size − 1,)."""
+    """Each next farthest row (size,), and its distance to those before, descending (size − 1,).
+
+    Of tied rows the first is taken.
+    """
     away, chosen = np.full(rows.n, np.inf), np.full(size, start)
     radii = np.empty(size - 1)
     for number in range(size - 1):
         there = rows.space.distances_of(rows.space.rows(chosen[number : number + 1]))[0]
         away = np.minimum(away, there)
-        chosen[number + 1] = np.argmax(away)
-        radii[number] = away[chosen[number + 1]]
+        radii[number] = away.max()
+        chosen[number + 1] = np.argmax(away >= radii[number] * (1 - TIED))
     return chosen, radii

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import TIED, FloatArray, IntArray, distinct_values, row_chunks
 from unbend.dimension._gate import Rows
 
 # Pairs measured: the distances of some rows, the centres, to all. At least so many centres.
@@ -18,7 +18,11 @@ REPEATS = 50
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Distances from some rows, the centres, to all others: the nearest pairs, ascending."""
+    """Distances from some rows, the centres, to all others: the nearest pairs, ascending.
+
+    Tied distances are equal to the bit, and all of them or none are among the pairs, so that
+    rounding does not decide how many pairs are nearer than one of them.
+    """
 
     distances: FloatArray
     centre: IntArray
@@ -34,12 +38,18 @@ class Pairs:
         return float(np.sqrt(1 + self.centres / (self.others + 1)))
 
     def sums(self, edges: FloatArray, values: FloatArray) -> FloatArray:
-        """Sum the values of pairs nearer than each edge, for each centre (centres, edges)."""
-        inside = int(np.searchsorted(self.distances, edges[-1]))
-        place = np.searchsorted(edges, self.distances[:inside], side="right")
-        cells = self.centre[:inside] * len(edges) + place
-        sums = np.bincount(cells, values[:inside], minlength=self.centres * len(edges))
-        return np.asarray(sums.reshape(self.centres, len(edges)).cumsum(axis=1))
+        """Sum the values of pairs nearer than each edge, for each centre (centres, edges).
+
+        Pairs at an edge count half.
+        """
+        inside = int(np.searchsorted(self.distances, edges[-1], side="right"))
+        distances, halves = self.distances[:inside], values[:inside] / 2
+        width = len(edges) + 1
+        sums = np.zeros(self.centres * width)
+        for side in ("left", "right"):
+            cells = self.centre[:inside] * width + np.searchsorted(edges, distances, side=side)
+            sums += np.bincount(cells, halves, minlength=len(sums))
+        return np.asarray(sums.reshape(self.centres, width)[:, :-1].cumsum(axis=1))
 
     def resampled(self, sums: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Totals of such sums over samples of the centres, drawn with replacement."""
@@ -54,7 +64,7 @@ def measured(rows: Rows, rng: np.random.Generator) -> Pairs:
     drawn: IntArray = np.sort(rng.permutation(n)[:count])
     probed = _block(rows, rng.permutation(drawn)[:PROBED])
     kept = min(KEPT / (n - 1), SHARE)
-    radius = np.quantile(probed[np.isfinite(probed)], kept)
+    radius = np.quantile(probed[np.isfinite(probed)], kept) * (1 + TIED)
     distances, centres = [], []
     for chunk in row_chunks(count, 16 * n):
         block = _block(rows, drawn[chunk])
@@ -63,7 +73,8 @@ def measured(rows: Rows, rng: np.random.Generator) -> Pairs:
         centres.append(centre + chunk.start)
     found = np.concatenate(distances)
     order = np.argsort(found, kind="stable")
-    return Pairs(found[order], np.concatenate(centres)[order], count, n - 1)
+    distinct, place = distinct_values(found[order])
+    return Pairs(distinct[place], np.concatenate(centres)[order], count, n - 1)
 
 
 def _block(rows: Rows, centres: IntArray) -> FloatArray:

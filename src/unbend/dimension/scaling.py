@@ -30,9 +30,10 @@ def correlation(
 
     .. math:: C(r) = \Pr[\,d(x, y) < r\,] \sim r^d
 
-    for two random rows. The slope is taken over the *scaling range*, the longest range of radii,
-    from small ones on, over which the curve is straight: where the slopes of both its halves
-    agree. At larger radii the edge and the curvature of the data bend it, at smaller ones noise.
+    for two random rows; of pairs at exactly r, as in a lattice, half are counted. The slope is
+    taken over the *scaling range*, the longest range of radii, from small ones on, over which the
+    curve is straight: where the slopes of both its halves agree. At larger radii the edge and the
+    curvature of the data bend it, at smaller ones noise.
 
     Parameters
     ----------
@@ -76,15 +77,19 @@ def correlation(
     first = max(2.0, FEWEST * pairs.centres)
     steps = int(np.log(len(pairs.distances) / first) / np.log(FACTOR)) + 1
     counts = np.unique((first * FACTOR ** np.arange(steps)).astype(np.intp))
-    radii = pairs.distances[np.minimum(counts, len(pairs.distances) - 1)]
-    radii = np.unique(radii)
-    # Pairs nearer than the radius: with ties that is not the number that the radius was chosen by.
-    counts = np.searchsorted(pairs.distances, radii, side="left")
-    radii, counts = radii[counts > 0], counts[counts > 0]
+    radii = np.unique(pairs.distances[np.minimum(counts, len(pairs.distances) - 1)])
+    # At the smallest distance C jumps from zero, and its logarithm has no middle.
+    radii = radii[radii > pairs.distances[0]]
     if len(radii) < 3:
-        raise ValueError("the distances of X take too few values to see how pairs grow in number")
+        raise ValueError(
+            "Too many distances of X are tied to fit a slope: its near pairs have "
+            f"{len(radii) + 1} different distances. Use local_pca or multiscale_svd."
+        )
+    # Of pairs at the radius half count as nearer: the mean of radii just below and just above.
+    nearer, within = (np.searchsorted(pairs.distances, radii, side=s) for s in ("left", "right"))
+    counts = (nearer + within) / 2
     x, y = np.log(radii), np.log(counts / (pairs.centres * pairs.others))
-    window = _straight(x, y, counts * 1.0)
+    window = _straight(x, y, counts)
     slope, intercept = np.polyfit(x[window], y[window], 1)
     curve = Curve(
         x,

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from unbend._kernels import kernels
+from unbend.arrays import TIED
 from unbend.dimension._gate import (
-    TIED,
     MetricName,
     RandomState,
     checked_count,

@@ -183,7 +183,8 @@ def orthonormal_columns(block: FloatArray) -> FloatArray:
 
     That takes two products; what it lacks in accuracy a second time makes up for.
     """
-    with np.errstate(over="ignore"):
+    # Squares that overflow show on the diagonal; beside it they may cancel to NaN.
+    with np.errstate(over="ignore", invalid="ignore"):
         gram = block.T @ block
     length = np.sqrt(np.diag(gram))
     if np.all((length > 0) & np.isfinite(length)):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import TIED, FloatArray, IntArray
 from unbend.quality.measure import jackknifed
 
 
@@ -35,15 +35,26 @@ def jackknife(
     return jackknifed(statistic(left), n)
 
 
+def variation(
+    squares: FloatArray, sums: FloatArray | float, size: FloatArray | int, mean: float
+) -> FloatArray:
+    """Sum of squared deviations, from sums over values that were shifted by their mean.
+
+    Zero where it is rounding: tied values do not vary, and the difference of two sums of `size`
+    terms has an error of about `size` units in their last place.
+    """
+    found = squares - sums**2 / size
+    rounding = 4 * np.finfo(np.float64).eps * size * squares + size * (TIED * mean) ** 2
+    return np.where(found > rounding, found, 0.0)
+
+
 def correlations_by_row(first: FloatArray, second: FloatArray, m: int) -> FloatArray:
     """Correlation over the pairs of each row; zero where one side does not vary."""
-    size = m - 1
-    first, second = first - first.mean(), second - second.mean()
+    size, means = m - 1, (float(first.mean()), float(second.mean()))
+    first, second = first - means[0], second - means[1]
     one, other = sums_by_row(first, m), sums_by_row(second, m)
     covariance = sums_by_row(first * second, m) - one * other / size
-    spread = (sums_by_row(first**2, m) - one**2 / size) * (
-        sums_by_row(second**2, m) - other**2 / size
-    )
-    flat = np.zeros(m)
-    divided = np.divide(covariance, np.sqrt(np.maximum(spread, 0.0)), out=flat, where=spread > 0)
+    spread = variation(sums_by_row(first**2, m), one, size, means[0])
+    spread = spread * variation(sums_by_row(second**2, m), other, size, means[1])
+    divided = np.divide(covariance, np.sqrt(spread), out=np.zeros(m), where=spread > 0)
     return np.clip(divided, -1.0, 1.0)

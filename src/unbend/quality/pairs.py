@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 from scipy.stats import rankdata
 
-from unbend.arrays import FloatArray, IntArray
-from unbend.quality._pairs import correlations_by_row, jackknife, sums_by_row
+from unbend.arrays import FloatArray, IntArray, distinct_values
+from unbend.quality._pairs import correlations_by_row, jackknife, sums_by_row, variation
 from unbend.quality._seen import Metric, seen
 from unbend.quality.measure import Measure, sampled_rows
 
@@ -91,22 +91,23 @@ def shepard(
     rows = sampled_rows(n, max_rows, random_state)
     before, after = data.pairs(rows), coordinates.pairs(rows)
     pearson = _correlation(before, after, rows, n)
-    spearman = _correlation(rankdata(before), rankdata(after), rows, n)
+    ranks, ranks_after = (rankdata(distinct_values(d)[1]) for d in (before, after))
+    spearman = _correlation(ranks, ranks_after, rows, n)
     return Shepard(pearson, spearman, rows, before, after)
 
 
 def _correlation(before: FloatArray, after: FloatArray, rows: IntArray, n: int) -> Measure:
-    m = len(rows)
-    first, second = before - before.mean(), after - after.mean()
+    m, means = len(rows), (float(before.mean()), float(after.mean()))
+    first, second = before - means[0], after - means[1]
     count = np.ones(len(before))
     terms = [count, first, second, first * second, first**2, second**2]
 
     def statistic(sums: list[FloatArray]) -> FloatArray:
         size, one, other, product, squares, others = sums
-        spread = (squares - one**2 / size) * (others - other**2 / size)
+        spread = variation(squares, one, size, means[0]) * variation(others, other, size, means[1])
         covariance = product - one * other / size
         flat = np.zeros_like(covariance)
-        return np.divide(covariance, np.sqrt(np.maximum(spread, 0.0)), out=flat, where=spread > 0)
+        return np.divide(covariance, np.sqrt(spread), out=flat, where=spread > 0)
 
     value = float(statistic([np.atleast_1d(term.sum()) for term in terms])[0])
     local = correlations_by_row(before, after, m)
@@ -201,7 +202,7 @@ def _terms(
 ) -> tuple[FloatArray, FloatArray]:
     """Numerator and denominator of each pair."""
     if kind == "nonmetric":
-        order = np.lexsort((found, target))
+        order = np.lexsort((found, distinct_values(target)[1]))
         fitted = np.empty_like(found)
         fitted[order] = isotonic_regression(found[order]).x
         return (found - fitted) ** 2, found**2

@@ -25,8 +25,9 @@ def trustworthiness(
 
     where :math:`U_i` holds the points that are among the k nearest of i in the embedding but not
     in the data, and j is the :math:`r(i, j)`-th nearest of i in the data. It is 1 when no false
-    neighbour was brought in. Equal distances are ordered by row number, and
-    a point is never its own neighbour. The time grows as n², the memory as n.
+    neighbour was brought in. Equal distances are ordered by row number, and a point is never its
+    own neighbour. On a lattice, rounding of the coordinates changes that order: use `shepard`,
+    which gives tied distances equal ranks. The time grows as n², the memory as n.
 
     Above 0.99 nearly all neighbours are true ones; a random embedding has about 0.5, and 0.9 is
     poor, since a surface folded on itself may still have it. It cannot see neighbours that were

@@ -6,6 +6,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.quality._checks import checked_count, checked_points, refuse_sparse, squarable
+from unbend.quality._pairs import variation
 from unbend.quality._seen import Metric
 
 
@@ -121,6 +122,9 @@ def _distances(X: ArrayLike, n: int, rows: IntArray, metric: Metric) -> FloatArr
 
 
 def _squared_correlation(first: FloatArray, second: FloatArray) -> float:
-    first, second = first - first.mean(), second - second.mean()
-    sizes = float(first @ first) * float(second @ second)
-    return float(first @ second) ** 2 / sizes if sizes > 0 else 0.0
+    centred, sizes = [], 1.0
+    for distances in (first, second):
+        mean = float(distances.mean())
+        centred.append(distances - mean)
+        sizes *= float(variation(centred[-1] @ centred[-1], 0.0, len(distances), mean))
+    return float(centred[0] @ centred[1]) ** 2 / sizes if sizes > 0 else 0.0

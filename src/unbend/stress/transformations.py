@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, final
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, distinct_values
 from unbend.stress.pairs import Pairs, sum_of_squares
 
 
@@ -190,7 +190,7 @@ class Monotone(OfPairs):
         if self.weights is not None:
             # Pairs that are not known are all put last, where they weigh nothing.
             given = np.where(self.weights > 0, given, np.inf)
-        return np.unique(given, return_inverse=True)[1].astype(np.intp, copy=False)
+        return distinct_values(given)[1]
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -233,7 +233,7 @@ class Monotone(OfPairs):
     def curve(self, distances: FloatArray) -> Curve:
         """Return the mean disparity of each dissimilarity, linear in between and beyond."""
         known = slice(None) if self.weights is None else self.weights > 0
-        given, group = np.unique(self.pairs.dissimilarities[known], return_inverse=True)
+        given, group = distinct_values(self.pairs.dissimilarities[known])
         fitted = np.bincount(group, self(distances).targets[known]) / np.bincount(group)
         return Steps(given.astype(np.float64), fitted)
 
