@@ -21,6 +21,8 @@ OPTIONS = {
     "pass invert=False": "give --no-invert",
     "or invert=True": "or --invert",
     "pass encoding=": "give --encoding",
+    "pass separator=": "give --separator",
+    "separator=": "--separator ",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",
     "reshape it to one row for each point": "say --as images if it holds images",

@@ -36,12 +36,14 @@ class Columns:
             raise Misuse(f"--missing {self.missing} is not allowed: it must be {LISTED_POLICIES}")
 
     def options(self) -> dict[str, Any]:
-        """Return the keywords of the readers."""
+        """Return the keywords of the readers of tables."""
         return {
             "label": self.label,
             "id": self.id,
             "ignore": self.ignore,
             "missing": self.missing,
+            "array": self.data.array,
+            "separator": self.data.mark,
         }
 
     def words(self) -> str:
