@@ -277,6 +277,6 @@ def column_names(name: str, data: Data, *, index: bool = True) -> tuple[str, ...
         return (*ASIDE[kind], *open_cube(name, data).names)
     if kind != "table" and data.text_column is None:
         return ASIDE[kind]
-    reading = {"array": data.array, "separator": data.mark}
+    reading: dict[str, Any] = {"array": data.array, "separator": data.mark}
     opened = open_source(source(name), **reading)
     return opened.names if index else io.batches(source(name), **reading).columns

@@ -64,9 +64,7 @@ def layout_of(file: File, *, counted: bool = True, separator: str | None = None)
     check_separator(separator)
     sample = _sample(file)
     try:
-        lead = _lead(sample.lines)
-        layout = _layout(sample, lead, file, counted, separator)
-        return _layout(sample, 0, file, counted, separator) if layout is None else layout
+        return _layout(sample, _lead(sample.lines), file, counted, separator)
     except csv.Error as error:
         raise ValueError(
             f"{file.name} cannot be split into fields ({error}): it is not a table of text, or a "
@@ -83,13 +81,11 @@ class _Sample:
     cut: bool
 
 
-def _layout(
-    sample: _Sample, lead: int, file: File, counted: bool, separator: str | None
-) -> Layout | None:
-    """Find the layout below so many lines of comments; None if these hold a row."""
+def _layout(sample: _Sample, lead: int, file: File, counted: bool, given: str | None) -> Layout:
+    """Find the layout below so many lines of comments, or without them if they hold a row."""
     above, lines = sample.lines[:lead], sample.lines[lead:]
     tabs = file.suffix in (".tsv", ".tab") and any("\t" in line for line in lines)
-    separator = separator or ("\t" if tabs else separator_of(lines, sample.cut))
+    separator = given or ("\t" if tabs else separator_of(lines, sample.cut))
     reader = fields(lines, separator)
     found = [(record, reader.line_num) for record in reader if record]
     if sample.cut and len(found) > 2:
@@ -102,7 +98,7 @@ def _layout(
     if _names_numbers(first, below, comma):
         header = True
     elif _holds_row(above, separator, len(first)):
-        return None
+        return _layout(sample, 0, file, counted, given)
     else:
         header = commented is None and (
             _is_header(first, comma) or (counted and _is_counted(first, below))
