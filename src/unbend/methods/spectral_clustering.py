@@ -71,7 +71,7 @@ class SpectralClustering(ClusterMixin, Model):
     (1, 1, np.True_)
     """
 
-    n_clusters: int = param(8, Integer(1), help="Number of clusters.")
+    n_clusters: int = param(8, Integer(1), help="Number of clusters.", kw_only=False)
     method: str = param(
         "njw", Choice("njw", "shi_malik"), help="Ng, Jordan and Weiss, or Shi and Malik."
     )
