@@ -142,8 +142,8 @@ class NeighborhoodEmbedding(Embedding):
         Parameters
         ----------
         X : array (n_samples, n_features)
-            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, or a sparse one
-            whose entries are the edges of a given graph.
+            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
+            whose entries are the edges of a given graph, or a graph of networkx or igraph.
         y : array (n_samples,), optional
             Classes, for supervised methods; ignored by the others.
         graph : sparse array (n_samples, n_samples), optional

@@ -90,8 +90,8 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         Parameters
         ----------
         X : array (n_samples, n_features)
-            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, or a sparse one
-            whose entries are the edges of a given graph.
+            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
+            whose entries are the edges of a given graph, or a graph of networkx or igraph.
         y : ignored
             Present for scikit-learn's sake.
         graph : sparse array (n_samples, n_samples), optional

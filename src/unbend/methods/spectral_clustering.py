@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.inputs import generator
+from unbend.base.inputs import generator, plain_input
 from unbend.base.model import Model
 from unbend.base.params import Choice, Integer, declared, param, shared, validate
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
@@ -108,6 +108,7 @@ class SpectralClustering(ClusterMixin, Model):
         self
         """
         validate(self)
+        X = plain_input(self, X)
         _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}
         eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)
