@@ -5,6 +5,7 @@ import sys
 import traceback
 
 from unbend.cli import INTERRUPTED
+from unbend.cli.printable import printable
 
 FAILED, MISUSED, CLOSED_PIPE = 1, 2, 141
 
@@ -48,7 +49,8 @@ def answer(error: BaseException, *, debug: bool = False) -> int:
         _discard_stdout()
         return CLOSED_PIPE
     if debug:
-        traceback.print_exception(error)
+        for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+            tell(line)
     if isinstance(error, Misuse):
         return _say(str(error), MISUSED)
     if isinstance(error, EXPECTED):
@@ -67,8 +69,13 @@ def as_typed(sentence: str) -> str:
     return sentence
 
 
+def tell(line: str) -> None:
+    """Write a line to stderr."""
+    print(printable(line), file=sys.stderr)
+
+
 def _say(sentence: str, code: int) -> int:
-    print(f"Error: {sentence}", file=sys.stderr)
+    tell(f"Error: {sentence}")
     return code
 
 

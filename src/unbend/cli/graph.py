@@ -76,7 +76,7 @@ def graph(
     if json:
         emit_json(facts)
     else:
-        emit("\n".join([*_lines(facts), str(found)]))
+        emit(*_lines(facts), *str(found).split("\n"))
     say("; ".join(found.problems()) or "nothing is wrong with it")
     k = found.suggested or neighbors
     given = f"{named(table)}{' --distances' if distances else ''}{columns.words()}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
+from unbend.cli.output import emit
 
 if TYPE_CHECKING:
     from unbend.io import Table
@@ -95,7 +96,12 @@ def write_rows(
     with stage("writing"):
         if target == PIPE:
             sys.stdout.flush()
-            io.write(sys.stdout.buffer, values, columns=columns, table=table)
+            if sys.stdout.isatty():
+                shown = BytesIO()
+                io.write(shown, values, columns=columns, table=table)
+                emit(*shown.getvalue().decode().removesuffix("\n").split("\n"))
+            else:
+                io.write(sys.stdout.buffer, values, columns=columns, table=table)
         else:
             io.write(beside(target), values, columns=columns, table=table)
 

@@ -94,7 +94,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
             whose entries are the edges of a given graph, or a graph of networkx or igraph.
         y : ignored
             Present for scikit-learn's sake.
-        graph : sparse array (n_samples, n_samples), optional
+        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
             A given graph: the stored entries of row i are its neighbours. Their distances come
             from X; `n_neighbors` and `radius` are then not used.
 

@@ -100,7 +100,7 @@ class SpectralClustering(ClusterMixin, Model):
             Rows, or distances or a graph as for `LaplacianEigenmaps`.
         y : ignored
             Present for scikit-learn's sake.
-        graph : sparse array (n_samples, n_samples), optional
+        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
             A given graph: the stored entries of row i are its neighbours.
 
         Returns
