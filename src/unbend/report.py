@@ -65,13 +65,17 @@ class Report:
         return json.dumps(self.to_dict(), indent=2)
 
     def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Return the title, a line for each stage, and the warnings."""
         lines = [self.title]
         for stage in self.stages:
             facts = ", ".join(f"{name} {_shown(fact)}" for name, fact in stage.facts.items())
             size = f" {stage.bytes / 1e6:8.1f} MB" if stage.bytes else " " * 12
             lines.append(f"  {stage.name:<12}{stage.seconds:8.3f} s{size}  {facts}")
         lines += [f"  warning: {warning}" for warning in self.warnings]
-        return "\n".join(lines)
+        return lines
 
     def _repr_html_(self) -> str:
         """Show the stages as a table, in the colours of the page around it."""

@@ -81,7 +81,7 @@ MALFORMED = {
     "late latin": ("t.csv", b"a,b\n" + b"1,2\n" * 99_999 + b"1,\xe9\n", "not in UTF-8 .*0xe9"),
     "open quote": ("t.csv", b'a,b\n1,2\n1,"3\n4,5\n', "column 'b' of .* holds text"),
     "open long quote": ("t.csv", b'a,b\n1,"3\n' + b"4,5\n" * 90_000, "quotation mark|holds text"),
-    "one endless word": ("t.csv", b"word" * 90_000, "cannot be split into fields"),
+    "one long word": ("t.csv", b"word" * 90_000, "has a header and no rows"),
     "garbage": ("t.csv", bytes(range(256)), "neither a table of text"),
     "late zeros": ("t.csv", b"a,b\n" + b"1,2\n" * 2000 + b"\x00", "bytes of zero"),
     "page": ("t.csv", b"<!DOCTYPE html>\n<p>no, no</p>\n", "line 2 of|holds text"),

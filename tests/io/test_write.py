@@ -26,7 +26,7 @@ MATRICES = arrays(
     st.tuples(st.integers(1, 8), st.integers(1, 4)),
     elements=st.floats(allow_nan=False),
 )
-WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1).filter(
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(
     lambda word: word == word.strip() and not word.isascii()
 )
 

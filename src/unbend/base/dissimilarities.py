@@ -12,6 +12,7 @@ from unbend.base.inputs import (
     check_distances,
     check_scale,
     open_space,
+    plain_input,
     rows_of_numbers,
     square_similarities,
 )
@@ -46,6 +47,7 @@ def gather(
 
     A caller that cannot work with a list gets all pairs.
     """
+    X = plain_input(estimator, X)
     if listed and estimator.metric == "precomputed" and is_sparse(X):
         return _gather_listed(estimator, X, weights, mask)
     if isinstance(X, np.ma.MaskedArray):
@@ -148,6 +150,7 @@ def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.d
 
 def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
     """Points, or distances all of which are known."""
+    X = plain_input(estimator, X)
     if not is_sparse(X):
         if estimator.metric != "precomputed":
             return open_space(estimator, X, threads)
@@ -257,6 +260,7 @@ def _check_range(weights: FloatArray, name: str) -> None:
 
 def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:
     """Check new rows: points, or distances to the fitted objects."""
+    X = plain_input(estimator, X)
     if points is not None:
         rows = rows_of_numbers(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)

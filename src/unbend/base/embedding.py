@@ -21,7 +21,7 @@ from unbend.report import Report, recording, stage
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
 
-    n_components: int = param(2, Integer(1), help="Number of coordinates.")
+    n_components: int = param(2, Integer(1), help="Number of coordinates.", kw_only=False)
 
     # Whether coordinates have the scale of the data; else every vector has unit length.
     isometric: ClassVar[bool] = True

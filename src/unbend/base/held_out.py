@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
+from unbend.graphs.given import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
 from unbend.quality.preservation import agreement
@@ -21,6 +22,11 @@ def kept_neighbors(estimator: Any, X: Any) -> float:
     metric = getattr(estimator, "metric", "euclidean")
     if metric == "kernel":
         raise ValueError("score needs points or distances, and a kernel has neither: pass points")
+    if metric == "precomputed" and (is_sparse(X) or is_graph(X)):
+        raise ValueError(
+            "score needs all distances to the fitted rows and a graph has those of some: pass a "
+            "dense matrix, such as unbend.graphs.geodesics of the graph"
+        )
     placed = np.asarray(estimator.transform(X), dtype=np.float64)
     if metric == "precomputed":
         return _to_fitted(np.asarray(X, dtype=np.float64), placed, estimator.embedding_)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.graphs.given import is_graph, lengths_of
 from unbend.neighbors import DistanceSpace, GraphSpace, Metric, NNDescent, PointSpace, Space
 from unbend.neighbors.precomputed import measured
 
@@ -23,8 +24,23 @@ TILE = 256
 STREAM = 0x756E62656E64
 
 
+def plain_input(estimator: BaseEstimator, X: Any) -> Any:
+    """Return the sparse distances of a graph, where X is one; anything else as it is."""
+    if not is_graph(X):
+        return X
+    if getattr(estimator, "metric", None) != "precomputed":
+        name = type(estimator).__name__
+        raise TypeError(
+            f"X is a graph: pass metric='precomputed' to {name}"
+            if "metric" in estimator.get_params(deep=False)
+            else f"X is a graph and {name} takes rows of numbers: use Isomap(metric='precomputed')"
+        )
+    return lengths_of(X)
+
+
 def rows_of_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False) -> Any:
     """Check rows of finite numbers, dense or sparse; float32 stays float32."""
+    X = plain_input(estimator, X)
     if not sparse:
         refuse_sparse(estimator, X)
     rows = validate_data(

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
+from unbend.checks import one_positional
 from unbend.neighbors import NNDescent
 
 
@@ -161,9 +162,13 @@ class Parameter:
         return " or ".join(str(kind) for kind in self.kinds)
 
 
-def param(default: Any, *kinds: Kind, help: str) -> Any:
-    """Declare a parameter: its default, the values allowed, and what it does."""
-    return dataclasses.field(default=default, metadata={"kinds": kinds, "help": help})
+def param(default: Any, *kinds: Kind, help: str, kw_only: bool = True) -> Any:
+    """Declare a parameter: its default, the values allowed, and what it does.
+
+    The first of an estimator is declared with ``kw_only=False``: it may be given by position.
+    """
+    metadata = {"kinds": kinds, "help": help}
+    return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
 
 
 def shared(owner: type, name: str, **changed: Any) -> Any:
@@ -201,6 +206,7 @@ Class = TypeVar("Class")
 def declared(cls: type[Class]) -> type[Class]:
     """Make a class of its declarations: its `__init__`, and the Parameters of its docstring."""
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made.__init__ = one_positional(made.__init__)  # type: ignore[method-assign]
     text = inspect.cleandoc(made.__doc__ or "")
     lines = ["Parameters", "----------"]
     for parameter in parameters(made):

@@ -10,6 +10,7 @@ from scipy.sparse import coo_array
 from unbend.arrays import IntArray, is_sparse
 from unbend.extend import Rule
 from unbend.graphs import fewest_neighbors
+from unbend.graphs.given import edges_of
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import note, warn
 
@@ -201,8 +202,12 @@ class Search:
 
     def _given(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
         self._check_rows(space.n)
+        graph = edges_of(graph)
         if not is_sparse(graph) or graph.shape != (space.n, space.n):
-            raise ValueError(f"graph must be a sparse {space.n} x {space.n} matrix of neighbours")
+            raise ValueError(
+                f"graph must be a graph of {space.n} vertices, or its sparse matrix ({space.n} x "
+                f"{space.n})"
+            )
         edges = coo_array(graph)
         rows, columns = edges.coords
         apart = rows != columns

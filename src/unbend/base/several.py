@@ -18,6 +18,7 @@ from unbend.base.inputs import threads
 from unbend.base.params import declared, shared
 from unbend.base.scaled import check_size
 from unbend.base.scaling import Scaling
+from unbend.graphs.given import is_graph, lengths_of
 from unbend.neighbors import PointSpace
 from unbend.report import Report, note, stage
 from unbend.stress.pairs import mean_pairs
@@ -107,10 +108,10 @@ def _measured(points: PointSpace | None, rows: FloatArray) -> FloatArray:
 
 def matrices_of(X: Any) -> list[Any]:
     """Take a list of matrices, a 3-d array, or one matrix."""
-    if is_sparse(X) or (hasattr(X, "ndim") and X.ndim < 3):
-        return [X]
+    if is_graph(X) or is_sparse(X) or (hasattr(X, "ndim") and X.ndim < 3):
+        return [lengths_of(X)]
     if isinstance(X, list | tuple | np.ndarray) and len(X):
-        matrices = list(X)
+        matrices = [lengths_of(matrix) for matrix in X]
         if all(is_sparse(matrix) or np.ndim(matrix) == 2 for matrix in matrices):
             return matrices
     raise ValueError("X must be a list of matrices, one for each source, or a 3-d array of them")

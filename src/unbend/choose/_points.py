@@ -7,11 +7,13 @@ from sklearn.utils.validation import check_array
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs import components
+from unbend.graphs.given import refuse_graph
 from unbend.neighbors import PointSpace
 
 
 def checked_rows(X: Any, least: int = 8) -> FloatArray:
     """Rows of finite numbers, enough to say something about."""
+    refuse_graph("X", X)
     points = check_array(X, dtype=np.float64, order="C", input_name="X")
     if len(points) < least:
         raise ValueError(f"X has {len(points)} rows: a choice needs at least {least}")

@@ -64,7 +64,7 @@ def bench(
     if json:
         emit_json(facts)
     else:
-        emit("\n".join(_lines(facts)))
+        emit(*_lines(facts))
     next_step(f"unbend compare {named(table or PIPE)}{columns.words()}")
 
 

@@ -21,6 +21,7 @@ def python_of(kind: str, name: str, columns: Columns) -> str:
         "stem": "True" if data.stem else None,
         "unit": "False" if data.no_unit else None,
         "encoding": data.encoding and repr(data.encoding),
+        "separator": data.mark and repr(data.mark),
         "data": data.envi_data and repr(data.envi_data),
         "part": None if data.fits_part is None else repr(data.fits_part),
     }

@@ -92,7 +92,7 @@ def compare(
     if json:
         emit_json({"rows": len(rows), "neighbors": neighbors, "trials": _facts(found)})
     else:
-        emit(str(found))
+        emit(*str(found).split("\n"))
     left_out = replace(columns, ignore=(*columns.ignore, *true_names))
     next_step(f"{embedding(table, found.best, left_out)} -o flat.csv --plot flat.png")
 

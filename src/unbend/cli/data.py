@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.errors import Misuse
+from unbend.cli.separators import check_typed_separator, typed_separator
 
 KINDS = ("table", "images", "texts", "cube", "matrices")
 PREFIX = "data_"
@@ -57,6 +58,12 @@ class Data:
         "Which array of an NPZ, HDF5 or MAT file.",
         ("table", "images", "matrices"),
         metavar="NAME",
+    )
+    separator: str | None = _option(
+        "--separator",
+        "Text tables: character between fields, or tab or space; else found from the first lines.",
+        ("table", "texts", "matrices"),
+        metavar="CHARACTER",
     )
     colour: bool | None = _option(
         "--colour/--grey",
@@ -152,6 +159,12 @@ class Data:
                 f"--size {self.size} is not allowed: it must be a width and a height in pixels, as "
                 "32x24"
             )
+        check_typed_separator(self.separator)
+
+    @property
+    def mark(self) -> str | None:
+        """Separator of fields, as the readers take it."""
+        return typed_separator(self.separator)
 
     @property
     def height_and_width(self) -> tuple[int, int] | None:
@@ -172,8 +185,10 @@ class Data:
                 )
 
     def check_none(self, why: str) -> None:
-        """Refuse every option, where the data are read in another way."""
+        """Refuse every option but the separator, where the data are read in another way."""
         for option in self._given():
+            if option.name == "separator":
+                continue
             raise Misuse(f"{self._word(option)} does not go with {why}")
 
     def check_open(self, model: str) -> None:

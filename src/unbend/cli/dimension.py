@@ -82,7 +82,7 @@ def dimension(
     if json:
         emit_json(_facts(len(rows), choice, found, refused))
     else:
-        emit("\n".join([str(choice), *_lines(found, refused)]))
+        emit(*str(choice).split("\n"), *_lines(found, refused))
     next_step(f"unbend suggest {named(table)}{columns.words()} --dimension {choice.dimension}")
 
 

@@ -5,6 +5,7 @@ import sys
 import traceback
 
 from unbend.cli import INTERRUPTED
+from unbend.cli.printable import printable
 
 FAILED, MISUSED, CLOSED_PIPE = 1, 2, 141
 
@@ -21,6 +22,8 @@ OPTIONS = {
     "pass invert=False": "give --no-invert",
     "or invert=True": "or --invert",
     "pass encoding=": "give --encoding",
+    "pass separator=": "give --separator",
+    "separator=": "--separator ",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",
     "reshape it to one row for each point": "say --as images if it holds images",
@@ -46,7 +49,8 @@ def answer(error: BaseException, *, debug: bool = False) -> int:
         _discard_stdout()
         return CLOSED_PIPE
     if debug:
-        traceback.print_exception(error)
+        for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+            tell(line)
     if isinstance(error, Misuse):
         return _say(str(error), MISUSED)
     if isinstance(error, EXPECTED):
@@ -65,8 +69,13 @@ def as_typed(sentence: str) -> str:
     return sentence
 
 
+def tell(line: str) -> None:
+    """Write a line to stderr."""
+    print(printable(line), file=sys.stderr)
+
+
 def _say(sentence: str, code: int) -> int:
-    print(f"Error: {sentence}", file=sys.stderr)
+    tell(f"Error: {sentence}")
     return code
 
 

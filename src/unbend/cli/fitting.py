@@ -60,11 +60,11 @@ class Work:
         """Fit to the table in memory; return the coordinates."""
         estimator, rows = self.estimator, None
         if self.several:
-            rows, matrices = read_matrices(self.source, self.columns.data.array)
+            rows, matrices = read_matrices(self.source, self.columns.data)
             self.matrices.extend(rows.like["names"])
             estimator.fit(matrices)
         elif getattr(estimator, "metric", None) == "precomputed":
-            estimator.fit(read_distances(self.source))
+            estimator.fit(read_distances(self.source, self.columns.data.mark))
         else:
             self._check_ignored()
             rows = read_rows(self.source, self.columns)

@@ -76,10 +76,10 @@ def graph(
     if json:
         emit_json(facts)
     else:
-        emit("\n".join([*_lines(facts), str(found)]))
+        emit(*_lines(facts), *str(found).split("\n"))
     say("; ".join(found.problems()) or "nothing is wrong with it")
     k = found.suggested or neighbors
-    given = f"{named(table)}{' --distances' if distances else columns.words()}"
+    given = f"{named(table)}{' --distances' if distances else ''}{columns.words()}"
     next_step(f"unbend embed {given} --method isomap --n-neighbors {k} -o flat.csv")
 
 
@@ -88,9 +88,9 @@ def _space(table: str, columns: Columns, distances: bool) -> tuple[Any, Any]:
 
     if distances:
         columns.data.check_none("--distances")
-        if columns != Columns():
+        if columns != Columns(data=columns.data):
             raise Misuse("--distances stands alone: the table holds nothing else")
-        return DistanceSpace(read_distances(table)), None
+        return DistanceSpace(read_distances(table, columns.data.mark)), None
     import numpy as np
 
     rows = read_table(table, columns)

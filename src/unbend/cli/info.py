@@ -20,12 +20,14 @@ def info(
     json: Json = False,
 ) -> None:
     """Show versions, kernels and threads; or what a model is, and what it was fitted to."""
-    facts = _installed() if model is None else _described(model)
+    facts, report = (_installed(), []) if model is None else _described(model)
     if json:
-        emit_json(facts)
+        emit_json(facts | ({"report": "\n".join(report)} if report else {}))
     else:
+        if report:
+            facts["report"] = report.pop(0)
         width = max(len(name) for name in facts) + 2
-        emit("\n".join(f"{name:<{width}}{_shown(value)}" for name, value in facts.items()))
+        emit(*(f"{name:<{width}}{_shown(value)}" for name, value in facts.items()), *report)
     next_step(
         "unbend methods" if model is None else f"unbend transform {named(model)} TABLE -o OUT.csv"
     )
@@ -54,16 +56,17 @@ def _installed() -> dict[str, Any]:
     return {**versions(), "threads": len(os.sched_getaffinity(0))}
 
 
-def _described(path: str) -> dict[str, Any]:
+def _described(path: str) -> tuple[dict[str, Any], list[str]]:
+    """Return what a model tells of itself, and the lines of its report."""
     import unbend
 
     estimator = unbend.load(path)
-    return {
+    facts = {
         "method": type(estimator).__name__,
         "parameters": estimator.get_params(),
         **estimator.about_,
-        "report": str(estimator.report_),
     }
+    return facts, estimator.report_.lines()
 
 
 COMMAND = Command(info, ("unbend info", "unbend info roll.unbend", "unbend info --json"))

@@ -6,12 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import READABLE, Json, Output, Seed
 from unbend.cli.output import emit_json, next_step, say
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_network, read_table
+from unbend.cli.separators import Separator
 from unbend.cli.steps import named
 from unbend.cli.tables import PIPE, Columns, write_rows
 
@@ -56,6 +58,7 @@ def localize(
     dim: Dim = 2,
     start: Start = "auto",
     weights: Weights = "relative",
+    separator: Separator = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -66,6 +69,7 @@ def localize(
     whether its distances determine where it is. A network in several pieces is placed piece by
     piece, and a warning tells so.
     """
+    from unbend.sensors import localize as find
     from unbend.sensors.localize import WEIGHTS
     from unbend.sensors.search import STARTS
 
@@ -76,9 +80,13 @@ def localize(
     if distances == anchors == PIPE:
         raise Misuse("only one of the two can come through the pipe")
     check_files(table=output, read=[distances, *([anchors] if anchors else [])])
+    data = Data(separator=separator)
     began = time.perf_counter()
     with watched(), appearing_together() as beside:
-        found = _found(distances, anchors, dim, start, weights, seed)
+        lengths, first = read_network(distances, data.mark)
+        n = lengths.shape[0]
+        known = None if anchors is None else _anchors(anchors, data, dim, first, n)
+        found = find(lengths, known, dim, start=start, weights=weights, random_state=seed)
         if output is not None or not json:
             _write(found, output or PIPE, beside)
     seconds = time.perf_counter() - began
@@ -92,19 +100,9 @@ def localize(
         next_step(f"unbend plot {named(str(output))} -o positions.png")
 
 
-def _found(
-    distances: str, anchors: str | None, dim: int, start: str, weights: str, seed: int
-) -> Any:
-    from unbend.sensors import localize as find
-
-    lengths, first = read_network(distances)
-    known = None if anchors is None else _anchors(anchors, dim, first, lengths.shape[0])
-    return find(lengths, known, dim, start=start, weights=weights, random_state=seed)
-
-
-def _anchors(name: str, dim: int, first: int, n: int) -> dict[int, Any]:
+def _anchors(name: str, data: Data, dim: int, first: int, n: int) -> dict[int, Any]:
     """Positions by the place of a sensor, where they are numbered as the distances are."""
-    table = read_table(name, Columns())
+    table = read_table(name, Columns(data=data))
     if table.values.shape[1] != 1 + dim:
         raise ValueError(
             f"{name} has {table.values.shape[1]} columns of numbers: anchors are the number of a "

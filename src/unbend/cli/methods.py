@@ -42,7 +42,7 @@ def _show_all(json: bool) -> None:
         emit_json([{"name": entry.name, "title": entry.title} for entry in ALL])
         return
     width = max(len(entry.name) for entry in ALL)
-    emit("\n".join(f"{entry.name:<{width}}  {entry.title}" for entry in ALL))
+    emit(*(f"{entry.name:<{width}}  {entry.title}" for entry in ALL))
 
 
 def _show_one(entry: Entry, json: bool) -> None:
@@ -68,7 +68,7 @@ def _show_one(entry: Entry, json: bool) -> None:
     for parameter in declared:
         lines += wide.wrap(f"{option_name(parameter.name)}  {described(parameter)}")
         lines += wide.wrap(f"    {parameter.help}")
-    emit("\n".join(lines))
+    emit(*lines)
 
 
 COMMAND = Command(methods, ("unbend methods", "unbend methods isomap", "unbend methods lle --json"))

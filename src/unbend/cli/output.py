@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from unbend.cli.errors import as_typed
+from unbend.cli.errors import as_typed, tell
+from unbend.cli.printable import printable, printable_json
 
 _quiet: ContextVar[bool] = ContextVar("unbend_quiet", default=False)
 
@@ -28,7 +29,7 @@ def _warnings_in_one_line() -> Iterator[None]:
     import warnings
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        print(f"Warning: {as_typed(' '.join(str(message).split()))}", file=sys.stderr)
+        tell(f"Warning: {as_typed(' '.join(str(message).split()))}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -43,24 +44,24 @@ def at_terminal() -> bool:
 def say(message: str) -> None:
     """Tell what was done."""
     if not _quiet.get():
-        print(message, file=sys.stderr)
+        tell(message)
 
 
 def next_step(command: str) -> None:
     """Suggest the command that people run next."""
     if at_terminal():
-        print(f"Next: {command}", file=sys.stderr)
+        tell(f"Next: {command}")
 
 
-def emit(text: str) -> None:
-    """Write a result to stdout."""
-    print(text)
+def emit(*lines: str) -> None:
+    """Write the lines of a result to stdout; a line end inside one is shown, not obeyed."""
+    print("\n".join(map(printable, lines)))
 
 
 def emit_json(facts: object) -> None:
     """Write a result to stdout as JSON."""
     plain = json.loads(json.dumps(facts, default=_plain), parse_constant=_no_number)
-    emit(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
+    print(printable_json(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def _no_number(name: str) -> None:

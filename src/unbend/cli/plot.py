@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
+from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
 from unbend.cli.files import appearing_together, check_files
 from unbend.cli.options import READABLE, Id, Ignore, Label, listed
@@ -13,6 +14,7 @@ from unbend.cli.output import next_step
 from unbend.cli.pictures import PAGES, figure_of, maker, save
 from unbend.cli.progress import watched
 from unbend.cli.reading import read_table
+from unbend.cli.separators import Separator
 from unbend.cli.steps import named
 from unbend.cli.tables import Columns, picked, without
 
@@ -43,6 +45,7 @@ def plot(
     ] = None,
     id: Id = None,
     ignore: Ignore = None,
+    separator: Separator = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the picture.")] = None,
     spectrum: Annotated[
         bool, typer.Option("--spectrum", help="Draw the eigenvalues of a model.")
@@ -58,7 +61,7 @@ def plot(
     can be turned and zoomed, and opens without a network. With --images as many images as have room
     lie on their points.
     """
-    columns = Columns(label, id, listed(ignore))
+    columns = Columns(label, id, listed(ignore), data=Data(separator=separator))
     check_files(picture=output, read=embeddings)
     _check_drawn(embeddings, columns, listed(color), spectrum, residual)
     if images is not None:

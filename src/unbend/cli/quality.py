@@ -90,7 +90,7 @@ def quality(
     if json:
         emit_json(facts)
     else:
-        emit("\n".join(_line(name, value) for name, value in facts.items()))
+        emit(*(_line(name, value) for name, value in facts.items()))
     next_step(f"unbend plot {named(embedding)}{Columns(label, id).words()} -o flat.png")
 
 

@@ -70,7 +70,7 @@ def read_rows(name: str, columns: Columns, like: Mapping[str, Any] | None = None
         if kind == "table":
             from unbend import io
 
-            table = io.read(source(name), array=columns.data.array, **columns.options())
+            table = io.read(source(name), **columns.options())
             return Rows(kind, table, {"kind": kind})
         if kind == "matrices":
             raise Misuse("several matrices are for embed --method replicated_mds or weighted_mds")
@@ -140,6 +140,7 @@ def _read_texts(name: str, columns: Columns, like: Mapping[str, Any] | None) -> 
         stem=data.stem,
         unit=not data.no_unit,
         encoding=data.encoding or "utf-8",
+        separator=data.mark,
         like=like,
     )
     kept = {"kind": "texts", "column": data.text_column, **texts.dictionary()}
@@ -227,28 +228,28 @@ def read_batches(name: str, columns: Columns, rows: int) -> "Iterable[Table]":
         return io.batches(cube, rows=rows, ignore=columns.ignore, missing="drop")
     if kind != "table":
         raise Misuse(f"--batches is for tables and pixels, and {name} is read as {CALLED[kind]}")
-    return io.batches(source(name), rows=rows, array=columns.data.array, **columns.options())
+    return io.batches(source(name), rows=rows, **columns.options())
 
 
-def read_distances(name: str) -> Any:
+def read_distances(name: str, separator: str | None) -> Any:
     """Read distances as a stage of the work."""
     from unbend import io
     from unbend.report import stage
 
     with stage("reading"):
-        return io.read_distances(source(name))
+        return io.read_distances(source(name), separator=separator)
 
 
-def read_network(name: str) -> tuple[Any, int]:
+def read_network(name: str, separator: str | None) -> tuple[Any, int]:
     """Read distances of which some are missing, and the number of the first point."""
     from unbend.io.distances import read_network as read
     from unbend.report import stage
 
     with stage("reading"):
-        return read(source(name))
+        return read(source(name), separator=separator)
 
 
-def read_matrices(name: str, array: str | None) -> tuple[Rows, list[Any]]:
+def read_matrices(name: str, data: Data) -> tuple[Rows, list[Any]]:
     """Read several matrices as a stage of the work, with the names of their objects."""
     import numpy as np
 
@@ -256,7 +257,7 @@ def read_matrices(name: str, array: str | None) -> tuple[Rows, list[Any]]:
     from unbend.report import stage
 
     with stage("reading"):
-        read = io.read_matrices(source(name), array=array)
+        read = io.read_matrices(source(name), array=data.array, separator=data.mark)
     objects = None if read.objects is None else np.array(read.objects, dtype=object)
     called = None if objects is None else "object"
     n = read.values[0].shape[0]
@@ -276,5 +277,6 @@ def column_names(name: str, data: Data, *, index: bool = True) -> tuple[str, ...
         return (*ASIDE[kind], *open_cube(name, data).names)
     if kind != "table" and data.text_column is None:
         return ASIDE[kind]
-    opened = open_source(source(name), data.array)
-    return opened.names if index else io.batches(source(name), array=data.array).columns
+    reading: dict[str, Any] = {"array": data.array, "separator": data.mark}
+    opened = open_source(source(name), **reading)
+    return opened.names if index else io.batches(source(name), **reading).columns

@@ -1,5 +1,6 @@
 """``unbend report``: one page about a table, for a colleague."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -69,8 +70,7 @@ def report(
         rows, given = studied(table, columns)
         found = study(
             rows,
-            **columns.options(),
-            array=data.array if given is None else None,
+            **(columns if given is None else replace(columns, data=Data())).options(),
             given=given,
             max_rows=sample,
             random_state=seed,

@@ -50,7 +50,7 @@ def suggest(
             }
         )
     else:
-        emit(str(found))
+        emit(*str(found).split("\n"))
     next_step(embedding(table, found.estimator, columns))
 
 

@@ -47,7 +47,7 @@ def surface(
     from unbend.datasets import SURFACES
 
     if name is None:
-        emit("\n".join(SURFACES))
+        emit(*SURFACES)
         return
     if name not in SURFACES:
         raise Misuse(f"there is no surface {name!r}: choose one of {', '.join(SURFACES)}")

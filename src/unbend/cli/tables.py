@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unbend.cli.data import Data
 from unbend.cli.errors import Misuse
+from unbend.cli.output import emit
 
 if TYPE_CHECKING:
     from unbend.io import Table
@@ -36,12 +37,14 @@ class Columns:
             raise Misuse(f"--missing {self.missing} is not allowed: it must be {LISTED_POLICIES}")
 
     def options(self) -> dict[str, Any]:
-        """Return the keywords of the readers."""
+        """Return the keywords of the readers of tables."""
         return {
             "label": self.label,
             "id": self.id,
             "ignore": self.ignore,
             "missing": self.missing,
+            "array": self.data.array,
+            "separator": self.data.mark,
         }
 
     def words(self) -> str:
@@ -93,7 +96,12 @@ def write_rows(
     with stage("writing"):
         if target == PIPE:
             sys.stdout.flush()
-            io.write(sys.stdout.buffer, values, columns=columns, table=table)
+            if sys.stdout.isatty():
+                shown = BytesIO()
+                io.write(shown, values, columns=columns, table=table)
+                emit(*shown.getvalue().decode().removesuffix("\n").split("\n"))
+            else:
+                io.write(sys.stdout.buffer, values, columns=columns, table=table)
         else:
             io.write(beside(target), values, columns=columns, table=table)
 

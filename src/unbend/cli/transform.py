@@ -110,7 +110,7 @@ def fitted_data(about: Mapping[str, Any]) -> Mapping[str, Any]:
 def followed(data: Data, like: Mapping[str, Any], model: str, table: str) -> Data:
     """Return how new data are read: as the fitted ones were; refuse those of another kind."""
     data.check_open(model)
-    if like["kind"] == "texts" and data == Data() and like["column"] is not None:
+    if like["kind"] == "texts" and like["column"] is not None and _unspecified(data):
         data = data if Path(table).is_dir() else replace(data, text_column=like["column"])
     if like["kind"] == "cube" and like["bands"]:
         data = replace(data, bands=True)
@@ -120,6 +120,10 @@ def followed(data: Data, like: Mapping[str, Any], model: str, table: str) -> Dat
             f"{model} was fitted to {CALLED[like['kind']]}, and {table} is read as {CALLED[kind]}"
         )
     return data
+
+
+def _unspecified(data: Data) -> bool:
+    return replace(data, separator=None) == Data()
 
 
 def _aside(table: str, columns: Columns, about: Mapping[str, Any], kind: str) -> Columns:

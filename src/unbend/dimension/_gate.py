@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from unbend._kernels import kernels
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, is_sparse
+from unbend.graphs.given import refuse_graph
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.norms import Plain
@@ -140,6 +141,7 @@ def _space(
 
 def _numbers(X: Any) -> tuple[FloatArray, IntArray | None]:
     """Rows of finite numbers of any table that NumPy can read, and which of them are copies."""
+    refuse_graph("X", X)
     if is_sparse(X):
         raise TypeError("X must be dense: pass X.toarray()")
     try:

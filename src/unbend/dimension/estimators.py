@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from unbend import dimension as functions
 from unbend.arrays import FloatArray
+from unbend.checks import one_positional
 from unbend.dimension.value import Dimension
 
 
@@ -55,19 +56,24 @@ def _estimator(name: str, function: Callable[..., Dimension]) -> type[DimensionE
         if parameter.kind is parameter.KEYWORD_ONLY
     ]
 
-    def __init__(self: DimensionEstimator, **given: Any) -> None:
-        unknown = set(given) - {parameter.name for parameter in keywords}
+    first, *rest = keywords
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([itself, first.replace(kind=itself.kind), *rest])
+
+    def __init__(self: DimensionEstimator, *given: Any, **named: Any) -> None:
+        unknown = set(named) - {parameter.name for parameter in keywords}
         if unknown:
             raise TypeError(f"{name} has no parameter {min(unknown)!r}")
+        bound = signature.bind(self, *given, **named)
+        bound.apply_defaults()
         for parameter in keywords:
-            setattr(self, parameter.name, given.get(parameter.name, parameter.default))
+            setattr(self, parameter.name, bound.arguments[parameter.name])
 
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    __init__.__signature__ = inspect.Signature([itself, *keywords])  # type: ignore[attr-defined]
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     summary = (function.__doc__ or "").splitlines()[0]
     text = f"{summary}\n\n`unbend.dimension.{function.__name__}` explains it and its parameters."
     members = {
-        "__init__": __init__,
+        "__init__": one_positional(__init__),
         "__doc__": text,
         "__module__": __name__,
         "_function": staticmethod(function),

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
+from unbend.graphs.given import edges_of
 
 Combination = Literal["weighted", "rank", "max", "min"]
 
@@ -27,7 +28,7 @@ def combine(
     Parameters
     ----------
     matrices : sequence of (n, n)
-        All dense or all sparse, of distance type: small means similar.
+        All dense, or all sparse or graphs, of distance type: small means similar.
     how : {"weighted", "rank", "max", "min"}
         The weighted mean; the weighted mean of ranks, which asks nothing of the scales but their
         order (equal distances share a rank, and the largest pair of a matrix has rank one); the
@@ -53,6 +54,7 @@ def combine(
            [0.5, 0. , 1.5],
            [1.5, 1.5, 0. ]])
     """
+    matrices = [edges_of(matrix, "length") for matrix in matrices]
     values, n, keys = _aligned(matrices)
     counts = _weights(weights, len(values), how)
     apart = keys // n != keys % n

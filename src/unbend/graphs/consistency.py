@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.checks import whole
+from unbend.graphs.given import edges_of, is_graph
 from unbend.graphs.graph import components, undirected
 from unbend.graphs.neighborhood_sizes import (
     Known,
@@ -135,9 +135,7 @@ class Consistency:
         return "\n".join([*lines, f"  {self.advice()}"])
 
 
-def consistency(
-    X: ArrayLike | Space | Neighbors, d: int, n_neighbors: int | Neighbors = 10
-) -> Consistency:
+def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistency:
     """Check a data graph before its embedding is trusted (book section 4.1.4).
 
     Three things must hold: the graph is connected; every neighbourhood spans d directions; and
@@ -147,7 +145,7 @@ def consistency(
 
     Parameters
     ----------
-    X : array (n, D), Space or Neighbors
+    X : array (n, D), Space, Neighbors or graph
         Points, a space of points or distances, or a graph alone, of which only the connection can
         be told. Points that coincide count once.
     d : int
@@ -174,6 +172,8 @@ def consistency(
     """
     if not isinstance(d, int | np.integer) or d < 1:
         raise ValueError(f"d must be a positive whole number, not {d!r}")
+    if is_graph(X) and not isinstance(X, Neighbors):
+        X = GraphSpace(edges_of(X, "length"))
     if isinstance(X, Neighbors | GraphSpace):
         return _of_graph(X if isinstance(X, Neighbors) else X.all_neighbors(), int(d))
     space = X if isinstance(X, Space) else _points(X)

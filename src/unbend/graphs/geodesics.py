@@ -17,7 +17,7 @@ Precision = type[np.floating] | np.dtype[np.floating]
 
 def as_lengths(graph: Any) -> csr_array:
     """Compressed rows of edge lengths, none of which is negative."""
-    lengths = as_edges(graph, "lengths")
+    lengths = as_edges(graph, "lengths", "length")
     if not np.all(lengths.data >= 0):
         raise ValueError("lengths must be a square matrix of numbers that are not negative")
     return lengths

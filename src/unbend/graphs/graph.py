@@ -13,11 +13,19 @@ from unbend.neighbors.value import Neighbors
 How = Literal["max", "min", "mean"]
 
 
-def as_edges(graph: Any, what: str = "weights") -> csr_array:
-    """Compressed rows of a square sparse matrix of any format; every stored entry is an edge."""
+def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_array:
+    """Compressed rows of a graph, or of a square sparse matrix; every stored entry is an edge.
+
+    Of a graph, the numbers must have the `meaning` of one, if one is given.
+    """
+    if not is_sparse(graph):
+        # It reads graphs of other libraries into the values of this module.
+        from unbend.graphs.given import edges_of
+
+        graph = edges_of(graph, meaning)
     if not is_sparse(graph):
         raise TypeError(
-            f"{what} must be a sparse matrix: of a dense one say what is an edge with "
+            f"{what} must be a graph or a sparse matrix: of a dense one say what is an edge with "
             "scipy.sparse.csr_array(matrix)"
         )
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
@@ -29,7 +37,7 @@ def as_edges(graph: Any, what: str = "weights") -> csr_array:
 
 def as_weights(graph: Any) -> csr_array:
     """Do the same with weights, finite and not negative; edges stored twice are added up."""
-    weights = as_edges(graph)
+    weights = as_edges(graph, meaning="similarity")
     if not np.all((weights.data >= 0) & np.isfinite(weights.data)):
         raise ValueError("weights must be finite and not negative")
     if not weights.has_sorted_indices or not weights.has_canonical_format:

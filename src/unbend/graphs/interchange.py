@@ -253,7 +253,10 @@ def _built(
         raise ValueError(
             f"{lacking} of {len(values)} edges have no {weight!r}: give all one or none"
         )
-    numbers = np.ones(len(values)) if lacking else np.asarray(values, dtype=np.float64)
+    try:
+        numbers = np.ones(len(values)) if lacking else np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the {weight!r} of an edge is not a number: give all one") from error
     if not directed:
         apart = pairs[:, 0] != pairs[:, 1]
         pairs = np.concatenate((pairs, pairs[apart, ::-1]))
@@ -265,5 +268,7 @@ def _merged(n: int, pairs: Any, numbers: FloatArray, meaning: Meaning) -> csr_ar
     """One entry for each pair: of parallel edges the shortest, or the sum of similarities."""
     keys, first = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
     merged = np.full(len(keys), np.inf if meaning == "length" else 0.0)
-    (np.minimum if meaning == "length" else np.add).at(merged, first, numbers)
+    with np.errstate(invalid="ignore"):
+        # NaN stays, and is refused with the graph.
+        (np.minimum if meaning == "length" else np.add).at(merged, first, numbers)
     return csr_array(coo_array((merged, (keys // n, keys % n)), shape=(n, n)))

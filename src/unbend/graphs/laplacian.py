@@ -6,13 +6,13 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
-from unbend.graphs.graph import How, check_word, symmetrize
+from unbend.graphs.graph import How, as_edges, check_word, symmetrize
 from unbend.graphs.quantities import as_undirected
 
 
 def degrees(weights: csr_array) -> FloatArray:
     """Sum of the weights at each vertex."""
-    return np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(as_edges(weights, meaning="similarity").sum(axis=1), dtype=np.float64).ravel()
 
 
 def laplacian(

@@ -110,7 +110,7 @@ def diameter(lengths: csr_array, *, threads: int = 1) -> float:
     >>> diameter(csr_array(np.array([[0.0, 1, 0], [1, 0, 2], [0, 2, 0]])))
     3.0
     """
-    lengths = as_undirected(lengths)
+    lengths = as_undirected(as_edges(lengths, "lengths", "length"))
     n = lengths.shape[0]
     if n == 0 or components(lengths).max() > 0:
         return np.inf if n else 0.0

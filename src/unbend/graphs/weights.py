@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
+from unbend.graphs.graph import as_edges
 
 Weight = Callable[[FloatArray], FloatArray]
 
@@ -59,5 +60,6 @@ def weights_of(distances: FloatArray, weight: Weight) -> FloatArray:
 
 def weigh(lengths: csr_array, weight: Weight) -> csr_array:
     """Apply a weight function to every stored edge."""
+    lengths = as_edges(lengths, "lengths", "length")
     weights = weights_of(lengths.data, weight)
     return csr_array((weights, lengths.indices, lengths.indptr), shape=lengths.shape)

@@ -12,12 +12,12 @@ from unbend.io.arrays import load_npz as load_arrays
 from unbend.io.files import File, file_of, format_of
 from unbend.io.matrix_market import SCATTERED, load_matrix_market
 from unbend.io.missing import settled
-from unbend.io.reading import Source, file_source, is_file, open_source
+from unbend.io.reading import Source, check_no_separator, file_source, is_file, open_source
 from unbend.io.table import Roles, Table
 from unbend.memory import reserve
 
 
-def read_distances(source: Any) -> FloatArray | csr_array:
+def read_distances(source: Any, *, separator: str | None = None) -> FloatArray | csr_array:
     r"""Read distances between points from a file, a dataframe or an array.
 
     Parameters
@@ -27,6 +27,8 @@ def read_distances(source: Any) -> FloatArray | csr_array:
         column may name the rows; or three columns, the numbers of two points and their distance.
         Points are counted from 0, or from 1 where no 0 occurs; a pair may be given once or both
         ways. An NPZ file of SciPy's, or Matrix Market, holds the distances of some pairs.
+    separator : str, optional
+        As for `read`.
 
     Returns
     -------
@@ -51,13 +53,16 @@ def read_distances(source: Any) -> FloatArray | csr_array:
         where = file.name
         source = sparse_of(file)
         if source is None:
-            return _from_source(file_source(file, counted=False))
+            return _from_source(file_source(file, separator=separator, counted=False))
     if is_sparse(source):
+        check_no_separator(separator, f"{where} is sparse")
         return _graph(csr_array(source), where)
-    return _from_source(open_source(source))
+    return _from_source(open_source(source, separator=separator))
 
 
-def read_network(source: Any) -> tuple[FloatArray | csr_array, int]:
+def read_network(
+    source: Any, *, separator: str | None = None
+) -> tuple[FloatArray | csr_array, int]:
     r"""Read distances of which some were not measured, and the number that the first point has.
 
     As `read_distances`, but a square table may lack some distances, which then are NaN.
@@ -76,8 +81,9 @@ def read_network(source: Any) -> tuple[FloatArray | csr_array, int]:
     file = file_of(source)
     matrix = sparse_of(file)
     if matrix is not None:
+        check_no_separator(separator, f"{file.name} is sparse")
         return _graph(matrix, file.name), 0
-    opened = file_source(file, counted=False)
+    opened = file_source(file, separator=separator, counted=False)
     table = table_of_distances(opened)
     if table.values.shape[1] != 3 or _is_square(table.values):
         return _square_values(table, opened), 0

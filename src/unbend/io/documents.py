@@ -11,7 +11,7 @@ from unbend.io.files import File, file_of
 from unbend.io.folders import files_of, is_folder, is_paths
 from unbend.io.layout import not_utf8
 from unbend.io.numerals import Array
-from unbend.io.reading import is_file, open_source
+from unbend.io.reading import Source, check_no_separator, is_file, open_source
 from unbend.io.table import Roles
 
 
@@ -27,11 +27,17 @@ class Held:
 
 
 def documents_of(
-    source: Any, column: str | None, label: str | None, id: str | None, encoding: str
+    source: Any,
+    column: str | None,
+    label: str | None,
+    id: str | None,
+    encoding: str,
+    separator: str | None,
 ) -> Held:
     """Find the documents of a source."""
     if column is not None:
-        return _from_column(source, column, label, id)
+        return _from_column(open_source(source, separator=separator), column, label, id)
+    check_no_separator(separator, "without column= each line is a document")
     if label is not None or id is not None:
         raise ValueError("label and id name columns of a table: name that of the documents too")
     if is_folder(source) or is_paths(source):
@@ -44,9 +50,7 @@ def documents_of(
     return Held(_given(source), None, None, None, None)
 
 
-def _from_column(source: Any, column: str, label: str | None, id: str | None) -> Held:
-    opened = open_source(source)
-
+def _from_column(opened: Source, column: str, label: str | None, id: str | None) -> Held:
     def read(name: str | None) -> Array | None:
         if name is None:
             return None

@@ -6,14 +6,14 @@ import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Protocol
+from typing import IO
 
 from unbend.io.files import LONGEST_LINE, File, endless_line
 from unbend.io.numerals import MISSING, WHOLE, is_number
+from unbend.io.separators import Records, check_separator, fields, separator_of
 
 # As much is looked at to find the layout: bytes at least, and lines at most.
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 200
-DELIMITERS = (",", "\t", ";", "|", " ")
 # A first line that counts so many columns is a header, whatever is below.
 COUNTED_COLUMNS = 10
 BYTE_ORDER_MARKS = {
@@ -23,24 +23,21 @@ BYTE_ORDER_MARKS = {
 }
 
 
-class Records(Protocol):
-    """Lines split into fields, as Python's csv reader gives them."""
-
-    @property
-    def line_num(self) -> int:
-        """Lines read so far."""
-
-    def __iter__(self) -> Iterator[list[str]]: ...
-
-
 @dataclass(frozen=True)
 class Layout:
-    """Encoding, separator (a space stands for any number of them), names and header lines."""
+    """Encoding, separator (a space stands for any number of them), names and header lines.
+
+    The header lines are all that come before the first row, comments among them.
+    """
 
     encoding: str
     delimiter: str
     names: tuple[str, ...]
     header_lines: int
+    # Whether every row ends with a separator, behind which there is nothing.
+    trailing: bool
+    # Characters of the longest line in the sample.
+    longest: int
     # Of the columns in the sample: which hold nothing but numbers, and which have decimal commas.
     numeric: tuple[bool, ...]
     decimal_comma: bool
@@ -51,28 +48,23 @@ class Layout:
         return self.delimiter != ","
 
     def records(self, stream: IO[bytes]) -> Records:
-        """Read lines of fields; a header is among them."""
+        """Read lines of fields, from the first row on."""
         text = io.TextIOWrapper(stream, encoding=self.encoding, newline="")
+        for _ in range(self.header_lines):
+            text.readline()
         return fields(text, self.delimiter)
 
 
-def fields(lines: Iterable[str], delimiter: str) -> Records:
-    """Split lines into fields; quotation marks protect separators and line ends."""
-    if delimiter != " ":
-        return csv.reader(lines, delimiter=delimiter)
-    stripped = (line.rstrip(" \r\n") + "\n" for line in lines)
-    return csv.reader(stripped, delimiter=" ", skipinitialspace=True)
-
-
-def layout_of(file: File, *, counted: bool = True) -> Layout:
+def layout_of(file: File, *, counted: bool = True, separator: str | None = None) -> Layout:
     """Find the layout of a file of text from its beginning.
 
     With `counted`, a first line 0, 1, 2, … may be a header, as pandas numbers columns; among pairs
-    and their distances it may also be a pair.
+    and their distances it may also be a pair. A `separator` that is given is not looked for.
     """
-    encoding, sample = _sample(file)
+    check_separator(separator)
+    sample = _sample(file)
     try:
-        return _layout(file, encoding, sample, counted)
+        return _layout(sample, _lead(sample.lines), file, counted, separator)
     except csv.Error as error:
         raise ValueError(
             f"{file.name} cannot be split into fields ({error}): it is not a table of text, or a "
@@ -80,32 +72,90 @@ def layout_of(file: File, *, counted: bool = True) -> Layout:
         ) from error
 
 
-def _layout(file: File, encoding: str, sample: str, counted: bool) -> Layout:
-    lines = list(islice(io.StringIO(sample, newline=""), SAMPLE_LINES))
-    tabs = file.suffix in (".tsv", ".tab")
-    delimiter = "\t" if tabs and "\t" in sample else _delimiter(lines)
-    reader = fields(lines, delimiter)
+@dataclass(frozen=True)
+class _Sample:
+    """The first lines; `cut` says that there are more, so that a quoted field may be open."""
+
+    encoding: str
+    lines: list[str]
+    cut: bool
+
+
+def _layout(sample: _Sample, lead: int, file: File, counted: bool, given: str | None) -> Layout:
+    """Find the layout below so many lines of comments, or without them if they hold a row."""
+    above, lines = sample.lines[:lead], sample.lines[lead:]
+    tabs = file.suffix in (".tsv", ".tab") and any("\t" in line for line in lines)
+    separator = given or ("\t" if tabs else separator_of(lines, sample.cut))
+    reader = fields(lines, separator)
     found = [(record, reader.line_num) for record in reader if record]
+    if sample.cut and len(found) > 2:
+        found.pop()
     if not found:
         raise ValueError(f"{file.name} holds nothing but empty lines")
     (first, header_lines), below = found[0], [record for record, _ in found[1:]]
-    comma = delimiter != ","
-    header = _is_header(first, below, comma) or (counted and _is_counted(first, below))
-    if not header:
-        names = tuple(f"x{place}" for place in range(len(first)))
-        header_lines, below = 0, [first, *below]
+    comma = separator != ","
+    commented = _commented_names(above, separator, len(first))
+    if _names_numbers(first, below, comma):
+        header = True
+    elif _holds_row(above, separator, len(first)):
+        return _layout(sample, 0, file, counted, given)
     else:
+        header = commented is None and (
+            _is_header(first, comma) or (counted and _is_counted(first, below))
+        )
+    if header:
         names = _header_names(first, below)
+    else:
+        names = commented or tuple(f"x{place}" for place in range(len(first)))
+        header_lines, below = 0, [first, *below]
     kinds = [_kind(column, comma) for column in zip(*_even(below, len(names)), strict=True)]
     kinds = kinds or ["number"] * len(names)
+    trailing = _is_trailing(names, first if header else [""], below)
+    count = len(names) - trailing
     return Layout(
-        encoding,
-        delimiter,
-        names,
-        header_lines,
-        tuple(kind != "text" for kind in kinds),
-        "decimal comma" in kinds,
+        sample.encoding,
+        separator,
+        names[:count],
+        lead + header_lines,
+        trailing,
+        max(map(len, sample.lines)),
+        tuple(kind != "text" for kind in kinds[:count]),
+        "decimal comma" in kinds[:count],
     )
+
+
+def _is_trailing(names: tuple[str, ...], header: list[str], below: list[list[str]]) -> bool:
+    """Whether the last column has neither a name nor a value: lines end with a separator."""
+    nameless = len(header) < len(names) or not header[-1].strip()
+    rows = list(_even(below, len(names)))
+    return len(names) > 1 and nameless and bool(rows) and not any(row[-1].strip() for row in rows)
+
+
+def _lead(lines: list[str]) -> int:
+    """Count the lines before the first that is no comment, if there are comments."""
+    is_row = (bool(line.strip()) and not line.startswith("#") for line in lines)
+    count = next((place for place, told in enumerate(is_row) if told), 0)
+    return count if any(line.startswith("#") for line in lines[:count]) else 0
+
+
+def _holds_row(comments: list[str], separator: str, width: int) -> bool:
+    """Whether a line that begins as a comment is a row whose first field does, as #ff0000,1,2."""
+    return any(
+        len(record) == width and any(is_number(field, separator != ",") for field in record)
+        for record in fields(comments, separator)
+    )
+
+
+def _commented_names(comments: list[str], separator: str, width: int) -> tuple[str, ...] | None:
+    """Names in the last line of comments, as NumPy writes them; None if these are no names."""
+    told = [line for line in comments if line.startswith("#")]
+    # Number signs before several names belong to them.
+    for line in (told[-1], told[-1].lstrip("# ")) if told else ():
+        names = tuple(name.strip() for name in next(iter(fields([line], separator)), []))
+        own = sum(name.startswith("#") for name in names)
+        if len(names) == width and all(names) and own != 1:
+            return names
+    return None
 
 
 def _header_names(first: list[str], below: list[list[str]]) -> tuple[str, ...]:
@@ -120,7 +170,7 @@ def _header_names(first: list[str], below: list[list[str]]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _sample(file: File) -> tuple[str, str]:
+def _sample(file: File) -> _Sample:
     """Take whole lines from the beginning, two at least, and their encoding."""
     with file.open() as stream:
         head = stream.read(SAMPLE_BYTES)
@@ -139,7 +189,8 @@ def _sample(file: File) -> tuple[str, str]:
         raise ValueError(not_utf8(file.name, error)) from error
     if "\x00" in text:
         raise ValueError(f"{file.name} is not text: it holds bytes of zero")
-    return encoding, text
+    lines = list(islice(io.StringIO(text, newline=""), SAMPLE_LINES + 1))
+    return _Sample(encoding, lines[:SAMPLE_LINES], bool(rest) or len(lines) > SAMPLE_LINES)
 
 
 def not_utf8(name: str, error: UnicodeDecodeError) -> str:
@@ -148,44 +199,34 @@ def not_utf8(name: str, error: UnicodeDecodeError) -> str:
     return f"{name} is not in UTF-8 (it holds the byte 0x{byte:02x}): save it as UTF-8"
 
 
-def _delimiter(lines: list[str]) -> str:
-    """Choose the separator that leaves the largest share of numbers, and lines of one length."""
-    scores = {}
-    for delimiter in DELIMITERS:
-        records = [record for record in fields(lines, delimiter) if record]
-        widths = [len(record) for record in records]
-        if not widths or max(widths) < 2:
-            continue
-        usual = max(set(widths), key=widths.count)
-        told = [is_number(field, delimiter != ",") for record in records for field in record]
-        if usual > 1:
-            scores[delimiter] = (sum(told) / len(told), widths.count(usual) / len(widths))
-    return max(scores, key=lambda delimiter: scores[delimiter], default=",")
+def _names_numbers(first: list[str], below: list[list[str]], comma: bool) -> bool:
+    """Whether the first line has a word over numbers."""
+    columns = zip(*_even(below, len(first)), strict=True)
+    return any(
+        not is_number(name, comma)
+        and name.strip() not in MISSING
+        and any(is_number(field, comma) for field in column)
+        for name, column in zip(first, columns, strict=False)
+    )
 
 
-def _is_header(first: list[str], below: list[list[str]], comma: bool) -> bool:
-    """Whether the first line names the columns.
+def _is_header(first: list[str], comma: bool) -> bool:
+    """Whether the first line names the columns, whatever is below.
 
-    It does if it has a word over numbers, or no number at all, or words and then 0, 1, 2, … as
-    pandas numbers columns. Numbers with a word over words (5.1, 3.5, setosa) are data.
+    It does if it has no number at all, or words and then 0, 1, 2, … as pandas numbers columns.
+    Numbers with a word over words (5.1, 3.5, setosa) are data.
     """
     told = [is_number(field, comma) for field in first]
-    words = [
+    words = any(
         not number and field.strip() not in MISSING
         for number, field in zip(told, first, strict=True)
-    ]
-    columns = list(zip(*_even(below, len(first)), strict=True))
-    over_numbers = any(
-        word and any(is_number(field, comma) for field in column)
-        for word, column in zip(words, columns, strict=False)
     )
-    if over_numbers or not any(told):
-        return over_numbers or any(words)
+    if not any(told):
+        return words
     counted = [field.strip() for number, field in zip(told, first, strict=True) if number]
-    return (any(words) or first[0] == "") and counted in (
-        [str(number) for number in range(len(counted))],
-        [str(number + 1) for number in range(len(counted))],
-    )
+    count = len(counted)
+    numbered = counted == _counted(0, count) or (count > 1 and counted == _counted(1, count))
+    return not told[0] and (words or first[0] == "") and numbered
 
 
 def _is_counted(first: list[str], below: list[list[str]]) -> bool:

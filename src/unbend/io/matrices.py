@@ -17,7 +17,7 @@ from unbend.io.hdf5 import open_arrays
 from unbend.io.mat import load_mat
 from unbend.io.named import listed
 from unbend.io.numerals import Array
-from unbend.io.reading import file_source, is_file, open_source
+from unbend.io.reading import check_no_separator, file_source, is_file, open_source
 
 Matrix = FloatArray | csr_array
 # Entries of the two directions that differ by more than rounding are two opinions.
@@ -57,7 +57,9 @@ class _One:
     objects: tuple[str, ...] | None
 
 
-def read_matrices(source: Any, *, array: str | None = None) -> Matrices:
+def read_matrices(
+    source: Any, *, array: str | None = None, separator: str | None = None
+) -> Matrices:
     """Read several matrices of similarities or distances between the same objects.
 
     Parameters
@@ -68,6 +70,8 @@ def read_matrices(source: Any, *, array: str | None = None) -> Matrices:
         a table in which square ones stand below each other.
     array : str, optional
         Which array of an NPZ, HDF5 or MAT file is the matrices; by default all that can be.
+    separator : str, optional
+        As for `read`, for all text files.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def read_matrices(source: Any, *, array: str | None = None) -> Matrices:
     >>> model.embedding_.shape
     (10, 2)
     """
-    found = list(_found(source, array))
+    found = list(_found(source, array, separator))
     if not found:
         raise ValueError("there are no matrices in the source")
     first = found[0]
@@ -114,24 +118,25 @@ def _real(matrix: Matrix) -> Matrix:
     return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
 
 
-def _found(source: Any, array: str | None) -> Iterator[_One]:
+def _found(source: Any, array: str | None, separator: str | None) -> Iterator[_One]:
     if array is not None and (is_folder(source) or not is_file(source)):
         raise ValueError(f"array={array!r} names an array of a file, and no file was given")
     if is_folder(source):
         for path in files_of(source, SUFFIXES, "matrices").paths:
-            yield _single(path, path.name)
+            yield _single(path, path.name, separator)
     elif is_file(source):
-        yield from _of_file(file_of(source), array)
+        yield from _of_file(file_of(source), array, separator)
     elif isinstance(source, Mapping):
         for name, item in source.items():
-            yield _single(item, str(name))
+            yield _single(item, str(name), separator)
     elif isinstance(source, list | tuple):
         if not source:
             raise ValueError("the list of matrices is empty")
         for place, item in enumerate(source):
             named = isinstance(item, str | Path)
-            yield _single(item, str(item) if named else f"matrix {place + 1}")
+            yield _single(item, str(item) if named else f"matrix {place + 1}", separator)
     else:
+        check_no_separator(separator, "the matrices are in memory")
         yield from _of_stack(source, "the array")
 
 
@@ -139,15 +144,15 @@ def _of_stack(source: Any, where: str) -> Iterator[_One]:
     """Take the matrices of an array of three dimensions, or of a table."""
     array = source if is_sparse(source) else np.asarray(source)
     if array.ndim != 3:
-        yield from _of_table(source, where)
+        yield from _of_table(source, where, None)
         return
     for place, matrix in enumerate(array):
         yield _One(f"matrix {place + 1} of {where}", np.asarray(matrix), None)
 
 
-def _of_table(source: Any, where: str) -> Iterator[_One]:
+def _of_table(source: Any, where: str, separator: str | None) -> Iterator[_One]:
     """Take the matrices of a table, one square below the other."""
-    one = _single(source, where)
+    one = _single(source, where, separator)
     n, width = one.matrix.shape
     if n == width or n % width or is_sparse(one.matrix):
         yield one
@@ -158,8 +163,10 @@ def _of_table(source: Any, where: str) -> Iterator[_One]:
         yield _One(f"matrix {place + 1} of {where}", one.matrix[part], names)
 
 
-def _of_file(file: File, array: str | None) -> Iterator[_One]:
+def _of_file(file: File, array: str | None, separator: str | None) -> Iterator[_One]:
     kind = format_of(file)
+    if kind != "text":
+        check_no_separator(separator, f"{file.name} is not one")
     arrays = _arrays(file, kind)
     if array is not None and arrays is None:
         raise ValueError(
@@ -169,7 +176,7 @@ def _of_file(file: File, array: str | None) -> Iterator[_One]:
         yield from _of_stack(load_npy(file), file.name)
         return
     if arrays is None:
-        yield from _of_table(file, file.name)
+        yield from _of_table(file, file.name, separator)
         return
     if array is not None:
         if array not in arrays:
@@ -203,19 +210,20 @@ def _arrays(file: File, kind: str) -> dict[str, Array] | None:
     }
 
 
-def _single(source: Any, name: str) -> _One:
+def _single(source: Any, name: str, separator: str | None) -> _One:
     """Read one matrix: sparse as it is, or a table whose first column may name the rows."""
     if isinstance(source, str | Path):
         source = file_of(source)
     if isinstance(source, File):
         sparse = sparse_of(source)
         if sparse is not None:
+            check_no_separator(separator, f"{name} is sparse")
             return _One(name, sparse, None)
-        opened = file_source(source, counted=False)
+        opened = file_source(source, separator=separator, counted=False)
     elif is_sparse(source):
         return _One(name, csr_array(source), None)
     else:
-        opened = open_source(source)
+        opened = open_source(source, separator=separator)
     table = table_of_distances(opened)
     objects = None if table.ids is None else tuple(map(str, table.ids.tolist()))
     return _One(name, table.values, objects)

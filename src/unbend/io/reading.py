@@ -45,6 +45,7 @@ def read(
     ignore: Iterable[str] = (),
     missing: str = "refuse",
     array: str | None = None,
+    separator: str | None = None,
 ) -> Table:
     r"""Read a table of numbers from a file, a dataframe or an array.
 
@@ -65,6 +66,9 @@ def read(
     array : str, optional
         Which array of an NPZ, HDF5 or MAT file that holds several is the table; in HDF5 with its
         groups, as ``"run/points"``.
+    separator : str, optional
+        Character between the fields of a text file; a space stands for any number of spaces. By
+        default it is found from the first lines.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def read(
     >>> table.columns, table.values.tolist(), table.label.tolist(), table.rows.tolist()
     (('width', 'height'), [[1.0, 2.5]], ['a'], [0])
     """
-    opened, roles = _opened(source, array, Roles(label, id, _names(ignore)), missing)
+    opened, roles = _opened(source, Roles(label, id, _names(ignore)), missing, array, separator)
     (table,) = opened.tables(roles, None)
     return settled(table, missing, opened.where)
 
@@ -93,6 +97,7 @@ def batches(
     ignore: Iterable[str] = (),
     missing: str = "refuse",
     array: str | None = None,
+    separator: str | None = None,
 ) -> "Batches":
     """Read a table some rows at a time: Parquet, Arrow, text or NPY larger than memory.
 
@@ -109,6 +114,8 @@ def batches(
         As for `read`. The mean, of all rows, takes one more reading; the median is not there.
     array : str, optional
         As for `read`. Of an HDF5 file one batch at a time is read.
+    separator : str, optional
+        As for `read`.
 
     Returns
     -------
@@ -134,7 +141,7 @@ def batches(
         )
     if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
         raise ValueError(f"rows={rows!r} is not allowed: it must be an integer of at least 1")
-    opened, roles = _opened(source, array, Roles(label, id, _names(ignore)), missing)
+    opened, roles = _opened(source, Roles(label, id, _names(ignore)), missing, array, separator)
     return Batches(opened, roles, int(rows), missing)
 
 
@@ -169,9 +176,11 @@ class Batches:
         return column_means(self.source.tables(self.roles, self.rows), self.source.where)
 
 
-def _opened(source: Any, array: str | None, roles: Roles, missing: str) -> tuple[Source, Roles]:
+def _opened(
+    source: Any, roles: Roles, missing: str, array: str | None, separator: str | None
+) -> tuple[Source, Roles]:
     check_policy(missing)
-    opened = open_source(source, array)
+    opened = open_source(source, array, separator)
     return opened, roles.among(opened.names, opened.where)
 
 
@@ -181,12 +190,13 @@ def _names(ignore: Iterable[str]) -> tuple[str, ...]:
     return tuple(ignore)
 
 
-def open_source(source: Any, array: str | None = None) -> Source:
+def open_source(source: Any, array: str | None = None, separator: str | None = None) -> Source:
     """Find out what a source is, and what its columns are called."""
     if is_file(source):
-        return file_source(file_of(source), array)
+        return file_source(file_of(source), array, separator)
     if array is not None:
         raise ValueError(f"array={array!r} names an array of a file, and no file was given")
+    check_no_separator(separator, "the table is in memory")
     if isinstance(source, Cube):
         return source
     if is_sparse(source):
@@ -227,9 +237,23 @@ def is_file(source: Any) -> bool:
     return isinstance(source, str) or hasattr(source, "__fspath__") or hasattr(source, "read")
 
 
-def file_source(file: File, array: str | None = None, *, counted: bool = True) -> Source:
+def check_no_separator(separator: str | None, why: str) -> None:
+    """Refuse a separator where nothing is split."""
+    if separator is not None:
+        raise ValueError(f"separator={separator!r} is for text files and {why}: leave it out")
+
+
+def file_source(
+    file: File,
+    array: str | None = None,
+    separator: str | None = None,
+    *,
+    counted: bool = True,
+) -> Source:
     """Open a file by its format; `counted` says whether 0, 1, 2, … may be a header."""
     kind = format_of(file)
+    if kind != "text":
+        check_no_separator(separator, f"{file.name} is not one")
     if kind == "npz":
         return npz_source(file, array)
     if kind in ("hdf5", "mat 7.3"):
@@ -241,7 +265,7 @@ def file_source(file: File, array: str | None = None, *, counted: bool = True) -
             f"array={array!r} names an array of an NPZ, HDF5 or MAT file, and {file.name} is none"
         )
     if kind == "text":
-        return TextSource(file, layout_of(file, counted=counted))
+        return TextSource(file, layout_of(file, counted=counted, separator=separator))
     if kind == "npy":
         return npy_source(file)
     if kind == "mtx":

@@ -9,15 +9,20 @@ from typing import Any
 import numpy as np
 
 from unbend.io.files import File
-from unbend.io.layout import Layout, Records, not_utf8
+from unbend.io.layout import Layout, not_utf8
 from unbend.io.numerals import MISSING, Array, inferred, numbers
 from unbend.io.optional import available, needed
+from unbend.io.separators import Records
 from unbend.io.table import Roles, Table, table_of_columns
 
 # Lines that become arrays at a time where the whole file is read without pyarrow.
 LINES = 50_000
 # Bytes that pyarrow takes at a time: of a stream few, since it reads 32 blocks ahead.
 BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 17
+# A block must hold a row: bytes of a field, and how much longer rows may be than the first ones.
+FIELD, LONGER_ROWS, LARGEST_BLOCK = 64, 4, 1 << 30
+# What stands behind the separator that ends every row; no header has this name.
+END = "\n"
 
 Columns = dict[str, Array]
 
@@ -79,6 +84,9 @@ class TextSource:
             else:
                 batches = reader.open_csv(stream, *options)
             for batch in batches:
+                if self.layout.trailing and any(batch.column(END).to_pylist()):
+                    # The plain way says where.
+                    raise needed("pyarrow", "reading CSV by pyarrow").ArrowInvalid
                 if batch.num_rows:
                     yield {
                         name: self._column(batch.column(name), name in roles.aside)
@@ -94,17 +102,19 @@ class TextSource:
             name: arrow.float64() if numeric[name] and name not in roles.aside else arrow.string()
             for name in wanted
         }
+        end = [END] if self.layout.trailing else []
+        usual, longest = BLOCK_BYTES if whole else STREAM_BYTES, LONGER_ROWS * self.layout.longest
         return [
             reader.ReadOptions(
-                column_names=self.names,
+                column_names=[*self.names, *end],
                 skip_rows=self.layout.header_lines,
-                block_size=max(BLOCK_BYTES if whole else STREAM_BYTES, 64 * len(self.names)),
+                block_size=min(max(usual, FIELD * len(self.names), longest), LARGEST_BLOCK),
                 use_threads=whole,
             ),
             reader.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=True),
             reader.ConvertOptions(
-                column_types=types,
-                include_columns=wanted,
+                column_types={**types, END: arrow.string()},
+                include_columns=[*wanted, *end],
                 null_values=MISSING,
                 strings_can_be_null=False,
                 decimal_point="," if self.layout.decimal_comma else ".",
@@ -139,18 +149,22 @@ class TextSource:
 
     def _records(self, reader: Records) -> Iterator[list[str]]:
         """Give the lines below the header, all of one length."""
+        above = self.layout.header_lines
+        width = len(self.names) + self.layout.trailing
         try:
             for record in reader:
-                if record and reader.line_num > self.layout.header_lines:
-                    if len(record) != len(self.names):
-                        raise ValueError(self._ragged(len(record), reader.line_num))
-                    yield record
+                if not record:
+                    continue
+                ended = not self.layout.trailing or not record[-1].strip()
+                if len(record) != width or not ended:
+                    raise ValueError(self._ragged(len(record), above + reader.line_num))
+                yield record[: len(self.names)]
         except UnicodeDecodeError as error:
             raise ValueError(not_utf8(self.where, error)) from error
         except csv.Error as error:
             raise ValueError(
-                f"line {reader.line_num} of {self.where} cannot be split into fields ({error}): "
-                "look for a quotation mark that is not closed"
+                f"line {above + reader.line_num} of {self.where} cannot be split into fields "
+                f"({error}): look for a quotation mark that is not closed"
             ) from error
 
     def _ragged(self, width: int, line: int) -> str:
@@ -158,7 +172,8 @@ class TextSource:
         count = f"{width} field" if width == 1 else f"{width} fields"
         return (
             f"line {line} of {self.where} has {count} where the first has {usual}: the file is cut "
-            "off there, or a separator is missing or one too many"
+            "off there, a separator is missing or one too many, or fields are not separated by "
+            f"{self.layout.delimiter!r}: mend the line, or pass separator="
         )
 
 

@@ -137,6 +137,7 @@ def read_texts(
     unit: bool = True,
     like: Texts | Mapping[str, Any] | None = None,
     encoding: str = "utf-8",
+    separator: str | None = None,
 ) -> Texts:
     r"""Read documents as weighted frequencies of their terms.
 
@@ -165,6 +166,8 @@ def read_texts(
         new documents; the settings above are then not looked at.
     encoding : str, default='utf-8'
         Encoding of files of documents.
+    separator : str, optional
+        With `column`: character between the fields of a text file, as for `read`.
 
     Returns
     -------
@@ -185,7 +188,7 @@ def read_texts(
     """
     if weight not in WEIGHTS:
         raise ValueError(f"weight={weight!r} is not allowed: it must be 'tf-idf' or 'tf'")
-    held = documents_of(source, column, label, id, encoding)
+    held = documents_of(source, column, label, id, encoding, separator)
     if like is not None:
         return _texts_like(held, like.dictionary() if isinstance(like, Texts) else like)
     terms = Terms(_stop_words(stop_words), stem)

@@ -125,11 +125,21 @@ def _write_file(
         _write_arrow(path, suffix, named)
 
 
+class _UnixLines:
+    """Writes rows that end as the csv module must end them for a carriage return to be quoted."""
+
+    def __init__(self, text: IO[str]) -> None:
+        self._text = text
+
+    def write(self, row: str) -> int:
+        return self._text.write(row.removesuffix("\r\n") + "\n")
+
+
 def _write_text(stream: IO[bytes], named: dict[str, Array], separator: str) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     try:
         # Python writes a number by the fewest digits that give it back.
-        writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+        writer = csv.writer(_UnixLines(text), delimiter=separator, lineterminator="\r\n")
         writer.writerow(named)
         writer.writerows(zip(*(_items(column) for column in named.values()), strict=True))
         text.flush()

@@ -70,7 +70,11 @@ class RandomProjection(Embedding):
     """
 
     n_components: Any = param(
-        2, Integer(1), Choice("auto"), help="Number of coordinates; 'auto' takes `bound_`."
+        2,
+        Integer(1),
+        Choice("auto"),
+        help="Number of coordinates; 'auto' takes `bound_`.",
+        kw_only=False,
     )
     kind: Any = param(
         "gaussian",

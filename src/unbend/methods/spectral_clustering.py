@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.inputs import generator
+from unbend.base.inputs import generator, plain_input
 from unbend.base.model import Model
 from unbend.base.params import Choice, Integer, declared, param, shared, validate
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
@@ -71,7 +71,7 @@ class SpectralClustering(ClusterMixin, Model):
     (1, 1, np.True_)
     """
 
-    n_clusters: int = param(8, Integer(1), help="Number of clusters.")
+    n_clusters: int = param(8, Integer(1), help="Number of clusters.", kw_only=False)
     method: str = param(
         "njw", Choice("njw", "shi_malik"), help="Ng, Jordan and Weiss, or Shi and Malik."
     )
@@ -100,7 +100,7 @@ class SpectralClustering(ClusterMixin, Model):
             Rows, or distances or a graph as for `LaplacianEigenmaps`.
         y : ignored
             Present for scikit-learn's sake.
-        graph : sparse array (n_samples, n_samples), optional
+        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
             A given graph: the stored entries of row i are its neighbours.
 
         Returns
@@ -108,6 +108,7 @@ class SpectralClustering(ClusterMixin, Model):
         self
         """
         validate(self)
+        X = plain_input(self, X)
         _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}
         eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)

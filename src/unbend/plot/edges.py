@@ -8,6 +8,7 @@ from scipy.sparse import coo_array
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.graphs.given import edges_of
 
 # More lines than this take long to draw and show nothing: an even share of them is taken.
 MOST_EDGES = 200_000
@@ -56,6 +57,7 @@ def edges(graph: Any, n: int) -> Edges:
 
 
 def _matrix(graph: Any) -> Any:
+    graph = edges_of(graph)
     if is_sparse(graph):
         return graph
     if callable(getattr(graph, "fit", None)):
@@ -66,9 +68,4 @@ def _matrix(graph: Any) -> Any:
             )
         check_is_fitted(graph)
         return graph.graph_
-    if callable(getattr(graph, "graph", None)):
-        return graph.graph()
-    lengths = getattr(graph, "lengths", None)
-    if is_sparse(lengths):
-        return lengths
-    raise TypeError("graph must be a sparse matrix or a fitted neighbourhood method")
+    raise TypeError("graph must be a graph, its sparse matrix or a fitted neighbourhood method")

@@ -53,7 +53,7 @@ def interactive(
         Title.
     method : str, estimator or class, optional
         What made the embedding, as for `scatter`.
-    graph : sparse array (n, n) or fitted estimator, optional
+    graph : sparse array (n, n), graph or fitted estimator, optional
         Edges to draw under the points, for up to three columns.
 
     Returns

@@ -67,7 +67,7 @@ def scatter(
     method : str, estimator or class, optional
         What made the embedding: names the axes, and isometric methods get one scale on all of
         them. Known already where `embedding` is an estimator.
-    graph : sparse array (n, n) or fitted estimator, optional
+    graph : sparse array (n, n), graph or fitted estimator, optional
         Edges to draw under the points.
     ax : Axes, optional
         Axes to draw on, three-dimensional ones for three columns; by default a new figure.

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from unbend.arrays import FloatArray
+from unbend.graphs.given import refuse_graph
 
 # Beyond this, sums of squares leave the range of double precision.
 LARGE = 1e150
@@ -33,7 +34,8 @@ def checked_points(name: str, values: ArrayLike) -> FloatArray:
 
 
 def refuse_sparse(name: str, values: ArrayLike) -> ArrayLike:
-    """Return what is not a sparse matrix."""
+    """Return what is neither a graph nor a sparse matrix."""
+    refuse_graph(name, values)
     if issparse(values):
         raise TypeError(f"{name} is sparse: give a dense array, such as {name}.toarray().")
     return values

@@ -13,7 +13,7 @@ from unbend.report import note, recording, stage, warn
 from unbend.sensors.alignment import side_by_side
 from unbend.sensors.component import Part, placed
 from unbend.sensors.expected import root_mean_square
-from unbend.sensors.network import anchor_positions, symmetric_lengths
+from unbend.sensors.network import anchor_positions, by_number, symmetric_lengths
 from unbend.sensors.result import Localization
 from unbend.sensors.search import STARTS
 
@@ -83,6 +83,7 @@ def localize(
     _check_options(dim, start, weights, random_state)
     with recording("localize") as report:
         with stage("network"):
+            anchors = by_number(anchors, distances)
             lengths = symmetric_lengths(distances)
             n = lengths.shape[0]
             known = anchor_positions(anchors, n, dim)

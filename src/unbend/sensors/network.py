@@ -8,10 +8,12 @@ from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.base.inputs import check_both_ways, check_distances, check_not_negative
+from unbend.graphs.given import is_graph, lengths_of, read_graph
 
 
 def symmetric_lengths(distances: Any) -> csr_array:
     """Check distances; every pair that was measured is stored both ways, also those of zero."""
+    distances = lengths_of(distances)
     lengths = _sparse(distances) if is_sparse(distances) else _dense(distances)
     rows, columns = lengths.coords
     apart = rows != columns
@@ -24,6 +26,20 @@ def symmetric_lengths(distances: Any) -> csr_array:
     unique, first = np.unique(keys, return_index=True)
     data = np.concatenate((values, values))[first]
     return csr_array((data, (unique // n, unique % n)), shape=(n, n))
+
+
+def by_number(anchors: Any, distances: Any) -> Any:
+    """Give anchors that are named by the vertices of a graph the numbers of these."""
+    if not is_graph(distances) or not isinstance(anchors, Mapping):
+        return anchors
+    labels = read_graph(distances, "length").labels
+    places = {label: number for number, label in enumerate(labels)}
+    for name in anchors:
+        if name not in places:
+            raise ValueError(
+                f"anchor {name!r} is no vertex of the graph: name one, as {labels[0]!r}"
+            )
+    return {places[name]: position for name, position in anchors.items()}
 
 
 def _sparse(distances: Any) -> coo_array:

@@ -66,6 +66,7 @@ class Asked:
     random_state: int
     array: str | None = None
     given: Given | None = None
+    separator: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +157,13 @@ def study(
     name: str | None = None,
     array: str | None = None,
     given: Given | None = None,
+    separator: str | None = None,
 ) -> Study:
     """Look at a table as a whole.
 
     Parameters
     ----------
-    source, label, id, ignore, missing, array
+    source, label, id, ignore, missing, array, separator
         As for `unbend.io.read`; values that are missing are counted before they are settled.
     max_rows : int
         Above this number of rows, that many drawn at random are studied.
@@ -188,10 +190,19 @@ def study(
     """
     names = tuple(ignore)
     with stage("reading"):
-        raw, where = _raw(source, Roles(label, id, names), array)
+        raw, where = _raw(source, Roles(label, id, names), array, separator)
         whole = settled(raw, missing, where)
     asked = Asked(
-        name or where, raw.label_name, id, names, missing, max_rows, random_state, array, given
+        name or where,
+        raw.label_name,
+        id,
+        names,
+        missing,
+        max_rows,
+        random_state,
+        array,
+        given,
+        separator,
     )
     rows = drawn(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
@@ -243,11 +254,11 @@ def classes_of(label: Any) -> Any:
     return np.array(colours.shown) if isinstance(colours, Labels) else None
 
 
-def _raw(source: Any, roles: Roles, array: str | None) -> tuple[Table, str]:
+def _raw(source: Any, roles: Roles, array: str | None, separator: str | None) -> tuple[Table, str]:
     """Read a table with NaN where values are missing; one that was read stays as it is."""
     if isinstance(source, Table):
         return source, "the table"
-    opened = open_source(source, array)
+    opened = open_source(source, array, separator)
     (table,) = opened.tables(roles.among(opened.names, opened.where), None)
     return table, opened.where
 

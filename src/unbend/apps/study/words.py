@@ -137,7 +137,7 @@ def _aside(asked: Asked) -> str:
     if asked.given is not None:
         return asked.given.options
     given = {"label": asked.label, "id": asked.id, "ignore": ",".join(asked.ignore)}
-    given["array"] = asked.array
+    given |= {"array": asked.array, "separator": asked.separator}
     options = [f" --{name} {shlex.quote(value)}" for name, value in given.items() if value]
     return "".join(options) + f" --missing {asked.missing}"
 
@@ -146,7 +146,7 @@ def _reading(asked: Asked) -> str:
     if asked.given is not None:
         return asked.given.code
     given = {"label": asked.label, "id": asked.id, "ignore": list(asked.ignore)}
-    given["array"] = asked.array
+    given |= {"array": asked.array, "separator": asked.separator}
     options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
     return f"unbend.io.read({asked.source!r}{options}, missing={asked.missing!r})"
 
