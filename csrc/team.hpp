@@ -19,6 +19,10 @@ inline int limit_threads(int threads) {
     return std::clamp(threads, 1, most);
 }
 
+// The threads to use for a loop of this many operations that is run again and again: one where it
+// is done before a second would have started.
+inline int threads_for(double operations, int threads) { return operations < 1e6 ? 1 : threads; }
+
 // Runs `work`, which must not throw, on `threads` threads, the calling one among them. The system
 // may refuse some: those that run must be able to finish without them.
 template <typename Work>
