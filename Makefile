@@ -53,7 +53,7 @@ docs: .venv/installed-docs ## build the documentation in docs/_build
 
 # The kernels without Python, for the baseline and for wide vectors, under sanitizers.
 NATIVE_TESTS := $(foreach test,$(wildcard csrc/tests/*.cpp),$(basename $(notdir $(test))))
-SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fopenmp
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fopenmp-simd -pthread
 
 build/sanitized/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 	@mkdir -p $(@D)

@@ -46,29 +46,23 @@ class Cover {
     std::vector<std::int64_t> first, entry, owner;
 };
 
+// Rows of the kernel that a thread takes at a time.
+constexpr std::int64_t rows_at_once = 256;
+
 // Fills row (points + 1) with the offsets of the rows of the kernel.
 inline void align_rows(const Cover &cover, int threads, std::int64_t *row) {
     row[0] = 0;
-    const Poll silent = [](std::int64_t, std::int64_t) {};
-    Watch watch(silent, cover.points);
-#pragma omp parallel num_threads(threads)
-    {
-        std::vector<std::int64_t> seen;
-        watch.guard([&] { seen.assign(cover.points, -1); });
-#pragma omp barrier
-#pragma omp for schedule(static)
-        for (std::int64_t i = 0; i < cover.points; ++i) {
-            if (watch.stopped()) continue;
-            std::int64_t count = 0;
-            cover.around(i, [&](std::int64_t, std::int64_t q) UNBEND_INLINE {
-                const std::int32_t j = cover.member[q];
-                count += seen[j] != i;
-                seen[j] = i;
-            });
-            row[i + 1] = count;
-        }
-    }
-    watch.finish();
+    run_blocks(0, cover.points, rows_at_once, threads,
+               [&] { return std::vector<std::int64_t>(cover.points, -1); },
+               [&](std::vector<std::int64_t> &seen, std::int64_t i) UNBEND_INLINE {
+                   std::int64_t count = 0;
+                   cover.around(i, [&](std::int64_t, std::int64_t q) UNBEND_INLINE {
+                       const std::int32_t j = cover.member[q];
+                       count += seen[j] != i;
+                       seen[j] = i;
+                   });
+                   row[i + 1] = count;
+               });
     for (std::int64_t i = 0; i < cover.points; ++i) row[i + 1] += row[i];
 }
 
@@ -77,44 +71,38 @@ inline void align_rows(const Cover &cover, int threads, std::int64_t *row) {
 inline void align(const Cover &cover, const double *bases, std::int64_t width, bool complement,
                   int threads, const Poll &poll, const std::int64_t *row, std::int32_t *column,
                   double *value) {
-    constexpr std::int64_t at_once = 256;
     const double sign = complement ? -1.0 : 1.0;
-    Watch watch(poll, cover.points);
-#pragma omp parallel num_threads(threads)
-    {
+    // For every point the last row that met it, and the entry of that row.
+    struct Entries {
         std::vector<std::int64_t> seen;
         std::vector<double> sum;
-        watch.guard([&] {
-            seen.assign(cover.points, -1);
-            sum.resize(cover.points);
-        });
-        // No thread begins before all have their memory.
-#pragma omp barrier
-#pragma omp for schedule(dynamic, 1)
-        for (std::int64_t start = 0; start < cover.points; start += at_once) {
-            if (watch.stopped()) continue;
-            const std::int64_t stop = std::min(start + at_once, cover.points);
-            for (std::int64_t i = start; i < stop; ++i) {
-                std::int32_t *next = column + row[i];
-                cover.around(i, [&](std::int64_t e, std::int64_t q) UNBEND_INLINE {
-                    const std::int32_t j = cover.member[q];
-                    if (seen[j] != i) {
-                        seen[j] = i;
-                        sum[j] = 0;
-                        *next++ = j;
-                    }
-                    double product = 0;
-                    for (std::int64_t c = 0; c < width; ++c)
-                        product += bases[e * width + c] * bases[q * width + c];
-                    sum[j] += (complement && e == q ? 1.0 : 0.0) + sign * product;
-                });
-                std::sort(column + row[i], next);
-                for (std::int64_t k = row[i]; k < row[i + 1]; ++k) value[k] = sum[column[k]];
-            }
-            watch.advance(stop - start);
+    };
+    const auto make = [&] {
+        return Entries{std::vector<std::int64_t>(cover.points, -1),
+                       std::vector<double>(cover.points)};
+    };
+    run_watched(cover.points, rows_at_once, threads, poll, make,
+                [&](Entries &entries, std::int64_t start, std::int64_t stop) {
+        std::vector<std::int64_t> &seen = entries.seen;
+        std::vector<double> &sum = entries.sum;
+        for (std::int64_t i = start; i < stop; ++i) {
+            std::int32_t *next = column + row[i];
+            cover.around(i, [&](std::int64_t e, std::int64_t q) UNBEND_INLINE {
+                const std::int32_t j = cover.member[q];
+                if (seen[j] != i) {
+                    seen[j] = i;
+                    sum[j] = 0;
+                    *next++ = j;
+                }
+                double product = 0;
+                for (std::int64_t c = 0; c < width; ++c)
+                    product += bases[e * width + c] * bases[q * width + c];
+                sum[j] += (complement && e == q ? 1.0 : 0.0) + sign * product;
+            });
+            std::sort(column + row[i], next);
+            for (std::int64_t k = row[i]; k < row[i + 1]; ++k) value[k] = sum[column[k]];
         }
-    }
-    watch.finish();
+    });
 }
 
 }  // namespace unbend

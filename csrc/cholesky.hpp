@@ -44,7 +44,7 @@ class Factorisation {
                   const double *values, double shift, int threads,
                   const std::function<void()> &poll)
         : shape_(*structure), graph_(graph), entries_(values), shift_(shift),
-          threads_(shape_.total > worth_starting ? std::max(threads, 1) : 1), poller_(poll),
+          threads_(shape_.total > worth_starting ? limit_threads(threads) : 1), poller_(poll),
           parity_(shape_.supernodes(), 0), update_(shape_.supernodes(), nullptr),
           owned_(shape_.supernodes()), diagonal_(shape_.n, 0.0), finished_(shape_.supernodes(), 0) {
         if (graph.n != shape_.n) throw std::invalid_argument("the matrix was not the one analysed");
@@ -208,16 +208,15 @@ class Factorisation {
                       int threads) {
         const std::int32_t groups = (front.rows - k + tile_rows - 1) / tile_rows, chunk = 16;
         const std::int32_t chunks = (groups + chunk - 1) / chunk;
-        [[maybe_unused]] const bool shared = threads > 1 && columns * double(groups) * groups > worth_sharing / 64;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (shared)
-        // From the bottom: the lowest rows are the longest, and short ones fill the end.
-        for (std::int32_t c = chunks - 1; c >= 0; --c) {
-            if (poller_.stopped()) continue;
+        const bool shared = columns * double(groups) * groups > worth_sharing / 64;
+        run_tasks(chunks, shared ? threads : 1, poller_, [] { return 0; }, [&](int, std::int64_t t) {
+            // From the bottom: the lowest rows are the longest, and short ones fill the end.
+            const auto c = static_cast<std::int32_t>(chunks - 1 - t);
             dispatch_lanes([&](auto use) UNBEND_INLINE {
                 update_rows<typename decltype(use)::type>(front, k, columns, packed, c * chunk,
                                                           std::min(groups, (c + 1) * chunk));
             });
-        }
+        });
     }
 
     void scatter_matrix(std::int32_t s, const Front &front, const std::vector<std::int32_t> &position) {
@@ -251,11 +250,16 @@ class Factorisation {
             // From here on the child's rows follow one another in the parent.
             std::int32_t run = size;
             while (run > 0 && position[rows[size - 1]] - position[rows[run - 1]] == size - run) --run;
-    #pragma omp parallel for num_threads(threads) schedule(static, 8) if (threads > 1 && size > 256)
-            for (std::int32_t j = from; j < to; ++j)
-                add_column(front.column(position[rows[j]]),
-                           update_[c] + static_cast<std::int64_t>(j) * size, rows, position, j, run,
-                           size);
+            const bool shared = double(size) * (to - from) > worth_sharing / 8;
+            const std::int32_t block = shared ? 8 : std::max(to - from, 1);
+            run_tasks((to - from + block - 1) / block, shared ? threads : 1, poller_,
+                      [] { return 0; }, [&](int, std::int64_t t) {
+                const auto first = static_cast<std::int32_t>(from + block * t);
+                for (std::int32_t j = first; j < std::min(first + block, to); ++j)
+                    add_column(front.column(position[rows[j]]),
+                               update_[c] + static_cast<std::int64_t>(j) * size, rows, position, j,
+                               run, size);
+            });
         }
     }
 

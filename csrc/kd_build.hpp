@@ -2,7 +2,8 @@
 //
 // Equal rows are never separated: they share a leaf, in the order of their indices, of which a
 // search needs only the first few. Nothing degenerates, however many rows coincide. Large parts are
-// tasks of their own, and the tree is the same whoever does them.
+// split level by level, then small ones grow as tasks of their own; the tree is the same for any
+// number of threads.
 #pragma once
 
 #include <algorithm>
@@ -20,45 +21,74 @@ class KdBuilder {
   public:
     KdBuilder(KdRows &rows, Poller &poller) : rows_(rows), poller_(poller) {}
 
-    // Appends a part, as a subtree, to a tree that may be one to be attached to another.
-    void grow(const KdPart &whole, std::int32_t parent, KdTree &tree) {
-        if (poller_.stopped()) return;
-        if (whole.count() >= task_rows && !whole.is_leaf())
-            grow_by_tasks(whole, parent, tree);
-        else {
-            KdSplitter splitter(rows_);
-            grow_alone(whole, parent, splitter, tree);
+    // Fills an empty tree; may leave it unfinished if the poller stops.
+    void grow(const KdPart &whole, int threads, KdTree &tree) {
+        if (!is_large(whole)) return grow_subtree(whole, tree);
+        std::vector<Branch> branches;
+        branches.push_back({whole});
+        for (std::size_t first = 0; first < branches.size() && !poller_.stopped();) {
+            const std::size_t last = branches.size();
+            split(first, last, threads, branches);
+            first = last;
         }
+        std::vector<KdTree> grown(branches.size());
+        as_tasks(branches.size(), threads, [&](std::int64_t b) {
+            if (branches[b].sides == 0) grow_subtree(branches[b].part, grown[b]);
+        });
+        if (!poller_.stopped()) join(branches, 0, -1, grown, tree);
     }
 
   private:
-    // Smaller parts are not worth a task.
-    static constexpr std::int64_t task_rows = 1 << 15;
+    // A part above or at the border between large and small ones, before those it is split into.
+    struct Branch {
+        KdPart part;
+        std::size_t below = 0, sides = 0;   // branches below .. below + sides are its parts
+    };
 
-    void grow_by_tasks(const KdPart &whole, std::int32_t parent, KdTree &tree) {
-        std::vector<KdPart> halves, quarters[2];
-        KdSplitter(rows_).halve(whole, halves);
-        as_tasks(halves.size(), [&](std::size_t side) {
-            KdSplitter(rows_).halve(halves[side], quarters[side]);
-        });
-        std::vector<KdPart> parts = quarters[0];
-        parts.insert(parts.end(), quarters[1].begin(), quarters[1].end());
-        std::vector<KdTree> grown(parts.size());
-        as_tasks(parts.size(), [&](std::size_t side) { grow(parts[side], -1, grown[side]); });
-        if (poller_.stopped()) return;
-        const std::int32_t node = add_node(parent, tree);
-        for (std::size_t side = 0; side < parts.size(); ++side)
-            set_child(node, side, parts[side], attach(grown[side], node, tree), tree);
+    // Smaller parts are not worth a task.
+    static bool is_large(const KdPart &part) { return part.count() >= 1 << 15 && !part.is_leaf(); }
+
+    void grow_subtree(const KdPart &whole, KdTree &tree) {
+        KdSplitter splitter(rows_);
+        grow_alone(whole, -1, splitter, tree);
     }
 
-    // Runs `body` for 0 .. count, by whichever threads are free.
-    template <typename Body>
-    void as_tasks(std::size_t count, const Body &body) {
-        for (std::size_t t = 0; t < count; ++t) {
-#pragma omp task shared(body) firstprivate(t)
-            poller_.guard([&] { body(t); });
+    // Splits the large ones of branches first .. last, in two steps, and appends their parts.
+    void split(std::size_t first, std::size_t last, int threads, std::vector<Branch> &branches) {
+        std::vector<std::vector<KdPart>> halves(last - first), quarters(2 * (last - first));
+        as_tasks(halves.size(), threads, [&](std::int64_t t) {
+            const KdPart &part = branches[first + t].part;
+            if (is_large(part)) KdSplitter(rows_).halve(part, halves[t]);
+        });
+        as_tasks(quarters.size(), threads, [&](std::int64_t t) {
+            const std::vector<KdPart> &pair = halves[t / 2];
+            if (t % 2 < static_cast<std::int64_t>(pair.size()))
+                KdSplitter(rows_).halve(pair[t % 2], quarters[t]);
+        });
+        for (std::size_t t = 0; t < quarters.size(); ++t) {
+            if (t % 2 == 0) branches[first + t / 2].below = branches.size();
+            branches[first + t / 2].sides += quarters[t].size();
+            for (const KdPart &part : quarters[t]) branches.push_back({part});
         }
-#pragma omp taskwait
+    }
+
+    // Appends branch b and all below it; gives the number of its root.
+    std::int32_t join(const std::vector<Branch> &branches, std::size_t b, std::int32_t parent,
+                      const std::vector<KdTree> &grown, KdTree &tree) const {
+        const Branch &branch = branches[b];
+        if (branch.sides == 0) return attach(grown[b], parent, tree);
+        const std::int32_t node = add_node(parent, tree);
+        for (std::size_t side = 0; side < branch.sides; ++side) {
+            const std::size_t c = branch.below + side;
+            set_child(node, side, branches[c].part, join(branches, c, node, grown, tree), tree);
+        }
+        return node;
+    }
+
+    template <typename Body>
+    void as_tasks(std::size_t count, int threads, const Body &body) {
+        run_tasks(static_cast<std::int64_t>(count), threads, poller_, [] { return 0; },
+                  [&](int, std::int64_t t) { body(t); });
     }
 
     std::int32_t grow_alone(const KdPart &whole, std::int32_t parent, KdSplitter &splitter,
@@ -167,10 +197,7 @@ inline KdTree build_kd_tree(const double *points, std::int64_t rows, int columns
     KdRows sorted(points, rows, columns, tree.scale);
     Poller poller(poll);
     const KdPart whole = sorted.part(0, rows);
-    // Others take up the tasks of the master, which is also the one that asks for interruptions.
-#pragma omp parallel num_threads(threads)
-#pragma omp master
-    poller.guard([&] { KdBuilder(sorted, poller).grow(whole, -1, tree); });
+    KdBuilder(sorted, poller).grow(whole, threads, tree);
     poller.rethrow();
     tree.depth = depth_of(tree);
     return tree;

@@ -152,31 +152,19 @@ inline void local_bases(const double *points, std::int64_t count, std::int64_t s
                         double *bases) {
     const std::int64_t width = quadratic ? d * (d + 1) / 2 : 1 + d;
     constexpr std::int64_t at_once = 64;
-    Watch watch(poll, count);
-#pragma omp parallel num_threads(threads)
-    {
-        std::unique_ptr<LocalBases> local;
-#pragma omp for schedule(dynamic, 1)
-        for (std::int64_t first = 0; first < count; first += at_once) {
-            if (watch.stopped()) continue;
-            const std::int64_t last = std::min(first + at_once, count);
-            watch.guard([&] {
-                if (!local) local.reset(new LocalBases(s, r, d));
-                dispatch([&]() UNBEND_INLINE {
-                    for (std::int64_t m = first; m < last; ++m) {
-                        const double *block = quadratic ? local->quadratic(points + m * s * r)
-                                                        : local->affine(points + m * s * r);
-                        double *basis = bases + m * s * width;
-                        for (std::int64_t i = 0; i < s; ++i)
-                            for (std::int64_t c = 0; c < width; ++c)
-                                basis[i * width + c] = block[c * s + i];
-                    }
-                });
-            });
-            watch.advance(last - first);
-        }
-    }
-    watch.finish();
+    const auto make = [&] { return LocalBases(s, r, d); };
+    run_watched(count, at_once, threads, poll, make,
+                [&](LocalBases &local, std::int64_t first, std::int64_t last) {
+        dispatch([&]() UNBEND_INLINE {
+            for (std::int64_t m = first; m < last; ++m) {
+                const double *block = quadratic ? local.quadratic(points + m * s * r)
+                                                : local.affine(points + m * s * r);
+                double *basis = bases + m * s * width;
+                for (std::int64_t i = 0; i < s; ++i)
+                    for (std::int64_t c = 0; c < width; ++c) basis[i * width + c] = block[c * s + i];
+            }
+        });
+    });
 }
 
 }  // namespace unbend

@@ -109,9 +109,9 @@ void place_by_paths(const FittedPaths<Real> &fitted, const NewRows<Real> &rows, 
     const std::vector<std::int64_t> order = by_nearest(fitted, rows);
     const std::int64_t tiles = (fitted.ends + tile - 1) / tile;
     Watch watch(poll, rows.count * tiles);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (std::int64_t start = 0; start < rows.count; start += at_once) {
-        const std::int64_t stop = std::min(start + at_once, rows.count);
+    run_tasks((rows.count + at_once - 1) / at_once, threads, watch, [] { return 0; },
+              [&](int, std::int64_t t) {
+        const std::int64_t start = t * at_once, stop = std::min(start + at_once, rows.count);
         for (std::int64_t first = 0; first < fitted.ends && !watch.stopped(); first += tile) {
             const std::int64_t size = std::min(tile, fitted.ends - first);
             dispatch([&]() UNBEND_INLINE {
@@ -127,7 +127,7 @@ void place_by_paths(const FittedPaths<Real> &fitted, const NewRows<Real> &rows, 
             });
             watch.advance(stop - start);
         }
-    }
+    });
     watch.finish();
 }
 

@@ -1,37 +1,28 @@
 // Long work that can be interrupted: asked for now and then, never across a parallel region.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <thread>
 
 #include "dispatch.hpp"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "team.hpp"
 
 namespace unbend {
 
-inline int thread_number() {
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
-// Calls `poll` from the master thread at most ten times a second. What it throws is kept, since
-// an exception must not leave a parallel region: loops ask `stopped`, and `rethrow` comes after.
+// Calls `poll` at most ten times a second, from the thread that made the poller. What it throws is
+// kept, since an exception must not leave a thread: loops ask `stopped`, and `rethrow` comes after.
 class Poller {
   public:
     explicit Poller(const std::function<void()> &poll) : poll_(poll) {}
 
     // Whether the work should be left; called by any thread, as often as it likes.
     bool stopped() {
-        if (thread_number() == 0 && !stopped_.load(std::memory_order_relaxed)) ask();
+        if (std::this_thread::get_id() == caller_ && !stopped_.load(std::memory_order_relaxed)) ask();
         return stopped_.load(std::memory_order_relaxed);
     }
 
@@ -66,16 +57,18 @@ class Poller {
     }
 
     const std::function<void()> &poll_;
+    const std::thread::id caller_ = std::this_thread::get_id();
     Clock::time_point last_ = Clock::now();
     std::atomic<bool> stopped_{false};
     std::exception_ptr error_;
 };
 
 // Runs `body(workspace, t)` for t = 0 .. count, each thread with a workspace of its own made by
-// `make`. Tasks are handed out by a counter, not by a worksharing loop: a thread whose workspace
-// cannot be had leaves alone, and the others finish.
-template <typename Make, typename Body>
-void run_tasks(std::int64_t count, int threads, Poller &poller, const Make &make, const Body &body) {
+// `make`. Tasks are handed out by a counter, so any number of threads finishes them. What a thread
+// throws stops the others and is kept by the poller, a `Poller` or a `Watch`.
+template <typename Watcher, typename Make, typename Body>
+void run_tasks(std::int64_t count, int threads, Watcher &poller, const Make &make,
+               const Body &body) {
     std::atomic<std::int64_t> next{0};
     const auto work = [&] {
         poller.guard([&] {
@@ -84,9 +77,7 @@ void run_tasks(std::int64_t count, int threads, Poller &poller, const Make &make
                 body(workspace, t);
         });
     };
-    if (threads < 2 || count < 2) return work();
-#pragma omp parallel num_threads(threads)
-    work();
+    run_team(static_cast<int>(std::min<std::int64_t>(limit_threads(threads), count)), work);
 }
 
 // The same for work that is soon done: nobody is asked, and what a thread throws is thrown again.
@@ -106,7 +97,7 @@ void run_blocks(std::int64_t first, std::int64_t last, std::int64_t block, int t
               [&](auto &workspace, std::int64_t t) {
                   const std::int64_t start = first + t * block;
                   dispatch([&]() UNBEND_INLINE {
-                      const std::int64_t end = start + block < last ? start + block : last;
+                      const std::int64_t end = std::min(start + block, last);
                       for (std::int64_t i = start; i < end; ++i) body(workspace, i);
                   });
               });

@@ -158,30 +158,29 @@ class ShortestPaths {
         for (std::int64_t s = 0; s < count; ++s) starts[s] = place[sources[s]];
         const auto groups = nearby_groups(graph, starts, ManyLanes<Real>::count);
         Watch watch(poll, count);
-#pragma omp parallel num_threads(threads)
-        {
-            std::unique_ptr<PathsFromGroup<Real, OneLane>> one;
-            std::unique_ptr<PathsFromGroup<Real, ManyLanes>> many;
-#pragma omp for schedule(dynamic, 1)
-            for (std::int64_t g = 0; g < static_cast<std::int64_t>(groups.size()); ++g) {
-                if (watch.stopped()) continue;
-                watch.guard([&] {
-                    if (groups[g].size() >= least_group) {
-                        if (!many) many.reset(new PathsFromGroup<Real, ManyLanes>(graph, width_));
-                        many->run(groups[g], starts, place, distances);
-                        return;
-                    }
-                    if (!one) one.reset(new PathsFromGroup<Real, OneLane>(graph, width_));
-                    for (const std::int64_t s : groups[g])
-                        one->run(Group(1, s), starts, place, distances);
-                });
-                watch.advance(static_cast<std::int64_t>(groups[g].size()));
+        run_tasks(static_cast<std::int64_t>(groups.size()), threads, watch,
+                  [] { return Searches(); }, [&](Searches &searches, std::int64_t g) {
+            auto &[one, many] = searches;
+            if (groups[g].size() >= least_group) {
+                if (!many) many.reset(new PathsFromGroup<Real, ManyLanes>(graph, width_));
+                many->run(groups[g], starts, place, distances);
+            } else {
+                if (!one) one.reset(new PathsFromGroup<Real, OneLane>(graph, width_));
+                for (const std::int64_t s : groups[g])
+                    one->run(Group(1, s), starts, place, distances);
             }
-        }
+            watch.advance(static_cast<std::int64_t>(groups[g].size()));
+        });
         watch.finish();
     }
 
   private:
+    // Of one thread, each made when the first group needs it.
+    struct Searches {
+        std::unique_ptr<PathsFromGroup<Real, OneLane>> one;
+        std::unique_ptr<PathsFromGroup<Real, ManyLanes>> many;
+    };
+
     Renumbered<Real> renumbered_;
     Real width_;
 };

@@ -137,25 +137,31 @@ class Solution {
   public:
     Solution(const Factor &factor, std::int64_t sides, int threads, const std::function<void()> &poll)
         : factor_(factor), shape_(*factor.structure), sides_(sides), stride_((sides + 3) / 4 * 4),
-          threads_(4.0 * shape_.stored() * sides > worth_starting ? std::max(threads, 1) : 1),
+          threads_(4.0 * shape_.stored() * sides > worth_starting ? limit_threads(threads) : 1),
           poller_(poll), x_(static_cast<std::size_t>(shape_.n * stride_)) {}
 
     // `right` and `out` are (n, sides) row by row and may be the same.
     void run(const double *right, double *out) {
-#pragma omp parallel for num_threads(threads_)
-        for (std::int32_t j = 0; j < shape_.n; ++j)
+        each_row([&](std::int64_t j) UNBEND_INLINE {
             for (std::int64_t k = 0; k < sides_; ++k)
                 x_[j * stride_ + k] = right[shape_.order[j] * sides_ + k];
+        });
         forward();
         if (!poller_.stopped()) backward();
         poller_.rethrow();
-#pragma omp parallel for num_threads(threads_)
-        for (std::int32_t j = 0; j < shape_.n; ++j)
+        each_row([&](std::int64_t j) UNBEND_INLINE {
             for (std::int64_t k = 0; k < sides_; ++k)
                 out[shape_.order[j] * sides_ + k] = x_[j * stride_ + k];
+        });
     }
 
   private:
+    template <typename Body>
+    void each_row(const Body &body) const {
+        run_blocks(0, shape_.n, 4096, threads_, [] { return 0; },
+                   [&](int, std::int64_t j) UNBEND_INLINE { body(j); });
+    }
+
     struct Columns {
         std::int64_t first, last;
     };

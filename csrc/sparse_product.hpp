@@ -34,6 +34,7 @@ UNBEND_INLINE inline void multiply_row(const Rows &matrix, std::int64_t i, const
 inline void sparse_product(const Rows &matrix, std::int64_t n, const double *block,
                            std::int64_t width, int threads, double *image) {
     const auto nothing = [] { return 0; };
+    threads = threads_for(2.0 * matrix.row[n] * width, threads);
     run_blocks(0, n, 512, threads, nothing, [&](int &, std::int64_t i) UNBEND_INLINE {
         if (width < 4) {
             for (std::int64_t c = 0; c < width; ++c) {

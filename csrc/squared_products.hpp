@@ -105,15 +105,10 @@ void squared_products(const Real *distances, std::int64_t rows, std::int64_t col
                       double *result) {
     const SquaredProducts<Real> products(distances, columns, square, vectors, width);
     constexpr std::int64_t at_once = 64;
-    Watch watch(poll, rows);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (std::int64_t first = 0; first < rows; first += at_once) {
-        if (watch.stopped()) continue;
-        const std::int64_t last = std::min(first + at_once, rows);
-        products.run(first, last, result);
-        watch.advance(last - first);
-    }
-    watch.finish();
+    run_watched(rows, at_once, threads, poll, [] { return 0; },
+                [&](int, std::int64_t first, std::int64_t last) {
+                    products.run(first, last, result);
+                });
 }
 
 }  // namespace unbend

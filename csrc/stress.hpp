@@ -278,6 +278,7 @@ template <typename Real>
 double stress(const Pairs<Real> &pairs, Loss loss, const double *coordinates, std::int64_t d,
               int threads, const std::function<void()> &poll, double *gradient, double *spread) {
     Poller poller(poll);
+    threads = threads_for(8.0 * pairs.row(pairs.n), threads);
     if (loss == Loss::raw)
         return StressSum<Real, Loss::raw>(pairs, coordinates, d)
             .run(threads, poller, gradient, spread);

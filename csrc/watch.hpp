@@ -1,6 +1,7 @@
 // Progress of long loops that run on several threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -39,5 +40,20 @@ class Watch {
     const std::function<void()> ask_;
     Poller poller_;
 };
+
+// Numbers 0 <= i < total in blocks, one task each: body(workspace, first, last). Tells `poll` of
+// the numbers done, and throws what it or a task threw.
+template <typename Make, typename Body>
+void run_watched(std::int64_t total, std::int64_t block, int threads, const Poll &poll,
+                 const Make &make, const Body &body) {
+    Watch watch(poll, total);
+    run_tasks((total + block - 1) / block, threads, watch, make,
+              [&](auto &workspace, std::int64_t t) {
+                  const std::int64_t first = t * block, last = std::min(first + block, total);
+                  body(workspace, first, last);
+                  watch.advance(last - first);
+              });
+    watch.finish();
+}
 
 }  // namespace unbend

@@ -30,7 +30,7 @@ LAYERS = [
         "stress",
         "unfold",
     },
-    {"dimension", "quality"},
+    {"dimension", "jobs", "quality"},
     {"base", "methods", "registry", "sensors", "storage"},
     {"datasets", "io"},
     {"plot"},

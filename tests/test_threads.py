@@ -1,5 +1,10 @@
 """Threads change the time, not the result."""
 
+import os
+import subprocess
+import sys
+
+import joblib
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
@@ -7,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import unbend
 from unbend.datasets import swiss_roll
+from unbend.jobs import THREADS_PER_CORE, available_cores, threads
 from unbend.registry import METHODS
 
 ROLL = swiss_roll(1500, random_state=0).points
@@ -31,8 +37,8 @@ def test_a_fit_and_its_new_rows_are_the_same_bits_for_any_n_jobs(name):
 @pytest.mark.parametrize("name", ["Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps"])
 def test_subspaces_agree_across_blas_thread_counts(name):
     embeddings = []
-    for threads in (1, 2):
-        with threadpool_limits(threads, "blas"):
+    for count in (1, 2):
+        with threadpool_limits(count, "blas"):
             embeddings.append(fitted(name, n_neighbors=8).embedding_)
     assert np.sin(subspace_angles(*embeddings)).max() <= 1e-8
 
@@ -46,3 +52,38 @@ def test_threads_of_blas_are_left_alone():
     before = counts()
     unbend.LTSA(n_jobs=2).fit(ROLL[:400])
     assert counts() == before
+
+
+@pytest.mark.parametrize("n_jobs", [-1, -2, -3, -1000])
+@pytest.mark.parametrize("cores", [1, 2, 6])
+def test_negative_n_jobs_follow_joblib(n_jobs, cores, monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: cores)
+    assert threads(n_jobs) == max(1, cores + 1 + n_jobs)
+    monkeypatch.undo()
+    assert threads(n_jobs) == joblib.effective_n_jobs(n_jobs)
+
+
+def test_n_jobs_are_at_most_a_few_threads_per_core():
+    most = THREADS_PER_CORE * available_cores()
+    assert [threads(n) for n in (None, 1, 2, most, most + 1, 10**30)] == [1, 1, 2, most, most, most]
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_n_jobs_that_are_no_count_raise(n_jobs):
+    with pytest.raises(ValueError, match=r"n_jobs=.*Pass an integer other than 0"):
+        threads(n_jobs)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
+def test_cores_that_the_process_may_not_use_are_not_counted():
+    script = (
+        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
+        "from unbend.jobs import available_cores, threads;"
+        "assert (available_cores(), threads(-1), threads(-2)) == (1, 1, 1)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_a_comparison_with_thousands_of_jobs_finishes():
+    found = unbend.compare(ROLL[:200], ["PCA", "ClassicalMDS"], n_jobs=40_000)
+    assert sorted(trial.title for trial in found.trials) == ["ClassicalMDS", "PCA"]

@@ -1,5 +1,5 @@
 // Sanitised run of the sparse Cholesky factorisation, without Python:
-//   g++ -std=c++17 -O1 -g -fsanitize=address,undefined -fopenmp -I csrc
+//   g++ -std=c++17 -O1 -g -fsanitize=address,undefined -pthread -I csrc
 //       csrc/tests/test_cholesky.cpp -o test_cholesky && ./test_cholesky
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // A plain program that compares the kernels of the descent with the simplest loops. To be clean
-// with -std=c++17 -O1 -g -fsanitize=address,undefined -fopenmp -ffp-contract=off -Icsrc.
+// with -std=c++17 -O1 -g -fsanitize=address,undefined -pthread -ffp-contract=off -Icsrc.
 #undef NDEBUG
 #include <algorithm>
 #include <cassert>

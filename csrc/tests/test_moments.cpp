@@ -1,5 +1,5 @@
 // A plain program that compares copies of rows and second moments with the simplest loops. To be
-// clean with -std=c++17 -O1 -g -fsanitize=address,undefined -fopenmp -Icsrc, on GCC and Clang.
+// clean with -std=c++17 -O1 -g -fsanitize=address,undefined -pthread -Icsrc, on GCC and Clang.
 #undef NDEBUG
 #include <cassert>
 #include <cmath>

@@ -1,5 +1,5 @@
 // A plain program that compares counted ranks with the simplest loops. To be clean with
-// -std=c++17 -O1 -g -fsanitize=address,undefined -fopenmp -ffp-contract=off -Icsrc, on GCC and Clang.
+// -std=c++17 -O1 -g -fsanitize=address,undefined -pthread -ffp-contract=off -Icsrc, on GCC and Clang.
 #undef NDEBUG
 #include <cassert>
 #include <cmath>

@@ -178,6 +178,19 @@ def test_a_document_that_is_not_one_is_refused(name: str, tmp_path: Path, whole:
     refuse(changed(whole, change), tmp_path, *words)
 
 
+@pytest.mark.parametrize("count", [1024, 40_000, 2**31 - 1])
+def test_threads_of_a_larger_machine_change_no_answer(
+    count: int, tmp_path: Path, whole: bytes, model: Any
+) -> None:
+    def enlarge(document: Document) -> None:
+        of_class(document, "PointSpace").update(workers=count)
+        of_class(document, "Gram").update(threads=count)
+
+    path = tmp_path / "large.unbend"
+    path.write_bytes(changed(whole, enlarge))
+    assert unbend.load(path).transform(NEW).tobytes() == model.transform(NEW).tobytes()
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"{", b"[]", b"5", b"\xff\xfe", b'{"a": NaN}', b"[" * 10**6, b'{"a":' * 10**5]
 )

@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.inputs import threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import declared
 from unbend.extend import Barycentric, Fitted, Rule
+from unbend.jobs import threads
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.problem import SpectralProblem, Spectrum

@@ -6,13 +6,14 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.base.doubts import noted_repetition
-from unbend.base.inputs import generator, open_space, threads
+from unbend.base.inputs import generator, open_space
 from unbend.base.scaled import check_size
 from unbend.base.search import Found
 from unbend.eigen import Nystrom, signed
 from unbend.extend import Barycentric, Placement, Rule
 from unbend.graphs import heat_kernel
 from unbend.graphs.weights import Weight
+from unbend.jobs import threads
 from unbend.lowrank.similarities import SimilarityColumns
 from unbend.lowrank.spectral import (
     LEAST_DEGREE,

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import joblib
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
@@ -200,14 +199,6 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31))
     # A stream of our own: data drawn with the same seed must not be correlated with ours.
     return np.random.default_rng((STREAM, 0 if random_state is None else int(random_state)))
-
-
-def threads(n_jobs: int | None) -> int:
-    """Count the threads that `n_jobs` asks for, as joblib does."""
-    if n_jobs is None:
-        return 1
-    cores: int = joblib.cpu_count()
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def class_numbers(y: Any, n: int) -> IntArray:

@@ -6,6 +6,7 @@ from sklearn.cluster import MiniBatchKMeans
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs import Paths, geodesics
+from unbend.jobs import in_new_thread
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.norms import Wrapped
 from unbend.report import step
@@ -88,7 +89,8 @@ def _nearest_to_centres(count: int, space: Space, rng: np.random.Generator) -> I
         # Angles have no mean, but points of circles do.
         seen = np.concatenate((np.cos(seen), np.sin(seen)), axis=1)
     features = PointSpace(seen, workers=space.workers)
-    means = MiniBatchKMeans(count, random_state=seed, n_init=1).fit(features.points)
+    means = MiniBatchKMeans(count, random_state=seed, n_init=1)
+    in_new_thread(lambda: means.fit(features.points))
     nearest, _ = features.nearest_of(means.cluster_centers_, 1)
     landmarks = np.unique(nearest)
     # Two centres may share their nearest row: fill up with rows at random.

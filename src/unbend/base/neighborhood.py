@@ -13,7 +13,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.base.connection import CONNECT, connect
 from unbend.base.doubts import check_spectrum
 from unbend.base.embedding import Embedding
-from unbend.base.inputs import class_numbers, generator, new_rows, open_space, threads
+from unbend.base.inputs import class_numbers, generator, new_rows, open_space
 from unbend.base.layout import lay_out
 from unbend.base.params import (
     COUNTS,
@@ -36,6 +36,7 @@ from unbend.eigen import SOLVERS, solve
 from unbend.extend import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
+from unbend.jobs import threads
 from unbend.neighbors import METRICS, Neighbors, NNDescent, PointSpace, Space, described
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import stage
@@ -119,7 +120,11 @@ class NeighborhoodEmbedding(Embedding):
         help="Seed of the solver's start; None is a fixed one, so that fits repeat.",
     )
     n_jobs: int | None = param(
-        None, Threads(), NOTHING, help="Threads; None means 1 and -1 all cores."
+        None,
+        Threads(),
+        NOTHING,
+        help="Number of threads: None means 1, -1 all available cores, -2 all but one; at most four"
+        " per core. The result does not depend on it.",
     )
 
     isometric: ClassVar[bool] = False

@@ -15,7 +15,7 @@ from unbend.base.dissimilarities import (
     whole_space,
 )
 from unbend.base.embedding import Embedding
-from unbend.base.inputs import generator, threads
+from unbend.base.inputs import generator
 from unbend.base.params import (
     FUNCTION,
     MAPPING,
@@ -31,6 +31,7 @@ from unbend.base.params import (
 )
 from unbend.base.scaled import Baseline, Shepard, check_size, given_start, tolerance, way_back
 from unbend.extend import Extension
+from unbend.jobs import threads
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
 from unbend.stress import (
@@ -94,7 +95,11 @@ class Scaling(Embedding):
         None, Integer(0), RANDOM, NOTHING, help="Seed of random starts; None is a fixed one."
     )
     n_jobs: int | None = param(
-        None, Threads(), NOTHING, help="Threads; -1 for all. The result does not depend on it."
+        None,
+        Threads(),
+        NOTHING,
+        help="Number of threads: None means 1, -1 all available cores, -2 all but one; at most four"
+        " per core. The result does not depend on it.",
     )
 
     @abstractmethod

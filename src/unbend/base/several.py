@@ -14,11 +14,11 @@ from unbend.base.dissimilarities import (
     unknown,
 )
 from unbend.base.embedding import Embedding
-from unbend.base.inputs import threads
 from unbend.base.params import declared, shared
 from unbend.base.scaled import check_size
 from unbend.base.scaling import Scaling
 from unbend.graphs.given import is_graph, lengths_of
+from unbend.jobs import threads
 from unbend.neighbors import PointSpace
 from unbend.report import Report, note, stage
 from unbend.stress.pairs import mean_pairs

@@ -17,6 +17,7 @@ from unbend.choose._methods import made
 from unbend.choose._points import checked_rows
 from unbend.choose.judging import BETTER, judging
 from unbend.choose.words import reasons, table
+from unbend.jobs import threads
 from unbend.progress import advance, monitoring
 
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
@@ -139,7 +140,8 @@ def compare(
     max_rows : int
         Measures look from this many rows at most, at all others.
     n_jobs : int, optional
-        Trials that run at the same time, in threads; -1: as many as cores.
+        Number of trials that run at the same time, in threads: -1 means all available cores, -2
+        all but one. At most four per core are started.
 
     Returns
     -------
@@ -167,7 +169,9 @@ def compare(
     )
     done = []
     advance("compare", 0, len(planned))
-    running = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    # None leaves the number to joblib's own configuration.
+    most = None if n_jobs is None else threads(n_jobs)
+    running = joblib.Parallel(n_jobs=most, prefer="threads", return_as="generator")
     # What fits warn of is kept with them. Filters hold for all threads, so they are set here.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

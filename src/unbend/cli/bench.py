@@ -116,10 +116,10 @@ def timed(
 
 
 def _facts(rows: Any, times: Any, failures: dict[str, str], repeat: int) -> dict[str, Any]:
-    import os
     import platform
     from statistics import median
 
+    from unbend.jobs import available_cores
     from unbend.versions import versions
 
     return {
@@ -131,7 +131,7 @@ def _facts(rows: Any, times: Any, failures: dict[str, str], repeat: int) -> dict
         },
         "failures": failures,
         "machine": platform.machine(),
-        "threads": len(os.sched_getaffinity(0)),
+        "threads": available_cores(),
         "versions": versions(),
     }
 

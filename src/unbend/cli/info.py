@@ -49,11 +49,10 @@ def _inside(value: object) -> str:
 
 
 def _installed() -> dict[str, Any]:
-    import os
-
+    from unbend.jobs import available_cores
     from unbend.versions import versions
 
-    return {**versions(), "threads": len(os.sched_getaffinity(0))}
+    return {**versions(), "threads": available_cores()}
 
 
 def _described(path: str) -> tuple[dict[str, Any], list[str]]:

@@ -101,7 +101,11 @@ MethodSeed = Annotated[
 Jobs = Annotated[
     str | None,
     typer.Option(
-        "--jobs", "--n-jobs", "-j", metavar="NUMBER", help="Threads; all cores if not given."
+        "--jobs",
+        "--n-jobs",
+        "-j",
+        metavar="NUMBER",
+        help="Threads; all cores if not given, -2 for all but one.",
     ),
 ]
 Memory = Annotated[

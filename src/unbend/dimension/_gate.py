@@ -1,6 +1,5 @@
 """The gate of the dimension estimators: what users pass becomes a `Space` of distinct rows."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from unbend._kernels import kernels
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, is_sparse
 from unbend.graphs.given import refuse_graph
+from unbend.jobs import threads
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.norms import Plain
@@ -182,15 +182,6 @@ def _check_distances(distances: FloatArray) -> None:
         raise ValueError(
             "the distance matrix is not symmetric: pass (X + X.T) / 2 if that is what you mean"
         )
-
-
-def threads(n_jobs: Any) -> int:
-    """Count the threads that `n_jobs` asks for, as joblib does."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(f"n_jobs={n_jobs!r} is not allowed: it must be an integer other than 0")
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def checked_count(name: str, value: Any, least: int, most: int) -> int:

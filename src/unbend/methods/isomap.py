@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.inputs import generator, threads
+from unbend.base.inputs import generator
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import NOTHING, Choice, declared, param
 from unbend.base.search import Needs
@@ -13,6 +13,7 @@ from unbend.eigen import Nystrom, few_columns, solve
 from unbend.extend import Fitted, GeodesicNystrom
 from unbend.gram import Gram, negative_share
 from unbend.graphs import geodesics, undirected
+from unbend.jobs import threads
 from unbend.lowrank.columns import KnownColumns, placed_by_columns
 from unbend.lowrank.nystrom import Factored
 from unbend.problem import SpectralProblem, Spectrum

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.inputs import generator, threads
+from unbend.base.inputs import generator
 from unbend.base.landmarks import LANDMARKS, choose_landmarks
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import Choice, Integer, declared, param
@@ -13,6 +13,7 @@ from unbend.base.search import Needs
 from unbend.extend import Fitted, GeodesicNystrom, Nystrom
 from unbend.gram import Gram
 from unbend.graphs import undirected
+from unbend.jobs import threads
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note
 

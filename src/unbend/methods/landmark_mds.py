@@ -6,7 +6,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.base.embedding import Embedding
-from unbend.base.inputs import generator, new_rows, open_space, threads
+from unbend.base.inputs import generator, new_rows, open_space
 from unbend.base.landmarks import LANDMARKS, landmarks_of_space
 from unbend.base.params import (
     FUNCTION,
@@ -23,6 +23,7 @@ from unbend.base.scaled import check_size, way_back
 from unbend.eigen import signed, solve
 from unbend.extend import Nystrom
 from unbend.gram import Gram, Squares
+from unbend.jobs import threads
 from unbend.lowrank.columns import Columns, pivot_weights
 from unbend.neighbors import METRICS, GraphSpace, Space, described
 from unbend.report import note, stage
@@ -94,7 +95,11 @@ class LandmarkMDS(Embedding):
         help="Whether the landmarks alone give the axes, or all distances to them.",
     )
     n_jobs: int | None = param(
-        None, Threads(), NOTHING, help="Threads; -1 for all. The result does not depend on it."
+        None,
+        Threads(),
+        NOTHING,
+        help="Number of threads: None means 1, -1 all available cores, -2 all but one; at most four"
+        " per core. The result does not depend on it.",
     )
     random_state: Any = param(
         None,

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.inputs import generator, threads
+from unbend.base.inputs import generator
 from unbend.base.landmarks import LANDMARKS, choose_landmarks
 from unbend.base.neighborhood import Finish, Part
 from unbend.base.params import Choice, Integer, Real, declared, param, shared
@@ -14,6 +14,7 @@ from unbend.base.unfolding import CONSTRAINTS, UnfoldingEmbedding, nothing_to_un
 from unbend.eigen import solve
 from unbend.eigen.factor import analyse
 from unbend.graphs import undirected
+from unbend.jobs import threads
 from unbend.memory import reserve
 from unbend.methods.lle import reconstruction_weights
 from unbend.neighbors import GraphSpace, Neighbors

@@ -5,11 +5,11 @@ from typing import ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.base.inputs import threads
 from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
 from unbend.base.params import FLAG, Real, declared, param
 from unbend.base.search import Needs
 from unbend.extend import Barycentric, Fitted, Rule
+from unbend.jobs import threads
 from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
 from unbend.problem import SpectralProblem, Spectrum

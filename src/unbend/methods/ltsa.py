@@ -4,9 +4,9 @@ from typing import ClassVar, final
 
 from unbend.arrays import FloatArray
 from unbend.base.alignment import AlignmentEmbedding
-from unbend.base.inputs import threads
 from unbend.base.params import declared
 from unbend.base.search import Needs
+from unbend.jobs import threads
 from unbend.local import affine_bases
 
 

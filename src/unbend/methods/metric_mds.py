@@ -6,10 +6,10 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.base.dissimilarities import Given
-from unbend.base.inputs import threads
 from unbend.base.params import Choice, declared, param
 from unbend.base.scaling import Scaling
 from unbend.extend import Extension
+from unbend.jobs import threads
 from unbend.stress import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
 from unbend.stress.place import Stretched
 

@@ -8,10 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.base.dissimilarities import Given
-from unbend.base.inputs import generator, threads
+from unbend.base.inputs import generator
 from unbend.base.params import Choice, declared, param, shared
 from unbend.base.scaled import Shepard, tolerance
 from unbend.base.several import SeveralScaling
+from unbend.jobs import threads
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
 from unbend.report import Report, note, stage, warn
 from unbend.stress import (

@@ -13,6 +13,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.base.inputs import generator, plain_input
 from unbend.base.model import Model
 from unbend.base.params import Choice, Integer, declared, param, shared, validate
+from unbend.jobs import in_new_thread
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
 
@@ -168,7 +169,8 @@ class SpectralClustering(ClusterMixin, Model):
         if self.assign_labels == "discretize":
             return discretize(rows, rng), identity
         seed = int(rng.integers(2**31))
-        means = KMeans(self.n_clusters, n_init=10, random_state=seed).fit(rows)
+        means = KMeans(self.n_clusters, n_init=10, random_state=seed)
+        in_new_thread(lambda: means.fit(rows))
         return identity, means.cluster_centers_
 
     def _nearest(self, rows: FloatArray) -> IntArray:

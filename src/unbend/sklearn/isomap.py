@@ -9,8 +9,8 @@ from sklearn.manifold import Isomap as ScikitIsomap
 from sklearn.neighbors import NearestNeighbors
 
 from unbend.arrays import is_sparse
-from unbend.base.inputs import threads
 from unbend.graphs import bridge, components, geodesics, undirected
+from unbend.jobs import in_new_thread, threads
 from unbend.neighbors import DistanceSpace, Metric, Neighbors, PointSpace, Space
 
 APART = "The number of connected components of the neighbors graph is {count} > 1."
@@ -47,7 +47,8 @@ class Isomap(ScikitIsomap):
             self.feature_names_in_ = self.nbrs_.feature_names_in_
         by_count = self.nbrs_.kneighbors_graph
         by_radius = self.nbrs_.radius_neighbors_graph
-        found = (by_radius if self.n_neighbors is None else by_count)(mode="distance").tocoo()
+        graph = by_radius if self.n_neighbors is None else by_count
+        found = in_new_thread(lambda: graph(mode="distance")).tocoo()
         n = found.shape[0]
         neighbors = self._connected(X, Neighbors.from_edges(n, found.row, found.col, found.data))
         rows = self.nbrs_._fit_X

@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state, check_symmetric
 from sklearn.utils.validation import check_array, validate_data
 
 from unbend.arrays import FloatArray
-from unbend.base.inputs import generator, threads
+from unbend.base.inputs import generator
+from unbend.jobs import threads
 from unbend.stress import FittedStress, MetricStress, Monotone, Pairs, Solution, quasi_newton
 from unbend.stress.starts import random
 

@@ -18,6 +18,7 @@ from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.base.inputs import generator
 from unbend.eigen import solve
 from unbend.graphs import components, degrees, laplacian
+from unbend.jobs import in_new_thread
 from unbend.problem import SpectralProblem
 
 
@@ -49,7 +50,7 @@ class SpectralEmbedding(ScikitSpectralEmbedding):
         """
         self._validate_params()
         X = validate_data(self, X, accept_sparse="csr", ensure_min_samples=2)
-        affinity = self._get_affinity_matrix(X)
+        affinity = in_new_thread(lambda: self._get_affinity_matrix(X))
         embedding = _eigenmaps(affinity, self.n_components, self.random_state, True)
         self.embedding_ = embedding.astype(np.float32) if X.dtype == np.float32 else embedding
         return self
@@ -96,7 +97,7 @@ class SpectralClustering(ScikitSpectralClustering):
             return X
         if self.affinity == "precomputed_nearest_neighbors":
             nearest = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed").fit(X)
-            graph = nearest.kneighbors_graph(X, mode="connectivity")
+            graph = in_new_thread(lambda: nearest.kneighbors_graph(X, mode="connectivity"))
             return 0.5 * (graph + graph.T)
         if X.shape[0] == X.shape[1]:
             warnings.warn(
@@ -105,7 +106,9 @@ class SpectralClustering(ScikitSpectralClustering):
                 stacklevel=3,
             )
         if self.affinity == "nearest_neighbors":
-            graph = kneighbors_graph(X, self.n_neighbors, include_self=True, n_jobs=self.n_jobs)
+            graph = in_new_thread(
+                lambda: kneighbors_graph(X, self.n_neighbors, include_self=True, n_jobs=self.n_jobs)
+            )
             return 0.5 * (graph + graph.T)
         params = dict(self.kernel_params or {})
         if not callable(self.affinity):
@@ -119,8 +122,10 @@ class SpectralClustering(ScikitSpectralClustering):
             return np.asarray(cluster_qr(rows))
         if self.assign_labels == "discretize":
             return np.asarray(discretize(rows, random_state=random))
-        found = k_means(
-            rows, self.n_clusters, random_state=random, n_init=self.n_init, verbose=self.verbose
+        found = in_new_thread(
+            lambda: k_means(
+                rows, self.n_clusters, random_state=random, n_init=self.n_init, verbose=self.verbose
+            )
         )
         return np.asarray(found[1])
 

@@ -8,8 +8,8 @@ from unbend.report import Report
 from unbend.storage.classes import is_estimator, is_value, value_name
 from unbend.storage.damage import Damaged
 
-# More than any machine has, and few enough to start.
-THREADS = 1024
+# The largest number that compiled loops take; they start a few threads per core at most.
+THREADS = 2**31 - 1
 
 
 def _table(array: Any, rows: int, columns: int | None = None) -> bool:

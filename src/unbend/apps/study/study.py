@@ -170,7 +170,8 @@ def study(
     random_state : int
         Seed of all that is drawn.
     n_jobs : int, optional
-        Methods that run at the same time; -1: as many as cores.
+        Number of methods that run at the same time, in threads: -1 means all available cores, -2
+        all but one. At most four per core are started.
     name : str, optional
         What to call the table; by default its path.
     given : Given, optional
