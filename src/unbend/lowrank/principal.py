@@ -10,6 +10,7 @@ from unbend.centred.points import PointGram
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.solve import solve
+from unbend.problem import SpectralProblem
 from unbend.report import note, step, warn
 
 # Up to this side of the data, and beyond this share of all axes, decomposing the rows themselves
@@ -74,13 +75,16 @@ def _gram_axes(
 ) -> tuple[PrincipalAxes, bool]:
     """Axes from XX' (`by_rows`) or X'X, and whether they converged."""
     gram = PointGram(centred if by_rows else centred.T)
+    dense = gram.n <= DENSE_SIDE or 10 * d > gram.n
     # No vector is trivial: as many axes as rows may be asked for.
-    problem = replace(gram.problem(), trivial=None, accuracy=0.0)
-    dense = problem.n <= DENSE_SIDE or 10 * d > problem.n
+    problem = (
+        SpectralProblem(gram.operator(), "top")
+        if dense
+        else replace(gram.problem(), trivial=None, accuracy=0.0)
+    )
     spectrum = solve(problem, d, Dense() if dense else Lanczos(tol=TOLERANCE), rng)
-    vectors = spectrum.vectors
     # Singular values come from the rows: √λ would lose half the digits of small ones.
-    span = centred.T @ vectors if by_rows else vectors
+    span = centred.T @ spectrum.vectors if by_rows else spectrum.vectors
     return _rotated(centred, span, None, 1), spectrum.converged
 
 

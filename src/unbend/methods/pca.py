@@ -90,7 +90,7 @@ class PCA(Embedding):
     )
 
     def fit(self, X: Any, y: None = None) -> "PCA":
-        """Fit to the rows of X; sparse rows are taken by scikit-learn's solvers.
+        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ def _total_variance(centred: Any, mean: FloatArray) -> float:
     """Sum of the variances of all columns; of sparse rows, which are not centred yet, too."""
     n = centred.shape[0]
     if not is_sparse(centred):
-        return float(np.square(centred).sum() / (n - 1))
+        return float(np.vdot(centred, centred) / (n - 1))
     entries = centred.tocsc()
     stored = np.diff(entries.indptr)
     off = np.square(entries.data.astype(np.float64) - np.repeat(mean, stored)).sum()
