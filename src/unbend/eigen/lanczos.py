@@ -70,7 +70,7 @@ class Lanczos:
             if np.any(pairs.residuals > tol * size):
                 return False
             own = OWN * tol * np.abs(pairs.values[:count])
-            largest = np.max(pairs.residuals, where=pairs.residuals > own, initial=0.0)
+            largest = float(np.max(pairs.residuals, where=pairs.residuals > own, initial=0.0))
             if problem.end == "bottom" or largest == 0 or largest > FALLING * lowest:
                 return True
             lowest = largest

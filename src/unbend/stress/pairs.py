@@ -66,7 +66,7 @@ class Pairs:
         def by_differences(rows: slice) -> FloatArray:
             return space.metric.norm.between(features[rows], features[rows.start :])
 
-        rows_of = by_differences
+        rows_of: Callable[[slice], FloatArray] = by_differences
         if dtype == np.float32 and euclidean_features(space) is not None:
             rows_of = _by_products(features, by_differences)
         return cls(space.n, above_diagonal(space.n, dtype, rows_of))
