@@ -116,3 +116,24 @@ def test_mistakes_get_a_sentence():
     graph = unbend.graphs.undirected(unbend.neighbors.PointSpace(points).nearest(5)).lengths
     with pytest.raises(TypeError, match="use LandmarkIsomap"):
         unbend.LandmarkMDS(metric="precomputed").fit(graph)
+
+
+@pytest.mark.parametrize("variant", ["landmark", "pivot"])
+@pytest.mark.parametrize("ratio", [1.0, 1e3, 1e5])
+def test_a_coordinate_far_smaller_than_the_first_is_kept(ratio, variant):
+    rng = np.random.default_rng(0)
+    plane = np.c_[rng.normal(0, ratio, 400), rng.normal(size=400)]
+    model = unbend.LandmarkMDS(n_landmarks=30, variant=variant).fit(plane)
+    centred = plane - plane.mean(axis=0)
+    expected = np.linalg.svd(centred, compute_uv=False) / np.sqrt(400)
+    # Kernels square the ratio: their rounding is that of its square.
+    np.testing.assert_allclose(model.embedding_.std(axis=0), expected, rtol=1e-14 * ratio**2 + 1e-9)
+
+
+def test_warns_where_columns_cannot_resolve_a_coordinate():
+    rng = np.random.default_rng(0)
+    wide = np.c_[rng.normal(0, 1e6, 1100), rng.normal(size=(1100, 5))]
+    model = unbend.Isomap(n_neighbors=30, eigen_solver=unbend.Nystrom(200))
+    with pytest.warns(UserWarning, match="only 1 positive"):
+        model.fit(wide)
+    assert not model.embedding_[:, 1].any()

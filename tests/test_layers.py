@@ -24,6 +24,7 @@ LAYERS = [
         "gram",
         "centred",
         "lowrank",
+        "precision",
         "extend",
         "preimage",
         "rounding",

@@ -38,9 +38,19 @@ def test_the_unit_of_distances_only_changes_the_scale(method, power):
 
 
 @pytest.mark.parametrize("method", SINGLE)
-def test_many_objects_beyond_single_precision_are_refused(method):
-    far = squareform(pdist(RNG.normal(size=(1001, 2)))) * 1e40
-    refused(lambda: given(method, far), "single precision", "rescale")
+@pytest.mark.parametrize("power", [130, -130])
+def test_many_objects_beyond_single_precision_are_kept_in_double(method, power):
+    distances = squareform(pdist(np.random.default_rng(0).normal(size=(1001, 5))))
+    mds = method(metric="precomputed", max_iter=2, tol=1e-2)
+    far = mds.fit_transform(distances * 2.0**power) / 2.0**power
+    np.testing.assert_allclose(far, mds.fit_transform(distances), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", SINGLE)
+def test_an_object_that_leaves_single_precision_is_refused(method):
+    points = np.random.default_rng(0).normal(size=(1001, 5))
+    points[1] = 1e20
+    refused(lambda: given(method, squareform(pdist(points))), "single precision", "rescale")
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e300])

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import aslinearoperator
 
 import unbend
 from tests.oracles.neighbors import pairwise
@@ -228,3 +229,20 @@ def test_no_more_than_all_is_negative():
     with pytest.warns(UserWarning, match="positive"):
         model = unbend.KernelPCA(n_components=2, kernel="precomputed").fit(-np.eye(800))
     assert model.negative_share_ <= 1
+
+
+@pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-9, 1e-11])
+def test_lanczos_resolves_eigenvalues_far_below_the_largest(small):
+    """Vectors are right up to the rounding of the largest eigenvalue, and it stops there."""
+    n = 800
+    rng = np.random.default_rng(0)
+    values = small * 0.9 ** np.arange(n)
+    values[0] = 1.0
+    basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    problem = SpectralProblem(aslinearoperator((basis * values) @ basis.T), "top")
+    found = solve(problem, 3, Lanczos())
+    assert found.converged
+    np.testing.assert_allclose(found.values, values[:3], 0, 64 * EPS)
+    away = found.vectors - basis[:, :3] * np.sum(basis[:, :3] * found.vectors, axis=0)
+    # Demanded are residuals of 1e-8 of the own eigenvalue; neighbours differ by a tenth of it.
+    assert np.linalg.norm(away, axis=0).max() <= 64 * EPS / (0.1 * small) + 1e-7

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.base.inputs import (
     check_distances,
     check_scale,
@@ -21,7 +21,7 @@ from unbend.memory import reserve
 from unbend.neighbors import DistanceSpace, PointSpace, Space
 from unbend.report import note
 from unbend.stress import Pairs
-from unbend.stress.pairs import DOUBLE_OBJECTS
+from unbend.stress.precision import DOUBLE_OBJECTS, pair_precision
 from unbend.stress.starts import parts
 
 
@@ -64,18 +64,35 @@ def gather(
         points = space if isinstance(space, PointSpace) else None
     n = len(square) if points is None else points.n
     checked = _weights(weights, mask, n)
+
+    def between(some: IntArray) -> FloatArray:
+        if points is None:
+            return np.asarray(square[np.ix_(some, some)], dtype=np.float64)
+        few = points.take(some)
+        return few.distances_of(few.rows(np.arange(few.n)))
+
+    dtype_of_pairs = pair_precision(n, between, estimator.n_components)
     reserve(
-        (8 if n <= 1000 else 4) * n * (n - 1) // 2 * (1 if checked is None else 2),
+        np.dtype(dtype_of_pairs).itemsize * n * (n - 1) // 2 * (1 if checked is None else 2),
         f"the dissimilarities of {n} objects",
         "use MetricMDS(solver='sgd') on points, which never holds them, or PCA",
     )
     with np.errstate(over="ignore"):
-        pairs = Pairs.of_square(square) if points is None else Pairs.of_points(points)
+        pairs = (
+            Pairs.of_square(square, dtype=dtype_of_pairs)
+            if points is None
+            else Pairs.of_points(points, dtype_of_pairs)
+        )
     if checked is not None:
-        both = Pairs.of_square(checked).dissimilarities
+        both = Pairs.of_square(checked, dtype=dtype_of_pairs).dissimilarities
         both = both if pairs.weights is None else both * pairs.weights
         pairs = Pairs(n, pairs.dissimilarities, both)
-    note(rows=n, pairs=len(pairs.dissimilarities), unknown=unknown(pairs))
+    note(
+        rows=n,
+        pairs=len(pairs.dissimilarities),
+        unknown=unknown(pairs),
+        precision=np.dtype(dtype_of_pairs).name,
+    )
     _check_single_precision(pairs)
     return Given(pairs, points, dtype)
 

@@ -88,8 +88,7 @@ class Scaling(Embedding):
         Real(0.0, closed=True),
         Choice("auto"),
         help="Length of the gradient, relative, at which iteration ends. 'auto' is 1e-9, and 1e-4 "
-        "beyond 1000 objects, whose pairs are single precision: stress is then within about 1e-5 "
-        "of its minimum.",
+        "where pairs are single precision: beyond 1000 objects with a stress-1 of 0.01 or more.",
     )
     random_state: Any = param(
         None, Integer(0), RANDOM, NOTHING, help="Seed of random starts; None is a fixed one."

@@ -1,5 +1,6 @@
 """Either end of a large matrix from products alone."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,12 @@ from unbend.eigen.dense import Dense
 from unbend.eigen.krylov import RitzPairs, block_krylov
 from unbend.problem import SpectralProblem
 
+# A pair of the top end must have a residual below this many tolerances of its own eigenvalue, or
+# as small as rounding lets it become: vectors are scaled by √λ, however small λ is.
+OWN = 1e4
+# Share of its previous value to which a residual must fall, lest it count as rounding.
+FALLING = 0.8
+
 
 @dataclass(frozen=True)
 class Lanczos:
@@ -17,7 +24,9 @@ class Lanczos:
     Parameters
     ----------
     tol : float
-        Residual relative to the largest eigenvalue seen at which an eigenpair is accepted.
+        Residual relative to the largest eigenvalue seen at which an eigenpair is accepted. Top
+        eigenvalues below 1e-4 of the largest are iterated further, to 1e4·tol of their own size
+        or until rounding stops progress.
     depth : int
         Blocks added before each restart.
     guard : int
@@ -39,11 +48,6 @@ class Lanczos:
         if width * (self.depth + 2) > problem.n:
             return Dense().eigenpairs(problem, count, rng)
 
-        def finished(pairs: RitzPairs) -> bool:
-            size = max(pairs.size, problem.norm)
-            tol = max(self.tol, problem.accuracy)
-            return bool(np.all(pairs.residuals <= tol * size))
-
         start = problem.first_vectors(width, rng)
         return block_krylov(
             problem,
@@ -52,7 +56,24 @@ class Lanczos:
             expand=None,
             depth=self.depth,
             passes=self.passes,
-            finished=finished,
+            finished=self._stopping_rule(problem, count),
             threads=threads,
             eager=not is_sparse(problem.matrix),
         )
+
+    def _stopping_rule(self, problem: SpectralProblem, count: int) -> Callable[[RitzPairs], bool]:
+        tol, lowest = max(self.tol, problem.accuracy), np.inf
+
+        def finished(pairs: RitzPairs) -> bool:
+            nonlocal lowest
+            size = max(pairs.size, problem.norm)
+            if np.any(pairs.residuals > tol * size):
+                return False
+            own = OWN * tol * np.abs(pairs.values[:count])
+            largest = float(np.max(pairs.residuals, where=pairs.residuals > own, initial=0.0))
+            if problem.end == "bottom" or largest == 0 or largest > FALLING * lowest:
+                return True
+            lowest = largest
+            return False
+
+        return finished

@@ -13,7 +13,7 @@ from unbend.lowrank.nystrom import (
     nystrom_extension,
     orthogonal_nystrom,
 )
-from unbend.lowrank.principal import PrincipalAxes, dual_axes, em_axes, sensible_axes
+from unbend.lowrank.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.lowrank.qr import RankRevealingQR, strong_qr
 from unbend.lowrank.selection import (
     WeightedColumns,
@@ -51,6 +51,7 @@ __all__ = [
     "WeightedColumns",
     "dual_axes",
     "em_axes",
+    "exact_axes",
     "fat",
     "fat_rows",
     "greedy_columns",

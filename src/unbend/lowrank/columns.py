@@ -72,15 +72,21 @@ class ColumnPasses(ABC):
         shift = self._rows_centred(off)[0]
         return mean, (total[:-1] - self.n * np.outer(shift, shift)) / 4
 
-    def cross(self, mean: FloatArray) -> FloatArray:
-        """C'C of the columns C = −½ S, centred by a mean."""
+    def factor(self, mean: FloatArray) -> FloatArray:
+        """Triangular R with R'R = C'C of the columns C = −½ S, centred by a mean.
+
+        It keeps the small singular values of C that C'C, with their squares, would lose.
+        """
 
         def work(squares: FloatArray) -> FloatArray:
             squares -= mean
             squares = self._rows_centred(squares)
-            return np.asarray(squares.T @ squares / 4)
+            return np.asarray(np.linalg.qr(squares, mode="r") / 2)
 
-        return np.asarray(sum(part for _, part in self.passed(work)))
+        factor: FloatArray = np.zeros((0, len(mean)))
+        for _, part in self.passed(work):
+            factor = np.asarray(np.linalg.qr(np.vstack((factor, part)), mode="r"))
+        return factor
 
     def placed(self, mean: FloatArray, weights: FloatArray) -> FloatArray:
         """Coordinates of all rows: centred, since `mean` is the mean of all."""
@@ -192,13 +198,17 @@ def pivot_weights(columns: ColumnPasses, mean: FloatArray, d: int) -> FloatArray
     With U Σ V' = C coordinates are X = U A = C V Σ⁻¹ A. The columns are products with the landmarks
     L, C = X X_L' = U AA' U_L', which gives AA' in the units of the distances wherever they lie.
     """
-    values, vectors = np.linalg.eigh(columns.cross(mean))
-    values, vectors = values[::-1][:d], vectors[:, ::-1][:, :d]
-    usable = values > 1e-14 * values[0]
-    singular = np.sqrt(np.where(usable, values, 1.0))
-    weights = vectors * np.where(usable, 1.0 / singular, 0.0)
+    _, values, vectors = np.linalg.svd(columns.factor(mean))
+    values, vectors = values[:d], vectors[:d].T
+    usable = values > np.finfo(np.float64).eps * len(mean) * values[0]
+    singular = np.where(usable, values, 1.0)
+    # Rows are known up to a constant, which must drop out.
+    weights = (vectors - vectors.mean(axis=0)) * np.where(usable, 1.0 / singular, 0.0)
     left = columns.block() @ weights
     left -= left.mean(axis=0)
     size = (singular[:, None] * vectors.T) @ np.linalg.pinv(left).T
-    values, axes = np.linalg.eigh((size + size.T) / 2)
+    # Both halves give the same numbers, the row of the smaller singular value with less rounding.
+    trust = np.square(singular[0] / singular)[:, None]
+    size = size * trust
+    values, axes = np.linalg.eigh((size + size.T) / (trust + trust.T))
     return np.asarray(weights @ (axes * np.sqrt(np.maximum(values, 0.0))))

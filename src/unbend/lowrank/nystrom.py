@@ -14,6 +14,8 @@ from unbend.lowrank.inputs import finite, symmetric_matrix
 
 # Eigenvalues of a block below this share of the largest, times its size, are rounding.
 ROUNDING = float(np.finfo(np.float64).eps)
+# Share below which they are rounding where only the square of a matrix is known.
+SQUARED = float(np.sqrt(ROUNDING))
 
 
 def kept_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArray, FloatArray]:
@@ -121,9 +123,10 @@ def column_axes(
     """Eigenvalues of C A⁻¹ C' and the weights W with which its scaled eigenvectors are V√Λ = C W.
 
     Only A and C'C are needed, so the columns may be made, used and forgotten block by block. At
-    most `count`; fewer where A has a lower rank. A column that vanishes has weight zero.
+    most `count`; fewer where A has a lower rank. A column that vanishes has weight zero. C'C
+    squares the condition number, so eigenvalues of A below 1.5e-8 of the largest count as zero.
     """
-    values, vectors = kept_eigenpairs(block, accuracy)
+    values, vectors = kept_eigenpairs(block, max(accuracy, SQUARED))
     root = vectors / np.sqrt(values)
     found, turn = np.linalg.eigh(root.T @ cross @ root)
     found, turn = found[::-1][:count], turn[:, ::-1][:, :count]

@@ -1,4 +1,4 @@
-"""Principal axes of centred rows by other ways than a full decomposition (book section 5.2)."""
+"""Principal axes of centred rows (book section 5.2)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,8 +7,20 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.centred.points import PointGram
+from unbend.eigen.dense import Dense
+from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.solve import solve
-from unbend.report import step, warn
+from unbend.problem import SpectralProblem
+from unbend.report import note, step, warn
+
+# Up to this side of the data, and beyond this share of all axes, decomposing the rows themselves
+# takes no longer than the eigenvectors of the smaller of XX' and X'X.
+SMALL_SIDE, LARGE_SHARE = 200, 1 / 4
+# Up to this side LAPACK finds these eigenvectors; beyond, Lanczos to the tolerance.
+DENSE_SIDE, TOLERANCE = 2000, 1e-13
+# σ_d/σ₁ from which XX' and X'X are good enough: they square the condition number, so the rounding
+# of their eigenvectors is σ₁/2σ_d times that of the rows' singular vectors.
+WELL_CONDITIONED = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,14 +33,59 @@ class PrincipalAxes:
     iterations: int = 1
 
 
+def exact_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
+    """Axes to rounding, by the fastest way that gives them so; the report records which and why.
+
+    Eigenvectors of the smaller of XX' and X'X, checked to be well conditioned; else a singular
+    value decomposition of the rows, after a QR decomposition.
+    """
+    n, columns = centred.shape
+    side = min(n, columns)
+    if side <= SMALL_SIDE or d > LARGE_SHARE * side:
+        note(solver="full", because=f"{n} x {columns} rows, {d} axes: fastest")
+        return full_axes(centred, d)
+    name = "dual" if n < columns else "covariance"
+    found, converged = _gram_axes(centred, d, rng, by_rows=n < columns)
+    ratio = float(found.singular[-1] / found.singular[0])
+    if converged and ratio >= WELL_CONDITIONED:
+        note(solver=name, because=f"{n} x {columns} rows, well conditioned", smallest_ratio=ratio)
+        return found
+    note(solver="full", because=f"ill-conditioned for '{name}'", smallest_ratio=ratio)
+    return full_axes(centred, d)
+
+
+def full_axes(centred: FloatArray, d: int) -> PrincipalAxes:
+    """Axes by a singular value decomposition of the triangular factor of the rows."""
+    n, columns = centred.shape
+    if n >= columns:
+        _, singular, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"))
+        return PrincipalAxes(axes[:d], singular[:d])
+    basis, factor = np.linalg.qr(centred.T)
+    _, singular, axes = np.linalg.svd(factor.T)
+    return PrincipalAxes(axes[:d] @ basis.T, singular[:d])
+
+
 def dual_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
     """Axes from the n × n Gram matrix XX': v = X'u/σ, for more columns than rows."""
+    return _gram_axes(centred, d, rng, by_rows=True)[0]
+
+
+def _gram_axes(
+    centred: FloatArray, d: int, rng: np.random.Generator, *, by_rows: bool
+) -> tuple[PrincipalAxes, bool]:
+    """Axes from XX' (`by_rows`) or X'X, and whether they converged."""
+    gram = PointGram(centred if by_rows else centred.T)
+    dense = gram.n <= DENSE_SIDE or 10 * d > gram.n
     # No vector is trivial: as many axes as rows may be asked for.
-    problem = replace(PointGram(centred).problem(), trivial=None, accuracy=0.0)
-    spectrum = solve(problem, d, "auto", rng)
-    # Orthonormal also where fewer than d directions have any variance.
-    axes, _ = np.linalg.qr(centred.T @ spectrum.vectors)
-    return PrincipalAxes(axes.T, np.sqrt(np.maximum(spectrum.values, 0.0)))
+    problem = (
+        SpectralProblem(gram.operator(), "top")
+        if dense
+        else replace(gram.problem(), trivial=None, accuracy=0.0)
+    )
+    spectrum = solve(problem, d, Dense() if dense else Lanczos(tol=TOLERANCE), rng)
+    # Singular values come from the rows: √λ would lose half the digits of small ones.
+    span = centred.T @ spectrum.vectors if by_rows else spectrum.vectors
+    return _rotated(centred, span, None, 1), spectrum.converged
 
 
 def em_axes(

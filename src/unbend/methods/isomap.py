@@ -1,8 +1,9 @@
 """Isomap: classical scaling of geodesic distances."""
 
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
 from unbend.base.inputs import generator
@@ -16,6 +17,7 @@ from unbend.graphs import geodesics, undirected
 from unbend.jobs import threads
 from unbend.lowrank.columns import KnownColumns, placed_by_columns
 from unbend.lowrank.nystrom import Factored
+from unbend.precision import kernel_geodesics
 from unbend.problem import SpectralProblem, Spectrum
 from unbend.quality import residual_variance
 from unbend.report import note, warn
@@ -37,8 +39,9 @@ class Isomap(NeighborhoodEmbedding):
     the top eigenvectors of −½ H D² H, scaled by √λ. Right for surfaces that can be laid flat and
     are convex when flat; holes stretch the paths around them.
 
-    Memory grows with n², four bytes a pair, or with n·m for ``eigen_solver=Nystrom(m)``; new rows
-    are placed by the Nyström formula through their neighbours.
+    Memory grows with n², four bytes a pair or eight (see `precision`), or with n·m for
+    ``eigen_solver=Nystrom(m)``; new rows are placed by the Nyström formula through their
+    neighbours.
 
     Attributes
     ----------
@@ -87,9 +90,9 @@ class Isomap(NeighborhoodEmbedding):
     precision: str = param(
         "auto",
         Choice("auto", "single", "double"),
-        help="Precision of the geodesics; 'auto' takes single beyond 1000 rows, which halves time "
-        "and memory and moves coordinates by about a millionth of their range. Sums over them are "
-        "always double.",
+        help="Precision of the geodesics. 'auto' uses single precision beyond 1000 rows if its "
+        "rounding moves no wanted eigenvalue by more than 1e-5 of itself, which halves time and "
+        "memory, and double precision otherwise; `report_` records which. Sums are always double.",
     )
     isometric: ClassVar[bool] = True
     of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
@@ -103,12 +106,7 @@ class Isomap(NeighborhoodEmbedding):
             return self._by_columns(part, solver)
         space, neighbors, rule = part.space, part.neighbors, part.rule
         lengths = undirected(neighbors).lengths
-        distances = geodesics(
-            lengths,
-            dtype=self._dtype(lengths.data, space.n),
-            threads=threads(self.n_jobs),
-            instead="use LandmarkIsomap, or LTSA: their memory grows with n and not n²",
-        )
+        distances = self._geodesics(lengths)
         gram = Gram(distances, threads=threads(self.n_jobs)).repaired(self.repair)
         note(
             repair=str(self.repair),
@@ -139,11 +137,10 @@ class Isomap(NeighborhoodEmbedding):
             )
         space, lengths = part.space, undirected(part.neighbors).lengths
         chosen = solver.columns(space.n, self.n_components, generator(self.random_state))
-        dtype = self._dtype(lengths.data, space.n)
         from_chosen = geodesics(
             lengths,
             chosen,
-            dtype=dtype,
+            dtype=np.float32 if self._single(lengths.data, space.n) else np.float64,
             threads=threads(self.n_jobs),
             instead="use a smaller m, or LTSA",
         )
@@ -171,17 +168,27 @@ class Isomap(NeighborhoodEmbedding):
         constant = np.ones((space.n, 1))
         return SpectralProblem(Factored(placed.coordinates), "top", constant), finish
 
-    def _dtype(self, lengths: FloatArray, n: int) -> type[np.floating]:
-        single = self.precision == "single" or (self.precision == "auto" and n > DOUBLE_ROWS)
-        if not single:
-            return np.float64
-        # Neither the shortest edge nor the longest path may leave the range of single precision.
-        least = float(lengths[lengths > 0].min(initial=1.0))
-        if least > SINGLE_RANGE[0] and float(lengths.max(initial=0.0)) * n < SINGLE_RANGE[1]:
-            return np.float32
-        if self.precision == "single":
-            warn("distances leave the range of single precision: double precision was taken")
-        return np.float64
+    def _geodesics(self, lengths: csr_array) -> FloatArray:
+        """Geodesics between all rows, in the precision that was asked for or is needed."""
+        options: dict[str, Any] = {
+            "threads": threads(self.n_jobs),
+            "instead": "use LandmarkIsomap, or LTSA: their memory grows with n and not n²",
+        }
+        n = lengths.shape[0]
+        if self.precision == "auto" and n > DOUBLE_ROWS and _in_single_range(lengths.data, n):
+            return kernel_geodesics(lengths, self.n_components, **options)
+        dtype = np.float32 if self._single(lengths.data, n) else np.float64
+        return geodesics(lengths, dtype=dtype, **options)
+
+    def _single(self, lengths: FloatArray, n: int) -> bool:
+        """Whether single precision was asked for and can hold the lengths."""
+        if self.precision != "single" or _in_single_range(lengths, n):
+            return self.precision == "single"
+        warn(
+            "Distances leave the range of single precision (1e-30 to 1e30), so double precision "
+            "was used. Rescale X, or use precision='auto'."
+        )
+        return False
 
     @property
     def negative_share_(self) -> float:
@@ -204,3 +211,9 @@ class Isomap(NeighborhoodEmbedding):
         return residual_variance(
             gram.distances, gram.coordinates(spectrum), metric="precomputed", max_rows=CURVE_ROWS
         )
+
+
+def _in_single_range(lengths: FloatArray, n: int) -> bool:
+    """Whether the shortest edge and the longest path stay in the range of single precision."""
+    least = float(lengths[lengths > 0].min(initial=1.0))
+    return least > SINGLE_RANGE[0] and float(lengths.max(initial=0.0)) * n < SINGLE_RANGE[1]

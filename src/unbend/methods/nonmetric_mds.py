@@ -101,7 +101,9 @@ class NonmetricMDS(Scaling):
 
     def _objective(self, pairs: Pairs) -> Objective:
         kind = self._transformation(pairs)
-        return FittedStress(pairs.n, kind, threads(self.n_jobs), ends=pairs.ends)
+        return FittedStress(
+            pairs.n, kind, threads(self.n_jobs), ends=pairs.ends, precision=pairs.precision
+        )
 
     def _finished(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution

@@ -13,12 +13,15 @@ from unbend.base.inputs import generator, rows_of_numbers
 from unbend.base.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param
 from unbend.eigen import signed
 from unbend.extend import Linear, LinearInverse
-from unbend.lowrank import PrincipalAxes, dual_axes, em_axes, sensible_axes
+from unbend.lowrank import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
 DIRECT = ("auto", "full", "covariance_eigh")
-SCIKIT = ("auto", "full", "covariance_eigh", "arpack", "randomized")
+SCIKIT = ("full", "covariance_eigh", "arpack", "randomized")
+SPARSE = ("auto", *SCIKIT)
+# Entries up to which 'auto' makes sparse rows dense: 80 MB.
+DENSE_ENTRIES = 10**7
 
 
 @final
@@ -27,10 +30,15 @@ class PCA(Embedding):
     """Principal component analysis: the directions of largest variance.
 
     Coordinates are (x − mean) A', with the rows of A the top right singular vectors of the centred
-    data; variances are σ²/(n − 1). scikit-learn's solvers, and three more: ``dual`` (the n × n
-    Gram matrix: for more columns than rows), ``em`` (Roweis: two least-squares steps in turn,
-    never a covariance) and ``sensible`` (Roweis: the same with isotropic noise, whose variance is
-    estimated along).
+    data; variances are σ²/(n − 1).
+
+    ``svd_solver="auto"`` is exact up to rounding. It decomposes the rows (``full``) or the smaller
+    of their covariance and Gram matrices, which is used only where it is well conditioned;
+    `report_` records the choice and why. Large sparse rows use ``arpack``, at machine precision. By
+    name there are scikit-learn's solvers, of which ``randomized`` is approximate, and three more:
+    ``dual`` (the n × n Gram matrix: for more columns than rows), ``em`` (Roweis: two least-squares
+    steps in turn, never a covariance) and ``sensible`` (Roweis: the same with isotropic noise,
+    whose variance is estimated along).
 
     Attributes
     ----------
@@ -65,7 +73,11 @@ class PCA(Embedding):
     """
 
     svd_solver: str = param(
-        "auto", Choice(*SCIKIT, "dual", "em", "sensible"), help="How the axes are found."
+        "auto",
+        Choice("auto", *SCIKIT, "dual", "em", "sensible"),
+        help="Solver. 'auto' is exact: 'full', 'dual' or the covariance, by shape and condition "
+        "number. 'randomized' is approximate; 'covariance_eigh' and 'dual' square the condition "
+        "number.",
     )
     tol: float = param(1e-10, Real(0), help="'em' and 'sensible' stop when an axis turns by less.")
     max_iter: int = param(5000, Integer(1), help="Iterations of 'em' and 'sensible' at most.")
@@ -78,7 +90,7 @@ class PCA(Embedding):
     )
 
     def fit(self, X: Any, y: None = None) -> "PCA":
-        """Fit to the rows of X; sparse rows are taken by scikit-learn's solvers.
+        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.
 
         Parameters
         ----------
@@ -92,14 +104,15 @@ class PCA(Embedding):
         self
         """
         with self._fitting() as report:
-            rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SCIKIT)
+            rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SPARSE)
             self._check_size(rows.shape)
-            mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
+            mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
-                note(rows=rows.shape[0], columns=rows.shape[1], solver=self.svd_solver)
-                total = _total_variance(rows, mean)
-                found = self._axes(rows, mean) if total > 0 else self._no_axes(rows.shape[1])
-                note(iterations=found.iterations)
+                note(solver=self.svd_solver)
+                centred = self._centred(rows, mean)
+                total = _total_variance(centred, mean)
+                found = self._axes(centred) if total > 0 else self._no_axes(rows.shape[1])
+                note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
                 extension = Linear(mean, signed(found.axes.T).T)
                 embedding = extension(rows)
@@ -194,32 +207,53 @@ class PCA(Embedding):
         """Give any axes to rows that are all equal, which have no variance along any."""
         return PrincipalAxes(np.eye(self.n_components, columns), np.zeros(self.n_components))
 
-    def _axes(self, rows: FloatArray, mean: FloatArray) -> PrincipalAxes:
-        rng = generator(self.random_state)
-        d = self.n_components
-        if self.svd_solver in SCIKIT:
-            seed = int(rng.integers(2**31))
-            centred = rows if is_sparse(rows) else rows - mean
-            peer = ScikitPCA(d, svd_solver=self.svd_solver, random_state=seed).fit(centred)
-            return PrincipalAxes(peer.components_.astype(np.float64), peer.singular_values_)
+    def _centred(self, rows: Any, mean: FloatArray) -> Any:
+        """Centred rows; sparse ones as they are, for a solver that centres them implicitly."""
+        if is_sparse(rows):
+            small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES
+            if self.svd_solver != "auto" or not (small or self.n_components == min(rows.shape)):
+                return rows.astype(np.float64, copy=False)
+            rows = rows.toarray()
         centred = rows - mean
-        if self.svd_solver == "dual":
-            return dual_axes(centred, d, rng)
-        iteration = em_axes if self.svd_solver == "em" else sensible_axes
+        # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
+        centred -= centred.mean(axis=0)
+        return centred
+
+    def _axes(self, centred: Any) -> PrincipalAxes:
+        rng = generator(self.random_state)
+        d, solver = self.n_components, self.svd_solver
+        if solver == "auto" and is_sparse(centred):
+            solver = "arpack"
+            note(solver=solver, because="sparse rows, too many to make them dense")
+        if solver == "auto":
+            return exact_axes(centred, d, rng)
+        if solver in SCIKIT:
+            seed = int(rng.integers(2**31))
+            peer = ScikitPCA(d, svd_solver=solver, random_state=seed).fit(centred)
+            return PrincipalAxes(peer.components_.astype(np.float64), peer.singular_values_)
+        if solver == "dual":
+            found = dual_axes(centred, d, rng)
+            note(solver=solver)
+            return found
+        iteration = em_axes if solver == "em" else sensible_axes
         return iteration(centred, d, rng, self.tol, self.max_iter)
 
     def _new_rows(self, X: Any) -> FloatArray:
-        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=self.svd_solver in SCIKIT)
+        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=self.svd_solver in SPARSE)
         return rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.svd_solver in SCIKIT
+        tags.input_tags.sparse = self.svd_solver in SPARSE
         return tags
 
 
-def _total_variance(rows: Any, mean: FloatArray) -> float:
-    n = rows.shape[0]
-    if is_sparse(rows):
-        return float((rows.multiply(rows).sum() - n * mean @ mean) / (n - 1))
-    return float(np.square(rows - mean).sum() / (n - 1))
+def _total_variance(centred: Any, mean: FloatArray) -> float:
+    """Sum of the variances of all columns; of sparse rows, which are not centred yet, too."""
+    n = centred.shape[0]
+    if not is_sparse(centred):
+        return float(np.vdot(centred, centred) / (n - 1))
+    entries = centred.tocsc()
+    stored = np.diff(entries.indptr)
+    off = np.square(entries.data.astype(np.float64) - np.repeat(mean, stored)).sum()
+    return float((off + (n - stored) @ np.square(mean)) / (n - 1))

@@ -79,7 +79,13 @@ class ReplicatedMDS(SeveralScaling):
         parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
         # Stress-1 has no unit: each matrix in its own, so that squares stay in range.
         scaled = [transformation_of(self.transformation, self.ties, p.scaled()[0]) for p in pairs]
-        objective = FittedStress(pairs[0].n, Replicated(scaled), threads(self.n_jobs))
+        single = all(one.precision is np.float32 for one in pairs)
+        objective = FittedStress(
+            pairs[0].n,
+            Replicated(scaled),
+            threads(self.n_jobs),
+            precision=np.float32 if single else np.float64,
+        )
         with stage("start"):
             rng = generator(self.random_state)
             mean = mean_pairs(pairs)

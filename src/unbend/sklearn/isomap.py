@@ -54,7 +54,8 @@ class Isomap(ScikitIsomap):
         rows = self.nbrs_._fit_X
         dtype = rows.dtype if rows.dtype == np.float32 else np.dtype(np.float64)
         lengths = undirected(neighbors).lengths
-        self.dist_matrix_ = geodesics(lengths, dtype=dtype, threads=threads(self.n_jobs))
+        # In double precision, or small coordinates of single-precision rows would be rounding.
+        distances = geodesics(lengths, threads=threads(self.n_jobs))
         self.kernel_pca_ = KernelPCA(
             n_components=self.n_components,
             kernel="precomputed",
@@ -63,7 +64,9 @@ class Isomap(ScikitIsomap):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
         ).set_output(transform="default")
-        self.embedding_ = self.kernel_pca_.fit_transform(-0.5 * self.dist_matrix_**2)
+        embedding = self.kernel_pca_.fit_transform(-0.5 * distances**2)
+        self.dist_matrix_ = distances.astype(dtype, copy=False)
+        self.embedding_ = embedding.astype(dtype, copy=False)
         self._n_features_out = self.embedding_.shape[1]
 
     def _connected(self, X: Any, neighbors: Neighbors) -> Neighbors:

@@ -15,6 +15,7 @@ from unbend.arrays import FloatArray
 from unbend.base.inputs import generator
 from unbend.jobs import threads
 from unbend.stress import FittedStress, MetricStress, Monotone, Pairs, Solution, quasi_newton
+from unbend.stress.precision import pair_precision
 from unbend.stress.starts import random
 
 RENAMED = "The `dissimilarity` parameter is deprecated and will be removed in 1.10. Use `metric`."
@@ -70,13 +71,15 @@ class MDS(ScikitMDS):
             if metric == "precomputed"
             else pairwise_distances(X, metric=metric, **(self.metric_params or {}))
         )
-        pairs, scale = Pairs.of_square(self.dissimilarity_matrix_).scaled()
+        square = self.dissimilarity_matrix_
+        dtype = pair_precision(len(square), lambda i: square[np.ix_(i, i)], self.n_components)
+        pairs, scale = Pairs.of_square(square, dtype=dtype).scaled()
         begun = self._begun(pairs, scale, init)
         monotone = Monotone(_without_zeros(pairs), equal_ties=True)
         workers = threads(self.n_jobs)
         objective: MetricStress | FittedStress = MetricStress(pairs, "raw", workers)
         if not metric_mds:
-            objective = FittedStress(pairs.n, monotone, workers)
+            objective = FittedStress(pairs.n, monotone, workers, precision=dtype)
         found = [quasi_newton(objective, start, self.eps, self.max_iter) for start in begun]
         best = min(found, key=lambda solution: solution.value)
         self.n_iter_ = max(len(best.history) - 1, 1)

@@ -15,7 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.stress.listed import factored, iterated, listed_stress
-from unbend.stress.pairs import Pairs, precision, sum_of_squares
+from unbend.stress.pairs import Pairs, Precision, sum_of_squares
 from unbend.stress.transformations import Transformation
 
 LOSSES = ("raw", "sstress", "sammon")
@@ -153,23 +153,20 @@ class FittedStress:
     threads: int = 1
     size: float = 1.0
     ends: IntArray | None = None
+    precision: Precision = np.float64
 
     @property
     def rounding(self) -> float:
         """Relative size of the numbers' last digit."""
-        return float(np.finfo(self._precision).eps)
-
-    @property
-    def _precision(self) -> type[np.float32] | type[np.float64]:
-        return precision(self.n) if self.ends is None else np.float64
+        return float(np.finfo(self.precision).eps)
 
     @cached_property
     def _weights(self) -> FloatArray | None:
         weights = self.transformation.weights
-        return None if weights is None else weights.astype(self._precision, copy=False)
+        return None if weights is None else weights.astype(self.precision, copy=False)
 
     def _pairs(self, targets: FloatArray) -> Pairs:
-        targets = targets.astype(self._precision, copy=False)
+        targets = targets.astype(self.precision, copy=False)
         return Pairs(self.n, targets, self._weights, self.ends)
 
     def _regressed(self, coordinates: FloatArray) -> tuple[float, float, FloatArray]:

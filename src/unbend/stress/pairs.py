@@ -11,8 +11,12 @@ from unbend.neighbors import PointSpace
 from unbend.neighbors.norms import Plain
 from unbend.report import step
 
-# Beyond this many objects pairs are single precision: half the memory, twice the speed.
-DOUBLE_OBJECTS = 1000
+# Rounding of single precision, in units of that of double precision.
+COARSER = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
+# Share of the pairs of a block beyond which all of it is computed by differences.
+FEW = 0.01
+
+Precision = type[np.float32] | type[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +40,14 @@ class Pairs:
     ends: IntArray | None = None
 
     @classmethod
-    def of_square(cls, square: FloatArray, weights: FloatArray | None = None) -> "Pairs":
+    def of_square(
+        cls,
+        square: FloatArray,
+        weights: FloatArray | None = None,
+        dtype: Precision = np.float64,
+    ) -> "Pairs":
         """Take the pairs of a symmetric matrix, NaN where not known, with weights (n, n)."""
-        n, dtype = len(square), precision(len(square))
+        n = len(square)
         values = above_diagonal(n, dtype, lambda rows: square[rows, rows.start :])
         given = None
         if weights is not None:
@@ -50,16 +59,22 @@ class Pairs:
         return cls(n, values, given)
 
     @classmethod
-    def of_points(cls, space: PointSpace) -> "Pairs":
+    def of_points(cls, space: PointSpace, dtype: Precision = np.float64) -> "Pairs":
         """Measure all pairs of some points."""
-        dtype, features = precision(space.n), space.features
-        if dtype == np.float32 and euclidean_features(space) is not None:
-            return cls(space.n, above_diagonal(space.n, dtype, _by_products(features)))
+        features = space.features
 
-        def rows_of(rows: slice) -> FloatArray:
+        def by_differences(rows: slice) -> FloatArray:
             return space.metric.norm.between(features[rows], features[rows.start :])
 
+        rows_of: Callable[[slice], FloatArray] = by_differences
+        if dtype == np.float32 and euclidean_features(space) is not None:
+            rows_of = _by_products(features, by_differences)
         return cls(space.n, above_diagonal(space.n, dtype, rows_of))
+
+    @property
+    def precision(self) -> Precision:
+        """Type of the dissimilarities."""
+        return np.float32 if self.dissimilarities.dtype == np.float32 else np.float64
 
     def square(self) -> FloatArray:
         """Return the full matrix, NaN where not known."""
@@ -137,11 +152,6 @@ def euclidean_features(space: PointSpace) -> FloatArray | None:
     return space.features if isinstance(norm, Plain) and norm.p == 2 else None
 
 
-def precision(n: int) -> type[np.float32] | type[np.float64]:
-    """Type of the numbers that pairs of n objects are kept in."""
-    return np.float64 if n <= DOUBLE_OBJECTS else np.float32
-
-
 def above_diagonal(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
     """Gather the entries above the diagonal from blocks of rows, each from its first row on."""
     values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
@@ -155,16 +165,29 @@ def above_diagonal(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) 
     return values
 
 
-def _by_products(points: FloatArray) -> Callable[[slice], FloatArray]:
-    """Distances by |x|² + |y|² − 2xy: what cancels is below single precision of the largest."""
+def _by_products(
+    points: FloatArray, by_differences: Callable[[slice], FloatArray]
+) -> Callable[[slice], FloatArray]:
+    """Distances by |x|² + |y|² − 2xy, good to single precision.
+
+    The rounding of the squares' sizes is that of D double-precision terms. Pairs so close that
+    more than single precision of their distance would cancel are computed by differences.
+    """
     centred = points - points.mean(axis=0)
     squares = np.einsum("ij,ij->i", centred, centred)
+    close = (points.shape[1] + 4) / COARSER
 
     def rows_of(rows: slice) -> FloatArray:
+        sizes = squares[rows, None] + squares[rows.start :]
         block = centred[rows] @ (-2.0 * centred[rows.start :].T)
-        block += squares[rows, None]
-        block += squares[rows.start :]
-        return np.asarray(np.sqrt(np.maximum(block, 0.0, out=block), out=block))
+        block += sizes
+        sizes *= close
+        first, second = np.nonzero(block < sizes)
+        if len(first) > FEW * block.size:
+            return by_differences(rows)
+        differences = points[rows.start + first] - points[rows.start + second]
+        block[first, second] = np.einsum("ij,ij->i", differences, differences)
+        return np.asarray(np.sqrt(block, out=block))
 
     return rows_of
 

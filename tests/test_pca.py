@@ -1,0 +1,153 @@
+"""PCA is exact by default: singular values and spans against LAPACK's decomposition of the rows."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+from sklearn.decomposition import PCA as ScikitPCA
+
+import unbend
+import unbend.sklearn
+from unbend.lowrank import principal
+
+SHAPES = [(600, 400), (1200, 100), (400, 3000), (700, 650)]
+SPECTRA = {
+    "noise": None,
+    "slow": lambda k: 0.99 ** np.arange(k),
+    "fast": lambda k: 0.8 ** np.arange(k),
+    "power": lambda k: 1.0 / np.arange(1, k + 1),
+    "low rank": lambda k: np.where(np.arange(k) < 7, 1.0 + np.arange(k), 0.0)[::-1],
+}
+
+
+def rows(n, columns, spectrum, seed=0):
+    """Rows with given singular values before centring, at an offset."""
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((n, columns))
+    if SPECTRA[spectrum] is None:
+        return noise + 3.0
+    left, _, right = np.linalg.svd(noise, full_matrices=False)
+    return (left * SPECTRA[spectrum](min(n, columns))) @ right + 3.0
+
+
+def check_exact(model, points, d):
+    """Compare with LAPACK: values to 1e-12 of the largest, spans to 1e-12 over the gap."""
+    centred = points - points.mean(axis=0)
+    # What rounding of the mean left is no variance.
+    centred -= centred.mean(axis=0)
+    _, singular, axes = np.linalg.svd(centred, full_matrices=False)
+    np.testing.assert_allclose(model.singular_values_, singular[:d], 0, 1e-12 * singular[0])
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(d), 0, 1e-12)
+    for j in {1, d}:
+        gap = (singular[j - 1] - singular[j] if j < len(singular) else singular[-1]) / singular[0]
+        away = model.components_[:j] - (model.components_[:j] @ axes[:j].T) @ axes[:j]
+        assert np.linalg.norm(away, 2) <= 1e-12 / max(gap, 1e-300)
+    variance = np.square(singular) / (len(points) - 1)
+    total = variance.sum()
+    ratio = model.explained_variance_ratio_
+    np.testing.assert_allclose(ratio, variance[:d] / total, 0, 1e-12)
+    left = variance[d:].mean() if d < len(variance) else 0.0
+    assert model.noise_variance_ == pytest.approx(left, abs=1e-13 * total)
+
+
+@pytest.mark.parametrize("d", [2, 50, 99])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_default_is_exact_for_every_shape_and_spectrum(shape, spectrum, d):
+    points = rows(*shape, spectrum)
+    check_exact(unbend.PCA(n_components=d).fit(points), points, d)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_all_axes_are_exact_too(shape):
+    points = rows(*shape, "slow")
+    d = min(shape)
+    check_exact(unbend.PCA(n_components=d).fit(points), points, d)
+
+
+@pytest.mark.parametrize("spectrum", ["noise", "slow", "fast"])
+@pytest.mark.parametrize("shape", [(600, 400), (400, 3000)])
+def test_iterated_axes_of_large_data_are_exact(shape, spectrum, monkeypatch):
+    monkeypatch.setattr(principal, "DENSE_SIDE", 300)
+    points = rows(*shape, spectrum)
+    check_exact(unbend.PCA(n_components=5).fit(points), points, 5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "spectrum", "d", "solver"),
+    [
+        ((600, 400), "slow", 5, "covariance"),
+        ((400, 3000), "slow", 5, "dual"),
+        ((600, 400), "fast", 50, "full"),
+        ((400, 3000), "low rank", 9, "full"),
+        ((600, 400), "slow", 399, "full"),
+        ((1200, 100), "slow", 2, "full"),
+    ],
+)
+def test_the_report_names_the_solver_that_was_chosen(shape, spectrum, d, solver):
+    model = unbend.PCA(n_components=d).fit(rows(*shape, spectrum))
+    facts = model.report_.stage("spectrum").facts
+    assert facts["solver"] == solver
+    assert facts["because"]
+    assert (facts["rows"], facts["columns"]) == shape
+
+
+@pytest.mark.parametrize("ratio", [1e2, 1e4, 1e8])
+def test_columns_of_unequal_units_lose_no_axis(ratio):
+    rng = np.random.default_rng(0)
+    points = np.c_[
+        rng.normal(0, ratio, 900), rng.normal(size=(900, 299)) @ np.diag(np.r_[3:1:299j])
+    ]
+    check_exact(unbend.PCA(n_components=3).fit(points), points, 3)
+
+
+def test_dual_finds_singular_values_that_are_small():
+    points = rows(60, 500, "fast")
+    model = unbend.PCA(n_components=50, svd_solver="dual").fit(points)
+    singular = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(model.singular_values_, singular[:50], 0, 1e-12 * singular[0])
+
+
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_single_precision_rows_far_from_the_origin_are_centred_in_double(convert):
+    rng = np.random.default_rng(0)
+    points = (rng.normal(size=(20_000, 4)) * [4, 3, 2, 1] + 1e4).astype(np.float32)
+    model = unbend.PCA(n_components=2).fit(convert(points))
+    wide = points.astype(np.float64)
+    singular = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(model.singular_values_, singular[:2], 1e-9)
+    total = np.square(singular).sum()
+    np.testing.assert_allclose(
+        model.explained_variance_ratio_, np.square(singular[:2]) / total, 1e-9
+    )
+
+
+@pytest.mark.parametrize("entries", [0, 10**7])
+@pytest.mark.parametrize("d", [3, 120])
+def test_sparse_rows_are_exact_made_dense_or_not(entries, d, monkeypatch):
+    monkeypatch.setattr("unbend.methods.pca.DENSE_ENTRIES", entries)
+    rng = np.random.default_rng(0)
+    sparse = csr_array(random_array((300, 120), density=0.05, rng=rng))
+    model = unbend.PCA(n_components=d).fit(sparse)
+    check_exact(model, sparse.toarray(), d)
+    expected = "arpack" if entries == 0 and d < 120 else "full"
+    assert model.report_.stage("spectrum").facts["solver"] == expected
+
+
+def test_the_variance_of_sparse_rows_survives_a_large_mean():
+    points = np.random.default_rng(0).normal(1e8, 1.0, (500, 3))
+    model = unbend.PCA(n_components=1, svd_solver="arpack").fit(csr_array(points))
+    total = np.var(points, axis=0, ddof=1).sum()
+    share = model.explained_variance_ / model.explained_variance_ratio_
+    np.testing.assert_allclose(share, total, 1e-6)
+
+
+def test_randomised_axes_are_had_by_name_only():
+    points = rows(700, 650, "noise")
+    singular = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    named = unbend.PCA(n_components=20, svd_solver="randomized").fit(points)
+    assert np.abs(named.singular_values_ / singular[:20] - 1).max() > 1e-4
+    assert named.report_.stage("spectrum").facts["solver"] == "randomized"
+
+
+def test_the_name_in_unbend_sklearn_is_scikit_learns_class():
+    assert unbend.sklearn.PCA is ScikitPCA
