@@ -19,7 +19,7 @@ class ShortestPaths64:
     def run(self, sources: IntArray, threads: int, poll: Poll, distances: FloatArray) -> None:
         """Fill `distances` (sources, vertices), infinite where there is no path."""
         for rows in row_chunks(len(sources), 8 * self._graph.shape[0]):
-            distances[rows] = dijkstra(self._graph, directed=True, indices=sources[rows])  # type: ignore[arg-type]
+            distances[rows] = dijkstra(self._graph, directed=True, indices=sources[rows])
             poll(rows.stop, len(sources))
 
 
