@@ -201,6 +201,11 @@ class Monotone(OfPairs):
     def _order(self) -> IntArray:
         return np.argsort(self._group, kind="stable")
 
+    @cached_property
+    def _tied(self) -> IntArray:
+        """Places in the order that hold tied pairs."""
+        return np.flatnonzero((np.bincount(self._group) > 1)[self._group[self._order]])
+
     def __call__(self, distances: FloatArray) -> Disparities:
         """Regress distances monotonically."""
         fitted = self._by_groups(distances) if self.equal_ties else self._by_pairs(distances)
@@ -217,10 +222,12 @@ class Monotone(OfPairs):
         return np.asarray(fitted[self._group])
 
     def _by_pairs(self, distances: FloatArray) -> FloatArray:
-        order = self._order
-        if len(self._group) and self._group[order[-1]] + 1 < len(order):
+        order, tied = self._order, self._tied
+        if len(tied):
             # Within ties the order of the distances is free: the distances' own costs nothing.
-            order = np.lexsort((distances, self._group))
+            among = order[tied]
+            order = order.copy()
+            order[tied] = among[np.lexsort((distances[among], self._group[among]))]
         weights = self.weights
         known = order if weights is None else order[weights[order] > 0]
         fitted = np.zeros(len(distances))
