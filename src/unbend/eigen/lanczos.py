@@ -6,7 +6,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
-from unbend.eigen.krylov import RitzPairs, block_krylov
+from unbend.eigen.krylov import Iteration, RitzPairs, block_krylov
 from unbend.problem import SpectralProblem
 
 
@@ -36,23 +36,23 @@ class Lanczos:
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return at least `count` eigenpairs, and whether the first `count` converged."""
         width = count + self.guard
-        if width * (self.depth + 2) > problem.n:
+        if width * (self.depth + 2) + problem.trivial_basis.shape[1] > problem.n:
             return Dense().eigenpairs(problem, count, rng)
 
-        def finished(pairs: RitzPairs) -> bool:
-            size = max(pairs.size, problem.norm)
-            tol = max(self.tol, problem.accuracy)
-            return bool(np.all(pairs.residuals <= tol * size))
+        tol = max(self.tol, problem.accuracy)
 
-        start = problem.first_vectors(width, rng)
-        return block_krylov(
-            problem,
-            start,
-            count,
-            expand=None,
-            depth=self.depth,
-            passes=self.passes,
-            finished=finished,
+        def finished(pairs: RitzPairs) -> bool:
+            return bool(np.all(pairs.residuals <= tol * max(pairs.size, problem.norm)))
+
+        sparse = is_sparse(problem.matrix)
+        # Products with all entries take as long for two vectors as for a block: no search of its
+        # own, the random vectors of the block are one.
+        iteration = Iteration(
+            finished,
+            self.depth,
+            self.passes,
+            passes_a_check=2 if sparse else 0,
+            eager=not sparse,
             threads=threads,
-            eager=not is_sparse(problem.matrix),
         )
+        return block_krylov(problem, count, width, iteration, rng, slack=tol * problem.norm)
