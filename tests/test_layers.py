@@ -13,7 +13,7 @@ PACKAGE = Path(unbend.__file__).parent
 
 # Each part of the package, lowest first; a part may import those on its own line and below.
 LAYERS = [
-    {"arrays", "bars", "checks", "files", "progress", "report", "memory"},
+    {"arrays", "atomic", "bars", "checks", "files", "progress", "report", "memory"},
     {"_kernels"},
     {
         "neighbors",

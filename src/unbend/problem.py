@@ -16,6 +16,8 @@ Matrix: TypeAlias = Any
 
 # Up to here LAPACK takes well under a second and nothing can go wrong.
 DENSE_ROWS = 600
+# Vectors of an iteration's first block that are random, even if more are known.
+RANDOM_VECTORS = 2
 
 
 class Formable(LinearOperator):
@@ -114,10 +116,13 @@ class SpectralProblem:
         return float(sizes.max(initial=0.0))
 
     def first_vectors(self, width: int, rng: np.random.Generator) -> FloatArray:
-        """`width` vectors to begin an iteration from: those known, filled up at random."""
+        """`width` vectors to begin an iteration from: those known, filled up at random.
+
+        At least `RANDOM_VECTORS` are random, through which the iteration finds what others lack.
+        """
         vectors = rng.standard_normal((self.n, width))
         if self.start is not None:
-            known = self.start[:, :width]
+            known = self.start[:, : max(1, width - RANDOM_VECTORS)]
             # A little of everything, so that nothing is missed that the known ones lack.
             size = np.linalg.norm(known, axis=0) / np.sqrt(self.n)
             vectors[:, : known.shape[1]] = known + 1e-3 * size * vectors[:, : known.shape[1]]

@@ -120,16 +120,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @contextmanager
     def _fitting(self) -> Iterator[Report]:
-        """Check parameters and record a fit; one that fails leaves the estimator as it was."""
-        before = dict(self.__dict__)
+        """Check parameters and record a fit."""
         validate(self)
-        try:
-            with recording(type(self).__name__) as report:
-                yield report
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        with recording(type(self).__name__) as report:
+            yield report
 
     def _keep(
         self,
@@ -140,7 +134,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         preimage: Extension | None,
         **fitted: Any,
     ) -> None:
-        """Set the fitted attributes, all at once, when everything has succeeded."""
+        """Set the fitted attributes."""
         self._forget_file()
         self.embedding_ = embedding.astype(dtype)
         self.report_ = report

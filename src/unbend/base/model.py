@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
+from unbend.atomic import atomic_fit
+
 
 class TrainingLeftOut(AttributeError, ValueError):
     """The model was saved without the fitted rows, and what was asked for needs them."""
@@ -18,6 +20,13 @@ class Model(BaseEstimator, ABC):
 
     # Public attributes that hold fitted rows, or as much: left out of files without them.
     of_training: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Make every fit atomic: an interrupted one leaves the estimator as it was."""
+        super().__init_subclass__(**keywords)
+        for name in ("fit", "fit_batches"):
+            if name in vars(cls):
+                setattr(cls, name, atomic_fit(vars(cls)[name]))
 
     def save(
         self,
@@ -60,7 +69,7 @@ class Model(BaseEstimator, ABC):
 
     def _forget_file(self) -> None:
         """Drop what only a loaded model has: a new fit has nothing to do with the file."""
-        for name in ("about_", "_left_out", "_precision"):
+        for name in ("_left_out", "_precision"):
             self.__dict__.pop(name, None)
 
     def _as_stored(self, new: Any) -> Any:

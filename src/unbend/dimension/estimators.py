@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from unbend import dimension as functions
 from unbend.arrays import FloatArray
+from unbend.atomic import atomic_fit
 from unbend.checks import one_positional
 from unbend.dimension.value import Dimension
 
@@ -33,6 +34,7 @@ class DimensionEstimator(BaseEstimator):
 
     _function: ClassVar[Callable[..., Dimension]]
 
+    @atomic_fit
     def fit(self, X: Any, y: Any = None) -> "DimensionEstimator":
         """Estimate the dimension of X."""
         rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)

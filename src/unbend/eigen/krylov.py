@@ -5,7 +5,8 @@ eigenvalue, so closed curves, whose eigenvalues come in pairs, would lose every 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
@@ -19,9 +20,18 @@ Apply = Callable[[FloatArray], FloatArray]
 # Sine of the angle to the span of the other columns of a block from which on its Gram matrix
 # tells them apart: errors are rounding divided by its square.
 WELL_APART = 1e-2
+# Part of an orthonormal block inside a space up to which taking it out leaves it well conditioned;
+# the size of the random part of a block that has more, and how often it is given one.
+LITTLE = 0.1
+RANDOM_PART = 1e-9
+ROUNDS = 5
 # Blocks of Ritz vectors that a restart keeps, of nine: on spectra without a gap two to five take
 # about half the products that one takes, and turning more of them takes longer than it saves.
 KEPT_BLOCKS = 3
+# Random vectors from which missed eigenvectors are searched for, and how often the iteration starts
+# again with those found.
+PROBES = 2
+REPAIRS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +66,21 @@ class KrylovSpace:
         self._end, self._width, self._kept, self.size = problem.end, width, kept * width, 0
 
     def orthonormal(self, block: FloatArray) -> FloatArray:
-        """Orthonormal columns, orthogonal to the whole space; twice is enough (Kahan)."""
+        """Orthonormal columns, orthogonal to the whole space.
+
+        Twice is enough (Kahan) for a block that leaves the space. Columns that stay in it, as the
+        images of null vectors under an inverse do, are rounding once the space is taken out, and
+        what is left of these may lie in it again: a random part takes them out.
+        """
         against = self._all[:, : self._trivial + self.size]
-        for _ in range(2):
-            block = orthonormal_columns(block - against @ (against.T @ block))
+        block = orthonormal_columns(block - against @ (against.T @ block))
+        for number in range(ROUNDS):
+            if number:
+                block += RANDOM_PART * np.random.default_rng(number).standard_normal(block.shape)
+            inside = against.T @ block
+            block = orthonormal_columns(block - against @ inside)
+            if np.linalg.norm(inside) <= LITTLE:
+                break
         return block
 
     def add(self, block: FloatArray) -> FloatArray:
@@ -120,47 +141,111 @@ class KrylovSpace:
         return vectors
 
 
-def block_krylov(
-    problem: SpectralProblem,
-    start: FloatArray,
-    count: int,
-    *,
-    expand: Apply | None,
-    depth: int,
-    passes: int,
-    finished: Callable[[RitzPairs], bool],
-    eager: bool = True,
-    threads: int = 1,
-) -> tuple[FloatArray, FloatArray, bool]:
-    """Improve `start` until `finished`, or for `passes` restarts: values, vectors, and which.
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """How a Krylov space is spanned, and when its Ritz pairs are accepted.
 
     Each pass extends the space by X, TX, T²X, … with T = `expand` (A itself if None), block by
     block, until there are `depth` beyond the first, and restarts from the best Ritz vectors of A in
     it. With T = A a restart keeps several blocks of them; else only one, and its image is formed
     anew: because every pass then begins from Ritz vectors of A alone, errors of an inexact T do not
     add up. `eager` looks for the best vectors after every block, not only at the end of a pass:
-    right where T costs more than that.
+    right where T costs more than that. The check of a result takes one pass for `passes_a_check`
+    of those that it took; zero leaves it out.
     """
+
+    finished: Callable[[RitzPairs], bool]
+    depth: int
+    passes: int
+    passes_a_check: int
+    expand: Apply | None = None
+    eager: bool = True
+    threads: int = 1
+
+
+def block_krylov(
+    problem: SpectralProblem,
+    count: int,
+    width: int,
+    iteration: Iteration,
+    rng: np.random.Generator,
+    slack: float,
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Iterate on blocks of `width` vectors until nothing is missing: values, vectors, and whether.
+
+    What the iteration accepts is complete if A has no smaller value (larger, at the top) beside
+    the wanted vectors than the last of theirs, up to `slack`: that is searched for from random
+    vectors, and if it is found, the iteration starts again with it.
+    """
+    start = problem.first_vectors(width, rng)
+    for _ in range(REPAIRS + 1):
+        values, vectors, passes = _iterate(problem, start, count, iteration)
+        if not passes:
+            return values, vectors, False
+        missed = _missed(problem, values, vectors[:, :count], iteration, passes, rng, slack)
+        if missed is None:
+            return values, vectors, True
+        start = np.hstack([missed, vectors])[:, :width]
+    return values, vectors, False
+
+
+def _missed(
+    problem: SpectralProblem,
+    values: FloatArray,
+    wanted: FloatArray,
+    iteration: Iteration,
+    passes: int,
+    rng: np.random.Generator,
+    slack: float,
+) -> FloatArray | None:
+    """Vectors beside the wanted ones that lie nearer to the end, if a search finds any.
+
+    A vector that it finds is a proof (Courant and Fischer); that it finds none is none, but a
+    search from random vectors misses only what is hardly nearer (Kuczyński and Woźniakowski, 1992).
+    How many passes the wanted vectors took tells how crowded they are: it takes a share of them.
+    """
+    if not iteration.passes_a_check:
+        return None
+    sign = 1.0 if problem.end == "bottom" else -1.0
+    last = sign * values[wanted.shape[1] - 1] - slack
+    beside = replace(problem, trivial=np.hstack([problem.trivial_basis, wanted]), start=None)
+    if beside.trivial_basis.shape[1] + PROBES * (iteration.depth + 1) > problem.n:
+        return None
+    search = replace(
+        iteration,
+        finished=lambda pairs: bool(sign * pairs.values[0] < last),
+        passes=ceil(passes / iteration.passes_a_check),
+        eager=False,
+    )
+    _, vectors, found = _iterate(beside, rng.standard_normal((problem.n, PROBES)), 1, search)
+    return vectors if found else None
+
+
+def _iterate(
+    problem: SpectralProblem, start: FloatArray, count: int, iteration: Iteration
+) -> tuple[FloatArray, FloatArray, int]:
+    """Improve `start` until it is accepted: values, vectors, passes taken (0 if it is not)."""
+    expand, depth, passes = iteration.expand, iteration.depth, iteration.passes
     width, full = start.shape[1], (depth + 1) * start.shape[1]
     kept = min(KEPT_BLOCKS, depth) if expand is None else 1
-    space = KrylovSpace(problem, width, depth + 1, kept, threads)
+    space = KrylovSpace(problem, width, depth + 1, kept, iteration.threads)
     block = space.orthonormal(start)
     for number in range(passes):
         previous: FloatArray = np.eye(width)
         while space.size < full:
             image = space.add(block)
-            if space.size == full or (eager and space.size > width):
+            if space.size == full or (iteration.eager and space.size > width):
                 pairs = space.ritz(count, previous)
                 previous = pairs.rotation
-                if finished(pairs):
-                    return pairs.values[:width], space.vectors(pairs), True
+                if iteration.finished(pairs):
+                    return pairs.values[:width], space.vectors(pairs), number + 1
             if space.size < full:
                 block = space.orthonormal(image if expand is None else expand(block))
         step(number + 1, passes)
         if number + 1 < passes:
             thick = expand is None
             block = space.restart(pairs, image) if thick else space.restart_alone(pairs)
-    return pairs.values[:width], space.vectors(pairs), False
+    return pairs.values[:width], space.vectors(pairs), 0
 
 
 def products(matrix: Matrix, threads: int) -> Apply:

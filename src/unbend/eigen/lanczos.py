@@ -7,7 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
-from unbend.eigen.krylov import RitzPairs, block_krylov
+from unbend.eigen.krylov import Iteration, RitzPairs, block_krylov
 from unbend.problem import SpectralProblem
 
 # A pair of the top end must have a residual below this many tolerances of its own eigenvalue, or
@@ -45,21 +45,22 @@ class Lanczos:
     ) -> tuple[FloatArray, FloatArray, bool]:
         """Return at least `count` eigenpairs, and whether the first `count` converged."""
         width = count + self.guard
-        if width * (self.depth + 2) > problem.n:
+        if width * (self.depth + 2) + problem.trivial_basis.shape[1] > problem.n:
             return Dense().eigenpairs(problem, count, rng)
 
-        start = problem.first_vectors(width, rng)
-        return block_krylov(
-            problem,
-            start,
-            count,
-            expand=None,
-            depth=self.depth,
-            passes=self.passes,
-            finished=self._stopping_rule(problem, count),
+        sparse = is_sparse(problem.matrix)
+        # Products with all entries take as long for two vectors as for a block: no search of its
+        # own, the random vectors of the block are one.
+        iteration = Iteration(
+            self._stopping_rule(problem, count),
+            self.depth,
+            self.passes,
+            passes_a_check=2 if sparse else 0,
+            eager=not sparse,
             threads=threads,
-            eager=not is_sparse(problem.matrix),
         )
+        slack = max(self.tol, problem.accuracy) * problem.norm
+        return block_krylov(problem, count, width, iteration, rng, slack)
 
     def _stopping_rule(self, problem: SpectralProblem, count: int) -> Callable[[RitzPairs], bool]:
         tol, lowest = max(self.tol, problem.accuracy), np.inf
@@ -68,6 +69,8 @@ class Lanczos:
             nonlocal lowest
             size = max(pairs.size, problem.norm)
             if np.any(pairs.residuals > tol * size):
+                # An iteration that starts again is judged afresh.
+                lowest = np.inf
                 return False
             own = OWN * tol * np.abs(pairs.values[:count])
             largest = float(np.max(pairs.residuals, where=pairs.residuals > own, initial=0.0))

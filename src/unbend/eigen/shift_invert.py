@@ -8,9 +8,16 @@ from scipy.sparse.linalg import LinearOperator
 from unbend.arrays import FloatArray
 from unbend.eigen.dense import Dense
 from unbend.eigen.factor import Symbolic, analyse
-from unbend.eigen.krylov import Apply, RitzPairs, block_krylov
+from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov
 from unbend.problem import SpectralProblem
 from unbend.report import note
+
+# Relative to the norm of the matrix: residuals of exact vectors; values, and residuals, of vectors
+# that any others of a null space may replace; errors of values of vectors that turn by `tol`.
+EXACT = 1e-15
+NULL = 1e-14
+NULL_RESIDUAL = 1e-10
+SLACK = 1e-13
 
 
 @dataclass(frozen=True)
@@ -64,26 +71,22 @@ class ShiftInvert:
                 "eigen_solver='lanczos' or 'dense'"
             )
         width = count + self.guard
-        if width * (self.depth + 2) > problem.n:
+        if width * (self.depth + 2) + problem.trivial_basis.shape[1] > problem.n:
             return Dense().eigenpairs(problem, count, rng)
         apply = inverse(problem, symbolic or analyse(problem.matrix), threads, self.shift)
-        floor = 1e-15 * problem.norm
+        size = problem.norm
 
         def finished(pairs: RitzPairs) -> bool:
-            exact = np.all(pairs.residuals <= floor)
-            return bool(exact) or pairs.turned <= self.tol
+            if pairs.turned <= self.tol:
+                return True
+            # In a null space wider than the block the best vectors change with the rounding.
+            null = np.all(np.abs(pairs.values) <= NULL * size)
+            return bool(np.all(pairs.residuals <= (NULL_RESIDUAL if null else EXACT) * size))
 
-        start = problem.first_vectors(width, rng)
-        return block_krylov(
-            problem,
-            start,
-            count,
-            expand=apply,
-            depth=self.depth,
-            passes=self.passes,
-            finished=finished,
-            threads=threads,
+        iteration = Iteration(
+            finished, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
         )
+        return block_krylov(problem, count, width, iteration, rng, slack=SLACK * size)
 
 
 def inverse(

@@ -35,6 +35,10 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
+# Largest entry of V'V − I of vectors that are orthonormal.
+OBLIQUE = 1e-10
+
+
 class NotConverged(UserWarning):
     """An eigensolver stopped before it reached its tolerance."""
 
@@ -69,12 +73,15 @@ def solve(
     norm = max(standard.norm, float(np.abs(values).max()), np.finfo(float).tiny)
     beyond = float(values[count]) if len(values) > count else np.nan
     values, vectors = values[:count], vectors[:, :count]
+    oblique = float(np.abs(vectors.T @ vectors - np.eye(vectors.shape[1])).max(initial=0.0))
+    converged = converged and oblique <= OBLIQUE
     residuals = np.linalg.norm(standard.matrix @ vectors - vectors * values, axis=0) / norm
     note(residuals=[float(r) for r in residuals], converged=converged)
     if not converged:
         warn(
-            f"the eigensolver did not converge (relative residual {residuals.max():.1e}): "
-            "try eigen_solver='dense', or 'shift_invert' for a sparse kernel",
+            f"The eigensolver did not converge (relative residual {residuals.max():.1e}, "
+            f"orthogonality error {oblique:.1e}). Use eigen_solver='dense', or 'shift_invert' for "
+            "a sparse kernel.",
             NotConverged,
         )
     if problem.mass is not None:

@@ -9,6 +9,7 @@ from sklearn.manifold import Isomap as ScikitIsomap
 from sklearn.neighbors import NearestNeighbors
 
 from unbend.arrays import is_sparse
+from unbend.atomic import atomic_fit
 from unbend.graphs import bridge, components, geodesics, undirected
 from unbend.jobs import in_new_thread, threads
 from unbend.neighbors import DistanceSpace, Metric, Neighbors, PointSpace, Space
@@ -28,6 +29,7 @@ class Isomap(ScikitIsomap):
     (500, 2)
     """
 
+    @atomic_fit
     def _fit_transform(self, X: Any) -> None:
         if self.n_neighbors is not None and self.radius is not None:
             raise ValueError(

@@ -8,6 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from unbend.atomic import atomic_fit
 from unbend.methods.hessian_lle import HessianLLE
 from unbend.methods.lle import LLE
 from unbend.methods.ltsa import LTSA
@@ -28,6 +29,7 @@ class LocallyLinearEmbedding(ScikitLLE):
     (500, 2)
     """
 
+    @atomic_fit
     def _fit_transform(self, X: Any) -> None:
         if self.method == "modified":
             super()._fit_transform(X)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, check_symmetric
 from sklearn.utils.validation import check_array, validate_data
 
 from unbend.arrays import FloatArray
+from unbend.atomic import atomic_fit
 from unbend.base.inputs import generator
 from unbend.jobs import threads
 from unbend.stress import FittedStress, MetricStress, Monotone, Pairs, Solution, quasi_newton
@@ -45,6 +46,7 @@ class MDS(ScikitMDS):
     (200, 2)
     """
 
+    @atomic_fit
     def fit_transform(self, X: Any, y: None = None, init: Any = None) -> FloatArray:
         """Fit to the rows of X and return their coordinates.
 

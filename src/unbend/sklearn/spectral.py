@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.atomic import atomic_fit
 from unbend.base.inputs import generator
 from unbend.eigen import solve
 from unbend.graphs import components, degrees, laplacian
@@ -34,6 +35,7 @@ class SpectralEmbedding(ScikitSpectralEmbedding):
     (500, 2)
     """
 
+    @atomic_fit
     def fit(self, X: Any, y: None = None) -> "SpectralEmbedding":
         """Fit to the rows of X, or to an affinity matrix.
 
@@ -68,6 +70,7 @@ class SpectralClustering(ScikitSpectralClustering):
     (200,)
     """
 
+    @atomic_fit
     def fit(self, X: Any, y: None = None) -> "SpectralClustering":
         """Find clusters among the rows of X, or of an affinity matrix.
 

@@ -1,0 +1,134 @@
+"""Null spaces and multiple eigenvalues: no eigenvector missing, none twice, no error silent."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+from scipy.sparse import block_diag, csr_array
+
+from unbend.eigen import Lanczos, ShiftInvert, krylov, solve
+from unbend.eigen.solve import NotConverged
+from unbend.problem import SpectralProblem
+
+# Per problem ShiftInvert accepts vectors that turn by 1e-7 in one pass; where values are as crowded
+# as in random graphs, a few times that is left.
+ANGLE = 1e-6
+
+
+def graph_laplacian(n, rng):
+    """Draw the Laplacian of a random weighted graph with a tenth of all edges."""
+    weights = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.1), 1)
+    weights += weights.T
+    return np.diag(weights.sum(axis=1)) - weights
+
+
+def with_null_space(n, nullity, seed):
+    laplacian = graph_laplacian(n, np.random.default_rng(seed))
+    matrix = csr_array(block_diag([csr_array(laplacian), csr_array((nullity, nullity))]))
+    return SpectralProblem(matrix, "bottom")
+
+
+def drawn(seed):
+    """Draw a problem and a count: rows without entries or several components, perhaps with mass."""
+    rng = np.random.default_rng((7, seed))
+    n, nullity, count = rng.integers([60, 1, 2], [131, 8, 11])
+    if seed % 2:
+        problem = with_null_space(n, nullity, seed)
+    else:
+        sizes = np.diff(np.linspace(0, n, nullity + 1).astype(int))
+        parts = [csr_array(graph_laplacian(size, rng)) for size in sizes]
+        problem = SpectralProblem(csr_array(block_diag(parts)), "bottom")
+    if seed % 3 == 0:
+        mass = rng.uniform(0.5, 3.0, problem.n)
+        problem = SpectralProblem(problem.matrix, "bottom", mass=mass)
+    return problem, int(count)
+
+
+def assert_complete(problem, count, solver):
+    """Compare with LAPACK: values, M-orthonormal vectors, the spans of the eigenspaces."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = solve(problem, count, solver)
+    assert found.converged
+    mass = np.ones(problem.n) if problem.mass is None else problem.mass
+    exact, vectors = eigh(problem.matrix.toarray(), np.diag(mass))
+    norm = np.abs(exact).max()
+    np.testing.assert_allclose(found.values, exact[:count], 0, 1e-9 * norm)
+    root = np.sqrt(mass)[:, None]
+    spanned, vectors = root * found.vectors, root * vectors
+    np.testing.assert_allclose(spanned.T @ spanned, np.eye(count), 0, 1e-10)
+    # Of the last eigenspace any vectors will do; those before must be there as a whole.
+    whole = exact < exact[count - 1] - 1e-7 * norm
+    allowed = vectors[:, exact <= exact[count - 1] + 1e-7 * norm]
+    beside = spanned - allowed @ (allowed.T @ spanned)
+    lacking = vectors[:, whole] - spanned @ (spanned.T @ vectors[:, whole])
+    assert np.linalg.norm(beside, 2) <= ANGLE
+    assert not whole.any() or np.linalg.norm(lacking, 2) <= ANGLE
+
+
+@pytest.mark.parametrize(
+    ("n", "nullity", "seed", "count"),
+    [(80, 3, 200, 5), (118, 6, 58, 9), (102, 5, 162, 8), (113, 6, 173, 9)],
+)
+@pytest.mark.parametrize("solver", ["shift_invert", "lanczos", "dense"])
+def test_null_vectors_do_not_hide_others(n, nullity, seed, count, solver):
+    assert_complete(with_null_space(n, nullity, seed), count, solver)
+
+
+@pytest.mark.parametrize("solver", ["shift_invert", "lanczos"])
+@pytest.mark.parametrize("part", range(8))
+def test_random_spectra_are_those_of_lapack(part, solver):
+    for seed in range(25 * part, 25 * (part + 1)):
+        assert_complete(*drawn(seed), solver)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["shift_invert", "lanczos"])
+def test_two_thousand_random_spectra_are_those_of_lapack(solver):
+    for seed in range(200, 2125):
+        assert_complete(*drawn(seed), solver)
+
+
+@pytest.mark.parametrize(("n", "seed"), [(63, 538), (122, 1894)])
+def test_a_null_space_wider_than_the_block_converges(n, seed):
+    assert_complete(with_null_space(n, 7, seed), 2, "shift_invert")
+
+
+@pytest.mark.parametrize("solver", [ShiftInvert(), Lanczos()], ids=["ShiftInvert", "Lanczos"])
+@pytest.mark.parametrize("missing", [0, 2, 4])
+def test_a_vector_that_an_iteration_misses_is_found(solver, missing, monkeypatch):
+    problem, count = with_null_space(120, 1, 3), 5
+    vectors = np.linalg.eigh(problem.matrix.toarray())[1]
+    iterate, calls = krylov._iterate, []
+
+    def misses(problem, start, count, iteration):
+        if not calls:
+            # Start in the space beside the missing vector, which the iteration then never leaves.
+            lost = vectors[:, [missing]]
+            problem = SpectralProblem(problem.matrix, "bottom", lost)
+        calls.append(count)
+        return iterate(problem, start, count, iteration)
+
+    monkeypatch.setattr(krylov, "_iterate", misses)
+    assert_complete(problem, count, solver)
+    assert calls[:3] == [count, 1, count]  # iteration, search, iteration with what it found
+
+
+def test_a_search_that_always_finds_something_is_reported(monkeypatch):
+    monkeypatch.setattr(krylov, "_missed", lambda *_: np.eye(123, 2))
+    with pytest.warns(NotConverged, match="did not converge"):
+        found = solve(with_null_space(120, 3, 0), 3, "shift_invert")
+    assert not found.converged
+
+
+def test_vectors_that_are_not_orthonormal_are_reported():
+    class Oblique:
+        def eigenpairs(self, problem, count, rng, threads=1):
+            vectors = np.eye(problem.n)[:, [0, 0, 1]]
+            return np.zeros(3), vectors, True
+
+    problem = SpectralProblem(csr_array((10, 10)), "bottom")
+    with pytest.warns(NotConverged, match=r"orthogonality error 1\.0e\+00.*eigen_solver='dense'"):
+        found = solve(problem, 3, Oblique())
+    assert not found.converged
