@@ -91,4 +91,6 @@ class CentredGram(ABC):
         own = kept - self.lift
         usable = (kept > 0) & (own > 0)
         factors = np.sqrt(kept) / np.where(usable, own, 1.0)
-        return np.asarray(spectrum.vectors * np.where(usable, factors, 0.0))
+        weights = spectrum.vectors * np.where(usable, factors, 0.0)
+        # Of sum zero up to the solver's error, which a large constant in new squares would show.
+        return np.asarray(weights - weights.mean(axis=0))

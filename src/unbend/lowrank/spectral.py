@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
 from unbend.graphs.weights import weights_of
 from unbend.lowrank.columns import ColumnPasses
 from unbend.lowrank.nystrom import column_axes, kept_eigenpairs
@@ -115,6 +115,8 @@ class SpectralPlaces:
         placed = np.empty((len(new), self.axes.shape[1]))
         for rows in row_chunks(len(new), 16 * len(self.axes)):
             affinities = self.affinities(new[rows])
-            degree = np.maximum(affinities @ self.degree_weights, self.least)[:, None]
-            placed[rows] = affinities @ self.axes / (np.sqrt(degree) if self.scaled else degree)
+            degree = row_products(affinities, self.degree_weights[:, None])
+            degree = np.maximum(degree, self.least)
+            sums = row_products(affinities, self.axes)
+            placed[rows] = sums / (np.sqrt(degree) if self.scaled else degree)
         return placed

@@ -6,13 +6,20 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.base.gram import Built, BuiltColumns, GramEmbedding
-from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
+from unbend.base.inputs import (
+    largest_magnitude,
+    new_rows,
+    open_space,
+    rows_of_numbers,
+    square_similarities,
+)
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
 from unbend.base.scaled import way_back
 from unbend.centred import PointGram
 from unbend.eigen import Nystrom
 from unbend.extend import Extension, LinearInverse
 from unbend.gram import Gram, SimilaritySquares, Squares
+from unbend.kernel_distances import check_digits
 from unbend.lowrank.columns import Columns
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
@@ -108,7 +115,9 @@ class ClassicalMDS(GramEmbedding):
             raise ValueError("repair='shift' needs distances, not similarities: use repair='lift'")
         kernel, dtype = square_similarities(self, X, "metric='kernel'")
         squares = SimilaritySquares.of(kernel)
-        gram = _gram(kernel).repaired(self.repair)
+        gram = _gram(kernel)
+        check_digits(largest_magnitude(kernel), gram.distances, "X", dtype)
+        gram = gram.repaired(self.repair)
         return Built(gram, squares, gram.squares, PointSpace(kernel), dtype)
 
     def _build_columns(
