@@ -99,9 +99,7 @@ def test_coordinates_are_those_of_exact_arithmetic_or_refused(kernel, solver, of
             return
         fitted = model.transform(rows)
     assert compared((fitted,), (model.embedding_,)) < TOLERANCE
-    # Columns lose half of the digits to the inverse of their block.
-    tolerance = TOLERANCE if solver == "auto" else 1e-5
-    assert compared((model.embedding_, model.transform(new)), expected) < tolerance
+    assert compared((model.embedding_, model.transform(new)), expected) < TOLERANCE
 
 
 @over_offsets
