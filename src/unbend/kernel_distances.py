@@ -279,7 +279,7 @@ def feature_squares(similarities: Similarities) -> tuple[FloatArray, SimilarityS
     exact = cancelled and similarities.squares_between(between)
     if cancelled and not exact:
         between = squares.between_fitted(similarities.between(), overwrite=True)
-        check_digits(largest, between, "the kernel")
+        check_digits(largest, float(between.max()), "the kernel")
     if exact and between.max() < LEAST_SQUARE and np.ptp(similarities.points, axis=0).any():
         raise ValueError(
             f"kernel={similarities.kernel!r} has the same value for all rows, {largest:.3g}: "
@@ -288,9 +288,12 @@ def feature_squares(similarities: Similarities) -> tuple[FloatArray, SimilarityS
     return between, squares, exact
 
 
-def check_digits(largest: float, squares: FloatArray, what: str, dtype: Any = np.float64) -> None:
-    """Warn where squared distances are differences of much larger values, refuse mere rounding."""
-    square, unit = float(squares.max()), float(np.finfo(dtype).eps)
+def check_digits(largest: float, square: float, what: str, dtype: Any = np.float64) -> None:
+    """Warn where squared distances are differences of much larger values, refuse mere rounding.
+
+    `largest` is the largest magnitude of a value, `square` the largest squared distance.
+    """
+    unit = float(np.finfo(dtype).eps)
     if square <= 0 or largest * unit**UNREPORTED <= square:
         return
     lost, digits = np.log10(largest / square), -np.log10(unit)

@@ -6,19 +6,14 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from unbend.arrays import FloatArray, row_chunks
-from unbend.base.gram import Built, BuiltColumns, GramEmbedding
-from unbend.base.inputs import largest_magnitude, rows_of_numbers, square_similarities
+from unbend.base.gram import Built, BuiltColumns, GramEmbedding, given_columns
+from unbend.base.inputs import rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
 from unbend.centred import CentredGram, PointGram
 from unbend.eigen import Nystrom
 from unbend.extend import Extension
 from unbend.gram import Gram, SimilaritySquares, Squares
-from unbend.kernel_distances import (
-    FeatureDistances,
-    Similarities,
-    check_digits,
-    feature_squares,
-)
+from unbend.kernel_distances import FeatureDistances, Similarities, feature_squares
 from unbend.lowrank.columns import ColumnPasses
 from unbend.lowrank.similarities import FeatureColumns, GaussianSimilarities, SimilarityColumns
 from unbend.memory import reserve
@@ -118,7 +113,6 @@ class KernelPCA(GramEmbedding):
             kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
             squares = SimilaritySquares.of(kernel)
             given = Gram(squares.between_fitted(kernel), Squares(squared=True))
-            check_digits(largest_magnitude(kernel), given.distances, "X", dtype)
             space = PointSpace(kernel)
             return Built(given, squares, given.squares, space, dtype, attributes={"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
@@ -139,12 +133,12 @@ class KernelPCA(GramEmbedding):
             return float(self.degree).is_integer() and self.coef0 >= 0
         return self.kernel in POSITIVE
 
-    def _build_columns(
-        self, X: Any, solver: Nystrom, rng: np.random.Generator
-    ) -> BuiltColumns | None:
+    def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> BuiltColumns:
         self._check_preimage()
         if self.kernel == "precomputed":
-            return None
+            kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
+            chosen = solver.columns(len(kernel), self.n_components, rng)
+            return given_columns(kernel, chosen, dtype, {"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
         points = np.array(rows, dtype=np.float64)
         chosen = solver.columns(len(points), self.n_components, rng)
@@ -204,7 +198,8 @@ class KernelPCA(GramEmbedding):
         return FixedPoint(ridge, points, weights, attributes["gamma_"])
 
     def _new_rows(self, X: Any) -> FloatArray:
-        return np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
+        rows = np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
+        return self._narrowed(rows) if self.kernel == "precomputed" else rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
