@@ -22,6 +22,7 @@ LAYERS = [
         "problem",
         "eigen",
         "gram",
+        "kernel_distances",
         "centred",
         "lowrank",
         "precision",

@@ -1,4 +1,4 @@
-"""Names for the array types that run through the library."""
+"""Names for the array types that run through the library, and products row by row."""
 
 from typing import Any
 
@@ -14,10 +14,14 @@ BoolArray = NDArray[np.bool_]
 # moves distances by about 1e-16 times the ratio of coordinates to distances.
 TIED = 1e-10
 
+# Rows of one matrix product, and what its columns are a multiple of. BLAS may sum the odd ends of
+# rows and columns in another order: without any, the bits of a row do not depend on its place.
+BLOCK_ROWS, BLOCK_COLUMNS = 64, 8
 
-def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26) -> list[slice]:
-    """Slices of 0..n whose working set stays near `budget` bytes."""
-    step = max(1, budget // max(1, bytes_per_row))
+
+def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26, multiple: int = 1) -> list[slice]:
+    """Slices of 0..n whose working set stays near `budget` bytes, `multiple` rows at the least."""
+    step = max(1, budget // max(1, multiple * bytes_per_row)) * multiple
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
@@ -67,3 +71,32 @@ def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:
     """
     for rows in row_chunks(len(matrix), 16 * len(values), budget=1 << 20):
         matrix[rows] += values[rows, None] + values
+
+
+def filled_blocks(rows: FloatArray) -> FloatArray:
+    """Rows as blocks (b, `BLOCK_ROWS`, columns), the last one filled up with copies of its end."""
+    copies = np.repeat(rows[-1:], -len(rows) % BLOCK_ROWS, axis=0)
+    filled = np.concatenate((rows, copies)) if len(copies) else rows
+    return filled.reshape(-1, BLOCK_ROWS, rows.shape[1])
+
+
+def row_products(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Multiply rows by a matrix; a row's product has the same bits whatever other rows there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_products(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0], [10.0]]))
+    array([[21.],
+           [43.]])
+    """
+    columns = matrix.shape[1]
+    # Also where nothing is added: the products of a transposed matrix round in another way.
+    padded = np.zeros((len(matrix), columns + -columns % BLOCK_COLUMNS))
+    padded[:, :columns] = matrix
+    products = np.empty((len(rows), columns))
+    for some in row_chunks(len(rows), 8 * sum(padded.shape), 1 << 24, BLOCK_ROWS):
+        blocks = filled_blocks(np.asarray(rows[some], dtype=np.float64)) @ padded
+        flat = blocks.reshape(-1, padded.shape[1])
+        products[some] = flat[: some.stop - some.start, :columns]
+    return products

@@ -9,7 +9,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
+from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
 from unbend.gram import Gram
 from unbend.graphs.diffusion import Affinity
 from unbend.graphs.weights import Weight
@@ -71,7 +71,7 @@ class Linear:
         """Project new rows, which may be sparse."""
         if is_sparse(new):
             return np.asarray(new @ self.axes.T - self.mean @ self.axes.T)
-        return np.asarray((new - self.mean) @ self.axes.T)
+        return row_products(new - self.mean, self.axes.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class LinearInverse:
 
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Return to rows."""
-        return np.asarray(coordinates @ self.axes + self.mean)
+        return np.asarray(row_products(coordinates, self.axes) + self.mean)
 
 
 class Distances(Protocol):
@@ -111,7 +111,7 @@ class Nystrom:
         placed = np.empty((len(new), self.weights.shape[1]))
         for rows in row_chunks(len(new), 16 * len(self.mean_squares)):
             squares = self.squares(self.distances(new[rows]))
-            placed[rows] = -0.5 * (squares - self.mean_squares) @ self.weights
+            placed[rows] = -0.5 * row_products(squares - self.mean_squares, self.weights)
         return placed
 
 

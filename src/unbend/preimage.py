@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, row_products
 from unbend.memory import reserve
 
 
@@ -45,7 +45,7 @@ class Ridge:
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Return rows."""
         kernel = np.exp(-self.gamma * cdist(coordinates, self.embedding, "sqeuclidean"))
-        return np.asarray(kernel @ self.coefficients + self.mean)
+        return np.asarray(row_products(kernel, self.coefficients) + self.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +86,21 @@ class FixedPoint:
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Return rows."""
         rows = self.start(coordinates)
-        expansion = coordinates @ self.weights.T + 1.0 / len(self.points)
+        expansion = row_products(coordinates, self.weights.T) + 1.0 / len(self.points)
+        moving = np.arange(len(rows))
         for _ in range(self.steps):
-            kernel = expansion * np.exp(-self.gamma * cdist(rows, self.points, "sqeuclidean"))
-            total = kernel.sum(axis=1, keepdims=True)
-            usable = total > 1e-12 * np.abs(kernel).sum(axis=1, keepdims=True)
-            moved = np.where(usable, kernel @ self.points / np.where(usable, total, 1.0), rows)
-            if np.allclose(moved, rows, rtol=1e-10, atol=0.0):
+            moved = self._moved(rows[moving], expansion[moving])
+            # Each row stops on its own: its pre-image does not depend on the others.
+            far = ~np.isclose(moved, rows[moving], rtol=1e-10, atol=0.0).all(axis=1)
+            moving = moving[far]
+            if not len(moving):
                 break
-            rows = moved
+            rows[moving] = moved[far]
         return rows
+
+    def _moved(self, rows: FloatArray, expansion: FloatArray) -> FloatArray:
+        kernel = expansion * np.exp(-self.gamma * cdist(rows, self.points, "sqeuclidean"))
+        total = kernel.sum(axis=1, keepdims=True)
+        usable = total > 1e-12 * np.abs(kernel).sum(axis=1, keepdims=True)
+        means = row_products(kernel, self.points) / np.where(usable, total, 1.0)
+        return np.where(usable, means, rows)

@@ -75,6 +75,9 @@ class SpectralProblem:
         residuals mean nothing.
     size : float
         About the largest magnitude of an eigenvalue, where it is known; zero where it is not.
+    lift : float
+        What is added to every eigenvalue: the problem is that of A plus so much of the identity on
+        vectors beside the trivial ones, and a solver, which sees A alone, finds the same vectors.
     start : array (n, s), optional
         Rough eigenvectors, best first, from which an iteration may begin.
     """
@@ -86,6 +89,7 @@ class SpectralProblem:
     nullity: int = 0
     accuracy: float = 0.0
     size: float = 0.0
+    lift: float = 0.0
     start: FloatArray | None = None
 
     @property

@@ -1,11 +1,13 @@
 """Placing new rows, and going back: what `transform` and `inverse_transform` must do."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import unbend
 from tests.conformance.cases import (
     CHOICES,
     CLASSES,
@@ -23,6 +25,7 @@ from tests.conformance.cases import (
 )
 from tests.oracles.neighbors import nearest, pairwise
 from unbend.datasets import SURFACES
+from unbend.methods.kernel_pca import KERNELS
 
 pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning")]
 METRIC = over(with_parameter("metric"))
@@ -34,6 +37,14 @@ INEXACT = over([m for m in CLASSES if m.__name__ not in NAMES])
 
 def distances(rows: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.sqrt(np.square(rows[:, None] - points).sum(axis=2))
+
+
+def assert_each_alone(function: Callable[[Any], Any], rows: np.ndarray) -> None:
+    """Check that a function of rows gives each of them the same bits in any company."""
+    bulk = function(rows)
+    np.testing.assert_array_equal(bulk, np.vstack([function(row[None]) for row in rows]))
+    np.testing.assert_array_equal(bulk[::-1], function(rows[::-1]))
+    np.testing.assert_array_equal(bulk[2:5], function(rows[2:5]))
 
 
 def determination(truth: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -80,10 +91,35 @@ def test_rows_a_hair_away_from_fitted_rows_are_placed_near_them(method: type) ->
 def test_rows_are_placed_in_bulk_as_they_are_one_at_a_time(method: type) -> None:
     fitted = method().fit(curve())
     new = curve(40, seed=1) + np.random.default_rng(1).normal(scale=0.05, size=(40, 3))
-    bulk = fitted.transform(new)
-    alone = np.vstack([fitted.transform(row[None]) for row in new])
-    assert_same(bulk, alone, 1e-10)
-    assert_same(bulk[::-1], fitted.transform(new[::-1]), 1e-10)
+    assert_each_alone(fitted.transform, new)
+    assert_each_alone(fitted.inverse_transform, fitted.transform(new))
+
+
+# Sizes at which BLAS has odd ends, in vectors, in blocks for the cache, or in both.
+@pytest.mark.parametrize("solver", ["auto", unbend.Nystrom(301)], ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel_places_rows_of_any_number_alone_as_in_bulk(kernel: str, solver: Any) -> None:
+    points = np.random.default_rng(0).normal(size=(577, 33)) + 1.0
+    fitted = unbend.KernelPCA(n_components=3, kernel=kernel, eigen_solver=solver).fit(points)
+    assert_each_alone(fitted.transform, points[::40] + 0.1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        unbend.PCA(n_components=301),
+        unbend.RandomProjection(n_components=511),
+        unbend.ClassicalMDS(n_components=7),
+        unbend.LandmarkMDS(n_components=3, n_landmarks=301),
+        unbend.LandmarkMDS(metric="weighted", metric_params={"M": np.diag(np.arange(1.0, 513))}),
+    ],
+    ids=repr,
+)
+def test_products_of_any_size_place_rows_alone_as_in_bulk(model: Any) -> None:
+    points = np.random.default_rng(0).normal(size=(577, 512))
+    fitted = model.fit(points)
+    assert_each_alone(fitted.transform, points[::40] + 0.1)
+    assert_each_alone(fitted.inverse_transform, fitted.transform(points[::40] + 0.1))
 
 
 @pytest.mark.parametrize("tiny", [0.0, 1e-100, 1e-200, 5e-324])

@@ -125,7 +125,7 @@ def test_isomap_by_columns_unrolls_the_roll(solver):
 
 
 @pytest.mark.parametrize("metric", ["precomputed", "kernel"])
-def test_given_matrices_are_taken_whole(metric):
+def test_columns_of_given_matrices_are_enough_for_their_rank(metric):
     points = np.random.default_rng(0).normal(size=(200, 3)) * [3.0, 2.0, 1.0]
     given = points @ points.T
     if metric == "precomputed":

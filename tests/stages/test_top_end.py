@@ -11,12 +11,11 @@ from scipy.sparse.linalg import aslinearoperator
 import unbend
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import EPS, LAW, rngs
-from unbend import preimage
+from unbend import kernel_distances, preimage
 from unbend.centred import PointGram
 from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.gram import Gram, Squares
 from unbend.lowrank.similarities import GaussianSimilarities
-from unbend.methods import kernel_pca
 from unbend.neighbors import norms
 from unbend.problem import Formable, SpectralProblem
 
@@ -126,7 +125,7 @@ def test_kernels_of_points_need_no_distances_and_no_regression(model, n, monkeyp
     def refused(*_):
         raise AssertionError("this is not needed")
 
-    for module, name in ((kernel_pca, "cdist"), (norms, "cdist"), (preimage, "cho_factor")):
+    for module, name in ((kernel_distances, "cdist"), (norms, "cdist"), (preimage, "cho_factor")):
         monkeypatch.setattr(module, name, refused)
     points = np.random.default_rng(n).normal(size=(n, 20)) * np.linspace(3, 1, 20)
     model.fit(points)

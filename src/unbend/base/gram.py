@@ -16,9 +16,10 @@ from unbend.centred import CentredGram, negative_share
 from unbend.eigen import SOLVERS, few_columns, signed, solve
 from unbend.eigen import Nystrom as FewColumns
 from unbend.extend import Distances, Extension, Nystrom, Placement
-from unbend.gram import Squares
+from unbend.gram import SimilaritySquares, Squares
 from unbend.lowrank.columns import ColumnPasses, placed_by_columns
-from unbend.neighbors import Space
+from unbend.lowrank.similarities import SimilarityColumns
+from unbend.neighbors import PointSpace, Space
 from unbend.report import Report, note, stage, warn
 
 
@@ -55,6 +56,16 @@ class BuiltColumns:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
+def given_columns(
+    kernel: FloatArray, chosen: IntArray, dtype: np.dtype[Any], attributes: dict[str, Any]
+) -> BuiltColumns:
+    """Take some columns of a kernel given as a whole; new rows have the values of these."""
+    columns = SimilarityColumns(kernel, chosen, lambda rows: rows[:, chosen])
+    squares = SimilaritySquares(np.zeros(len(chosen)))
+    space = PointSpace(kernel)
+    return BuiltColumns(columns, chosen, squares, Squares(squared=True), space, dtype, attributes)
+
+
 @declared
 class GramEmbedding(Embedding):
     """Abstract: top eigenvectors of a Gram matrix, scaled by √λ; new rows by Nyström."""
@@ -75,10 +86,8 @@ class GramEmbedding(Embedding):
         """Check X and make its Gram matrix."""
 
     @abstractmethod
-    def _build_columns(
-        self, X: Any, solver: FewColumns, rng: np.random.Generator
-    ) -> BuiltColumns | None:
-        """Check X and choose columns; None where the whole matrix is given anyway."""
+    def _build_columns(self, X: Any, solver: FewColumns, rng: np.random.Generator) -> BuiltColumns:
+        """Check X and choose columns."""
 
     @abstractmethod
     def _preimages(
@@ -106,8 +115,7 @@ class GramEmbedding(Embedding):
             if solver is not None:
                 with stage("kernel"):
                     few = self._build_columns(X, solver, rng)
-                if few is not None:
-                    return self._fit_columns(report, few)
+                return self._fit_columns(report, few)
             with stage("kernel"):
                 built = self._build(X)
                 gram, n = built.gram, built.space.n
@@ -175,6 +183,10 @@ class GramEmbedding(Embedding):
             **few.attributes,
         )
         return self
+
+    def _narrowed(self, new: FloatArray) -> FloatArray:
+        """Keep the entries of given rows that belong to the columns used."""
+        return new if len(self.landmarks_) == self._space.n else new[:, self.landmarks_]
 
     @property
     def next_eigenvalue_(self) -> float:

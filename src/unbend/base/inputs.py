@@ -7,8 +7,9 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.graphs.given import is_graph, lengths_of
+from unbend.kernel_distances import check_digits
 from unbend.neighbors import DistanceSpace, GraphSpace, Metric, NNDescent, PointSpace, Space
 from unbend.neighbors.precomputed import measured
 
@@ -113,7 +114,18 @@ def square_similarities(
         )
     if symmetric:
         _check_symmetric(kernel, "similarity matrix")
+    _check_digits(kernel)
     return np.array(kernel, dtype=np.float64), kernel.dtype
+
+
+def _check_digits(kernel: FloatArray) -> None:
+    """Warn where the distances that similarities stand for have lost digits; refuse rounding."""
+    diagonal = kernel.diagonal()
+    squares = (
+        float((diagonal[rows, None] + diagonal - 2.0 * kernel[rows]).max())
+        for rows in row_chunks(len(kernel), 24 * len(kernel))
+    )
+    check_digits(largest_magnitude(kernel), max(squares), "X", kernel.dtype)
 
 
 def _distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:

@@ -16,6 +16,8 @@ from unbend.problem import DENSE_ROWS, Formable, SpectralProblem, Spectrum
 # Eigenvectors of the kernel of some rows, to all rows.
 Carry = Callable[[FloatArray], FloatArray]
 
+# Residuals of eigenpairs that are known to rounding, or nearly so.
+SOLVED = 1e-10
 # Rows whose kernel gives the iteration its first vectors, and how many.
 START_ROWS, START_VECTORS = 200, 16
 
@@ -63,8 +65,10 @@ class CentredGram(ABC):
 
     def problem(self) -> SpectralProblem:
         """Top end of the kernel; the constant vector belongs to eigenvalue zero."""
-        constant = np.ones((self.n, 1))
-        problem = SpectralProblem(self.operator(), "top", constant, accuracy=self.accuracy)
+        constant, matrix = np.ones((self.n, 1)), self._unlifted().operator()
+        problem = SpectralProblem(
+            matrix, "top", constant, accuracy=self.accuracy, lift=float(self.lift)
+        )
         # LAPACK, which takes fewer rows, begins nowhere.
         return problem if self.n <= DENSE_ROWS else self._begun(problem)
 
@@ -74,11 +78,21 @@ class CentredGram(ABC):
         small, carry = self._sample(rows)
         values, vectors = np.linalg.eigh(small)
         start = carry(vectors[:, : -START_VECTORS - 1 : -1])
-        size = float(np.abs(values).max()) * self.n / START_ROWS + self.lift
+        size = float(np.abs(values).max()) * self.n / START_ROWS
         return replace(problem, start=start, size=size)
 
+    def _unlifted(self) -> "CentredGram":
+        """Return the same without what the lift adds."""
+        return self
+
     def coordinates(self, spectrum: Spectrum) -> FloatArray:
-        """Vectors of length √λ; directions of eigenvalues that are not positive become zero."""
+        """Vectors of length √λ; directions of eigenvalues that are not positive become zero.
+
+        Where a solver only comes near the vectors, they are what new rows are placed among: the
+        image of the weights, so that the extension is continuous at fitted rows.
+        """
+        if spectrum.residuals.max(initial=0.0) > SOLVED:
+            return self._unlifted()._product(self.nystrom_weights(spectrum))
         return np.asarray(spectrum.vectors * np.sqrt(self.kept(spectrum)))
 
     def kept(self, spectrum: Spectrum) -> FloatArray:
@@ -91,4 +105,6 @@ class CentredGram(ABC):
         own = kept - self.lift
         usable = (kept > 0) & (own > 0)
         factors = np.sqrt(kept) / np.where(usable, own, 1.0)
-        return np.asarray(spectrum.vectors * np.where(usable, factors, 0.0))
+        weights = spectrum.vectors * np.where(usable, factors, 0.0)
+        # Of sum zero up to the solver's error, which a large constant in new squares would show.
+        return np.asarray(weights - weights.mean(axis=0))

@@ -87,14 +87,14 @@ def solve(
     if problem.mass is not None:
         vectors = vectors / np.sqrt(problem.mass)[:, None]
     return Spectrum(
-        values=np.ascontiguousarray(values),
+        values=np.ascontiguousarray(values + problem.lift),
         vectors=signed(vectors),
         residuals=residuals,
         solver=repr(chosen),
         seconds=time.perf_counter() - start,
         converged=converged,
-        next_value=beyond,
-        norm=norm,
+        next_value=beyond + problem.lift,
+        norm=norm + problem.lift,
     )
 
 

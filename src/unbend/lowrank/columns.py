@@ -14,7 +14,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.gram import Squares
-from unbend.lowrank.nystrom import column_axes
+from unbend.lowrank.nystrom import column_axes, inverse_root
 from unbend.neighbors import Space
 from unbend.report import step
 
@@ -56,21 +56,21 @@ class ColumnPasses(ABC):
             kernel = kernel - kernel.mean(axis=1, keepdims=True)
         return np.asarray(kernel)
 
-    def moments(self) -> tuple[FloatArray, FloatArray]:
-        """Mean of every column of S, and C'C of C = −½ S centred: one pass gives both."""
+    def moments(self, root: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean of every column of S, and (CR)'(CR) of C = −½ S centred: one pass gives both."""
         near = self.squares_between().mean(axis=0)
 
         def work(squares: FloatArray) -> FloatArray:
             squares -= near
             beside = squares.sum(axis=0)
-            self._rows_centred(squares)
-            return np.concatenate((squares.T @ squares, beside[None]))
+            images = self._rows_centred(squares) @ root
+            return np.concatenate(((images.T @ images).ravel(), beside))
 
         total = np.asarray(sum(part for _, part in self.passed(work)))
-        off = total[-1:] / self.n
-        mean = near + off[0]
-        shift = self._rows_centred(off)[0]
-        return mean, (total[:-1] - self.n * np.outer(shift, shift)) / 4
+        cross, off = total[: -len(near)].reshape(root.shape[1], -1), total[-len(near) :] / self.n
+        mean = near + off
+        shift = (self._rows_centred(off[None]) @ root)[0]
+        return mean, (cross - self.n * np.outer(shift, shift)) / 4
 
     def factor(self, mean: FloatArray) -> FloatArray:
         """Triangular R with R'R = C'C of the columns C = −½ S, centred by a mean.
@@ -81,7 +81,7 @@ class ColumnPasses(ABC):
         def work(squares: FloatArray) -> FloatArray:
             squares -= mean
             squares = self._rows_centred(squares)
-            return np.asarray(np.linalg.qr(squares, mode="r") / 2)
+            return np.asarray(np.linalg.qr(squares, mode="r")) / 2
 
         factor: FloatArray = np.zeros((0, len(mean)))
         for _, part in self.passed(work):
@@ -178,8 +178,12 @@ def placed_by_columns(columns: ColumnPasses, count: int, accuracy: float = 0.0) 
     Coordinates beyond the rank of the columns are zero. Two passes.
     """
     block = columns.block()
-    mean, cross = columns.moments()
-    found, axes = column_axes(block, cross, count + 1, accuracy)
+    root = inverse_root(block, accuracy)
+    if columns.affine:
+        # Eigenvectors of small eigenvalues have a little of the constant one, whose is zero.
+        root = root - root.mean(axis=0)
+    mean, cross = columns.moments(root)
+    found, axes = column_axes(root, cross, count + 1)
     values, weights = np.zeros(count + 1), np.zeros((len(mean), count))
     values[: len(found)] = found
     weights[:, : axes.shape[1]] = axes[:, :count]

@@ -14,8 +14,6 @@ from unbend.lowrank.inputs import finite, symmetric_matrix
 
 # Eigenvalues of a block below this share of the largest, times its size, are rounding.
 ROUNDING = float(np.finfo(np.float64).eps)
-# Share below which they are rounding where only the square of a matrix is known.
-SQUARED = float(np.sqrt(ROUNDING))
 
 
 def kept_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArray, FloatArray]:
@@ -117,18 +115,20 @@ def factor_eigenpairs(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.square(singular), left
 
 
-def column_axes(
-    block: FloatArray, cross: FloatArray, count: int, accuracy: float = 0.0
-) -> tuple[FloatArray, FloatArray]:
+def inverse_root(block: FloatArray, accuracy: float = 0.0) -> FloatArray:
+    """R with RR' = A⁻¹, over the eigenpairs of A that stand out."""
+    values, vectors = kept_eigenpairs(block, accuracy)
+    return np.asarray(vectors / np.sqrt(values))
+
+
+def column_axes(root: FloatArray, cross: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues of C A⁻¹ C' and the weights W with which its scaled eigenvectors are V√Λ = C W.
 
-    Only A and C'C are needed, so the columns may be made, used and forgotten block by block. At
-    most `count`; fewer where A has a lower rank. A column that vanishes has weight zero. C'C
-    squares the condition number, so eigenvalues of A below 1.5e-8 of the largest count as zero.
+    Of A only the `inverse_root` R is needed, and of C the `cross` products (CR)'(CR), so the
+    columns may be made, used and forgotten block by block. They are not formed from C'C: A⁻¹
+    would magnify its rounding. At most `count`; fewer where A has a lower rank.
     """
-    values, vectors = kept_eigenpairs(block, max(accuracy, SQUARED))
-    root = vectors / np.sqrt(values)
-    found, turn = np.linalg.eigh(root.T @ cross @ root)
+    found, turn = np.linalg.eigh(cross)
     found, turn = found[::-1][:count], turn[:, ::-1][:, :count]
     return np.maximum(found, 0.0), np.asarray(root @ turn)
 

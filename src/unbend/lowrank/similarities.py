@@ -45,6 +45,30 @@ class SimilarityColumns(ColumnPasses):
 
 
 @dataclass(frozen=True, eq=False)
+class FeatureColumns(ColumnPasses):
+    """Squared distances of all rows to some of them in feature space, made anew for every pass."""
+
+    points: FloatArray
+    landmarks: IntArray
+    squares: Callable[[FloatArray], FloatArray]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.points)
+
+    def squares_between(self) -> FloatArray:
+        """Squared distances between the landmarks."""
+        return np.asarray(self.squares(self.points[self.landmarks]))
+
+    def passed(self, work: Work) -> Iterator[tuple[slice, FloatArray]]:
+        """Do some work on every block of rows; results come in the order of the rows."""
+        for rows in row_chunks(self.n, 64 * len(self.landmarks), budget=1 << 25):
+            step(rows.stop, self.n)
+            yield rows, work(self.squares(self.points[rows]))
+
+
+@dataclass(frozen=True, eq=False)
 class GaussianSimilarities:
     """exp(−γ‖x − x_j‖²) by matrix products, for rows near the landmarks' mean.
 

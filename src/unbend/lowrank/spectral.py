@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
 from unbend.graphs.weights import weights_of
 from unbend.lowrank.columns import ColumnPasses
-from unbend.lowrank.nystrom import column_axes, kept_eigenpairs
+from unbend.lowrank.nystrom import column_axes, inverse_root
 from unbend.neighbors import Space
 
 # Degrees below this share of the greatest are what the approximation lost: they are raised to it.
@@ -61,19 +61,19 @@ def spectral_columns(columns: ColumnPasses, count: int) -> SpectralColumns:
     True
     """
     block = -0.5 * columns.squares_between()
-    values, vectors = kept_eigenpairs(block)
+    root = inverse_root(block)
     total = sum(part for _, part in columns.passed(lambda s: -0.5 * s.sum(axis=0)))
-    degree_weights = (vectors / values) @ (vectors.T @ np.asarray(total))
+    degree_weights = root @ (root.T @ np.asarray(total))
     degree = np.empty(columns.n)
     for rows, part in columns.passed(lambda s: -0.5 * (s @ degree_weights)):
         degree[rows] = part
     degree = np.maximum(degree, LEAST_DEGREE * float(degree.max()))
-    cross = np.zeros_like(block)
+    cross = np.zeros((root.shape[1], root.shape[1]))
     # Blocks come in the order of the rows, so those of the degrees go along.
-    for rows, part in columns.passed(lambda s: -0.5 * s):
+    for rows, part in columns.passed(lambda s: -0.5 * (s @ root)):
         scaled = part / np.sqrt(degree[rows])[:, None]
         cross += scaled.T @ scaled
-    found, axes = column_axes(block, cross, count)
+    found, axes = column_axes(root, cross, count)
     # Axes give D^½ f √λ; unit vectors take one division more.
     weights = axes / np.sqrt(np.maximum(found, np.finfo(np.float64).tiny))
     vectors_of_walk = np.empty((columns.n, len(found)))
@@ -115,6 +115,8 @@ class SpectralPlaces:
         placed = np.empty((len(new), self.axes.shape[1]))
         for rows in row_chunks(len(new), 16 * len(self.axes)):
             affinities = self.affinities(new[rows])
-            degree = np.maximum(affinities @ self.degree_weights, self.least)[:, None]
-            placed[rows] = affinities @ self.axes / (np.sqrt(degree) if self.scaled else degree)
+            degree = row_products(affinities, self.degree_weights[:, None])
+            degree = np.maximum(degree, self.least)
+            sums = row_products(affinities, self.axes)
+            placed[rows] = sums / (np.sqrt(degree) if self.scaled else degree)
         return placed

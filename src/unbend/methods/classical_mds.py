@@ -5,7 +5,7 @@ from typing import Any, TypeGuard, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.gram import Built, BuiltColumns, GramEmbedding
+from unbend.base.gram import Built, BuiltColumns, GramEmbedding, given_columns
 from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
 from unbend.base.scaled import way_back
@@ -83,12 +83,7 @@ class ClassicalMDS(GramEmbedding):
     def _build(self, X: Any) -> Built:
         if self.metric == "kernel":
             return self._build_from_similarities(X)
-        space, dtype = open_space(self, X, 1)
-        if isinstance(space, GraphSpace):
-            raise TypeError(
-                "ClassicalMDS needs all distances and a sparse matrix holds some: use Isomap, "
-                "which completes them along the graph"
-            )
+        space, dtype = self._open(X)
         reserve(
             8 * space.n**2,
             f"{space.n} x {space.n} distances",
@@ -103,6 +98,15 @@ class ClassicalMDS(GramEmbedding):
         gram = Gram(distances).repaired(self.repair)
         return Built(gram, space.distances_of, gram.squares, space, dtype)
 
+    def _open(self, X: Any) -> tuple[Space, np.dtype[Any]]:
+        space, dtype = open_space(self, X, 1)
+        if isinstance(space, GraphSpace):
+            raise TypeError(
+                "ClassicalMDS needs all distances and a sparse matrix holds some: use Isomap, "
+                "which completes them along the graph"
+            )
+        return space, dtype
+
     def _build_from_similarities(self, X: Any) -> Built:
         if self.repair == "shift":
             raise ValueError("repair='shift' needs distances, not similarities: use repair='lift'")
@@ -111,12 +115,18 @@ class ClassicalMDS(GramEmbedding):
         gram = _gram(kernel).repaired(self.repair)
         return Built(gram, squares, gram.squares, PointSpace(kernel), dtype)
 
-    def _build_columns(
-        self, X: Any, solver: Nystrom, rng: np.random.Generator
-    ) -> BuiltColumns | None:
-        if self.metric in ("kernel", "precomputed") or self.repair is not None:
-            return None
-        space, dtype = open_space(self, X, 1)
+    def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> BuiltColumns:
+        if self.repair is not None:
+            raise ValueError(
+                f"repair={self.repair!r} needs all distances and eigen_solver="
+                f"{self.eigen_solver!r} takes those to a few rows: use repair=None, or "
+                "eigen_solver='auto'"
+            )
+        if self.metric == "kernel":
+            kernel, dtype = square_similarities(self, X, "metric='kernel'")
+            chosen = solver.columns(len(kernel), self.n_components, rng)
+            return given_columns(kernel, chosen, dtype, {})
+        space, dtype = self._open(X)
         chosen = solver.columns(space.n, self.n_components, rng)
         distances = space.take(chosen).distances_of
         return BuiltColumns(Columns(space, chosen), chosen, distances, Squares(), space, dtype)
@@ -138,8 +148,10 @@ class ClassicalMDS(GramEmbedding):
 
     def _new_rows(self, X: Any) -> FloatArray:
         if self.metric == "kernel":
-            return np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
-        return new_rows(self, X, self._space)
+            rows = rows_of_numbers(self, X, reset=False)
+            return self._narrowed(np.asarray(rows, dtype=np.float64))
+        rows = new_rows(self, X, self._space)
+        return self._narrowed(rows) if self.metric == "precomputed" else rows
 
 
 def _gram(similarities: FloatArray, *, overwrite: bool = False) -> Gram:

@@ -1,23 +1,21 @@
 """Kernel principal component analysis."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.preprocessing import normalize
 
 from unbend.arrays import FloatArray, row_chunks
-from unbend.base.gram import Built, BuiltColumns, GramEmbedding
+from unbend.base.gram import Built, BuiltColumns, GramEmbedding, given_columns
 from unbend.base.inputs import rows_of_numbers, square_similarities
 from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
 from unbend.centred import CentredGram, PointGram
 from unbend.eigen import Nystrom
 from unbend.extend import Extension
 from unbend.gram import Gram, SimilaritySquares, Squares
-from unbend.lowrank.similarities import GaussianSimilarities, SimilarityColumns
+from unbend.kernel_distances import FeatureDistances, Similarities, feature_squares
+from unbend.lowrank.columns import ColumnPasses
+from unbend.lowrank.similarities import FeatureColumns, GaussianSimilarities, SimilarityColumns
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
 from unbend.preimage import FixedPoint, LateRidge
@@ -35,45 +33,6 @@ KERNELS = {
 CACHED = 1 << 18
 # Those that are positive semidefinite whatever their parameters.
 POSITIVE = ("linear", "rbf", "laplacian", "cosine")
-
-
-@dataclass(frozen=True, eq=False)
-class Similarities:
-    """Kernel values of new rows with the fitted ones."""
-
-    points: FloatArray
-    kernel: Any
-    params: dict[str, Any]
-
-    def __call__(self, new: FloatArray) -> FloatArray:
-        """Return an (m, n) array."""
-        # From differences, not products: right for equal rows and far from the origin too.
-        if self.kernel == "rbf":
-            squares = cdist(new, self.points, "sqeuclidean")
-            return np.asarray(np.exp(-self.params["gamma"] * squares))
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                values = pairwise_kernels(new, self.points, metric=self.kernel, **self.params)
-            similarities = np.asarray(values, dtype=np.float64)
-        except TypeError as error:
-            raise TypeError(f"the kernel did not give a number for two rows: {error}") from error
-        if not np.all(np.isfinite(similarities)):
-            raise ValueError(
-                "the kernel gave values that are not finite: check it, or scale X or its parameters"
-            )
-        return similarities
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureDistances:
-    """Squared distances in feature space, up to a constant a row."""
-
-    similarities: Similarities
-    squares: SimilaritySquares
-
-    def __call__(self, new: FloatArray) -> FloatArray:
-        """Return an (m, n) array."""
-        return self.squares(self.similarities(new))
 
 
 @final
@@ -159,11 +118,11 @@ class KernelPCA(GramEmbedding):
         rows = rows_of_numbers(self, X, reset=True)
         points = np.array(rows, dtype=np.float64)
         gamma = self._gamma(points)
-        similarities = Similarities(points, self.kernel, self._kernel_params(gamma))
-        gram, squares = _gram(similarities)
+        similarities = Similarities.of(points, self.kernel, self._kernel_params(gamma), points)
+        gram, of_rows = _gram(similarities)
         space, linear = PointSpace(points), self.kernel == "linear"
         # Products of rows far from the origin would lose what their differences keep.
-        distances = space.distances_of if linear else FeatureDistances(similarities, squares)
+        distances = space.distances_of if linear else of_rows
         attributes = {"gamma_": gamma}
         of_new = Squares(squared=not linear)
         return Built(gram, distances, of_new, space, rows.dtype, self._positive(), attributes)
@@ -174,25 +133,29 @@ class KernelPCA(GramEmbedding):
             return float(self.degree).is_integer() and self.coef0 >= 0
         return self.kernel in POSITIVE
 
-    def _build_columns(
-        self, X: Any, solver: Nystrom, rng: np.random.Generator
-    ) -> BuiltColumns | None:
+    def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> BuiltColumns:
         self._check_preimage()
         if self.kernel == "precomputed":
-            return None
+            kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
+            chosen = solver.columns(len(kernel), self.n_components, rng)
+            return given_columns(kernel, chosen, dtype, {"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
         points = np.array(rows, dtype=np.float64)
         chosen = solver.columns(len(points), self.n_components, rng)
         gamma = self._gamma(points)
-        similarities = Similarities(points[chosen], self.kernel, self._kernel_params(gamma))
+        params = self._kernel_params(gamma)
+        similarities = Similarities.of(points[chosen], self.kernel, params, points)
+        exact = feature_squares(similarities)[2]
+        distances = FeatureDistances(similarities, SimilaritySquares(np.zeros(len(chosen))), exact)
         made: Callable[[FloatArray], FloatArray] = similarities
         if self.kernel == "rbf":
             products = GaussianSimilarities.of(points[chosen], gamma)
             made = products if products.safe(points) else similarities
+        columns: ColumnPasses = SimilarityColumns(points, chosen, made)
         return BuiltColumns(
-            SimilarityColumns(points, chosen, made),
+            FeatureColumns(points, chosen, distances) if exact else columns,
             chosen,
-            FeatureDistances(similarities, SimilaritySquares(np.zeros(len(chosen)))),
+            distances,
             Squares(squared=True),
             PointSpace(points),
             rows.dtype,
@@ -235,7 +198,8 @@ class KernelPCA(GramEmbedding):
         return FixedPoint(ridge, points, weights, attributes["gamma_"])
 
     def _new_rows(self, X: Any) -> FloatArray:
-        return np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
+        rows = np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
+        return self._narrowed(rows) if self.kernel == "precomputed" else rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -243,20 +207,17 @@ class KernelPCA(GramEmbedding):
         return tags
 
 
-def _gram(similarities: Similarities) -> tuple[CentredGram, SimilaritySquares]:
-    """Gram matrix of the fitted rows in feature space, and the squares of new rows there."""
-    points, kernel = similarities.points, similarities.kernel
-    if kernel in ("linear", "cosine"):
+def _gram(similarities: Similarities) -> tuple[CentredGram, FeatureDistances]:
+    """Gram matrix of the fitted rows in feature space, and squared distances of new rows there."""
+    points = similarities.points
+    if similarities.kernel in ("linear", "cosine"):
         # Features that can be written down: inner products need no array of all pairs.
-        features = normalize(points) if kernel == "cosine" else points
+        features = similarities.features(points)
         lengths = np.asarray(np.square(features).sum(axis=1))
-        return PointGram.of(features), SimilaritySquares(lengths)
+        of_rows = FeatureDistances(similarities, SimilaritySquares(lengths))
+        return PointGram.of(features), of_rows
     n = len(points)
     reserve(16 * n * n, f"{n} x {n} kernel values", "use eigen_solver=Nystrom(500), or PCA")
-    values = None
-    if kernel == "rbf":
-        values = GaussianSimilarities.of(points, similarities.params["gamma"]).between()
-    values = similarities(points) if values is None else values
-    squares = SimilaritySquares.of(values)
-    between = squares.between_fitted(values, overwrite=True)
-    return Gram(between, Squares(squared=True)), squares
+    between, squares, exact = feature_squares(similarities)
+    of_rows = FeatureDistances(similarities, squares, exact)
+    return Gram(between, Squares(squared=True)), of_rows

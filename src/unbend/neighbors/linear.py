@@ -5,21 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import BLOCK_ROWS, FloatArray, row_products
 
-# Rows of one matrix product: always as many, since the last bits of a row may depend on it.
-ROWS = 64
+# Rows that go through a map at once are a multiple of this.
+ROWS = BLOCK_ROWS
 # A column that varies by less than this share of its size is constant but for rounding.
 CONSTANT = 8 * np.finfo(np.float64).eps
 
 
 def linear(rows: FloatArray, constants: Mapping[str, Any]) -> FloatArray:
-    """Map the rows, in blocks of `ROWS`, as x → (x − center) matrix."""
+    """Map the rows as x → (x − center) matrix."""
     center, matrix = constants["center"], constants["matrix"]
     if matrix.ndim == 1:
         return np.asarray((rows - center) * matrix)
-    blocks = (rows - center).reshape(-1, ROWS, rows.shape[1])
-    return np.asarray((blocks @ matrix).reshape(len(rows), -1))
+    return row_products(rows - center, matrix)
 
 
 def weighted(points: FloatArray, params: Mapping[str, Any]) -> dict[str, Any]:

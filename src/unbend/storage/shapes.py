@@ -86,7 +86,9 @@ RULES: dict[str, Any] = {
     "Ridge": lambda v: v.embedding.ndim == 2 and _table(v.coefficients, len(v.embedding)),
     "LateRidge": lambda v: v.points.ndim == 2 and _table(v.embedding, len(v.points)),
     "FixedPoint": lambda v: v.points.ndim == 2 and _table(v.weights, len(v.points)),
-    "Similarities": lambda v: v.points.ndim == 2,
+    "Similarities": lambda v: (
+        v.points.ndim == 2 and (v.centre is None or v.centre.shape == v.points.shape[1:])
+    ),
 }
 
 

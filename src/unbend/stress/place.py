@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
 from unbend.neighbors import PointSpace
 from unbend.report import step
 from unbend.stress.transformations import Line, Steps
@@ -116,7 +116,8 @@ class _Rows:
         known, count = self.weights > 0, self.weights.sum(axis=1, keepdims=True)
         right = np.where(known, lengths - self.targets**2, 0.0)
         right = np.where(known, right - right.sum(axis=1, keepdims=True) / count, 0.0)
-        linear = centre / self.scale + 0.5 * right @ np.linalg.pinv(centred).T * self.scale
+        linear = 0.5 * row_products(right, np.linalg.pinv(centred).T) * self.scale
+        linear += centre / self.scale
         # The centre is no farther than the mean target and the fitted objects' reach.
         reach = np.sqrt(lengths.max(axis=1, keepdims=True))
         farthest = self.targets.sum(axis=1, keepdims=True) / count + reach
