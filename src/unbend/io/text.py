@@ -21,6 +21,8 @@ LINES = 50_000
 BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 17
 # A block must hold a row: bytes of a field, and how much longer rows may be than the first ones.
 FIELD, LONGER_ROWS, LARGEST_BLOCK = 64, 4, 1 << 30
+# Every column of a block costs some microseconds: blocks hold so many rows, up to so many bytes.
+ROWS, WIDE_BYTES = 128, 1 << 26
 # What stands behind the separator that ends every row; no header has this name.
 END = "\n"
 
@@ -103,12 +105,11 @@ class TextSource:
             for name in wanted
         }
         end = [END] if self.layout.trailing else []
-        usual, longest = BLOCK_BYTES if whole else STREAM_BYTES, LONGER_ROWS * self.layout.longest
         return [
             reader.ReadOptions(
                 column_names=[*self.names, *end],
                 skip_rows=self.layout.header_lines,
-                block_size=min(max(usual, FIELD * len(self.names), longest), LARGEST_BLOCK),
+                block_size=self._block_bytes(whole),
                 use_threads=whole,
             ),
             reader.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=True),
@@ -120,6 +121,12 @@ class TextSource:
                 decimal_point="," if self.layout.decimal_comma else ".",
             ),
         ]
+
+    def _block_bytes(self, whole: bool) -> int:
+        """Bytes of a block: at least a row, and of wide rows many where all are read."""
+        longest = self.layout.longest
+        usual = min(max(BLOCK_BYTES, ROWS * longest), WIDE_BYTES) if whole else STREAM_BYTES
+        return min(max(usual, FIELD * len(self.names), LONGER_ROWS * longest), LARGEST_BLOCK)
 
     def _column(self, column: Any, aside: bool) -> Array:
         array: Array = column.to_numpy(zero_copy_only=False)
