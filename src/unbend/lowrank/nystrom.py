@@ -151,7 +151,10 @@ class Factored(LinearOperator):
         """Eigenvalues and vectors that do not vanish."""
         values = np.square(self.scaled).sum(axis=0)
         keep = values > ROUNDING * float(values.max(initial=0.0))
-        return values[keep], self.scaled[:, keep] / np.sqrt(values[keep])
+        # Where eigenvalues differ by many orders of magnitude, columns are orthogonal only up to
+        # the rounding of the larger ones, which QR takes out of the smaller.
+        vectors, triangle = np.linalg.qr(self.scaled[:, keep])
+        return values[keep], np.asarray(vectors * np.sign(np.diag(triangle)))
 
 
 @dataclass(frozen=True, eq=False)
