@@ -81,7 +81,7 @@ class ColumnPasses(ABC):
         def work(squares: FloatArray) -> FloatArray:
             squares -= mean
             squares = self._rows_centred(squares)
-            return np.asarray(np.linalg.qr(squares, mode="r") / 2)
+            return np.asarray(np.linalg.qr(squares, mode="r")) / 2
 
         factor: FloatArray = np.zeros((0, len(mean)))
         for _, part in self.passed(work):
