@@ -161,7 +161,7 @@ class Similarities:
 def _spread(rows: FloatArray, centre: FloatArray) -> float:
     """Largest distance of a row to the centre."""
     chunks = row_chunks(len(rows), 16 * rows.shape[1], 1 << 20)
-    return max(float(_lengths(rows[some] - centre).max()) for some in chunks) ** 0.5
+    return float(np.sqrt(max(_lengths(rows[some] - centre).max() for some in chunks)))
 
 
 def _lengths(rows: FloatArray) -> FloatArray:
@@ -233,7 +233,7 @@ def unit_rows(rows: FloatArray, centre: FloatArray | None) -> FloatArray:
     lengths = np.sqrt(_lengths(units))[:, None]
     np.divide(units, lengths, out=units, where=lengths > 0)
     if centre is None:
-        return units
+        return np.asarray(units)
     length = float(np.linalg.norm(centre))
     units -= centre / length
     away = rows - centre
@@ -242,7 +242,7 @@ def unit_rows(rows: FloatArray, centre: FloatArray | None) -> FloatArray:
     # |x| − |c| = (x − c)·(x + c) / (|x| + |c|) keeps the digits in which lengths differ.
     longer = (away * (rows[near] + centre)).sum(axis=1, keepdims=True) / (own + length)
     units[near] = (away - longer * (centre / length)) / own
-    return units
+    return np.asarray(units)
 
 
 def finite(values: FloatArray) -> FloatArray:
