@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.sensors.networks import network, places, rigid_error
+from tests.localization.networks import network, places, rigid_error
 from threadpoolctl import threadpool_limits
 
 from unbend.graphs import components
-from unbend.sensors import Springs, localize
-from unbend.sensors.springs import relative_weights
-from unbend.sensors.starts import reweighted
-from unbend.unfold import of_graph
+from unbend.localization import Springs, localize
+from unbend.localization.springs import relative_weights
+from unbend.localization.starts import reweighted
+from unbend.mvu import of_graph
 
 RESULTS = Path(__file__).with_suffix(".json")
 # Sensors, neighbours, noise and layouts: the book's network, and small ones of other shapes.

@@ -23,8 +23,8 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 import unbend
+from unbend.mds import FittedStress, MetricStress, Monotone, Pairs
 from unbend.neighbors import PointSpace
-from unbend.stress import FittedStress, MetricStress, Monotone, Pairs
 
 ROUNDS = 3
 

@@ -19,8 +19,8 @@ from unbend.eigen.factor import Symbolic, analyse
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.local import affine_bases, align, quadratic_bases
+from unbend.mds import MetricStress, Pairs
 from unbend.neighbors import PointSpace
-from unbend.stress import MetricStress, Pairs
 
 Stage = Callable[[int], Any]
 ROUNDS = 3

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 import unbend
 from unbend.datasets import swiss_roll
 from unbend.graphs import undirected
+from unbend.mvu import of_graph, unfold
 from unbend.neighbors import PointSpace
-from unbend.unfold import of_graph, unfold
 
 RESULTS = Path(__file__).with_suffix(".json")
 CASES = (

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from unbend.base.params import parameters
 from unbend.datasets import SURFACES
+from unbend.estimators.params import parameters
 from unbend.registry import METHODS
 
 # Eigenvectors of a walk or a Laplacian hold a chart only together.

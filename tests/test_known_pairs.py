@@ -11,9 +11,9 @@ from scipy.spatial.distance import pdist, squareform
 import unbend
 from tests.conformance.cases import refused
 from unbend import MetricMDS, NonmetricMDS, ReplicatedMDS
+from unbend.mds import FittedStress, MetricStress, Monotone, Pairs
+from unbend.mds.sparse_pairs import factored, iterated, laplacian
 from unbend.quality import procrustes
-from unbend.stress import FittedStress, MetricStress, Monotone, Pairs
-from unbend.stress.listed import factored, iterated, laplacian
 
 RNG = np.random.default_rng(3)
 DISTANCES = squareform(pdist(RNG.normal(size=(40, 4))))

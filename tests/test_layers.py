@@ -11,39 +11,36 @@ import unbend
 
 PACKAGE = Path(unbend.__file__).parent
 
-# Each part of the package, lowest first; a part may import those on its own line and below.
-LAYERS = [
-    {"arrays", "atomic", "bars", "checks", "files", "progress", "report", "memory"},
-    {"_kernels"},
-    {
-        "neighbors",
-        "graphs",
-        "local",
-        "problem",
-        "eigen",
-        "gram",
-        "kernel_distances",
-        "centred",
-        "lowrank",
-        "precision",
-        "extend",
-        "preimage",
-        "rounding",
-        "stress",
-        "unfold",
-    },
-    {"dimension", "jobs", "quality"},
-    {"base", "methods", "registry", "sensors", "storage"},
-    {"datasets", "io"},
-    {"plot"},
-    {"choose"},
-    {"apps", "cli", "sklearn", "versions", "__init__", "__main__"},
-]
-CORE = set().union(*LAYERS[:3])
+DESIGN = Path(__file__).parent.parent / "docs" / "design.md"
+
 LIGHT = {"numpy", "scipy", "unbend"}
-HEAVY = {"sklearn", "joblib"}
-# Extras that one file of the core imports when it is asked for what needs them.
-EXTRAS = {"neighbors/wavelets.py": {"pywt"}}
+# Packages that only these layers may import at the top of a file; all others are imported where
+# they are used, by name.
+HEAVY = {
+    "measures": {"sklearn"},
+    "estimators": {"sklearn"},
+    "advice": {"sklearn", "joblib"},
+}
+FREE = {"pictures", "faces"}
+# Files that import what the rest of their layer does not.
+EXTRAS = {
+    "neighbors/metrics/wavelets.py": {"pywt"},
+    "validation/threads.py": {"joblib"},
+}
+
+
+def read_layers() -> dict[str, list[str]]:
+    """Return the parts of each layer, in the order of the table in docs/design.md."""
+    table = DESIGN.read_text().split("## Layers")[1].split("\n## ")[0]
+    rows = [line.split("|")[1:4] for line in table.splitlines() if line.startswith("| ")][1:]
+    return {
+        name.strip(): [word.rstrip("/").removesuffix(".py") for word in where.strip(" `").split()]
+        for name, where, _ in rows
+    }
+
+
+LAYERS = read_layers()
+ORDER = [part for parts in LAYERS.values() for part in parts]
 
 
 def part(path: Path) -> str:
@@ -64,20 +61,28 @@ def imports(path: Path) -> set[str]:
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_file_imports_only_its_own_layer_and_those_below(path):
-    level = next(number for number, layer in enumerate(LAYERS) if part(path) in layer)
-    allowed = set().union(*LAYERS[: level + 1])
-    used = {name.split(".")[1] for name in imports(path) if name.startswith("unbend.")}
-    assert used <= allowed
+def test_the_table_lists_every_part_of_the_package():
+    parts = {part(path) for path in FILES}
+    assert sorted(ORDER) == sorted(parts)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_part_imports_only_parts_before_it(name):
+    """One order for all parts also means that no two import each other."""
+    allowed = set(ORDER[: ORDER.index(name) + 1])
+    for path in FILES:
+        if part(path) == name:
+            used = {other.split(".")[1] for other in imports(path) if other.startswith("unbend.")}
+            assert used <= allowed, path
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_upper_layers_import_more_than_numpy_and_scipy(path):
+    layer = next(name for name, parts in LAYERS.items() if part(path) in parts)
     packages = {name.split(".")[0] for name in imports(path)} - set(sys.stdlib_module_names)
-    allowed = LIGHT if part(path) in CORE | {"quality", "datasets"} else LIGHT | HEAVY
-    if part(path) not in {"apps", "cli", "plot"}:
-        assert packages <= allowed | EXTRAS.get(path.relative_to(PACKAGE).as_posix(), set())
+    if layer not in FREE:
+        extras = EXTRAS.get(path.relative_to(PACKAGE).as_posix(), set())
+        assert packages <= LIGHT | HEAVY.get(layer, set()) | extras
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -9,8 +9,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from tests.stages.drawn import LAW, rngs
 from unbend import NonmetricMDS
+from unbend.mds import FittedStress, Interval, Monotone, Pairs, Ratio, Replicated
 from unbend.quality import procrustes
-from unbend.stress import FittedStress, Interval, Monotone, Pairs, Ratio, Replicated
 
 PLANE = np.random.default_rng(0).normal(size=(50, 2))
 EXACT = squareform(pdist(PLANE))

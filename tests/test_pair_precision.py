@@ -5,10 +5,10 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import unbend
+from unbend.mds import Pairs
+from unbend.mds.precision import classical_stress
 from unbend.neighbors import PointSpace
 from unbend.sklearn import Isomap as ScikitIsomap
-from unbend.stress import Pairs
-from unbend.stress.precision import classical_stress
 
 UNIT = float(np.finfo(np.float32).eps) / 2
 

@@ -11,9 +11,9 @@ from sklearn.neighbors import kneighbors_graph
 import unbend
 from unbend import Isomap
 from unbend.datasets import swiss_roll
+from unbend.gram.precision import TOLERANCE, kernel_geodesics
 from unbend.graphs import geodesics, undirected
 from unbend.neighbors import PointSpace
-from unbend.precision import TOLERANCE, kernel_geodesics
 
 ROLL = swiss_roll(1100, random_state=0).points
 SMALLEST = float(np.finfo(np.float64).eps)

@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 import unbend
 from unbend.datasets import swiss_roll
-from unbend.jobs import THREADS_PER_CORE, available_cores, threads
 from unbend.registry import METHODS
+from unbend.validation.threads import THREADS_PER_CORE, available_cores, threads
 
 ROLL = swiss_roll(1500, random_state=0).points
 CLASSES = {entry.class_name: entry.load() for entry in METHODS}
@@ -78,7 +78,7 @@ def test_n_jobs_that_are_no_count_raise(n_jobs):
 def test_cores_that_the_process_may_not_use_are_not_counted():
     script = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
-        "from unbend.jobs import available_cores, threads;"
+        "from unbend.validation.threads import available_cores, threads;"
         "assert (available_cores(), threads(-1), threads(-2)) == (1, 1, 1)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -18,19 +18,19 @@ from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 __version__ = "0.1.0"
 
 _MODULES = {
-    "choose",
     "datasets",
     "dimension",
     "eigen",
     "graphs",
     "io",
+    "localization",
     "lowrank",
+    "mds",
+    "mvu",
     "neighbors",
     "plot",
     "quality",
-    "sensors",
-    "stress",
-    "unfold",
+    "selection",
 }
 _NAMES = {
     **{
@@ -46,12 +46,12 @@ _NAMES = {
             "stability",
             "suggest",
         ),
-        "unbend.choose",
+        "unbend.selection",
     ),
     **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
     "Report": "unbend.report",
     "load": "unbend.storage",
-    "localize": "unbend.sensors",
+    "localize": "unbend.localization",
     "monitoring": "unbend.progress",
     "progress_bar": "unbend.bars",
     "memory_limit": "unbend.memory",

@@ -9,9 +9,9 @@ import time
 import pytest
 
 from tests.cli.program import PROGRAM, sentence, unbend
-from unbend.base.params import parameters
 from unbend.cli.app import COMMANDS, application
 from unbend.cli.parameters import ALL, GENERAL, method_entry, option_name, options_of
+from unbend.estimators.params import parameters
 
 NAMES = [
     "embed",

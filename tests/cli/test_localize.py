@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cli.program import numbers, sentence, unbend
-from tests.sensors.networks import network, places
+from tests.localization.networks import network, places
 
 
 def files(folder, first=0):

@@ -9,9 +9,9 @@ import pytest
 
 from tests.oracles import embeddings, kernels, neighbors
 from unbend.arrays import FloatArray
-from unbend.base.neighborhood import NeighborhoodEmbedding
-from unbend.base.params import FLAG, Choice, parameters
 from unbend.datasets import s_curve
+from unbend.estimators.neighborhood import NeighborhoodEmbedding
+from unbend.estimators.params import FLAG, Choice, parameters
 from unbend.registry import METHODS
 
 CLASSES = [entry.load() for entry in METHODS]

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 import unbend
 import unbend.sklearn as swapped
-from unbend.base.params import parameters
 from unbend.dimension.estimators import ESTIMATORS
+from unbend.estimators.params import parameters
 from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 
 CLASSES = [entry.load() for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)]

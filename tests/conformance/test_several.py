@@ -12,7 +12,7 @@ from sklearn.base import clone
 import unbend
 from tests.conformance.cases import STRICT, assert_same, curve, over, quietly, refused
 from unbend.arrays import FloatArray
-from unbend.base.params import parameters
+from unbend.estimators.params import parameters
 from unbend.registry import SEVERAL
 
 CLASSES = [entry.load() for entry in SEVERAL]

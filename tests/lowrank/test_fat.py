@@ -10,10 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 from tests.oracles.embeddings import subspace_angle
 from tests.stages.drawn import LAW, rngs
 from unbend.eigen import Fat, solve
+from unbend.eigen.problem import SpectralProblem
 from unbend.graphs import adjacency, degrees, laplacian, symmetrize, weigh
 from unbend.lowrank import SKETCHES, fat, fat_rows
 from unbend.neighbors import PointSpace
-from unbend.problem import SpectralProblem
 from unbend.report import recording, stage
 
 MODES = ["gat", "irat", "prat"]

@@ -11,6 +11,7 @@ from tests.stages.drawn import EPS, LAW, rngs
 from unbend import quality
 from unbend.datasets import s_curve, swiss_roll
 from unbend.eigen import Nystrom, solve
+from unbend.eigen.problem import SpectralProblem
 from unbend.lowrank import (
     CentredDistances,
     Eigenfunctions,
@@ -18,7 +19,6 @@ from unbend.lowrank import (
     nystrom_extension,
     orthogonal_nystrom,
 )
-from unbend.problem import SpectralProblem
 
 
 def psd(rng, n, rank):

@@ -7,8 +7,8 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from tests.oracles.embeddings import subspace_angle
-from unbend.lowrank.similarities import GaussianSimilarities, SimilarityColumns
-from unbend.lowrank.spectral import spectral_columns
+from unbend.gram.similarities import GaussianSimilarities, SimilarityColumns
+from unbend.gram.spectral import spectral_columns
 
 
 def gaussian_columns(points, few, gamma):

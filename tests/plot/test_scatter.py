@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import unbend
 from tests.plot.drawn import edges_drawn, marks, order_of, same_points
-from unbend.plot.colours import GREY, MOST_CLASSES, PALETTE, bivariate
+from unbend.plot.colors import GREY, MOST_CLASSES, PALETTE, bivariate
 
 RNG = np.random.default_rng(0)
 PLANE = RNG.normal(size=(60, 2))
@@ -100,7 +100,7 @@ def test_numbers_within_words_are_sorted_as_numbers():
 
 @pytest.mark.parametrize("classes", [8, 10, 25, 40])
 def test_every_class_has_a_look_of_its_own(classes):
-    from unbend.plot.colours import colouring
+    from unbend.plot.colors import colouring
 
     groups = colouring([f"c{number}" for number in range(classes)] * 2, 2 * classes).groups()
     assert len({(group.colour, group.markers) for group in groups}) == classes

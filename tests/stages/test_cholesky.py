@@ -19,9 +19,9 @@ from unbend import _kernels
 from unbend._kernels import kernels, reference
 from unbend.eigen import Auto, solve
 from unbend.eigen.factor import NotPositiveDefinite, analyse
+from unbend.eigen.problem import SpectralProblem
 from unbend.graphs import adjacency, laplacian, symmetrize, weigh
 from unbend.neighbors import PointSpace
-from unbend.problem import SpectralProblem
 
 both = pytest.mark.parametrize("kernel", [kernels, reference], ids=["chosen", "reference"])
 compiled = pytest.mark.skipif(_kernels.name != "native", reason="the plain kernels run here")

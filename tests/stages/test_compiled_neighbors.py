@@ -22,8 +22,9 @@ from tests.stages.searches import (
 )
 from unbend._kernels import reference
 from unbend._kernels.reference.neighbors import sum_of_squares
-from unbend.neighbors import DistanceSpace, Metric, PointSpace, products, shortlists
-from unbend.neighbors.products import Cloud
+from unbend.neighbors import DistanceSpace, Metric, PointSpace
+from unbend.neighbors.index import brute_force, shortlists
+from unbend.neighbors.index.brute_force import Cloud
 
 
 @every_kernel
@@ -98,10 +99,10 @@ def exact(new, points, scale):
 
 def run_cloud(name, points, k, new=None, threads=1):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "kernels", kernels(name))
+        patch.setattr(brute_force, "kernels", kernels(name))
         patch.setattr(shortlists, "kernels", kernels(name))
         patch.setattr(shortlists, "TILE", 48)
-        patch.setattr(products, "SPARE", 4)
+        patch.setattr(brute_force, "SPARE", 4)
         cloud = Cloud.of(points)
         if new is None:
             return cloud.neighbors(k, threads), cloud.scale

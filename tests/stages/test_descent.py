@@ -11,7 +11,7 @@ from tests.stages.drawn import LAW, blobs, rngs
 from tests.stages.searches import every_kernel, kernels, native
 from unbend._kernels import reference
 from unbend.neighbors import NNDescent, PointSpace
-from unbend.neighbors.descent import FREE
+from unbend.neighbors.index.nn_descent import FREE
 from unbend.report import recording, stage
 
 N, K = 3000, 12

@@ -10,11 +10,11 @@ from scipy.sparse.linalg import LinearOperator
 from tests.oracles.embeddings import perpendicular, subspace_angle
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend.eigen import Auto, Dense, Lanczos, ShiftInvert, auto, solve
+from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.solve import NotConverged
 from unbend.graphs import laplacian, undirected, weigh
 from unbend.local import affine_bases, align
 from unbend.neighbors import PointSpace
-from unbend.problem import SpectralProblem
 
 SOLVERS = [Dense(), Lanczos(), ShiftInvert(), Auto()]
 every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: type(s).__name__)

@@ -11,7 +11,7 @@ from tests.oracles.neighbors import nearest, pairwise, shortest_paths, union_gra
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend.datasets import swiss_roll
 from unbend.eigen import solve
-from unbend.extend import Nystrom
+from unbend.extension import Nystrom
 from unbend.gram import Gram, Squares, negative_share
 from unbend.graphs import geodesics, undirected
 from unbend.neighbors import PointSpace

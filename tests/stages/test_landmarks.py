@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unbend.base.landmarks import landmarks_of_space
+from unbend.estimators.landmarks import landmarks_of_space
 from unbend.neighbors import Metric, PointSpace
 
 

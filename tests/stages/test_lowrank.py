@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.embeddings import subspace_angle
 from tests.stages.drawn import EPS, LAW, rngs
-from unbend.lowrank import dual_axes, em_axes, sensible_axes
+from unbend.gram.principal import dual_axes, em_axes, sensible_axes
 
 TOL = 1e-8
 WAYS = {

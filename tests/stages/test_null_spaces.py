@@ -8,9 +8,9 @@ from scipy.linalg import eigh
 from scipy.sparse import block_diag, csr_array
 
 from unbend.eigen import Lanczos, ShiftInvert, krylov, solve
+from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.shift_invert import NULL_RESIDUAL
 from unbend.eigen.solve import NotConverged
-from unbend.problem import SpectralProblem
 
 
 def graph_laplacian(n, rng):

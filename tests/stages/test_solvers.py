@@ -13,9 +13,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from tests.stages.drawn import EPS, LAW
 from unbend.eigen import SOLVERS, Auto, Dense, Lanczos, ShiftInvert, auto, signed, solve
+from unbend.eigen.problem import SpectralProblem
 from unbend.graphs import adjacency, degrees, laplacian, symmetrize, weigh
 from unbend.neighbors import PointSpace
-from unbend.problem import SpectralProblem
 from unbend.report import recording, stage
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS)

@@ -12,12 +12,11 @@ import unbend
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import kernel_distances, preimage
-from unbend.centred import PointGram
 from unbend.eigen import Dense, Lanczos, dense, krylov, solve
-from unbend.gram import Gram, Squares
-from unbend.lowrank.similarities import GaussianSimilarities
-from unbend.neighbors import norms
-from unbend.problem import Formable, SpectralProblem
+from unbend.eigen.problem import Formable, SpectralProblem
+from unbend.gram import Gram, PointGram, Squares
+from unbend.gram.similarities import GaussianSimilarities
+from unbend.neighbors.metrics import norms
 
 
 def counted(matrix):

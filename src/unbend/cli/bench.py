@@ -79,8 +79,8 @@ def _rows(table: str | None, surface: str, columns: Columns, rows: int, seed: in
 
 
 def _estimators(names: list[str] | None, components: int) -> dict[str, Any]:
-    from unbend.choose._methods import made
-    from unbend.choose.comparison import USUAL
+    from unbend.selection._methods import made
+    from unbend.selection.comparison import USUAL
 
     return {name: made(name, n_components=components) for name in names or USUAL}
 
@@ -119,7 +119,7 @@ def _facts(rows: Any, times: Any, failures: dict[str, str], repeat: int) -> dict
     import platform
     from statistics import median
 
-    from unbend.jobs import available_cores
+    from unbend.validation.threads import available_cores
     from unbend.versions import versions
 
     return {

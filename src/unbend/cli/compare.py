@@ -99,7 +99,7 @@ def compare(
 
 def parameters_of(tried: Sequence[str]) -> dict[str, list[object]]:
     """Read parameters and the values to try: n_neighbors=8,12."""
-    from unbend.base.params import parameters
+    from unbend.estimators.params import parameters
     from unbend.registry import METHODS
 
     read: dict[str, list[object]] = {}

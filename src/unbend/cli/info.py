@@ -49,7 +49,7 @@ def _inside(value: object) -> str:
 
 
 def _installed() -> dict[str, Any]:
-    from unbend.jobs import available_cores
+    from unbend.validation.threads import available_cores
     from unbend.versions import versions
 
     return {**versions(), "threads": available_cores()}

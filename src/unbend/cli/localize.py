@@ -69,9 +69,9 @@ def localize(
     whether its distances determine where it is. A network in several pieces is placed piece by
     piece, and a warning tells so.
     """
-    from unbend.sensors import localize as find
-    from unbend.sensors.localize import WEIGHTS
-    from unbend.sensors.search import STARTS
+    from unbend.localization import localize as find
+    from unbend.localization.localize import WEIGHTS
+    from unbend.localization.search import STARTS
 
     if start not in STARTS:
         raise Misuse(f"--start {start} is not allowed: it must be one of {', '.join(STARTS)}")

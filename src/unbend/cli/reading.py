@@ -208,7 +208,7 @@ def read_sample(name: str, columns: Columns, rows: int, seed: int) -> "Table":
     """Read data, and keep at most so many of their rows, drawn at random."""
     import numpy as np
 
-    from unbend.choose._points import drawn
+    from unbend.selection._points import drawn
 
     read = read_rows(name, columns)
     chosen = np.zeros(len(read.table), dtype=bool)

@@ -11,10 +11,10 @@ from scipy.sparse.csgraph import connected_components
 from unbend._kernels import kernels
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, is_sparse
 from unbend.graphs.given import refuse_graph
-from unbend.jobs import threads
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.neighbors.norms import Plain
+from unbend.neighbors.metrics.norms import Plain
+from unbend.validation.threads import threads
 
 MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None

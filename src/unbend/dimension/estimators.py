@@ -17,8 +17,8 @@ from sklearn.utils.validation import validate_data
 from unbend import dimension as functions
 from unbend.arrays import FloatArray
 from unbend.atomic import atomic_fit
-from unbend.checks import one_positional
 from unbend.dimension.value import Dimension
+from unbend.validation.scalars import one_positional
 
 
 class DimensionEstimator(BaseEstimator):

@@ -2,13 +2,12 @@
 
 from unbend.eigen.auto import Auto
 from unbend.eigen.dense import Dense
+from unbend.eigen.fat import Fat, few_columns
 from unbend.eigen.lanczos import Lanczos
+from unbend.eigen.nystrom import Nystrom
+from unbend.eigen.problem import SpectralProblem, Spectrum
 from unbend.eigen.shift_invert import ShiftInvert
 from unbend.eigen.solve import SOLVERS, Solver, signed, solve
-
-# After `solve`, which parts of `lowrank` import.
-from unbend.eigen.fat import Fat, few_columns  # isort: skip
-from unbend.eigen.nystrom import Nystrom  # isort: skip
 
 __all__ = [
     "SOLVERS",
@@ -19,6 +18,8 @@ __all__ = [
     "Nystrom",
     "ShiftInvert",
     "Solver",
+    "SpectralProblem",
+    "Spectrum",
     "few_columns",
     "signed",
     "solve",

@@ -9,9 +9,9 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
 from unbend.eigen.lanczos import Lanczos
+from unbend.eigen.problem import DENSE_ROWS, SpectralProblem
 from unbend.eigen.shift_invert import ShiftInvert
 from unbend.memory import available_memory
-from unbend.problem import DENSE_ROWS, SpectralProblem
 from unbend.report import note
 
 # Block products that Lanczos takes for a bottom end, and how many operations of a factorisation,
@@ -29,7 +29,7 @@ class Auto:
     Examples
     --------
     >>> import numpy as np
-    >>> from unbend.problem import SpectralProblem
+    >>> from unbend.eigen.problem import SpectralProblem
     >>> Auto().choose(SpectralProblem(np.eye(5), "top"), 2)
     (Dense(), '5 rows: small enough for LAPACK')
     """

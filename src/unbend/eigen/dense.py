@@ -8,8 +8,8 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.eigen.problem import Formable, Matrix, SpectralProblem
 from unbend.memory import reserve
-from unbend.problem import Formable, Matrix, SpectralProblem
 
 # Share of the spectrum up to which LAPACK finds a part in less time than the whole: half of it for
 # a few pairs of 100 to 1000 rows, all of it for a quarter.
@@ -37,7 +37,7 @@ class Dense:
     --------
     >>> import numpy as np
     >>> from unbend.eigen import solve
-    >>> from unbend.problem import SpectralProblem
+    >>> from unbend.eigen.problem import SpectralProblem
     >>> solve(SpectralProblem(np.diag([3.0, 2.0, 1.0]), "top"), 2, Dense()).values
     array([3., 2.])
     """

@@ -8,8 +8,8 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.auto import worth_factorising
 from unbend.eigen.factor import NotPositiveDefinite, analyse
 from unbend.eigen.krylov import Apply, products
+from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.shift_invert import inverse
-from unbend.problem import SpectralProblem
 from unbend.report import note
 
 

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from unbend._kernels import kernels
 from unbend._kernels.objects import Analysis, Factor
 from unbend.arrays import FloatArray, IntArray
+from unbend.eigen.problem import Matrix
 from unbend.memory import reserve
-from unbend.problem import Matrix
 
 
 class NotPositiveDefinite(ValueError):

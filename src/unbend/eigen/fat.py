@@ -7,9 +7,9 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.eigen.dual import leading, own_products
 from unbend.eigen.nystrom import Nystrom, is_count, told
+from unbend.eigen.problem import SpectralProblem
 from unbend.lowrank.fat import BESIDE, MODES, Mode, column_norms, seen_by, wrapped, wrapping
 from unbend.lowrank.sketch import SKETCHES, Sketch
-from unbend.problem import SpectralProblem
 from unbend.report import note
 
 

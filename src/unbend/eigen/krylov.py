@@ -12,14 +12,12 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
-from unbend.problem import Matrix, SpectralProblem
+from unbend.eigen.problem import Matrix, SpectralProblem
+from unbend.lowrank.qr import orthonormal_columns
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
 
-# Sine of the angle to the span of the other columns of a block from which on its Gram matrix
-# tells them apart: errors are rounding divided by its square.
-WELL_APART = 1e-2
 # Part of an orthonormal block inside a space up to which taking it out leaves it well conditioned;
 # the size of the random part of a block that has more, and how often it is given one.
 LITTLE = 0.1
@@ -261,22 +259,3 @@ def products(matrix: Matrix, threads: int) -> Apply:
         return image
 
     return apply
-
-
-def orthonormal_columns(block: FloatArray) -> FloatArray:
-    """Orthonormal basis of the columns: by their Gram matrix where they are well apart.
-
-    That takes two products; what it lacks in accuracy a second time makes up for.
-    """
-    # Squares that overflow show on the diagonal; beside it they may cancel to NaN.
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = block.T @ block
-    length = np.sqrt(np.diag(gram))
-    if np.all((length > 0) & np.isfinite(length)):
-        try:
-            root = np.linalg.cholesky(gram / np.outer(length, length))
-        except np.linalg.LinAlgError:
-            root = np.zeros_like(gram)
-        if np.diag(root).min() > WELL_APART:
-            return np.asarray(block @ (np.linalg.inv(root).T / length[:, None]))
-    return np.linalg.qr(block)[0]

@@ -8,7 +8,7 @@ import numpy as np
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.krylov import Iteration, RitzPairs, block_krylov
-from unbend.problem import SpectralProblem
+from unbend.eigen.problem import SpectralProblem
 
 # A pair of the top end must have a residual below this many tolerances of its own eigenvalue, or
 # as small as rounding lets it become: vectors are scaled by √λ, however small λ is.

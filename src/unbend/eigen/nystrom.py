@@ -6,9 +6,9 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.dual import leading
+from unbend.eigen.problem import SpectralProblem
 from unbend.lowrank.fat import BESIDE, seen_by
 from unbend.lowrank.nystrom import Factored, factor_eigenpairs, filled, nystrom_factor
-from unbend.problem import SpectralProblem
 from unbend.report import note, warn
 
 # Sine of the angle from which on coordinates are no longer those of the kernel.

@@ -9,7 +9,7 @@ from unbend.arrays import FloatArray
 from unbend.eigen.dense import Dense
 from unbend.eigen.factor import Symbolic, analyse
 from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov
-from unbend.problem import SpectralProblem
+from unbend.eigen.problem import SpectralProblem
 from unbend.report import note
 
 # Relative to the norm of the matrix: residuals of exact vectors; values, and residuals, of vectors

@@ -9,8 +9,8 @@ from unbend.arrays import FloatArray
 from unbend.eigen.auto import Auto
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
+from unbend.eigen.problem import SpectralProblem, Spectrum
 from unbend.eigen.shift_invert import ShiftInvert
-from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note, warn
 
 

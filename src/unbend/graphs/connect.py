@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import Space
-from unbend.neighbors.value import Neighbors
 
 # A component up to this size asks one shared index for size + 1 neighbours, one of which must lie
 # outside it; a larger one asks an index of everything outside it.

@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from unbend.arrays import with_short_indices
 from unbend.graphs.graph import undirected
-from unbend.neighbors.value import Neighbors
+from unbend.neighbors.neighbors import Neighbors
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.checks import whole
 from unbend.graphs.given import edges_of, is_graph
 from unbend.graphs.graph import components, undirected
 from unbend.graphs.neighborhood_sizes import (
@@ -17,10 +16,11 @@ from unbend.graphs.neighborhood_sizes import (
     sound_from,
 )
 from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding, local_spectra
+from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.points import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
-from unbend.neighbors.value import Neighbors
+from unbend.validation.scalars import whole
 
 # A number of neighbours is suggested where the last coordinate costs at most half of what would
 # hide it, so that a constant somewhat wrong does no harm; where that many would jump, 0.8 of it.

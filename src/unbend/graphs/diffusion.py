@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, diags_array, eye_array
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs.graph import symmetrize
-from unbend.neighbors.value import Neighbors
+from unbend.neighbors.neighbors import Neighbors
 
 
 @dataclass(frozen=True, eq=False)

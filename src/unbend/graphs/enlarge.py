@@ -7,8 +7,8 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs.connect import Bridges, check_measured, distances_out
 from unbend.graphs.graph import components
+from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import Space
-from unbend.neighbors.value import Neighbors
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
-from unbend.checks import check_threads
 from unbend.graphs.graph import as_edges
 from unbend.memory import reserve
 from unbend.report import step
+from unbend.validation.scalars import check_threads
 
 Precision = type[np.floating] | np.dtype[np.floating]
 

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from unbend.graphs.graph import Graph
 from unbend.graphs.interchange import LabelledGraph, Meaning, from_igraph, from_networkx
-from unbend.neighbors.value import Neighbors
+from unbend.neighbors.neighbors import Neighbors
 
 READERS = {"networkx": from_networkx, "igraph": from_igraph}
 OTHER = {"length": "similarities", "similarity": "lengths"}

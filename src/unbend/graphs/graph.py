@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
-from unbend.neighbors.value import Neighbors
+from unbend.neighbors.neighbors import Neighbors
 
 How = Literal["max", "min", "mean"]
 

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.graphs.graph import Graph, as_edges, both_ways
-from unbend.neighbors.value import Neighbors
+from unbend.neighbors.neighbors import Neighbors
 
 Meaning = Literal["length", "similarity"]
 

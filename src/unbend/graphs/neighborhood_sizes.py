@@ -7,8 +7,8 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs.graph import Graph, components, undirected
 from unbend.graphs.noise import LocalSpectra, extents, local_spectra
+from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import Space
-from unbend.neighbors.value import Neighbors
 
 # When neighbourhoods grow, the variance of geodesics along the longest direction may fall to this
 # share; where it falls further, an edge has jumped from one fold of the data to another.

@@ -17,8 +17,8 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.graphs.geodesics import Paths
 from unbend.graphs.graph import Graph
+from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import Space, centred_gram
-from unbend.neighbors.value import Neighbors
 
 # A sheet of length ℓ has ℓ² = 12 V. The coordinate costs what the first mode of a string does,
 # π²/12, the wave what its second does, (2π)²/12. Bending costs it 4.73⁴/12² = 3.5 as a free beam

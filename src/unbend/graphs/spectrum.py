@@ -6,14 +6,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
-from unbend.checks import whole
 from unbend.eigen import solve
+from unbend.eigen.problem import SpectralProblem
 from unbend.graphs.geodesics import Paths
 from unbend.graphs.graph import as_edges, components
 from unbend.graphs.laplacian import laplacian
 from unbend.graphs.quantities import as_undirected, volume, volumes
 from unbend.memory import reserve
-from unbend.problem import SpectralProblem
+from unbend.validation.scalars import whole
 
 # Distances are sums with rounding: bounds of the diameter that agree to this share are one number.
 ROUNDING = 1e-12

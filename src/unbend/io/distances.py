@@ -150,7 +150,7 @@ def _is_square(values: FloatArray) -> bool:
 def _square(table: Table, opened: Source) -> FloatArray:
     distances = _square_values(table, opened)
     _check_finite(distances, opened.where)
-    from unbend.base.inputs import check_distances, check_not_negative
+    from unbend.estimators.inputs import check_distances, check_not_negative
 
     check_not_negative(distances)
     check_distances(distances)
@@ -265,7 +265,7 @@ def _graph(graph: csr_array, where: str) -> csr_array:
     if not np.isfinite(graph.data).all():
         raise ValueError(f"{where} holds a distance that is not finite: leave it out")
     # The checks come with scikit-learn, which reading tables does without.
-    from unbend.base.inputs import check_both_ways, check_not_negative
+    from unbend.estimators.inputs import check_both_ways, check_not_negative
 
     check_not_negative(graph.data)
     check_both_ways(graph)

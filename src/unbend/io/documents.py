@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unbend.io.dialect import not_utf8
 from unbend.io.files import File, file_of
 from unbend.io.folders import files_of, is_folder, is_paths
-from unbend.io.layout import not_utf8
 from unbend.io.numerals import Array
 from unbend.io.reading import Source, check_no_separator, is_file, open_source
 from unbend.io.table import Roles

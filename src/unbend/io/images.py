@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.checks import whole
 from unbend.io.folders import Gathered, files_of, is_folder, is_paths
 from unbend.io.numerals import Array
 from unbend.io.pictures import SUFFIXES, Kind, picture, picture_kind, pixels_of
@@ -15,6 +14,7 @@ from unbend.io.scans import Tally
 from unbend.io.stacks import from_stack, room, stack_of
 from unbend.io.table import Table
 from unbend.report import step, warn
+from unbend.validation.scalars import whole
 
 
 @dataclass(frozen=True, eq=False)

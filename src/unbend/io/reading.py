@@ -10,10 +10,10 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.io.arrays import columns_source, matrix_source, npy_source, npz_source
 from unbend.io.arrow import ArrowSource
 from unbend.io.cube import Cube
+from unbend.io.dialect import layout_of
 from unbend.io.files import File, file_of, format_of
 from unbend.io.frames import frame_source
 from unbend.io.hdf5 import Hdf5Source
-from unbend.io.layout import layout_of
 from unbend.io.mat import mat_source
 from unbend.io.matrix_market import matrix_market_source
 from unbend.io.missing import check_policy, column_means, settled, settled_batch

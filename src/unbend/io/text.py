@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from unbend.io.dialect import Layout, not_utf8
 from unbend.io.files import File
-from unbend.io.layout import Layout, not_utf8
 from unbend.io.numerals import MISSING, Array, inferred, numbers
 from unbend.io.optional import available, needed
 from unbend.io.separators import Records

@@ -13,7 +13,6 @@ from unbend.lowrank.nystrom import (
     nystrom_extension,
     orthogonal_nystrom,
 )
-from unbend.lowrank.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.lowrank.qr import RankRevealingQR, strong_qr
 from unbend.lowrank.selection import (
     WeightedColumns,
@@ -42,16 +41,12 @@ __all__ = [
     "Interpolative",
     "NormalisedAffinities",
     "PivotedCholesky",
-    "PrincipalAxes",
     "RankRevealingLU",
     "RankRevealingQR",
     "RowBlocks",
     "SignedTriangle",
     "Svd",
     "WeightedColumns",
-    "dual_axes",
-    "em_axes",
-    "exact_axes",
     "fat",
     "fat_rows",
     "greedy_columns",
@@ -69,7 +64,6 @@ __all__ = [
     "randomized_interpolative",
     "randomized_svd",
     "rank_revealing_lu",
-    "sensible_axes",
     "single_pass_svd",
     "sketch_matrix",
     "sketched",

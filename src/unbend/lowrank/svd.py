@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen.krylov import orthonormal_columns
 from unbend.lowrank.blocks import RowBlocks
 from unbend.lowrank.inputs import adjoint_product, at_least, finite, multiplied
+from unbend.lowrank.qr import orthonormal_columns
 from unbend.lowrank.sketch import Sketch, check_sketch, sketch_matrix, sketched
 
 # Columns of the sketch beyond the rank, powers of A'A, and vectors that measure an error.

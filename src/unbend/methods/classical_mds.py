@@ -5,18 +5,17 @@ from typing import Any, TypeGuard, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.gram import Built, BuiltColumns, GramEmbedding, given_columns
-from unbend.base.inputs import new_rows, open_space, rows_of_numbers, square_similarities
-from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
-from unbend.base.scaled import way_back
-from unbend.centred import PointGram
 from unbend.eigen import Nystrom
-from unbend.extend import Extension, LinearInverse
-from unbend.gram import Gram, SimilaritySquares, Squares
-from unbend.lowrank.columns import Columns
+from unbend.estimators.gram import Built, BuiltColumns, GramEmbedding, given_columns
+from unbend.estimators.inputs import new_rows, open_space, rows_of_numbers, square_similarities
+from unbend.estimators.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
+from unbend.estimators.shepard import way_back
+from unbend.extension import Extension, LinearInverse
+from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
+from unbend.gram.columns import Columns
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
-from unbend.neighbors.norms import Plain
+from unbend.neighbors.metrics.norms import Plain
 
 
 @final

@@ -7,10 +7,11 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import NOTHING, Choice, Matching, Real, declared, param, shared
-from unbend.base.search import Needs
-from unbend.extend import Diffused, Fitted, Rule
+from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.estimators.params import NOTHING, Choice, Matching, Real, declared, param, shared
+from unbend.estimators.search import Needs
+from unbend.extension import Diffused, Fitted, Rule
 from unbend.graphs import degrees, laplacian
 from unbend.graphs.diffusion import (
     Affinity,
@@ -21,7 +22,6 @@ from unbend.graphs.diffusion import (
     without_density,
 )
 from unbend.neighbors import Neighbors
-from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note
 
 ALPHAS = {"graph_laplacian": 0.0, "laplace_beltrami": 1.0, "self_tuning": 0.0}

@@ -6,21 +6,21 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
-from unbend.base.inputs import generator
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import NOTHING, Choice, declared, param
-from unbend.base.search import Needs
 from unbend.eigen import Nystrom, few_columns, solve
-from unbend.extend import Fitted, GeodesicNystrom
+from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.estimators.inputs import generator
+from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.estimators.params import NOTHING, Choice, declared, param
+from unbend.estimators.search import Needs
+from unbend.extension import Fitted, GeodesicNystrom
 from unbend.gram import Gram, negative_share
+from unbend.gram.columns import KnownColumns, placed_by_columns
+from unbend.gram.precision import kernel_geodesics
 from unbend.graphs import geodesics, undirected
-from unbend.jobs import threads
-from unbend.lowrank.columns import KnownColumns, placed_by_columns
 from unbend.lowrank.nystrom import Factored
-from unbend.precision import kernel_geodesics
-from unbend.problem import SpectralProblem, Spectrum
 from unbend.quality import residual_variance
 from unbend.report import note, warn
+from unbend.validation.threads import threads
 
 # Dimensions of the residual-variance curve, and rows it is measured on at most.
 CURVE, CURVE_ROWS = 10, 2000

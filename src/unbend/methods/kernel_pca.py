@@ -6,16 +6,15 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from unbend.arrays import FloatArray, row_chunks
-from unbend.base.gram import Built, BuiltColumns, GramEmbedding, given_columns
-from unbend.base.inputs import rows_of_numbers, square_similarities
-from unbend.base.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
-from unbend.centred import CentredGram, PointGram
 from unbend.eigen import Nystrom
-from unbend.extend import Extension
-from unbend.gram import Gram, SimilaritySquares, Squares
-from unbend.kernel_distances import FeatureDistances, Similarities, feature_squares
-from unbend.lowrank.columns import ColumnPasses
-from unbend.lowrank.similarities import FeatureColumns, GaussianSimilarities, SimilarityColumns
+from unbend.estimators.gram import Built, BuiltColumns, GramEmbedding, given_columns
+from unbend.estimators.inputs import rows_of_numbers, square_similarities
+from unbend.estimators.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
+from unbend.extension import Extension
+from unbend.gram import CentredGram, Gram, PointGram, SimilaritySquares, Squares
+from unbend.gram.columns import ColumnPasses
+from unbend.gram.kernels import FeatureDistances, Similarities, feature_squares
+from unbend.gram.similarities import FeatureColumns, GaussianSimilarities, SimilarityColumns
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
 from unbend.preimage import FixedPoint, LateRidge

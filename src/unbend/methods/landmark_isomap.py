@@ -5,17 +5,17 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.inputs import generator
-from unbend.base.landmarks import LANDMARKS, choose_landmarks
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import Choice, Integer, declared, param
-from unbend.base.search import Needs
-from unbend.extend import Fitted, GeodesicNystrom, Nystrom
+from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.estimators.inputs import generator
+from unbend.estimators.landmarks import LANDMARKS, choose_landmarks
+from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.estimators.params import Choice, Integer, declared, param
+from unbend.estimators.search import Needs
+from unbend.extension import Fitted, GeodesicNystrom, Nystrom
 from unbend.gram import Gram
 from unbend.graphs import undirected
-from unbend.jobs import threads
-from unbend.problem import SpectralProblem, Spectrum
 from unbend.report import note
+from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
 AUTO = 200

@@ -5,10 +5,11 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.embedding import Embedding
-from unbend.base.inputs import generator, new_rows, open_space
-from unbend.base.landmarks import LANDMARKS, landmarks_of_space
-from unbend.base.params import (
+from unbend.eigen import signed, solve
+from unbend.estimators.embedding import Embedding
+from unbend.estimators.inputs import generator, new_rows, open_space
+from unbend.estimators.landmarks import LANDMARKS, landmarks_of_space
+from unbend.estimators.params import (
     FUNCTION,
     MAPPING,
     NOTHING,
@@ -19,14 +20,13 @@ from unbend.base.params import (
     declared,
     param,
 )
-from unbend.base.scaled import check_size, way_back
-from unbend.eigen import signed, solve
-from unbend.extend import Nystrom
+from unbend.estimators.shepard import check_size, way_back
+from unbend.extension import Nystrom
 from unbend.gram import Gram, Squares
-from unbend.jobs import threads
-from unbend.lowrank.columns import Columns, pivot_weights
+from unbend.gram.columns import Columns, pivot_weights
 from unbend.neighbors import METRICS, GraphSpace, Space, described
 from unbend.report import note, stage
+from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
 AUTO = 100

@@ -6,21 +6,21 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.inputs import generator
-from unbend.base.landmarks import LANDMARKS, choose_landmarks
-from unbend.base.neighborhood import Finish, Part
-from unbend.base.params import Choice, Integer, Real, declared, param, shared
-from unbend.base.unfolding import CONSTRAINTS, UnfoldingEmbedding, nothing_to_unfold
 from unbend.eigen import solve
 from unbend.eigen.factor import analyse
+from unbend.eigen.problem import SpectralProblem
+from unbend.estimators.inputs import generator
+from unbend.estimators.landmarks import LANDMARKS, choose_landmarks
+from unbend.estimators.neighborhood import Finish, Part
+from unbend.estimators.params import Choice, Integer, Real, declared, param, shared
+from unbend.estimators.unfolding import CONSTRAINTS, UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
-from unbend.jobs import threads
 from unbend.memory import reserve
 from unbend.methods.lle import reconstruction_weights
+from unbend.mvu import Edges, Unfolding, of_graph, unfold_spanned
 from unbend.neighbors import GraphSpace, Neighbors
-from unbend.problem import SpectralProblem
 from unbend.report import note, warn
-from unbend.unfold import Edges, Unfolding, of_graph, unfold_spanned
+from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
 AUTO = 50

@@ -5,19 +5,19 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.all_pairs import all_pairs
-from unbend.base.doubts import noted_repetition
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import FUNCTION, NOTHING, Choice, Real, declared, param
-from unbend.base.search import Needs
 from unbend.eigen import few_columns
-from unbend.extend import Fitted, Harmonic
+from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.estimators.all_pairs import all_pairs
+from unbend.estimators.diagnostics import noted_repetition
+from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.estimators.params import FUNCTION, NOTHING, Choice, Real, declared, param
+from unbend.estimators.search import Needs
+from unbend.extension import Fitted, Harmonic
 from unbend.graphs import adjacency, degrees, heat_kernel, weigh
 from unbend.graphs.graph import How, symmetric_part
 from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Weight
 from unbend.neighbors import Neighbors
-from unbend.problem import SpectralProblem, Spectrum
 
 
 @final

@@ -5,14 +5,14 @@ from typing import ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import FLAG, Real, declared, param
-from unbend.base.search import Needs
-from unbend.extend import Barycentric, Fitted, Rule
-from unbend.jobs import threads
+from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.estimators.params import FLAG, Real, declared, param
+from unbend.estimators.search import Needs
+from unbend.extension import Barycentric, Fitted, Rule
 from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
-from unbend.problem import SpectralProblem, Spectrum
+from unbend.validation.threads import threads
 
 
 def reconstruction_weights(

@@ -3,11 +3,11 @@
 from typing import ClassVar, final
 
 from unbend.arrays import FloatArray
-from unbend.base.alignment import AlignmentEmbedding
-from unbend.base.params import declared
-from unbend.base.search import Needs
-from unbend.jobs import threads
+from unbend.estimators.alignment import AlignmentEmbedding
+from unbend.estimators.params import declared
+from unbend.estimators.search import Needs
 from unbend.local import affine_bases
+from unbend.validation.threads import threads
 
 
 @final

@@ -5,13 +5,13 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.dissimilarities import Given
-from unbend.base.params import Choice, declared, param
-from unbend.base.scaling import Scaling
-from unbend.extend import Extension
-from unbend.jobs import threads
-from unbend.stress import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
-from unbend.stress.place import Stretched
+from unbend.estimators.dissimilarities import Given
+from unbend.estimators.params import Choice, declared, param
+from unbend.estimators.scaling import Scaling
+from unbend.extension import Extension
+from unbend.mds import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
+from unbend.mds.placement import Stretched
+from unbend.validation.threads import threads
 
 
 @final

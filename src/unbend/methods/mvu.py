@@ -2,13 +2,13 @@
 
 from typing import final
 
-from unbend.base.inputs import generator
-from unbend.base.neighborhood import Finish, Part
-from unbend.base.params import FLAG, Choice, declared, param
-from unbend.base.unfolding import UnfoldingEmbedding, nothing_to_unfold
+from unbend.eigen.problem import SpectralProblem
+from unbend.estimators.inputs import generator
+from unbend.estimators.neighborhood import Finish, Part
+from unbend.estimators.params import FLAG, Choice, declared, param
+from unbend.estimators.unfolding import UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
-from unbend.problem import SpectralProblem
-from unbend.unfold import locally_complete, of_graph, unfold
+from unbend.mvu import locally_complete, of_graph, unfold
 
 
 @final

@@ -5,13 +5,11 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.base.dissimilarities import Given
-from unbend.base.params import Choice, declared, param
-from unbend.base.scaling import Scaling
-from unbend.extend import Extension
-from unbend.jobs import threads
-from unbend.report import warn
-from unbend.stress import (
+from unbend.estimators.dissimilarities import Given
+from unbend.estimators.params import Choice, declared, param
+from unbend.estimators.scaling import Scaling
+from unbend.extension import Extension
+from unbend.mds import (
     FittedStress,
     Interval,
     Monotone,
@@ -23,7 +21,9 @@ from unbend.stress import (
     Transformation,
     principal_axes,
 )
-from unbend.stress.transformations import of_distances_size
+from unbend.mds.transformations import of_distances_size
+from unbend.report import warn
+from unbend.validation.threads import threads
 
 # Fewer different disparities than this, over many pairs, say that clusters fell into points.
 FEW_STEPS = 3

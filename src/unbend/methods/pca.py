@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.base.batches import open_batches, triangular_factor
-from unbend.base.embedding import Embedding
-from unbend.base.inputs import generator, rows_of_numbers
-from unbend.base.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param
 from unbend.eigen import signed
-from unbend.extend import Linear, LinearInverse
-from unbend.lowrank import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
+from unbend.estimators.batches import open_batches, triangular_factor
+from unbend.estimators.embedding import Embedding
+from unbend.estimators.inputs import generator, rows_of_numbers
+from unbend.estimators.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param
+from unbend.extension import Linear, LinearInverse
+from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.

@@ -6,10 +6,11 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
-from unbend.base.batches import Batches, open_batches, triangular_factor
-from unbend.base.embedding import Embedding
-from unbend.base.inputs import generator, rows_of_numbers
-from unbend.base.params import (
+from unbend.eigen import signed
+from unbend.estimators.batches import Batches, open_batches, triangular_factor
+from unbend.estimators.embedding import Embedding
+from unbend.estimators.inputs import generator, rows_of_numbers
+from unbend.estimators.params import (
     FLAG,
     NOTHING,
     RANDOM,
@@ -19,8 +20,7 @@ from unbend.base.params import (
     declared,
     param,
 )
-from unbend.eigen import signed
-from unbend.extend import Linear, LinearInverse
+from unbend.extension import Linear, LinearInverse
 from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
 from unbend.report import Report, note, stage
 

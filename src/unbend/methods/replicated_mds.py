@@ -7,15 +7,12 @@ from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.base.dissimilarities import Given
-from unbend.base.inputs import generator
-from unbend.base.params import Choice, declared, param, shared
-from unbend.base.scaled import Shepard, tolerance
-from unbend.base.several import SeveralScaling
-from unbend.jobs import threads
-from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
-from unbend.report import Report, note, stage, warn
-from unbend.stress import (
+from unbend.estimators.dissimilarities import Given
+from unbend.estimators.inputs import generator
+from unbend.estimators.params import Choice, declared, param, shared
+from unbend.estimators.several import SeveralScaling
+from unbend.estimators.shepard import Shepard, tolerance
+from unbend.mds import (
     FittedStress,
     OwnStress,
     Pairs,
@@ -25,9 +22,12 @@ from unbend.stress import (
     quasi_newton,
     starts,
 )
-from unbend.stress.pairs import mean_pairs
-from unbend.stress.place import MeanOfCurves
-from unbend.stress.transformations import of_distances_size
+from unbend.mds.pairs import mean_pairs
+from unbend.mds.placement import MeanOfCurves
+from unbend.mds.transformations import of_distances_size
+from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
+from unbend.report import Report, note, stage, warn
+from unbend.validation.threads import threads
 
 
 @final

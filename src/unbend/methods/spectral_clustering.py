@@ -10,12 +10,12 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.base.inputs import generator, plain_input
-from unbend.base.model import Model
-from unbend.base.params import Choice, Integer, declared, param, shared, validate
-from unbend.jobs import in_new_thread
+from unbend.estimators.inputs import generator, plain_input
+from unbend.estimators.model import Model
+from unbend.estimators.params import Choice, Integer, declared, param, shared, validate
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
+from unbend.validation.threads import in_new_thread
 
 # What is handed on to the embedding.
 EIGENMAPS = (

@@ -5,13 +5,13 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.base.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.base.params import Real, declared, param, shared
-from unbend.base.search import Needs
-from unbend.jobs import threads
+from unbend.eigen.problem import SpectralProblem
+from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.estimators.params import Real, declared, param, shared
+from unbend.estimators.search import Needs
 from unbend.methods.lle import LLE, lle_problem, reconstruction_weights
-from unbend.problem import SpectralProblem
 from unbend.report import note
+from unbend.validation.threads import threads
 
 
 @final

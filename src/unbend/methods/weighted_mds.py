@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.base.dissimilarities import Given, unknown
-from unbend.base.inputs import generator
-from unbend.base.params import declared
-from unbend.base.several import SeveralScaling
+from unbend.estimators.dissimilarities import Given, unknown
+from unbend.estimators.inputs import generator
+from unbend.estimators.params import declared
+from unbend.estimators.several import SeveralScaling
+from unbend.mds.indscal import scalar_products, scale_individually
 from unbend.memory import reserve
 from unbend.report import Report, note, stage, warn
-from unbend.stress.individual import scalar_products, scale_individually
 
 
 @dataclass(frozen=True, eq=False)

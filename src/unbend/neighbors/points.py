@@ -11,15 +11,15 @@ from scipy.spatial import KDTree
 from unbend._kernels import kernels, reference
 from unbend._kernels.objects import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.checks import check_count, check_radius, check_threads
 from unbend.memory import reserve
-from unbend.neighbors.descent import NNDescent
+from unbend.neighbors.index.brute_force import Cloud
+from unbend.neighbors.index.nn_descent import NNDescent
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
-from unbend.neighbors.norms import Plain
-from unbend.neighbors.products import Cloud
+from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
-from unbend.neighbors.value import Neighbors
 from unbend.report import note, step
+from unbend.validation.scalars import check_count, check_radius, check_threads
 
 # Beyond this many columns a KD-tree visits most of its leaves and matrix products win.
 TREE_COLUMNS = 15

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.checks import check_count, check_radius
+from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
-from unbend.neighbors.value import Neighbors
+from unbend.validation.scalars import check_count, check_radius
 
 
 @dataclass(frozen=True, eq=False)

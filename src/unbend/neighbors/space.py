@@ -6,7 +6,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
-from unbend.neighbors.value import Neighbors
+from unbend.neighbors.neighbors import Neighbors
 
 
 class Space(ABC):

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from unbend.plot.fits import dimension_fits
     from unbend.plot.images import feature_images, thumbnails
     from unbend.plot.pages import interactive
+    from unbend.plot.reliability import point_quality, stability_ellipses
     from unbend.plot.saving import save
     from unbend.plot.scattering import scatter
     from unbend.plot.sheet import before_after, contact_sheet
-    from unbend.plot.spots import point_quality, stability_ellipses
     from unbend.plot.trust import consistency
 
 # No module may be named like a function: importing it would hide the function.

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from unbend import quality
 from unbend.arrays import FloatArray
-from unbend.plot.colours import MARKERS, PALETTE
+from unbend.plot.colors import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.style import (
     FAINT,

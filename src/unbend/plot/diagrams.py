@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from unbend import quality
 from unbend.arrays import FloatArray, IntArray
-from unbend.plot.colours import PALETTE
+from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.style import (
     FAINT,

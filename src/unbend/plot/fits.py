@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from unbend.dimension import Dimension
-from unbend.plot.colours import PALETTE
+from unbend.plot.colors import PALETTE
 from unbend.plot.style import FAINT, INK, LABEL, SMALL, new_picture, plain, soften
 
 ACROSS = 3

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-from unbend.checks import whole
 from unbend.plot.inputs import drawable
 from unbend.plot.scattering import scatter
 from unbend.plot.style import (
@@ -20,6 +19,7 @@ from unbend.plot.style import (
     plain,
     value_colours,
 )
+from unbend.validation.scalars import whole
 
 # Side of a thumbnail as a share of the width of the axes.
 SIDE = 0.06

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 
 from unbend.arrays import FloatArray
-from unbend.plot.colours import GREY, PALETTE, Chart, Colouring, Labels, Plain, Values
+from unbend.plot.colors import GREY, PALETTE, Chart, Colouring, Labels, Plain, Values
 from unbend.plot.edges import Edges
 from unbend.plot.style import (
     SMALL,

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.transforms import Bbox
 
 from unbend.arrays import FloatArray
-from unbend.plot.colours import LONGEST_NAME
+from unbend.plot.colors import LONGEST_NAME
 from unbend.plot.style import INK, SMALL, drawing_order, plain
 
 # Names that are tried; more than some hundred never have room.

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.plot.colours import (
+from unbend.plot.colors import (
     GREY,
     MARKERS,
     PALETTE,
@@ -21,7 +21,7 @@ from unbend.plot.colours import (
 )
 from unbend.plot.edges import Edges, edges
 from unbend.plot.inputs import Drawable, drawable, one_a_row
-from unbend.plot.lanes import beside_the_line
+from unbend.plot.strip import beside_the_line
 
 MOST_COLUMNS = 6
 # Beyond this many, points in the plane are drawn by the graphics card, as those in space always.

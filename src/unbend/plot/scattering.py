@@ -6,13 +6,13 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
-from unbend.plot.colours import Colouring, Labels, Values, colouring
+from unbend.plot.colors import Colouring, Labels, Values, colouring
 from unbend.plot.edges import Edges, edges
 from unbend.plot.inputs import Drawable, drawable, one_a_row
-from unbend.plot.keys import add_key
-from unbend.plot.lanes import beside_the_line
 from unbend.plot.layers import draw_edges, draw_points
+from unbend.plot.legend import add_key
 from unbend.plot.names import write_names
+from unbend.plot.strip import beside_the_line
 from unbend.plot.style import (
     HEIGHT,
     TITLE,

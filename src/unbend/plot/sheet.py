@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
-from unbend.plot.colours import Colouring, Plain, colouring
+from unbend.plot.colors import Colouring, Plain, colouring
 from unbend.plot.inputs import drawable, method_name
-from unbend.plot.keys import add_key_beside, key_width
-from unbend.plot.lanes import beside_the_line
 from unbend.plot.layers import draw_points
+from unbend.plot.legend import add_key_beside, key_width
+from unbend.plot.strip import beside_the_line
 from unbend.plot.style import DPI, SMALL, TITLE, Picture, plain, point_size
 from unbend.registry import METHODS
 

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from unbend.graphs import Consistency
-from unbend.plot.colours import PALETTE
+from unbend.plot.colors import PALETTE
 from unbend.plot.style import (
     FAINT,
     INK,

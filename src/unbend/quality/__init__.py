@@ -1,7 +1,6 @@
 """How good an embedding is, with or without the true coordinates."""
 
 from unbend.quality.corank import CoRanking, coranking, coranking_matrix
-from unbend.quality.directions import repeated_directions
 from unbend.quality.geometry import (
     conformality_error,
     density_distortion,
@@ -18,6 +17,7 @@ from unbend.quality.ranks import (
     mean_relative_rank_errors,
     trustworthiness,
 )
+from unbend.quality.redundancy import repeated_directions
 from unbend.quality.spread import residual_variance, widest_gap
 
 __all__ = [

@@ -11,8 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 from unbend.arrays import is_sparse
 from unbend.atomic import atomic_fit
 from unbend.graphs import bridge, components, geodesics, undirected
-from unbend.jobs import in_new_thread, threads
 from unbend.neighbors import DistanceSpace, Metric, Neighbors, PointSpace, Space
+from unbend.validation.threads import in_new_thread, threads
 
 APART = "The number of connected components of the neighbors graph is {count} > 1."
 

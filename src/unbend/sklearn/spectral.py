@@ -16,11 +16,11 @@ from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.atomic import atomic_fit
-from unbend.base.inputs import generator
 from unbend.eigen import solve
+from unbend.eigen.problem import SpectralProblem
+from unbend.estimators.inputs import generator
 from unbend.graphs import components, degrees, laplacian
-from unbend.jobs import in_new_thread
-from unbend.problem import SpectralProblem
+from unbend.validation.threads import in_new_thread
 
 
 class SpectralEmbedding(ScikitSpectralEmbedding):

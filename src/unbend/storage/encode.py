@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unbend.arrays import is_sparse
-from unbend.extend import Linear, LinearInverse
+from unbend.extension import Linear, LinearInverse
 from unbend.neighbors import Space
 from unbend.storage import npy
 from unbend.storage.classes import fields, function_name, is_estimator, is_value, value_name

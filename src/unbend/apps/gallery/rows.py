@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from unbend.arrays import FloatArray
-from unbend.base.params import parameters
 from unbend.datasets import SURFACES, Surface
+from unbend.estimators.params import parameters
 from unbend.quality import procrustes, trustworthiness
 from unbend.quality.procrustes import Kind
 from unbend.registry import METHODS, Entry

@@ -6,7 +6,7 @@ from pathlib import Path
 from unbend.apps.gallery.rows import Panel, Row
 from unbend.apps.gallery.table import shown_error, shown_trust
 from unbend.plot import save
-from unbend.plot.colours import Values
+from unbend.plot.colors import Values
 from unbend.plot.sheet import Cell, draw_cells
 
 

@@ -24,7 +24,7 @@ from unbend.apps.study.words import (
     commands,
     names_of,
 )
-from unbend.choose.judging import BETTER
+from unbend.selection.judging import BETTER
 
 MOST_COLUMNS = 40
 LONGEST = 60

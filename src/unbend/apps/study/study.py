@@ -9,18 +9,18 @@ import numpy as np
 
 from unbend.apps.study.columns import Column, described
 from unbend.arrays import BoolArray, IntArray
-from unbend.choose import choose_dimension, compare, stability, suggest
-from unbend.choose._points import drawn
-from unbend.choose.comparison import Comparison, Trial
-from unbend.choose.dimensions import DimensionChoice
-from unbend.choose.suggestion import Suggestion
 from unbend.io import Table
 from unbend.io.missing import settled
 from unbend.io.reading import open_source
 from unbend.io.table import Roles
-from unbend.plot.colours import Labels, colouring
+from unbend.plot.colors import Labels, colouring
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.report import stage
+from unbend.selection import choose_dimension, compare, stability, suggest
+from unbend.selection._points import drawn
+from unbend.selection.comparison import Comparison, Trial
+from unbend.selection.dimensions import DimensionChoice
+from unbend.selection.suggestion import Suggestion
 
 # Neighbours that the measures look at, and fits to parts of the rows.
 NEIGHBORS, RESAMPLES = 10, 5

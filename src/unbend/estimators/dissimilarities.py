@@ -1,0 +1,289 @@
+"""The gate of scaling methods: points, distances or similarities become pairs with weights."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.estimators.inputs import (
+    check_distances,
+    check_scale,
+    open_space,
+    plain_input,
+    rows_of_numbers,
+    square_similarities,
+)
+from unbend.estimators.known import known_pairs
+from unbend.mds import Pairs
+from unbend.mds.precision import DOUBLE_OBJECTS, pair_precision
+from unbend.mds.starts import parts
+from unbend.memory import reserve
+from unbend.neighbors import DistanceSpace, PointSpace, Space
+from unbend.report import note
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Objects to scale: their pairs, unless only drawn, and the points they are, if they are."""
+
+    pairs: Pairs
+    points: PointSpace | None
+    dtype: np.dtype[Any]
+
+
+def gather(
+    estimator: BaseEstimator,
+    X: Any,
+    weights: Any,
+    mask: Any,
+    threads: int,
+    *,
+    listed: bool = False,
+) -> Given:
+    """Check what the user passed and make pairs of it, `listed` if it is sparse and that is asked.
+
+    A caller that cannot work with a list gets all pairs.
+    """
+    X = plain_input(estimator, X)
+    if listed and estimator.metric == "precomputed" and is_sparse(X):
+        return _gather_listed(estimator, X, weights, mask)
+    if isinstance(X, np.ma.MaskedArray):
+        # What is masked is not known: as plain arrays its numbers would count.
+        X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
+    points: PointSpace | None = None
+    square: FloatArray = np.empty((0, 0))
+    if estimator.metric == "precomputed":
+        square, dtype = square_distances(estimator, X)
+    elif estimator.metric == "kernel":
+        square, dtype = _from_similarities(estimator, X)
+    else:
+        space, dtype = open_space(estimator, X, threads)
+        points = space if isinstance(space, PointSpace) else None
+    n = len(square) if points is None else points.n
+    checked = _weights(weights, mask, n)
+
+    def between(some: IntArray) -> FloatArray:
+        if points is None:
+            return np.asarray(square[np.ix_(some, some)], dtype=np.float64)
+        few = points.take(some)
+        return few.distances_of(few.rows(np.arange(few.n)))
+
+    dtype_of_pairs = pair_precision(n, between, estimator.n_components)
+    reserve(
+        np.dtype(dtype_of_pairs).itemsize * n * (n - 1) // 2 * (1 if checked is None else 2),
+        f"the dissimilarities of {n} objects",
+        "use MetricMDS(solver='sgd') on points, which never holds them, or PCA",
+    )
+    with np.errstate(over="ignore"):
+        pairs = (
+            Pairs.of_square(square, dtype=dtype_of_pairs)
+            if points is None
+            else Pairs.of_points(points, dtype_of_pairs)
+        )
+    if checked is not None:
+        both = Pairs.of_square(checked, dtype=dtype_of_pairs).dissimilarities
+        both = both if pairs.weights is None else both * pairs.weights
+        pairs = Pairs(n, pairs.dissimilarities, both)
+    note(
+        rows=n,
+        pairs=len(pairs.dissimilarities),
+        unknown=unknown(pairs),
+        precision=np.dtype(dtype_of_pairs).name,
+    )
+    _check_single_precision(pairs)
+    return Given(pairs, points, dtype)
+
+
+def _gather_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> Given:
+    distances = checked_distances(estimator, X, reset=True)
+    n, columns = distances.shape
+    if n != columns:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
+        )
+    pairs = known_pairs(distances, estimator.repair == "clean")
+    checked = _weights(weights, mask, n)
+    if checked is not None and pairs.ends is not None:
+        weighed = checked[tuple(pairs.ends)]
+        known = weighed > 0
+        pairs = Pairs(n, pairs.dissimilarities[known], weighed[known], pairs.ends[:, known])
+    stored = len(pairs.dissimilarities)
+    note(rows=n, pairs=stored, unknown=n * (n - 1) // 2 - stored)
+    return Given(pairs, None, distances.dtype)
+
+
+def unknown(pairs: Pairs) -> int:
+    """Count the pairs that weigh nothing."""
+    return 0 if pairs.weights is None else int(np.sum(pairs.weights == 0))
+
+
+def _check_single_precision(pairs: Pairs) -> None:
+    """Refuse dissimilarities of many objects whose squares single precision cannot hold."""
+    largest = float(pairs.dissimilarities.max(initial=0.0))
+    if pairs.dissimilarities.dtype == np.float32 and not 1e-15 < (largest or 1.0) < 1e15:
+        raise ValueError(
+            f"more than {DOUBLE_OBJECTS} objects are kept in single precision and their largest "
+            f"distance, {largest:.1e}, leaves it: rescale X to about one"
+        )
+
+
+def check_connected(pairs: Pairs) -> None:
+    """Refuse groups of objects between which no distance is known."""
+    count = parts(pairs)
+    if count > 1:
+        raise ValueError(
+            f"the known pairs leave {count} groups of objects between which no distance is known: "
+            "give at least one distance between any two groups, or scale each group alone"
+        )
+
+
+def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
+    """Symmetric distances, NaN where not known; the estimator's `repair` says what is mended."""
+    distances = checked_distances(estimator, X, reset=True)
+    n, columns = distances.shape
+    if n != columns:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
+        )
+    if is_sparse(distances):
+        reserve(8 * n**2, f"{n} x {n} distances, of which few are known", "use MetricMDS")
+        return known_pairs(distances, estimator.repair == "clean").square(), distances.dtype
+    if estimator.repair == "clean":
+        return cleaned(distances), distances.dtype
+    missing = np.isnan(distances)
+    if np.any(missing != missing.T):
+        raise ValueError(
+            "X has a NaN whose mirror image is a number: a distance that is not known must be NaN "
+            "both ways, or use repair='clean'"
+        )
+    check_distances(
+        np.where(missing, 0.0, distances) if missing.any() else distances, "; repair='clean' does"
+    )
+    return distances, distances.dtype
+
+
+def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
+    """Points, or distances all of which are known."""
+    X = plain_input(estimator, X)
+    if not is_sparse(X):
+        if estimator.metric != "precomputed":
+            return open_space(estimator, X, threads)
+        square, dtype = square_distances(estimator, X)
+        if not np.isnan(square).any():
+            return DistanceSpace(np.array(square, dtype=np.float64)), dtype
+    raise ValueError("solver='sgd' needs points or all distances: use solver='lbfgs'")
+
+
+def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Rows of distances, NaN where not known, none negative unless that is to be mended."""
+    distances = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        accept_sparse="csr",
+        ensure_all_finite=False if is_sparse(X) else "allow-nan",
+        ensure_min_samples=2 if reset else 1,
+    )
+    values = distances.data if is_sparse(distances) else distances
+    if is_sparse(distances) and not np.isfinite(values).all():
+        raise ValueError(
+            "the sparse matrix stores NaN or infinity: leave distances that are not known out"
+        )
+    largest = float(np.abs(values).max(initial=0.0, where=~np.isnan(values)))
+    check_scale(largest, fitting=reset)
+    if np.any(values < 0) and not (reset and estimator.repair == "clean"):
+        raise ValueError(
+            f"distances must not be negative and the smallest is {np.nanmin(values):g}: if these "
+            "are similarities, use metric='kernel' or convert them; repair='clean' sets them to 0"
+        )
+    return distances
+
+
+def cleaned(distances: FloatArray) -> FloatArray:
+    """Average both directions where both are known, and raise what is negative to zero."""
+    there, back = distances, distances.T
+    mean = np.where(np.isnan(there), back, np.where(np.isnan(back), there, (there + back) / 2))
+    with np.errstate(invalid="ignore"):
+        note(
+            asymmetry=float(np.nanmax(np.abs(there - back), initial=0.0)),
+            negative=int(np.sum(mean < 0)),
+            diagonal=float(np.nanmax(np.abs(distances.diagonal()), initial=0.0)),
+        )
+        mean = np.where(mean < 0, 0.0, mean)
+    np.fill_diagonal(mean, 0.0)
+    return np.asarray(mean)
+
+
+def _from_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
+    """Convert similarities of covariance type: d² = s_ii + s_jj − 2 s_ij."""
+    clean = estimator.repair == "clean"
+    kernel, dtype = square_similarities(estimator, X, "metric='kernel'", symmetric=not clean)
+    if clean:
+        note(asymmetry=float(np.abs(kernel - kernel.T).max()))
+        kernel = (kernel + kernel.T) / 2
+    diagonal = kernel.diagonal()
+    squares = diagonal + diagonal[:, None] - 2.0 * kernel
+    lowest, size = float(squares.min()), float(np.abs(kernel).max())
+    if lowest < -1e-10 * size and not clean:
+        raise ValueError(
+            "metric='kernel' needs similarities of covariance type, s_ii + s_jj >= 2 s_ij, and "
+            f"that is off by {-lowest:g}: convert the similarities to distances yourself; "
+            "repair='clean' takes such pairs for equal"
+        )
+    note(conversion="d² = s_ii + s_jj − 2 s_ij")
+    return np.sqrt(np.maximum(squares, 0.0)), dtype
+
+
+def _weights(weights: Any, mask: Any, n: int) -> FloatArray | None:
+    """Weights of all pairs (n, n), zero where the mask says that a pair is not known."""
+    checked = None
+    for name, given in (("weights", weights), ("mask", mask)):
+        if given is None:
+            continue
+        if is_sparse(given):
+            reserve(8 * n**2, f"{name} of {n} x {n} pairs", "leave them out")
+        array = np.asarray(given.toarray() if is_sparse(given) else given)
+        if array.shape != (n, n) or array.dtype.kind not in "bifu":
+            raise ValueError(
+                f"{name} must be an array of numbers, one for each pair, {n} x {n}: its shape is "
+                f"{array.shape}"
+            )
+        array = array.astype(np.float64)
+        if not np.isfinite(array).all() or array.min() < 0:
+            raise ValueError(f"{name} must be finite numbers that are not negative")
+        _check_range(array, name)
+        if not np.array_equal(array, array.T):
+            raise ValueError(f"{name} must be symmetric: pass (W + W.T) / 2 if that is meant")
+        array = (array != 0).astype(np.float64) if name == "mask" else array
+        checked = array if checked is None else checked * array
+    return checked
+
+
+def _check_range(weights: FloatArray, name: str) -> None:
+    """Refuse weights whose sums of squares, or whose size in single precision, are lost."""
+    positive = weights[weights > 0]
+    low, high = (1e-30, 1e30) if len(weights) > DOUBLE_OBJECTS else (1e-100, 1e100)
+    if len(positive) and (positive.min() < low or positive.max() > high):
+        raise ValueError(
+            f"{name} from {positive.min():.0e} to {positive.max():.0e} leave the range of {low:g} "
+            f"to {high:g} in which sums keep their digits: divide them by their largest, and set "
+            "those that do not count to 0"
+        )
+
+
+def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:
+    """Check new rows: points, or distances to the fitted objects."""
+    X = plain_input(estimator, X)
+    if points is not None:
+        rows = rows_of_numbers(estimator, X, reset=False)
+        return np.ascontiguousarray(rows, dtype=np.float64)
+    if is_sparse(X):
+        raise ValueError("new rows must be dense distances, NaN where they are not known")
+    rows = np.asarray(checked_distances(estimator, X, reset=False), dtype=np.float64)
+    if np.isnan(rows).all(axis=1).any():
+        raise ValueError("a new row has no distance to any fitted object: give it at least one")
+    return rows

@@ -1,0 +1,99 @@
+"""Choosing a few rows that stand for all."""
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.cluster import MiniBatchKMeans
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.graphs import Paths, geodesics
+from unbend.neighbors import PointSpace, Space
+from unbend.neighbors.metrics.norms import Wrapped
+from unbend.report import step
+from unbend.validation.threads import in_new_thread
+
+LANDMARKS = ("maxmin", "random", "kmeans")
+# Rows for each landmark among which those farthest apart are sought.
+SAMPLE = 100
+
+
+def choose_landmarks(
+    how: str,
+    count: int,
+    space: Space,
+    lengths: csr_array,
+    rng: np.random.Generator,
+    threads: int,
+) -> tuple[IntArray, FloatArray]:
+    """Landmarks, and the geodesic distances from each to all rows (m, n)."""
+    if how == "maxmin":
+        return _farthest_first(count, lengths, rng)
+    landmarks = (
+        np.sort(rng.choice(space.n, count, replace=False))
+        if how == "random"
+        else _nearest_to_centres(count, space, rng)
+    )
+    return landmarks, geodesics(lengths, landmarks, threads=threads)
+
+
+def landmarks_of_space(how: str, count: int, space: Space, rng: np.random.Generator) -> IntArray:
+    """Landmarks by the distances of the space itself, sorted."""
+    if how == "kmeans":
+        return _nearest_to_centres(count, space, rng)
+    # Farthest of all would be the outliers, and would take a pass over the rows for each.
+    drawn = count if how == "random" else min(space.n, SAMPLE * count)
+    sample = np.sort(rng.choice(space.n, drawn, replace=False))
+    return sample if how == "random" else np.sort(sample[_farthest(count, space.take(sample), rng)])
+
+
+def _farthest(count: int, space: Space, rng: np.random.Generator) -> IntArray:
+    """Rows of a space, each farthest from those before; equal rows only if no others are left."""
+    chosen = np.empty(count, dtype=np.intp)
+    nearest = np.full(space.n, np.inf)
+    chosen[0] = rng.integers(space.n)
+    for number in range(count):
+        distances = space.distances_of(space.rows(chosen[[number]]))[0]
+        np.minimum(nearest, distances, out=nearest)
+        nearest[chosen[number]] = -1.0
+        if number + 1 < count:
+            chosen[number + 1] = int(np.argmax(nearest))
+        step(number + 1, count)
+    return chosen
+
+
+def _farthest_first(
+    count: int, lengths: csr_array, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Begin anywhere; each next landmark is the row farthest from those so far (Gonzalez, 1985)."""
+    n = lengths.shape[0]
+    landmarks = np.empty(count, dtype=np.intp)
+    distances = np.empty((count, n))
+    paths = Paths(lengths)
+    nearest = np.full(n, np.inf)
+    landmarks[0] = rng.integers(n)
+    for number in range(count):
+        paths.fill(distances[number : number + 1], landmarks[[number]])
+        np.minimum(nearest, distances[number], out=nearest)
+        if number + 1 < count:
+            landmarks[number + 1] = int(np.argmax(nearest))
+        step(number + 1, count)
+    return landmarks, distances
+
+
+def _nearest_to_centres(count: int, space: Space, rng: np.random.Generator) -> IntArray:
+    if not isinstance(space, PointSpace):
+        raise ValueError("landmarks='kmeans' needs points: use 'maxmin' or 'random' with distances")
+    seed = int(rng.integers(2**31))
+    # As the metric sees them: rows that it takes for near must share a centre.
+    seen = space.features
+    if isinstance(space.metric.norm, Wrapped):
+        # Angles have no mean, but points of circles do.
+        seen = np.concatenate((np.cos(seen), np.sin(seen)), axis=1)
+    features = PointSpace(seen, workers=space.workers)
+    means = MiniBatchKMeans(count, random_state=seed, n_init=1)
+    in_new_thread(lambda: means.fit(features.points))
+    nearest, _ = features.nearest_of(means.cluster_centers_, 1)
+    landmarks = np.unique(nearest)
+    # Two centres may share their nearest row: fill up with rows at random.
+    others = np.setdiff1d(np.arange(space.n), landmarks)
+    extra = rng.choice(others, count - len(landmarks), replace=False)
+    return np.sort(np.concatenate((landmarks, extra)))

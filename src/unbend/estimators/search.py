@@ -1,0 +1,221 @@
+"""The neighbour stage of a fit: how many neighbours, among which rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from unbend.arrays import IntArray, is_sparse
+from unbend.extension import Rule
+from unbend.graphs import fewest_neighbors
+from unbend.graphs.given import edges_of
+from unbend.neighbors import GraphSpace, Neighbors, Space
+from unbend.report import note, warn
+
+AUTO = "auto"
+# Neighbours that are looked at first when their number is left open, and at most, over log₂ n.
+FIRST, JOINING = 16, 4.0
+# One number, one a row, as few as join the graph, or all within the radius.
+Counts = int | IntArray | str | None
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a kernel needs: how many neighbours, and which of the edges as found it uses."""
+
+    neighbors: int = 1
+    mutual: bool = False
+    edges: Callable[[Neighbors], Neighbors] | None = None
+
+    def rows(self, d: int) -> int:
+        """Fewest rows that can be embedded in d dimensions."""
+        return max(d + 2, self.neighbors + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Distinct rows and their neighbours; row i of the data equals distinct row `copy[i]`."""
+
+    space: Space
+    neighbors: Neighbors
+    rule: Rule
+    first: IntArray
+    copy: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What the user asked for, and the least that the method needs.
+
+    Equal rows are embedded once and get equal coordinates: as neighbours of each other they would
+    fill whole neighbourhoods without telling anything about the directions of the data.
+    """
+
+    method: str
+    n_neighbors: Any
+    radius: float | None
+    mutual: bool
+    graph: Any
+    needs: Needs
+    d: int
+
+    def run(self, space: Space) -> Found:
+        """Find the neighbours of every distinct row."""
+        everyone = np.arange(space.n)
+        if isinstance(space, GraphSpace):
+            if self.graph is not None:
+                raise ValueError("X is a graph already: give graph= only with points or distances")
+            found = Found(space, *self._given(space, space.edges), everyone, everyone)
+        elif self.graph is not None:
+            found = Found(space, *self._given(space, self.graph), everyone, everyone)
+        else:
+            found = self._search(space)
+        neighbors = self._used(found.neighbors)
+        found = replace(found, neighbors=neighbors)
+        note(
+            rows=space.n,
+            distinct=found.space.n,
+            edges=len(neighbors.indices),
+            fewest=int(neighbors.counts.min()),
+            most=int(neighbors.counts.max()),
+        )
+        return found
+
+    def _used(self, neighbors: Neighbors) -> Neighbors:
+        """Leave out the edges that the user or the kernel has no use for."""
+        if self._both_ways:
+            # Rows that lose all are a matter of connection; local blocks must stay defined.
+            least = self.needs.neighbors if self.needs.neighbors > 1 else 0
+            neighbors = neighbors.mutual(least)
+        return neighbors if self.needs.edges is None else self.needs.edges(neighbors)
+
+    @property
+    def _both_ways(self) -> bool:
+        return self.mutual or self.needs.mutual
+
+    def _search(self, space: Space) -> Found:
+        everyone: IntArray = np.arange(space.n)
+        first, copy = everyone, everyone
+        self._check_rows(space.n)
+        counts = self._counts(space.n)
+        neighbors, rule = self._neighbors(space, counts)
+        if np.any(neighbors.distances == 0):
+            first, copy = space.distinct()
+            if len(first) < space.n:
+                self._check_rows(len(first))
+                space = space.take(first)
+                counts = counts[first] if isinstance(counts, np.ndarray) else counts
+                neighbors, rule = self._neighbors(space, counts)
+        return Found(space, neighbors, rule, first, copy)
+
+    def _check_rows(self, n: int) -> None:
+        if n < self.needs.rows(self.d):
+            raise ValueError(
+                f"{self.method} needs at least {self.needs.rows(self.d)} distinct rows and X has "
+                f"{n}: give it more rows or a smaller n_components"
+            )
+
+    def _counts(self, n: int) -> Counts:
+        if isinstance(self.n_neighbors, str):
+            return AUTO
+        if self.n_neighbors is None or isinstance(self.n_neighbors, int | np.integer):
+            if self.n_neighbors is None and self.radius is None:
+                raise ValueError("n_neighbors=None needs a radius: give one of the two")
+            return None if self.n_neighbors is None else int(self.n_neighbors)
+        counts = np.asarray(self.n_neighbors)
+        if counts.shape != (n,) or counts.dtype.kind not in "iu" or counts.min() < 1:
+            raise ValueError(
+                f"n_neighbors must be one number or an array of {n} positive integers, one a row"
+            )
+        return counts
+
+    def _neighbors(self, space: Space, counts: Counts) -> tuple[Neighbors, Rule]:
+        radius = np.inf if self.radius is None else self.radius
+        if isinstance(counts, str):
+            neighbors, k = self._fewest(space)
+            self._check_least(neighbors, space)
+            return neighbors, Rule(k, radius)
+        if counts is None:
+            neighbors = space.within(radius)
+            self._check_least(neighbors, space)
+            return neighbors, Rule(int(max(1, neighbors.counts.max())), radius)
+        counts = self._fitting(counts, space.n)
+        neighbors = space.nearest(int(np.max(counts)))
+        if isinstance(counts, np.ndarray):
+            neighbors = neighbors.nearest(counts)
+        if self.radius is not None:
+            neighbors = neighbors.within(self.radius)
+            self._check_least(neighbors, space)
+        return neighbors, Rule(int(np.median(counts)), radius)
+
+    def _fewest(self, space: Space) -> tuple[Neighbors, int]:
+        """Find the fewest neighbours that join all that many would, and how many that is.
+
+        Twice as many as a simplex of d dimensions has corners, at least; k of the order of log n
+        joins points of any density (Penrose, 1999), and what that does not join are clusters.
+        """
+        most = space.n - 1
+        least = min(most, max(self.needs.neighbors + 1, 2 * (self.d + 1)))
+        most = min(most, max(least, int(np.ceil(JOINING * np.log2(space.n)))))
+        k = min(most, max(least, FIRST))
+        while True:
+            neighbors = space.nearest(k)
+            if self.radius is not None:
+                neighbors = neighbors.within(self.radius)
+            fewest = fewest_neighbors(neighbors, self._both_ways)
+            if fewest.components == 1 or k == most:
+                break
+            k = min(2 * k, most)
+        k = max(least, fewest.k)
+        note(n_neighbors=k)
+        return neighbors.nearest(np.full(space.n, k)), k
+
+    def _fitting(self, counts: int | IntArray, n: int) -> int | IntArray:
+        """Raise counts to what the method needs and lower them to what there is, and say so."""
+        if np.min(counts) < self.needs.neighbors:
+            raised = min(self.needs.neighbors + 1, n - 1)
+            warn(f"{self.method} needs more neighbours: n_neighbors was raised to {raised}")
+            counts = np.maximum(counts, raised) if isinstance(counts, np.ndarray) else raised
+        if np.max(counts) > n - 1:
+            warn(f"there are {n} distinct rows: n_neighbors was lowered to {n - 1}")
+            counts = np.minimum(counts, n - 1) if isinstance(counts, np.ndarray) else n - 1
+        return counts
+
+    def _check_least(self, neighbors: Neighbors, space: Space) -> None:
+        """Rows alone in their radius are a matter of connection; others must have enough."""
+        least = self.needs.neighbors
+        if self._few(neighbors):
+            reach = float(space.nearest(least).distances[least - 1 :: least].max())
+            raise ValueError(
+                f"{self._few(neighbors)}: use radius={reach:.4g} or more, or n_neighbors without a "
+                "radius"
+            )
+
+    def _few(self, neighbors: Neighbors) -> str:
+        """Say how many rows have too few neighbours; nothing if none has."""
+        least = self.needs.neighbors
+        few = int(np.sum(neighbors.counts < least)) if least > 1 else 0
+        needed = f"{few} rows have fewer than the {least} neighbours that {self.method} needs"
+        return needed if few else ""
+
+    def _given(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
+        self._check_rows(space.n)
+        graph = edges_of(graph)
+        if not is_sparse(graph) or graph.shape != (space.n, space.n):
+            raise ValueError(
+                f"graph must be a graph of {space.n} vertices, or its sparse matrix ({space.n} x "
+                f"{space.n})"
+            )
+        edges = coo_array(graph)
+        rows, columns = edges.coords
+        apart = rows != columns
+        rows, columns = rows[apart], columns[apart]
+        lengths = edges.data[apart] if graph is getattr(space, "edges", None) else None
+        if lengths is None:
+            lengths = space.lengths(rows, columns)
+        neighbors = Neighbors.from_edges(space.n, rows, columns, lengths)
+        if self._few(neighbors):
+            raise ValueError(f"{self._few(neighbors)}: add edges to the graph")
+        return neighbors, Rule(int(max(1, np.median(neighbors.counts))))

@@ -1,0 +1,132 @@
+"""Methods that unfold: a graph of lengths becomes the factor of a kernel, with proved bounds."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.estimators.params import Choice, Real, declared, param
+from unbend.estimators.search import Needs
+from unbend.extension import Barycentric, Fitted, Rule
+from unbend.mvu import Certificate, Unfolding
+from unbend.mvu.trilateration import Trilateration
+from unbend.neighbors import GraphSpace
+from unbend.report import note, warn
+
+# Eigenvalues below this share of the largest do not count as dimensions.
+LEAST_SHARE = 1e-6
+CERTIFIED, NOT_CERTIFIED = "certified", "not certified"
+CONSTRAINTS = Choice("inequality", "soft", "equality")
+
+
+@declared
+class UnfoldingEmbedding(NeighborhoodEmbedding):
+    """Abstract: top eigenvectors, scaled by √λ, of a kernel whose variance a proof bounds."""
+
+    constraint: str = param(
+        "inequality",
+        CONSTRAINTS,
+        help="How lengths are held: none may grow; each is a spring; or a spring so stiff that it "
+        "keeps its length, as far as the others let it.",
+    )
+    slack: float = param(
+        0.01,
+        Real(0),
+        help="Of springs ('soft'): relative stretch of squared lengths that equal tension in all "
+        "edges would cause. More slack gives more variance and smooths noise.",
+    )
+    tol: float = param(1e-6, Real(0), help="Relative gap up to which a result is certified.")
+    isometric: ClassVar[bool] = True
+
+    def _needs(self) -> Needs:
+        return Needs()
+
+    def _unfolded(
+        self, part: Part, found: Unfolding, vertex: IntArray, reg: float = 1e-3, **more: Any
+    ) -> tuple[SpectralProblem, Finish]:
+        """Tell of an unfolding, whose vertices the rows of a part became, and go on from it."""
+        self._tell(found, part.space.n - len(found.factor))
+        factor = found.factor[vertex] - found.factor[vertex].mean(axis=0)
+
+        def finish(spectrum: Spectrum) -> Fitted:
+            # The spectrum of nothing is known to no digit.
+            values = np.maximum(spectrum.values, 0.0) if factor.any() else np.zeros(1)
+            coordinates, rule = spectrum.vectors * np.sqrt(values), Rule(part.rule.k)
+            extension = (
+                Trilateration(part.space, rule, coordinates)
+                if isinstance(part.space, GraphSpace)
+                else Barycentric(part.space, rule, coordinates, reg)
+            )
+            return Fitted(coordinates, extension, {**self._attributes(found, factor), **more})
+
+        return problem_of_factor(factor), finish
+
+    def _tell(self, found: Unfolding, merged: int) -> None:
+        proof = found.certificate
+        note(
+            method=found.solver,
+            steps=found.steps,
+            rank=found.rank,
+            merged=merged,
+            lower=proof.lower,
+            upper=proof.upper,
+            gap=proof.gap,
+            gradient=found.gradient,
+        )
+        if proof.gap > self.tol:
+            warn(
+                f"the unfolding is not certified: the variance may lie {proof.gap:.1e} of itself "
+                f"below the largest one, more than tol={self.tol:.1e}; a larger slack, fewer "
+                "neighbours or constraint='inequality' are easier"
+            )
+
+    def _attributes(self, found: Unfolding, factor: FloatArray) -> dict[str, Any]:
+        proof = found.certificate
+        return {
+            "kernel_": factor,
+            "dimension_": steepest(found.eigenvalues),
+            "lower_bound_": proof.lower,
+            "upper_bound_": proof.upper,
+            "gap_": proof.gap,
+            "edge_residual_": found.residual,
+            "status_": CERTIFIED if proof.gap <= self.tol else NOT_CERTIFIED,
+        }
+
+    def _together(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """Claim no more than what is proved of every part."""
+        proved = all(part.get("status_", CERTIFIED) == CERTIFIED for part in parts)
+        return {**parts[0], "status_": CERTIFIED if proved else NOT_CERTIFIED}
+
+
+def nothing_to_unfold() -> Unfolding:
+    """One vertex, no edge."""
+    zero = np.zeros(1)
+    return Unfolding(zero[:, None], zero, zero, Certificate(0.0, 0.0), 0.0, 0.0, 0, 0, "none")
+
+
+def problem_of_factor(factor: FloatArray) -> SpectralProblem:
+    """Top of FF', from products with the factor."""
+    n = len(factor)
+    squares = np.square(factor).sum(axis=0)
+
+    def product(vectors: FloatArray) -> FloatArray:
+        return np.asarray(factor @ (factor.T @ vectors))
+
+    operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
+    order: IntArray = np.argsort(-squares, kind="stable")
+    size = float(squares.max(initial=0.0))
+    return SpectralProblem(
+        operator, "top", np.ones((n, 1)), size=size, start=factor[:, order[squares[order] > 0]]
+    )
+
+
+def steepest(eigenvalues: FloatArray) -> int:
+    """Count the eigenvalues before the largest ratio of one to the next."""
+    values = np.sort(eigenvalues)[::-1]
+    floor = np.append(np.maximum(values, LEAST_SHARE * values[0]), LEAST_SHARE * values[0])
+    if floor[0] == 0:
+        return 0
+    return int(np.argmax(floor[:-1] / floor[1:])) + 1

@@ -1,0 +1,205 @@
+"""Gram matrices of distances: −½ H S H with S the squared distances, given as an array."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend.eigen.problem import Formable, SpectralProblem
+from unbend.eigen.solve import solve
+from unbend.gram.centered import Carry, CentredGram
+from unbend.report import step
+
+# Most roots on the way to the additive constant; five or six are usual.
+ROOTS = 50
+
+
+@dataclass(frozen=True)
+class Squares:
+    """(d + shift)², or the argument itself where it is squared already."""
+
+    squared: bool = False
+    shift: float = 0.0
+
+    def __call__(self, distances: FloatArray) -> FloatArray:
+        """Square distances."""
+        if self.squared:
+            return distances.astype(np.float64, copy=False)
+        wide = distances.astype(np.float64)
+        wide += self.shift
+        return np.square(wide, out=wide)
+
+
+@dataclass(frozen=True, eq=False)
+class SimilaritySquares:
+    """Squared distances that similarities k stand for: k(x, x) + k_jj − 2 k(x, x_j).
+
+    For new rows k(x, x) is left out: centring drops any constant of a row.
+    """
+
+    diagonal: FloatArray
+
+    @classmethod
+    def of(cls, kernel: FloatArray) -> "SimilaritySquares":
+        """Take the diagonal of a kernel, as a copy: a view would hold all of it in memory."""
+        return cls(kernel.diagonal().copy())
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Convert rows of similarities to the fitted rows."""
+        return np.asarray(self.diagonal - 2.0 * new)
+
+    def between_fitted(self, kernel: FloatArray, *, overwrite: bool = False) -> FloatArray:
+        """Squared distances between the fitted rows themselves, in place of the kernel or not."""
+        squares = np.multiply(kernel, -2.0, out=kernel if overwrite else None)
+        add_to_pairs(squares, self.diagonal)
+        return squares
+
+
+@dataclass(frozen=True, eq=False)
+class Gram(CentredGram):
+    """−½ H (D + shift)² H + lift·H, of distances D or, where `squares` says so, of D² itself.
+
+    `shift` and `lift` repair an indefinite kernel. The constant-shift technique (book section
+    8.1.3) adds τ to every distance but the zeros on the diagonal, which is ``shift = τ`` with
+    ``lift = τ²/2``; raising every eigenvalue by c is ``lift = c``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram = Gram(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    >>> gram.operator() @ np.eye(2)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+
+    distances: FloatArray
+    squares: Squares = Squares()
+    lift: float = 0.0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distances", np.ascontiguousarray(self.distances))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.distances)
+
+    @cached_property
+    def mean_squares(self) -> FloatArray:
+        """Mean of each row of S."""
+        return self._times(np.full((self.n, 1), 1.0 / self.n))[:, 0]
+
+    def _times(self, vectors: FloatArray) -> FloatArray:
+        """S @ vectors, in double precision whatever that of the distances."""
+        result = np.empty((len(self.distances), vectors.shape[1]))
+        squared, shift = self.squares.squared, self.squares.shift
+        kernels.squared_products(
+            self.distances, squared, shift, vectors, self.threads, step, result
+        )
+        return result
+
+    @property
+    def trace(self) -> float:
+        """Sum of all eigenvalues."""
+        n, diagonal = self.n, float(self.squares(self.distances.diagonal()).sum())
+        return (n * float(self.mean_squares.mean()) - diagonal) / 2 + self.lift * (n - 1)
+
+    def _product(self, vectors: FloatArray) -> FloatArray:
+        """Products with the kernel, row block by row block."""
+        centred = vectors - vectors.mean(axis=0)
+        result = self._times(np.ascontiguousarray(centred, dtype=np.float64))
+        return np.asarray(-0.5 * (result - result.mean(axis=0)) + self.lift * centred)
+
+    def formed(self) -> FloatArray:
+        """Compute the kernel itself, for the few rows that LAPACK takes as a whole."""
+        formed = np.array(self.squares(self.distances), dtype=np.float64)
+        formed -= formed.mean(axis=0)
+        formed -= formed.mean(axis=1, keepdims=True)
+        formed *= -0.5
+        if self.lift:
+            formed -= self.lift / self.n
+            formed.flat[:: self.n + 1] += self.lift
+        return formed
+
+    @property
+    def accuracy(self) -> float:
+        """Relative error of the kernel: eigenvalues below it are rounding.
+
+        Two ways along one path may be rounded apart, which single precision shows as asymmetry.
+        """
+        single = 2.0 * float(np.finfo(self.distances.dtype).eps)
+        return max(single, super().accuracy)
+
+    def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
+        centred = np.array(self.squares(self.distances[rows]), dtype=np.float64)
+        centred -= centred.mean(axis=0)
+        small = centred[:, rows] - centred[:, rows].mean(axis=1, keepdims=True)
+        return -0.5 * small, lambda vectors: np.asarray(centred.T @ vectors)
+
+    def repaired(self, how: str | None) -> "Gram":
+        """Return the kernel as it is (None), `shifted` ("shift") or `lifted` ("lift")."""
+        return self if how is None else self.shifted() if how == "shift" else self.lifted()
+
+    def shifted(self) -> "Gram":
+        """Add the least constant that makes the kernel positive semidefinite (Cailliez, 1983)."""
+        if self.lowest() >= 0:
+            return self
+        tau = additive_constant(self)
+        return replace(self, squares=Squares(shift=tau), lift=tau**2 / 2)
+
+    def lifted(self) -> "Gram":
+        """Raise all eigenvalues by the size of the smallest, if that is negative."""
+        lowest = self.lowest()
+        return replace(self, lift=self.lift - lowest) if lowest < 0 else self
+
+    def lowest(self) -> float:
+        """Smallest eigenvalue on centred vectors; zero where it is negative by rounding alone."""
+        return self._lowest(None)[0]
+
+    def _lowest(self, start: FloatArray | None) -> tuple[float, FloatArray]:
+        """Return the smallest eigenvalue and its vector (n, 1), from a vector near it if known."""
+        negated = Formable(self.n, lambda v: -self._product(v), lambda: -self.formed())
+        constant = np.ones((self.n, 1))
+        problem = SpectralProblem(negated, "top", constant, accuracy=self.accuracy, start=start)
+        bottom = solve(problem, 1)
+        lowest = -float(bottom.values[0])
+        rounding = np.finfo(np.float64).eps * self.n * float(self.mean_squares.max())
+        return 0.0 if abs(lowest) <= rounding else lowest, bottom.vectors
+
+    def _unlifted(self) -> "Gram":
+        return replace(self, lift=0.0)
+
+
+def additive_constant(gram: Gram) -> float:
+    """Least τ for which G + 2τF + ½τ²H has no negative eigenvalue (Cailliez, 1983).
+
+    G = −½HD²H and F = −½HDH. No vector v allows less than the larger root of
+    v'Gv + 2τ v'Fv + ½τ² v'v, and the vector of the lowest eigenvalue at one τ has a larger root:
+    the roots rise to the constant, and every one has about twice the digits of the one before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> longer = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    >>> round(additive_constant(Gram(longer)), 9)  # 1 + τ, 1 + τ and 3 + τ lie on a line
+    1.0
+    """
+    plain = replace(gram, squares=Squares(), lift=0.0)
+    of_distances = replace(gram, squares=Squares(squared=True), lift=0.0)
+    tau, vector = 0.0, None
+    for _ in range(ROOTS):
+        lifted = replace(gram, squares=Squares(shift=tau), lift=tau**2 / 2)
+        lowest, vector = lifted._lowest(vector)
+        if lowest >= 0:
+            break
+        square, linear = (
+            float(np.sum(vector * part._product(vector))) for part in (plain, of_distances)
+        )
+        root = -2.0 * linear + float(np.sqrt(max(4.0 * linear**2 - 2.0 * square, 0.0)))
+        if not root > tau:
+            break
+        tau = root
+    return tau

@@ -1,0 +1,307 @@
+"""Kernels, and the squared distances that they give between rows in feature space.
+
+k(x, x) + k(y, y) − 2 k(x, y) cancels the digits that the three values share: of a polynomial of
+rows far from the origin that is all of them. Where many are lost, squares are computed by formulas
+that subtract rows, not values of the kernel.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.special import expit
+
+from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
+from unbend.gram import SimilaritySquares
+from unbend.gram.similarities import GaussianSimilarities
+from unbend.report import warn
+
+# Squares this many times smaller than the values of the kernel are computed from differences.
+CANCELLED = 1e3
+# Share of the digits that may be lost without a warning, and relative error that leaves nothing.
+UNREPORTED, NOTHING_LEFT = 0.4, 0.1
+# Squares below this have no products in double precision.
+LEAST_SQUARE = 1e-140
+# Kernels whose squares have such formulas.
+EXACT = ("poly", "rbf", "sigmoid", "laplacian")
+# Directions of rows within this share of their mean's length are computed from differences.
+NEAR = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Similarities:
+    """Values of a kernel between new rows and the fitted ones.
+
+    Kernels of features that can be written down, "linear" and "cosine", take features from those
+    of the `centre`: this changes no distance, and rows far from the origin keep their digits.
+    """
+
+    points: FloatArray
+    kernel: Any
+    params: dict[str, Any]
+    centre: FloatArray | None = None
+
+    @classmethod
+    def of(
+        cls, points: FloatArray, kernel: Any, params: dict[str, Any], everyone: FloatArray
+    ) -> "Similarities":
+        """Choose the centre of everyone, of whom the points may be some."""
+        centre = everyone.mean(axis=0)
+        far = kernel == "cosine" and _spread(everyone, centre) > NEAR * np.linalg.norm(centre)
+        fixed = kernel in ("linear", "cosine") and not far
+        return cls(points, kernel, params, centre if fixed else None)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what follows from the points."""
+        names = ("points", "kernel", "params", "centre")
+        return {name: self.__dict__[name] for name in names}
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Return an (m, n) array."""
+        # From differences, not products: right for equal rows and far from the origin too.
+        if self.kernel in ("rbf", "laplacian"):
+            return np.exp(-self._distances(new))
+        if callable(self.kernel):
+            return self._called(new)
+        return self._of_products(row_products(self.features(new), self._own.T))
+
+    def between(self) -> FloatArray:
+        """Values between all fitted rows, (n, n)."""
+        if self.kernel == "rbf":
+            values = GaussianSimilarities.of(self.points, self.params["gamma"]).between()
+            return self(self.points) if values is None else values
+        if self.kernel == "laplacian":
+            return self(self.points)
+        if callable(self.kernel):
+            return self._called_between()
+        # As one product, which is symmetric to the bit.
+        return self._of_products(self._own @ self._own.T)
+
+    def features(self, rows: FloatArray) -> FloatArray:
+        """Rows whose inner products the kernel is a function of."""
+        if self.kernel == "cosine":
+            return unit_rows(rows, self.centre)
+        return rows if self.centre is None else rows - self.centre
+
+    @cached_property
+    def _own(self) -> FloatArray:
+        return self.features(self.points)
+
+    def _distances(self, new: FloatArray) -> FloatArray:
+        """Return what "rbf" and "laplacian" are negative exponentials of."""
+        name: Any = "sqeuclidean" if self.kernel == "rbf" else "cityblock"
+        return np.asarray(self.params["gamma"] * cdist(new, self.points, name))
+
+    def _of_products(self, products: FloatArray) -> FloatArray:
+        if self.kernel in ("linear", "cosine"):
+            return products
+        with np.errstate(over="ignore", invalid="ignore"):
+            products *= self.params["gamma"]
+            products += self.params["coef0"]
+            if self.kernel == "sigmoid":
+                return np.tanh(products, out=products)
+            return finite(np.power(products, self.params["degree"], out=products))
+
+    def _called(self, new: FloatArray) -> FloatArray:
+        return finite(np.asarray(cdist(new, self.points, self._value)))
+
+    def _called_between(self) -> FloatArray:
+        values = squareform(pdist(self.points, self._value), checks=False)
+        np.fill_diagonal(values, [self._value(row, row) for row in self.points])
+        return finite(np.asarray(values))
+
+    def _value(self, first: FloatArray, second: FloatArray) -> float:
+        try:
+            return float(self.kernel(first, second, **self.params))
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"the kernel did not give a number for two rows: {error}") from error
+
+    def squares(self, new: FloatArray) -> FloatArray:
+        """Squared distances of new rows to all fitted ones, from differences of rows."""
+        squares, usable = self._from_differences(new)
+        if not usable.all():
+            # Rows so far from the fitted ones that the three values share no digits.
+            far = new[~usable]
+            values = SimilaritySquares(self._diagonal)(self(far))
+            squares[~usable] = values + self._of_products(_lengths(far))[:, None]
+        return finite(squares)
+
+    def squares_between(self, out: FloatArray) -> bool:
+        """Fill in the squares between all fitted rows; False where no formula serves them all."""
+        if self.kernel not in EXACT:
+            return False
+        for rows in row_chunks(len(out), 64 * len(out)):
+            found, usable = self._from_differences(self.points[rows])
+            if not usable.all():
+                return False
+            out[rows] = found
+        return bool(np.isfinite(out).all())
+
+    def _from_differences(self, new: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Squares, and for which of the rows they hold."""
+        everyone = np.ones(len(new), dtype=bool)
+        if self.kernel in ("rbf", "laplacian"):
+            return np.asarray(-2.0 * np.expm1(-self._distances(new))), everyone
+        terms = _Terms.of(self.params, self._reference, self.points, new)
+        if self.kernel == "sigmoid":
+            return terms.of_sigmoid(), everyone
+        return terms.of_polynomial(self.params["degree"])
+
+    @cached_property
+    def _reference(self) -> FloatArray:
+        return np.asarray(self.points.mean(axis=0))
+
+    @cached_property
+    def _diagonal(self) -> FloatArray:
+        return self._of_products(_lengths(self.points))
+
+
+def _spread(rows: FloatArray, centre: FloatArray) -> float:
+    """Largest distance of a row to the centre."""
+    chunks = row_chunks(len(rows), 16 * rows.shape[1], 1 << 20)
+    return float(np.sqrt(max(_lengths(rows[some] - centre).max() for some in chunks)))
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    return np.asarray(np.square(rows).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """Arguments of kernels κ(γ x·y + c₀), written so that their differences are exact.
+
+    With q = γ|x|² + c₀ of either row, `middle` m is the mean of both, `apart` d half of their
+    difference and `below` s = ½γ|x − y|², and γ x·y + c₀ = m − s. The squared distance is then
+    [κ(m + d) + κ(m − d) − 2κ(m)] + 2 [κ(m) − κ(m − s)].
+    """
+
+    middle: FloatArray
+    apart: FloatArray
+    below: FloatArray
+
+    @classmethod
+    def of(
+        cls, params: dict[str, Any], reference: FloatArray, points: FloatArray, new: FloatArray
+    ) -> "_Terms":
+        """Measure everything from a reference near the points."""
+        gamma = params["gamma"]
+        # |x|² − |r|² = (x − r)·(x + r) keeps the digits in which lengths differ.
+        fitted, own = (
+            gamma * ((rows - reference) * (rows + reference)).sum(axis=1) for rows in (points, new)
+        )
+        middle = gamma * float(reference @ reference) + params["coef0"]
+        middle = middle + 0.5 * (own[:, None] + fitted)
+        below = 0.5 * gamma * cdist(new, points, "sqeuclidean")
+        return cls(middle, 0.5 * (own[:, None] - fitted), below)
+
+    def of_sigmoid(self) -> FloatArray:
+        """κ = tanh."""
+        m, d, below = self.middle, np.abs(self.apart), self.below
+        fall = -2.0 * expit(2.0 * m) * expit(2.0 * (below - m)) * np.expm1(-2.0 * below)
+        decay = np.exp(-2.0 * np.maximum(np.abs(m) - d, 0.0)) * np.square(np.expm1(-2.0 * d))
+        bend = decay / (1.0 + np.exp(-2.0 * np.abs(m + d))) / (1.0 + np.exp(-2.0 * np.abs(m - d)))
+        return np.asarray(2.0 * (fall - np.tanh(m) * bend))
+
+    def of_polynomial(self, degree: float) -> tuple[FloatArray, BoolArray]:
+        """κ(t) = t^degree, and the rows for which the formula holds: terms of one sign, near m."""
+        m, d, below = self.middle, self.apart, self.below
+        usable = (np.maximum(np.abs(d), 2.0 * below) < np.abs(m)).all(axis=1)
+        with np.errstate(all="ignore"):
+            share, power = d / m, np.power(m, degree)
+            angle = degree * np.arctanh(share)
+            bend = np.expm1(0.5 * degree * np.log1p(-np.square(share))) * np.cosh(angle)
+            bend += 2.0 * np.square(np.sinh(0.5 * angle))
+            fall = -np.expm1(degree * np.log1p(-below / m))
+            return 2.0 * power * (bend + fall), usable
+
+
+def unit_rows(rows: FloatArray, centre: FloatArray | None) -> FloatArray:
+    """x/|x|, less c/|c| where a centre is given; rows of zeros have no direction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unit_rows(np.array([[3e-200, 4e-200], [0.0, 0.0]]), None)
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    size = np.abs(rows).max(axis=1, keepdims=True)
+    # To size one first: the squares of very large and very small numbers have no room.
+    units = np.divide(rows, size, out=np.zeros(rows.shape), where=size > 0)
+    lengths = np.sqrt(_lengths(units))[:, None]
+    np.divide(units, lengths, out=units, where=lengths > 0)
+    if centre is None:
+        return np.asarray(units)
+    length = float(np.linalg.norm(centre))
+    units -= centre / length
+    away = rows - centre
+    near = np.abs(away).max(axis=1) * np.sqrt(rows.shape[1]) <= NEAR * length
+    away, own = away[near], (size * lengths)[near]
+    # |x| − |c| = (x − c)·(x + c) / (|x| + |c|) keeps the digits in which lengths differ.
+    longer = (away * (rows[near] + centre)).sum(axis=1, keepdims=True) / (own + length)
+    units[near] = (away - longer * (centre / length)) / own
+    return np.asarray(units)
+
+
+def finite(values: FloatArray) -> FloatArray:
+    """Refuse values of a kernel that left double precision."""
+    if not np.all(np.isfinite(values)):
+        raise ValueError(
+            "the kernel gave values that are not finite: check it, or scale X or its parameters"
+        )
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureDistances:
+    """Squared distances in feature space, up to a constant a row; `exact`: from differences."""
+
+    similarities: Similarities
+    squares: SimilaritySquares
+    exact: bool = False
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Return an (m, n) array."""
+        if self.exact:
+            return self.similarities.squares(new)
+        return self.squares(self.similarities(new))
+
+
+def feature_squares(similarities: Similarities) -> tuple[FloatArray, SimilaritySquares, bool]:
+    """Squares between all fitted rows, what makes squares of new values, and whether exact."""
+    values = similarities.between()
+    largest, squares = float(np.abs(values).max()), SimilaritySquares.of(values)
+    between = squares.between_fitted(values, overwrite=True)
+    cancelled = float(between.max()) * CANCELLED < largest
+    # The values are gone: what is filled in until a formula fails is made anew.
+    exact = cancelled and similarities.squares_between(between)
+    if cancelled and not exact:
+        between = squares.between_fitted(similarities.between(), overwrite=True)
+        check_digits(largest, float(between.max()), "the kernel")
+    if exact and between.max() < LEAST_SQUARE and np.ptp(similarities.points, axis=0).any():
+        raise ValueError(
+            f"kernel={similarities.kernel!r} has the same value for all rows, {largest:.3g}: "
+            "standardise X (zero mean, unit variance), or use another gamma"
+        )
+    return between, squares, exact
+
+
+def check_digits(largest: float, square: float, what: str, dtype: Any = np.float64) -> None:
+    """Warn where squared distances are differences of much larger values, refuse mere rounding.
+
+    `largest` is the largest magnitude of a value, `square` the largest squared distance.
+    """
+    unit = float(np.finfo(dtype).eps)
+    if square <= 0 or largest * unit**UNREPORTED <= square:
+        return
+    lost, digits = np.log10(largest / square), -np.log10(unit)
+    message = (
+        f"{min(lost, digits):.0f} of {digits:.0f} digits are lost: the values of {what} are up to "
+        f"{largest:.1e} and the squared distances that their differences give up to {square:.1e}"
+    )
+    advice = "standardise X (zero mean, unit variance) before you compute the kernel"
+    if largest * unit > NOTHING_LEFT * square:
+        raise ValueError(f"{message}, which is rounding: {advice}")
+    warn(f"{message}; {advice}")

@@ -1,0 +1,165 @@
+"""Principal axes of centred rows (book section 5.2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.eigen.dense import Dense
+from unbend.eigen.lanczos import Lanczos
+from unbend.eigen.problem import SpectralProblem
+from unbend.eigen.solve import solve
+from unbend.gram.points import PointGram
+from unbend.report import note, step, warn
+
+# Up to this side of the data, and beyond this share of all axes, decomposing the rows themselves
+# takes no longer than the eigenvectors of the smaller of XX' and X'X.
+SMALL_SIDE, LARGE_SHARE = 200, 1 / 4
+# Up to this side LAPACK finds these eigenvectors; beyond, Lanczos to the tolerance.
+DENSE_SIDE, TOLERANCE = 2000, 1e-13
+# σ_d/σ₁ from which XX' and X'X are good enough: they square the condition number, so the rounding
+# of their eigenvectors is σ₁/2σ_d times that of the rows' singular vectors.
+WELL_CONDITIONED = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class PrincipalAxes:
+    """Orthonormal rows `axes`, singular values along them, noise variance, iterations taken."""
+
+    axes: FloatArray
+    singular: FloatArray
+    noise: float | None = None
+    iterations: int = 1
+
+
+def exact_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
+    """Axes to rounding, by the fastest way that gives them so; the report records which and why.
+
+    Eigenvectors of the smaller of XX' and X'X, checked to be well conditioned; else a singular
+    value decomposition of the rows, after a QR decomposition.
+    """
+    n, columns = centred.shape
+    side = min(n, columns)
+    if side <= SMALL_SIDE or d > LARGE_SHARE * side:
+        note(solver="full", because=f"{n} x {columns} rows, {d} axes: fastest")
+        return full_axes(centred, d)
+    name = "dual" if n < columns else "covariance"
+    found, converged = _gram_axes(centred, d, rng, by_rows=n < columns)
+    ratio = float(found.singular[-1] / found.singular[0])
+    if converged and ratio >= WELL_CONDITIONED:
+        note(solver=name, because=f"{n} x {columns} rows, well conditioned", smallest_ratio=ratio)
+        return found
+    note(solver="full", because=f"ill-conditioned for '{name}'", smallest_ratio=ratio)
+    return full_axes(centred, d)
+
+
+def full_axes(centred: FloatArray, d: int) -> PrincipalAxes:
+    """Axes by a singular value decomposition of the triangular factor of the rows."""
+    n, columns = centred.shape
+    if n >= columns:
+        _, singular, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"))
+        return PrincipalAxes(axes[:d], singular[:d])
+    basis, factor = np.linalg.qr(centred.T)
+    _, singular, axes = np.linalg.svd(factor.T)
+    return PrincipalAxes(axes[:d] @ basis.T, singular[:d])
+
+
+def dual_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
+    """Axes from the n × n Gram matrix XX': v = X'u/σ, for more columns than rows."""
+    return _gram_axes(centred, d, rng, by_rows=True)[0]
+
+
+def _gram_axes(
+    centred: FloatArray, d: int, rng: np.random.Generator, *, by_rows: bool
+) -> tuple[PrincipalAxes, bool]:
+    """Axes from XX' (`by_rows`) or X'X, and whether they converged."""
+    gram = PointGram(centred if by_rows else centred.T)
+    dense = gram.n <= DENSE_SIDE or 10 * d > gram.n
+    # No vector is trivial: as many axes as rows may be asked for.
+    problem = (
+        SpectralProblem(gram.operator(), "top")
+        if dense
+        else replace(gram.problem(), trivial=None, accuracy=0.0)
+    )
+    spectrum = solve(problem, d, Dense() if dense else Lanczos(tol=TOLERANCE), rng)
+    # Singular values come from the rows: √λ would lose half the digits of small ones.
+    span = centred.T @ spectrum.vectors if by_rows else spectrum.vectors
+    return _rotated(centred, span, None, 1), spectrum.converged
+
+
+def em_axes(
+    centred: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
+) -> PrincipalAxes:
+    """Coordinates by least squares given the axes, axes given the coordinates, in turn.
+
+    Never forms a covariance: each iteration costs O(nDd) (Roweis, 1998).
+    """
+
+    def improve(loading: FloatArray) -> FloatArray:
+        # With orthonormal axes the least-squares coordinates are products.
+        coordinates = centred @ np.linalg.qr(loading)[0]
+        return np.asarray(np.linalg.lstsq(coordinates, centred, rcond=None)[0].T)
+
+    start = rng.standard_normal((centred.shape[1], d))
+    loading, iterations = _until_steady(improve, start, tol, max_iter)
+    return _rotated(centred, loading, None, iterations)
+
+
+def sensible_axes(
+    centred: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
+) -> PrincipalAxes:
+    """Maximum likelihood for x = Cz + noise of equal variance in all directions.
+
+    The EM iteration of Roweis (1998) and Tipping and Bishop (1999); covariances have the
+    divisor n − 1.
+    """
+    n, columns = centred.shape
+    total = float(np.square(centred).sum() / (n - 1))
+    noise = total / columns
+    identity = np.eye(d)
+
+    def improve(loading: FloatArray) -> FloatArray:
+        nonlocal noise
+        if noise <= np.finfo(float).eps * total:
+            # No noise is left, and the model is that of `em_axes`.
+            coordinates = centred @ np.linalg.qr(loading)[0]
+            return np.asarray(np.linalg.lstsq(coordinates, centred, rcond=None)[0].T)
+        image = centred.T @ (centred @ loading) / (n - 1)
+        posterior = np.linalg.inv(loading.T @ loading + noise * identity)
+        inner = noise * identity + posterior @ (loading.T @ image)
+        improved = np.linalg.solve(inner.T, image.T).T
+        explained = float(np.sum(image * (improved @ posterior.T)))
+        noise = max((total - explained) / columns, np.finfo(float).tiny)
+        return np.asarray(improved)
+
+    start = rng.standard_normal((columns, d)) * np.sqrt(max(noise, np.finfo(float).tiny))
+    loading, iterations = _until_steady(improve, start, tol, max_iter)
+    found = _rotated(centred, loading, noise, iterations)
+    # The iteration stops when the axes stand; given these the noise has a closed form.
+    left = max(total - float(np.square(found.singular).sum()) / (n - 1), 0.0)
+    return PrincipalAxes(found.axes, found.singular, left / max(columns - d, 1), iterations)
+
+
+def _until_steady(
+    improve: Callable[[FloatArray], FloatArray], loading: FloatArray, tol: float, max_iter: int
+) -> tuple[FloatArray, int]:
+    """Iterate until the span of the columns turns by less than `tol`."""
+    basis = np.linalg.qr(loading)[0]
+    for number in range(max_iter):
+        step(number, max_iter)
+        loading = improve(loading)
+        previous, basis = basis, np.linalg.qr(loading)[0]
+        if np.linalg.norm(basis - previous @ (previous.T @ basis), 2) <= tol:
+            return loading, number + 1
+    warn(f"the axes still turn after {max_iter} iterations: raise max_iter or tol")
+    return loading, max_iter
+
+
+def _rotated(
+    centred: FloatArray, loading: FloatArray, noise: float | None, iterations: int
+) -> PrincipalAxes:
+    """Principal axes inside the span of the loading."""
+    basis = np.linalg.qr(loading)[0]
+    _, singular, rotation = np.linalg.svd(centred @ basis, full_matrices=False)
+    return PrincipalAxes(rotation @ basis.T, singular, noise, iterations)

@@ -1,0 +1,122 @@
+"""Spectral embedding of all pairs of rows from a few columns of affinities (slides (69)).
+
+W ≈ C A⁻¹ C' gives every degree, d = C A⁻¹ C'1, and with it the columns of D^-½ W D^-½, whose
+leading eigenvectors are the bottom of the normalised Laplacian (Fowlkes, Belongie, Chung and Malik,
+IEEE PAMI 26, 2004). No neighbourhoods, no n × n matrix: three passes over n × m affinities.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
+from unbend.gram.columns import ColumnPasses
+from unbend.graphs.weights import weights_of
+from unbend.lowrank.nystrom import column_axes, inverse_root
+from unbend.neighbors import Space
+
+# Degrees below this share of the greatest are what the approximation lost: they are raised to it.
+LEAST_DEGREE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralColumns:
+    """Eigenvectors f of W f = λ D f, at any row from its affinities to the landmarks.
+
+    The eigenvector to λ = 1, which is constant, is the first. `vectors` are f at all rows, with
+    unit length in D; `degree` is d = c'`degree_weights`, and D^½ f = (c/√d)'`weights`.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    degree: FloatArray
+    degree_weights: FloatArray
+    weights: FloatArray
+
+    def __call__(self, affinities: FloatArray) -> FloatArray:
+        """Extend f to rows whose affinities (rows, m) to the landmarks are given."""
+        degree = np.maximum(
+            affinities @ self.degree_weights, LEAST_DEGREE * float(self.degree.max())
+        )
+        return np.asarray(affinities @ self.weights / degree[:, None])
+
+
+def spectral_columns(columns: ColumnPasses, count: int) -> SpectralColumns:
+    """Find `count` eigenvectors of the random walk on all rows, the constant one included.
+
+    `columns` pass −2w(x, x_j) for affinities w, as `SimilarityColumns` do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.spatial.distance import cdist
+    >>> from unbend.gram.similarities import SimilarityColumns
+    >>> points = np.repeat([0.0, 1.0], 50)[:, None] + np.linspace(0, 0.1, 100)[:, None]
+    >>> few = np.arange(0, 100, 10)
+    >>> columns = SimilarityColumns(points, few, lambda x: np.exp(-9 * cdist(x, points[few]) ** 2))
+    >>> found = spectral_columns(columns, 2)
+    >>> second = found.vectors[:, 1]
+    >>> bool(np.all(second[:50] * second[0] > 0) and np.all(second[50:] * second[0] < 0))
+    True
+    """
+    block = -0.5 * columns.squares_between()
+    root = inverse_root(block)
+    total = sum(part for _, part in columns.passed(lambda s: -0.5 * s.sum(axis=0)))
+    degree_weights = root @ (root.T @ np.asarray(total))
+    degree = np.empty(columns.n)
+    for rows, part in columns.passed(lambda s: -0.5 * (s @ degree_weights)):
+        degree[rows] = part
+    degree = np.maximum(degree, LEAST_DEGREE * float(degree.max()))
+    cross = np.zeros((root.shape[1], root.shape[1]))
+    # Blocks come in the order of the rows, so those of the degrees go along.
+    for rows, part in columns.passed(lambda s: -0.5 * (s @ root)):
+        scaled = part / np.sqrt(degree[rows])[:, None]
+        cross += scaled.T @ scaled
+    found, axes = column_axes(root, cross, count)
+    # Axes give D^½ f √λ; unit vectors take one division more.
+    weights = axes / np.sqrt(np.maximum(found, np.finfo(np.float64).tiny))
+    vectors_of_walk = np.empty((columns.n, len(found)))
+    for rows, part in columns.passed(lambda s: -0.5 * (s @ weights)):
+        vectors_of_walk[rows] = part / degree[rows, None]
+    return SpectralColumns(found, vectors_of_walk, degree, degree_weights, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedDistances:
+    """Affinities w(d(x, x_j)) of rows to the landmarks, which are some rows of a space."""
+
+    space: Space
+    landmarks: IntArray
+    weight: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """Return an array (rows, m)."""
+        near = self.space.take(self.landmarks)
+        distances = near.distances_of(self.space.narrow(rows, self.landmarks))
+        return weights_of(distances, self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralPlaces:
+    """New rows by the affinities to the landmarks: f, or D^½ f where `scaled`.
+
+    `axes` turn affinities into f times the degree, whose share of the whole is at least `least`.
+    """
+
+    affinities: WeightedDistances
+    axes: FloatArray
+    degree_weights: FloatArray
+    least: float
+    scaled: bool
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        placed = np.empty((len(new), self.axes.shape[1]))
+        for rows in row_chunks(len(new), 16 * len(self.axes)):
+            affinities = self.affinities(new[rows])
+            degree = row_products(affinities, self.degree_weights[:, None])
+            degree = np.maximum(degree, self.least)
+            sums = row_products(affinities, self.axes)
+            placed[rows] = sums / (np.sqrt(degree) if self.scaled else degree)
+        return placed

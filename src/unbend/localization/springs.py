@@ -1,0 +1,179 @@
+"""Positions from lengths of some pairs: weighted stress, minimised by damped Newton steps.
+
+½ Σ w (|yᵢ − yⱼ| − d)² over the edges. One step is one sparse factorisation in the pattern of the
+graph, ordered once.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from unbend.arrays import FloatArray
+from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
+from unbend.mvu.edges import Edges
+from unbend.mvu.newton_matrix import NewtonMatrix
+from unbend.report import step
+
+# Distances below this share of the median weigh no more than that.
+SHORT = 0.1
+MOST_STEPS = 200
+# Fall of the stress, relative, and gradient, relative to that of all edges, that end the search.
+SMALL_FALL, SMALL_GRADIENT = 1e-10, 1e-13
+# Damping relative to the mean diagonal: the first, the least, how it grows and shrinks, the most.
+DAMPING, LEAST_DAMPING, GROW, SHRINK, MOST_DAMPING = 1e-3, 1e-12, 8.0, 4.0, 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """Positions at a minimum of the stress, or as near as the steps came."""
+
+    positions: FloatArray
+    stress: float
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class Springs:
+    """Edges with a weight each, and positions of `dim` coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> triangle = Edges(3, np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([9.0, 16.0, 25.0]))
+    >>> springs = Springs(triangle, np.ones(3), 2)
+    >>> found = springs.refined(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    >>> bool(found.stress < 1e-20)
+    True
+    """
+
+    edges: Edges
+    weights: FloatArray
+    dim: int
+
+    @cached_property
+    def lengths(self) -> FloatArray:
+        """Lengths of the springs at rest."""
+        return np.sqrt(self.edges.squares)
+
+    @cached_property
+    def _matrix(self) -> NewtonMatrix:
+        return NewtonMatrix(self.edges, self.dim)
+
+    @cached_property
+    def _symbolic(self) -> Symbolic:
+        rows = self._rows(np.ones(self.edges.m), np.ones(self.edges.m), np.ones((self.edges.m, 1)))
+        return analyse(rows)
+
+    def _rows(self, across: FloatArray, along: FloatArray, differences: FloatArray) -> csr_array:
+        """Σ over the edges of blocks across·I + along·δδ', with every entry of the pattern."""
+        wide = np.broadcast_to(differences, (self.edges.m, self.dim))
+        squares = self.edges.squares
+        found = self._matrix.assembled(across * squares, 0.5 * along * squares**2, wide, 1.0)
+        # Symmetric: columns are rows.
+        return csr_array((found.data, found.indices, found.indptr), shape=found.shape)
+
+    def stress(self, positions: FloatArray) -> float:
+        """½ Σ w (|yᵢ − yⱼ| − d)²."""
+        return 0.5 * float(self.weights @ np.square(self.errors(positions)))
+
+    def errors(self, positions: FloatArray) -> FloatArray:
+        """|yᵢ − yⱼ| − d."""
+        reached = np.linalg.norm(self.edges.differences(positions), axis=1)
+        return np.asarray(reached - self.lengths)
+
+    def gradient(self, positions: FloatArray) -> FloatArray:
+        """Return the forces (n, dim)."""
+        differences, reached = self._reached(positions)
+        pull = self.weights * (1.0 - self.lengths / reached)
+        return np.asarray(self.edges.incidence @ (pull[:, None] * differences))
+
+    def _reached(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        differences = self.edges.differences(positions)
+        least = 1e-9 * self.lengths
+        return differences, np.maximum(np.linalg.norm(differences, axis=1), least)
+
+    def curvature(self, positions: FloatArray, share: float) -> csr_array:
+        """Second derivatives; of the part across the edges, which may be negative, a share."""
+        differences, reached = self._reached(positions)
+        across = share * self.weights * (1.0 - self.lengths / reached)
+        return self._rows(across, (self.weights - across) / np.square(reached), differences)
+
+    def solver(self, matrix: csr_array, shift: float) -> "Solver":
+        """Factorise a matrix of the pattern with a multiple of the identity added."""
+        return Solver(replace(self._symbolic, values=matrix.data).factor(shift))
+
+    def refined(
+        self,
+        start: FloatArray,
+        penalty: FloatArray | None = None,
+        most_steps: int = MOST_STEPS,
+    ) -> Refined:
+        """Minimise the stress from a start, with ½ penalty·y² for each coordinate, if given."""
+        price = np.zeros(self.dim) if penalty is None else penalty
+        here: FloatArray = np.array(start, dtype=np.float64)
+        value = self._value(here, price)
+        damping, number = DAMPING, 0
+        for number in range(1, most_steps + 1):
+            gradient = self.gradient(here) + price * here
+            if np.abs(gradient).max(initial=0.0) <= SMALL_GRADIENT * self._force:
+                break
+            found = self._step(here, gradient, price, value, damping)
+            if found is None:
+                break
+            here, after, damping = found
+            fall, value = (value - after) / max(value, np.finfo(float).tiny), after
+            if fall < SMALL_FALL:
+                break
+            step(number, most_steps)
+        return Refined(here, self.stress(here), number)
+
+    @cached_property
+    def _force(self) -> float:
+        return float((self.weights * self.lengths).max())
+
+    def _value(self, positions: FloatArray, price: FloatArray) -> float:
+        return self.stress(positions) + 0.5 * float((np.square(positions) @ price).sum())
+
+    def _step(
+        self,
+        here: FloatArray,
+        gradient: FloatArray,
+        price: FloatArray,
+        value: float,
+        damping: float,
+    ) -> tuple[FloatArray, float, float] | None:
+        """Damp Newton's step until the stress falls; None where rounding hides every descent."""
+        matrix = self.curvature(here, 1.0) + diags_array(np.tile(price, len(here)))
+        size = float(np.abs(matrix.diagonal()).mean())
+        while damping < MOST_DAMPING:
+            try:
+                move = self.solver(csr_array(matrix), damping * size).solve(-gradient)
+            except NotPositiveDefinite:
+                damping *= GROW
+                continue
+            after = self._value(here + move, price)
+            if after < value:
+                return here + move, after, max(damping / SHRINK, LEAST_DAMPING)
+            damping *= GROW
+        return None
+
+
+def relative_weights(lengths: FloatArray) -> FloatArray:
+    """1/d², but for distances so short that their errors are not that small."""
+    return np.asarray(1.0 / np.square(np.maximum(lengths, SHORT * float(np.median(lengths)))))
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
+    """Factors of a matrix (n·dim, n·dim)."""
+
+    factor: object
+
+    def solve(self, force: FloatArray) -> FloatArray:
+        """Solve for one force (n, dim), or for several (n, dim, q)."""
+        right = np.ascontiguousarray(force.reshape(force.shape[0] * force.shape[1], -1))
+        found = np.empty_like(right)
+        self.factor.solve(right, 1, found)  # type: ignore[attr-defined]
+        return found.reshape(force.shape)

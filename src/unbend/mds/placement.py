@@ -1,0 +1,200 @@
+"""Placing new objects: each minimises its own stress to the fitted ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
+from unbend.mds.transformations import Line, Steps
+from unbend.neighbors import PointSpace
+from unbend.report import step
+
+# Newton steps, and halvings of each, that an object may take.
+ITERATIONS, HALVINGS = 60, 30
+ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class OwnStress:
+    """New rows to coordinates: the nearest minimum of each row's stress to the fitted objects.
+
+    New rows are points of the `space` or, where there is none, dissimilarities (m, n), NaN where
+    not known. The `curve`, if any, makes distances of the coordinates' scale of them. A row at
+    distance zero of a fitted object joins it.
+    """
+
+    coordinates: FloatArray
+    space: PointSpace | None
+    loss: str
+    curve: Line | Steps | None = None
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        n, d = self.coordinates.shape
+        placed = np.empty((len(new), d))
+        for rows in row_chunks(len(new), 8 * n * (2 * d + 6)):
+            placed[rows] = self._place(
+                new[rows] if self.space is None else self.space.distances_of(new[rows])
+            )
+            step(rows.stop, len(new))
+        return placed
+
+    def _place(self, dissimilarities: FloatArray) -> FloatArray:
+        filled = np.where(np.isnan(dissimilarities), np.inf, dissimilarities)
+        nearest = filled.argmin(axis=1)
+        apart = filled[np.arange(len(filled)), nearest] > 0
+        placed = self.coordinates[nearest].astype(np.float64)
+        if apart.any():
+            placed[apart] = self._minimised(dissimilarities[apart])
+        return np.asarray(placed)
+
+    def _minimised(self, dissimilarities: FloatArray) -> FloatArray:
+        targets = dissimilarities if self.curve is None else self.curve(dissimilarities)
+        known = ~np.isnan(targets)
+        targets = np.where(known, targets, 0.0)
+        # Each row has a scale of its own, so that powers of what is far away stay in range.
+        size = max(float(np.abs(self.coordinates).max()), 1e-300)
+        scale = np.maximum(targets.max(axis=1, keepdims=True), size)
+        weights = known.astype(np.float64)
+        rows = _Rows(self.coordinates, scale, targets / scale, weights, self.loss)
+        return np.asarray(rows.minimise(rows.start()) * scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretched:
+    """Another extension, times a factor."""
+
+    extension: OwnStress
+    factor: float
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        return np.asarray(self.factor * self.extension(new))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOfCurves:
+    """Place rows (k, m, n) by the mean of what each matrix's curve makes of its distances."""
+
+    curves: list[Line | Steps]
+    own: OwnStress
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Place new rows."""
+        targets = np.stack([curve(rows) for curve, rows in zip(self.curves, new, strict=True)])
+        known = ~np.isnan(targets)
+        mean = np.where(known, targets, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        # Where every matrix says that two objects are one, they are.
+        one = known.any(axis=0) & np.all((new == 0) | np.isnan(new), axis=0)
+        mean = np.where(one, 0.0, mean)
+        return self.own(np.where(known.any(axis=0), mean, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Stresses of several new objects, each on its own: targets and weights are (m, n).
+
+    Everything but the fitted coordinates is in units of each row's scale (m, 1).
+    """
+
+    fitted: FloatArray
+    scale: FloatArray
+    targets: FloatArray
+    weights: FloatArray
+    loss: str
+
+    def take(self, rows: IntArray) -> "_Rows":
+        """Restrict to some objects."""
+        parts = (self.scale[rows], self.targets[rows], self.weights[rows])
+        return _Rows(self.fitted, *parts, self.loss)
+
+    def start(self) -> FloatArray:
+        """Take the better of two: by squared distances, which is linear, and by the nearest."""
+        centre = self.fitted.mean(axis=0)
+        centred = self.fitted - centre
+        lengths = np.einsum("ij,ij->i", centred, centred) / self.scale**2
+        known, count = self.weights > 0, self.weights.sum(axis=1, keepdims=True)
+        right = np.where(known, lengths - self.targets**2, 0.0)
+        right = np.where(known, right - right.sum(axis=1, keepdims=True) / count, 0.0)
+        linear = 0.5 * row_products(right, np.linalg.pinv(centred).T) * self.scale
+        linear += centre / self.scale
+        # The centre is no farther than the mean target and the fitted objects' reach.
+        reach = np.sqrt(lengths.max(axis=1, keepdims=True))
+        farthest = self.targets.sum(axis=1, keepdims=True) / count + reach
+        away = linear - centre / self.scale
+        length = np.linalg.norm(away, axis=1, keepdims=True)
+        linear = centre / self.scale + away * (farthest / np.maximum(length, farthest))
+        near = np.argsort(np.where(known, self.targets, np.inf), axis=1)[:, :3]
+        mixed = self.fitted[near].mean(axis=1) / self.scale
+        better = self.values(linear) <= self.values(mixed)
+        return np.asarray(np.where(better[:, None], linear, mixed))
+
+    def _parts(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        away = y[:, None] - self.fitted / self.scale[:, None]
+        return away, np.sqrt(np.einsum("ijk,ijk->ij", away, away))
+
+    def _weights(self) -> FloatArray:
+        if self.loss != "sammon":
+            return self.weights
+        positive = self.targets > 0
+        return np.where(positive, self.weights / np.where(positive, self.targets, 1.0), 0.0)
+
+    def values(self, y: FloatArray) -> FloatArray:
+        """Stress of each object."""
+        _, distance = self._parts(y)
+        if self.loss == "sstress":
+            return np.asarray((self.weights * (distance**2 - self.targets**2) ** 2).sum(axis=1))
+        return np.asarray((self._weights() * (distance - self.targets) ** 2).sum(axis=1))
+
+    def newton(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Find steps that go down even where the stress is not convex, and the slopes along."""
+        away, distance = self._parts(y)
+        d = y.shape[1]
+        if self.loss == "sstress":
+            pull = 2.0 * self.weights * (distance**2 - self.targets**2)
+            along = 4.0 * self.weights
+        else:
+            safe = np.where(distance > 0, distance, 1.0)
+            pull = self._weights() * (distance - self.targets) / safe
+            # Of unit vectors: the cube of a small distance may vanish.
+            along = np.where(distance > 0, self._weights() * self.targets / safe, 0.0)
+        gradient = np.einsum("ij,ijk->ik", pull, away)
+        if self.loss != "sstress":
+            away = away / safe[:, :, None]
+        hessian = np.einsum("ij,ijk,ijl->ikl", along, away, away)
+        hessian += pull.sum(axis=1)[:, None, None] * np.eye(d)
+        values, vectors = np.linalg.eigh(hessian)
+        size = np.abs(values)
+        size = np.maximum(size, 1e-6 * size.max(axis=1, keepdims=True) + 1e-300)
+        turned = np.einsum("ikl,ik->il", vectors, gradient) / size
+        move = -np.einsum("ikl,il->ik", vectors, turned)
+        return move, 2.0 * np.einsum("ik,ik->i", gradient, move)
+
+    def minimise(self, y: FloatArray) -> FloatArray:
+        """Newton's method for all objects at once; each stops on its own."""
+        y = y.copy()
+        active = np.arange(len(y))
+        for _ in range(ITERATIONS):
+            rows = self.take(active)
+            move, slope = rows.newton(y[active])
+            y[active], length = rows.search(y[active], move, slope)
+            small = length * np.linalg.norm(move, axis=1) <= 1e-14
+            active = active[~small]
+            if not len(active):
+                break
+        return y
+
+    def search(
+        self, y: FloatArray, move: FloatArray, slope: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Halve each step until it lowers the object's stress; zero if none does."""
+        value, length = self.values(y), np.ones(len(y))
+        for _ in range(HALVINGS):
+            after = self.values(y + length[:, None] * move)
+            # Near the minimum rounding hides what a step gains: it may still be taken.
+            worse = after > value * (1 + ROUNDING) + 1e-4 * length * slope
+            if not worse.any():
+                break
+            length = np.where(worse, length / 2, length)
+        length = np.where(worse, 0.0, length)
+        return y + length[:, None] * move, length

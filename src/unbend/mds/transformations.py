@@ -1,0 +1,285 @@
+"""What distances are compared with: dissimilarities, or the best function of them of some kind.
+
+A transformation takes the distances of a configuration and returns the nearest admissible
+disparities, in weighted least squares. Admissible sets are cones, so that what is left,
+Σ w (d − d̂)², has the gradient it would have with d̂ held fixed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol, final
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from unbend.arrays import FloatArray, IntArray, distinct_values
+from unbend.mds.pairs import Pairs, sum_of_squares
+
+
+@final
+@dataclass(frozen=True)
+class Line:
+    """d̂ = a + b δ, not below zero."""
+
+    intercept: float
+    slope: float
+
+    def __call__(self, dissimilarities: FloatArray) -> FloatArray:
+        """Read the line."""
+        return np.asarray(np.maximum(self.intercept + self.slope * dissimilarities, 0.0))
+
+    def times(self, factor: float) -> "Line":
+        """Return a multiple of the line."""
+        return Line(factor * self.intercept, factor * self.slope)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Disparities of ascending dissimilarities: linear in between, and in proportion beyond."""
+
+    given: FloatArray
+    fitted: FloatArray
+
+    def __call__(self, dissimilarities: FloatArray) -> FloatArray:
+        """Read the curve."""
+        last = self.given[-1]
+        beyond = self.fitted[-1] * dissimilarities / (last if last > 0 else 1.0)
+        within = np.interp(dissimilarities, self.given, self.fitted)
+        return np.where(dissimilarities > last, beyond, within)
+
+    def times(self, factor: float) -> "Steps":
+        """Return a multiple of the curve."""
+        return Steps(self.given, factor * self.fitted)
+
+
+Curve = Line | Steps
+
+
+def of_distances_size(curve: Curve, value: float) -> Curve:
+    """Stretch disparities, which regression shrinks, so that fitted objects stay where they are.
+
+    At a minimum f of Σ w (d − d̂)² / Σ w d² objects are at rest between targets d̂/(1 − f).
+    """
+    return curve.times(1.0 / (1.0 - value)) if value < 1 else curve
+
+
+class Disparities(NamedTuple):
+    """Targets of the distances, one a pair, and the least sum of squares left."""
+
+    targets: FloatArray
+    residual: float
+
+
+class Transformation(Protocol):
+    """Best admissible disparities for given distances."""
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Weight of each pair in the residual; None: all one."""
+
+    def __call__(self, distances: FloatArray) -> Disparities:
+        """Regress distances on dissimilarities."""
+
+    def curve(self, distances: FloatArray) -> Curve:
+        """Return the function that the disparities are of the dissimilarities."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfPairs:
+    """What the transformations of one matrix share."""
+
+    pairs: Pairs
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Weight of each pair."""
+        return self.pairs.weights
+
+    def left(self, distances: FloatArray, targets: FloatArray) -> Disparities:
+        """Add what the targets leave of the distances."""
+        return Disparities(targets, sum_of_squares(distances - targets, self.weights))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ratio(OfPairs):
+    """d̂ = b δ."""
+
+    def __call__(self, distances: FloatArray) -> Disparities:
+        """Find the best slope."""
+        return self.left(distances, self.slope(distances) * self.pairs.dissimilarities)
+
+    def slope(self, distances: FloatArray) -> float:
+        """Least-squares slope through the origin."""
+        given = self.pairs.dissimilarities
+        square = self.pairs.sum(given * given)
+        return self.pairs.sum(distances * given) / square if square > 0 else 0.0
+
+    def curve(self, distances: FloatArray) -> Curve:
+        """Return the line."""
+        return Line(0.0, self.slope(distances))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Interval(OfPairs):
+    """d̂ = a + b δ with b ≥ 0, and not below zero at the least δ.
+
+    Negative disparities would be no distances, and majorisation would lose its guarantee.
+    """
+
+    def __call__(self, distances: FloatArray) -> Disparities:
+        """Find the best line that does not fall."""
+        intercept, slope = self.line(distances)
+        line = intercept + slope * self.pairs.dissimilarities.astype(np.float64)
+        return self.left(distances, np.maximum(line, 0.0))
+
+    def line(self, distances: FloatArray) -> tuple[float, float]:
+        """Intercept and slope."""
+        given, pairs = self.pairs.dissimilarities.astype(np.float64), self.pairs
+        count = pairs.sum(np.ones(len(given)))
+        centre, mean = pairs.sum(given) / count, pairs.sum(distances) / count
+        spread = pairs.sum(np.square(given - centre))
+        product = pairs.sum((given - centre) * (distances - mean))
+        slope = max(product / spread, 0.0) if spread > 0 else 0.0
+        if mean + slope * (self._least - centre) >= 0:
+            return mean - slope * centre, slope
+        # The line through zero at the least δ: the other edge of the cone.
+        above = given - self._least
+        slope = pairs.sum(above * distances) / pairs.sum(above * above)
+        return -slope * self._least, slope
+
+    @cached_property
+    def _least(self) -> float:
+        """Least dissimilarity of a known pair."""
+        known = True if self.weights is None else self.weights > 0
+        return float(self.pairs.dissimilarities.min(where=known, initial=np.inf))
+
+    def curve(self, distances: FloatArray) -> Curve:
+        """Return the line."""
+        return Line(*self.line(distances))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Monotone(OfPairs):
+    """d̂ = f(δ), f not falling (Kruskal, 1964).
+
+    Pairs with equal dissimilarities may get different disparities (primary approach to ties), or
+    one for all (``equal_ties``, the secondary approach).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = Pairs(3, np.array([1.0, 2.0, 2.0]))
+    >>> Monotone(pairs)(np.array([3.0, 1.0, 4.0])).targets
+    array([2., 2., 4.])
+    >>> Monotone(pairs, equal_ties=True)(np.array([3.0, 1.0, 4.0])).targets.round(3)
+    array([2.667, 2.667, 2.667])
+    """
+
+    pairs: Pairs
+    equal_ties: bool = False
+
+    @cached_property
+    def _group(self) -> IntArray:
+        """Rank of each pair's dissimilarity among the different ones of known pairs."""
+        given = self.pairs.dissimilarities
+        if self.weights is not None:
+            # Pairs that are not known are all put last, where they weigh nothing.
+            given = np.where(self.weights > 0, given, np.inf)
+        return distinct_values(given)[1]
+
+    @cached_property
+    def _counts(self) -> FloatArray:
+        """Weight of each different dissimilarity."""
+        return np.asarray(np.bincount(self._group, self.weights), dtype=np.float64)
+
+    @cached_property
+    def _order(self) -> IntArray:
+        return np.argsort(self._group, kind="stable")
+
+    @cached_property
+    def _tied(self) -> IntArray:
+        """Places in the order that hold tied pairs."""
+        return np.flatnonzero((np.bincount(self._group) > 1)[self._group[self._order]])
+
+    def __call__(self, distances: FloatArray) -> Disparities:
+        """Regress distances monotonically."""
+        fitted = self._by_groups(distances) if self.equal_ties else self._by_pairs(distances)
+        return self.left(distances, fitted)
+
+    def _by_groups(self, distances: FloatArray) -> FloatArray:
+        weights, count = self.weights, self._counts
+        known = count > 0
+        product = distances if weights is None else distances * weights
+        sums = np.bincount(self._group, product)
+        fitted = np.zeros(len(count))
+        means = sums[known] / count[known]
+        fitted[known] = isotonic_regression(means, weights=count[known]).x
+        return np.asarray(fitted[self._group])
+
+    def _by_pairs(self, distances: FloatArray) -> FloatArray:
+        order, tied = self._order, self._tied
+        if len(tied):
+            # Within ties the order of the distances is free: the distances' own costs nothing.
+            among = order[tied]
+            order = order.copy()
+            order[tied] = among[np.lexsort((distances[among], self._group[among]))]
+        weights = self.weights
+        known = order if weights is None else order[weights[order] > 0]
+        fitted = np.zeros(len(distances))
+        ascending = isotonic_regression(
+            distances[known].astype(np.float64), weights=None if weights is None else weights[known]
+        )
+        fitted[known] = ascending.x
+        return fitted
+
+    def curve(self, distances: FloatArray) -> Curve:
+        """Return the mean disparity of each dissimilarity, linear in between and beyond."""
+        known = slice(None) if self.weights is None else self.weights > 0
+        given, group = distinct_values(self.pairs.dissimilarities[known])
+        fitted = np.bincount(group, self(distances).targets[known]) / np.bincount(group)
+        return Steps(given.astype(np.float64), fitted)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Replicated:
+    """Several matrices of the same objects, each with a transformation of its own.
+
+    Σ_k w_k (d − d̂_k)² = w (d − d̂)² + what does not depend on d, with w = Σ w_k and d̂ the mean of
+    the d̂_k by their weights: one target serves all matrices. Sums over k are divided by their
+    number.
+    """
+
+    parts: Sequence[Transformation]
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """Mean of the weights of all matrices."""
+        given = [part.weights for part in self.parts]
+        if all(weights is None for weights in given):
+            return None
+        length = max(len(weights) for weights in given if weights is not None)
+        total = sum(np.ones(length) if weights is None else weights for weights in given)
+        return np.asarray(total / len(given))
+
+    def __call__(self, distances: FloatArray) -> Disparities:
+        """Regress distances on each matrix; what is left is the mean over the matrices."""
+        found = [part(distances) for part in self.parts]
+        weighed = sum(
+            one.targets if part.weights is None else part.weights * one.targets
+            for part, one in zip(self.parts, found, strict=True)
+        )
+        mean = np.asarray(weighed) / len(found)
+        if self.weights is not None:
+            known = self.weights > 0
+            mean = np.divide(mean, self.weights, out=np.zeros(len(distances)), where=known)
+        return Disparities(mean, sum(one.residual for one in found) / len(found))
+
+    def curve(self, distances: FloatArray) -> Curve:
+        """Refuse: each matrix has a curve of its own."""
+        raise TypeError("several matrices have several curves: ask each of the parts")

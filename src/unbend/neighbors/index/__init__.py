@@ -1,0 +1,1 @@
+"""Searches for nearest neighbours: exact by products, approximate by descent."""

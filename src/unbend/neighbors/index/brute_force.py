@@ -1,0 +1,244 @@
+"""Euclidean neighbours in many columns: matrix products propose, differences decide.
+
+|a − b|² = |a|² + |b|² − 2ab costs one product of matrices, the fastest thing a computer does, in
+single precision first. Its rounding is bounded, so each row gets a list of candidates ordered by
+what their distance is *at least*; distances themselves come from differences in double precision,
+nearest candidates first. Where the bounds do not prove that nothing nearer was left out, the row
+is done again in double precision, and if need be by comparing it with every other row.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.neighbors.index.shortlists import (
+    BLOCK,
+    WORK,
+    Lists,
+    Rounded,
+    among_fitted,
+    among_themselves,
+)
+from unbend.report import step
+
+# Candidates beyond k: rounding swaps near ties. Twice as many take up to a third more time, and
+# half as many leave a third of the rows of tight clusters unsure.
+SPARE = 8
+# Rows whose median tells whether the mean lies among most rows, and how many times their usual
+# distance from it the mean may be off.
+MIDDLE, OUTSIDE = 1000, 4.0
+# Queries between two looks at the progress callback are at least as many.
+LEAST = 96
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Fitted rows in double precision; `scale` is a power of two that keeps squares in range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = Cloud.of(np.arange(5.0)[:, None] ** 2)
+    >>> line.neighbors(1)[0].ravel()
+    array([1, 0, 1, 2, 3], dtype=int32)
+    """
+
+    points: FloatArray
+    center: FloatArray
+    scale: float
+
+    @classmethod
+    def of(cls, points: FloatArray) -> "Cloud":
+        """Prepare some rows."""
+        points = np.ascontiguousarray(points, dtype=np.float64)
+        if not len(points):
+            return cls(points, np.zeros(points.shape[1]), _scale(0.0))
+        center = _middle(points)
+        spread = max(np.max(points.max(axis=0) - center), np.max(center - points.min(axis=0)))
+        return cls(points, center, _scale(float(spread)))
+
+    def neighbors(self, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
+        """Find the k nearest other rows of every row."""
+        return _search(self, None, k, threads)
+
+    def nearest_of(self, new: FloatArray, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
+        """Find the k rows nearest to each new row."""
+        return _search(self, np.ascontiguousarray(new, dtype=np.float64), k, threads)
+
+    def rounded(self, points: FloatArray, dtype: type[np.floating]) -> Rounded:
+        """Round rows for products in some precision.
+
+        Squares are lowered so that a_i + b_j − 2 p_ij is at most the squared distance. With unit
+        roundoff u and d columns the product errs by less than d u |a||b|, rounding of the numbers
+        adds 2u, and the sums 4u, each relative to |a|² + |b|²; underflow adds less than `least`.
+        """
+        d = points.shape[1]
+        unit = float(np.finfo(dtype).eps) / 2
+        share = 1.01 * (d + 12) * unit
+        least = (d + 1) * float(np.finfo(dtype).tiny) * 2.0**53
+        rounded = Rounded.empty(len(points), d, dtype)
+        for chunk in _chunks(points):
+            centred = (points[chunk] - self.center) * self.scale
+            squares = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
+            rounded.put(chunk.start, centred, squares)
+        return rounded
+
+
+def _middle(points: FloatArray) -> FloatArray:
+    """Find a point amid the rows, from which |a|² + |b|² − 2ab loses few digits.
+
+    The mean, unless a few far rows draw it out of where most are: then the median of some rows.
+    """
+    # Shares, so that the sum cannot overflow.
+    mean = np.full(len(points), 1 / len(points)) @ points
+    some = points[:: -(-len(points) // MIDDLE)]
+    median = np.median(some, axis=0)
+    usual = float(np.median(np.abs(some / 2 - median / 2).max(axis=1)))
+    drawn_away = float(np.abs(mean / 2 - median / 2).max()) > OUTSIDE * usual
+    return np.asarray(median if drawn_away else mean)
+
+
+def _scale(largest: float) -> float:
+    """Power of two that brings the largest number to 2⁴⁰: far from overflow, even in float32."""
+    return float(np.ldexp(1.0, int(np.clip(40 - np.frexp(largest)[1], -1000, 1000))))
+
+
+def _chunks(points: FloatArray) -> list[slice]:
+    """Blocks of rows, each from a multiple of `BLOCK` on."""
+    n, size = len(points), 16 * BLOCK * points.shape[1]
+    blocks = row_chunks(-(-n // BLOCK), size)
+    return [slice(block.start * BLOCK, min(block.stop * BLOCK, n)) for block in blocks]
+
+
+def _search(
+    cloud: Cloud, new: FloatArray | None, k: int, threads: int
+) -> tuple[IntArray, FloatArray]:
+    """Single precision first, then double precision for the rows that are not sure, then all."""
+    queries = cloud.points if new is None else new
+    itself = np.arange(len(queries)) if new is None else np.full(len(queries), -1)
+    indices = np.empty((len(queries), k), dtype=np.int32)
+    distances = np.empty((len(queries), k))
+    unsure: IntArray = np.arange(len(queries))
+    others = len(cloud.points) - (new is None)
+    # Products pay only if few of the rows are candidates.
+    if _in_range(cloud, queries) and 4 * (k + SPARE) < others:
+        for dtype in (np.float32, np.float64):
+            if len(unsure):
+                if new is None and len(unsure) == len(queries):
+                    found = _among_themselves(cloud, dtype, k + SPARE, threads)
+                else:
+                    found = _among_fitted(cloud, queries, itself, unsure, dtype, k + SPARE, threads)
+                unsure = rank(cloud, queries, unsure, found, k, threads, indices, distances)
+    _among_all(cloud, queries, itself, unsure, threads, indices, distances)
+    return indices, distances
+
+
+def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
+    """Whether the squares of all queries, scaled, stay far from overflow."""
+    reach = 2.0**50 / cloud.scale
+    return all(np.abs(queries[c] - cloud.center).max() < reach for c in _chunks(queries))
+
+
+def _among_themselves(cloud: Cloud, dtype: type[np.floating], length: int, threads: int) -> Lists:
+    """Candidates of every fitted row among the others."""
+    lists = among_themselves(cloud.rounded(cloud.points, dtype), length, threads)
+    return lists.sorted(len(cloud.points), threads)
+
+
+def _among_fitted(
+    cloud: Cloud,
+    queries: FloatArray,
+    itself: IntArray,
+    some: IntArray,
+    dtype: type[np.floating],
+    length: int,
+    threads: int,
+) -> Lists:
+    """Candidates of some queries among the fitted rows."""
+    fitted = cloud.rounded(cloud.points, dtype)
+    found, size = [], fitted.panels.size
+    chunks = row_chunks(len(some), size, max(int(WORK), LEAST * size))
+    for number, chunk in enumerate(chunks):
+        rounded = cloud.rounded(queries[some[chunk]], dtype)
+        lists = among_fitted(rounded, fitted, length + 1, threads)
+        found.append(lists.sorted(len(some[chunk]), threads))
+        step(number + 1, len(chunks))
+    keys, indices = (np.concatenate(lists) for lists in zip(*found, strict=True))
+    return _without(itself[some], keys, indices)
+
+
+def _without(itself: IntArray, keys: FloatArray, indices: IntArray) -> Lists:
+    """Drop each query from its list, or else the last candidate."""
+    own = indices == itself[:, None]
+    own[~own.any(axis=1), -1] = True
+    shape = (len(keys), keys.shape[1] - 1)
+    return keys[~own].reshape(shape), indices[~own].reshape(shape)
+
+
+def rank(
+    cloud: Cloud,
+    queries: FloatArray,
+    some: IntArray,
+    found: Lists,
+    k: int,
+    threads: int,
+    indices: IntArray,
+    distances: FloatArray,
+) -> IntArray:
+    """Write the nearest candidates of some queries, and return the queries that are not sure."""
+    keys, candidates = found
+    sure = np.empty(len(some), dtype=np.bool_)
+    for rows in row_chunks(len(some), 8 * queries.shape[1]):
+        nearest = np.empty((rows.stop - rows.start, k), dtype=np.int32)
+        away = np.empty(nearest.shape)
+        lists = candidates[rows], keys[rows]
+        kernels.rank(
+            cloud.points, queries[some[rows]], cloud.scale, *lists, False, threads, nearest, away,
+            sure[rows],
+        )  # fmt: skip
+        indices[some[rows]], distances[some[rows]] = nearest, away
+    return some[~sure]
+
+
+def _among_all(
+    cloud: Cloud,
+    queries: FloatArray,
+    itself: IntArray,
+    some: IntArray,
+    threads: int,
+    indices: IntArray,
+    distances: FloatArray,
+) -> None:
+    """Compare some queries with every fitted row."""
+    everyone = np.arange(len(cloud.points), dtype=np.int32)
+    for rows, others in _everyone_else(everyone, itself, some):
+        nearest = np.empty((len(rows), indices.shape[1]), dtype=np.int32)
+        away, bounds = np.empty(nearest.shape), np.zeros(others.shape)
+        sure = np.empty(len(rows), dtype=np.bool_)
+        scale = _scale_of(cloud, queries[rows])
+        kernels.rank(
+            cloud.points, queries[rows], scale, others, bounds, True, threads, nearest, away, sure
+        )
+        indices[rows], distances[rows] = nearest, away
+
+
+def _everyone_else(
+    everyone: IntArray, itself: IntArray, some: IntArray
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Blocks of queries, and for each of them the fitted rows that it is compared with."""
+    chunks = row_chunks(len(some), 24 * len(everyone), 1 << 24)
+    for number, chunk in enumerate(chunks):
+        rows = some[chunk]
+        others = np.broadcast_to(everyone, (len(rows), len(everyone)))
+        if len(rows) and itself[rows[0]] >= 0:
+            others = others[others != itself[rows, None]].reshape(len(rows), -1)
+        yield rows, np.ascontiguousarray(others)
+        step(number + 1, len(chunks))
+
+
+def _scale_of(cloud: Cloud, queries: FloatArray) -> float:
+    """Scale that also keeps the squared distances of far queries in range."""
+    return min(cloud.scale, _scale(float(np.abs(queries / 2 - cloud.center / 2).max())))

@@ -1,0 +1,141 @@
+"""What explains the colours: a legend, a colour bar, or the square of a chart."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colorbar import make_axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from unbend.plot.colors import Chart, Colouring, Labels, Values, bivariate
+from unbend.plot.style import FAINT, INK, LABEL, ROUND, SMALL, plain
+
+# Entries of a legend under each other in a figure of usual height, and inches that one takes.
+COLUMN, ENTRY = 20, 0.2
+
+
+def add_key(axes: list[Axes], colouring: Colouring, marks: Any, *, outside: bool = True) -> None:
+    """Explain the colours.
+
+    Parameters
+    ----------
+    axes : list of Axes
+        The axes of one figure that make room for the key.
+    colouring : Colouring
+        The colours.
+    marks : Collection or None
+        Points coloured by value, which a colour bar reads.
+    outside : bool
+        Whether a legend may take room beside the axes, which it can in a figure of its own;
+        otherwise it stands inside the first.
+    """
+    if isinstance(colouring, Labels):
+        _add_legend(axes[0], colouring, outside)
+    elif isinstance(colouring, Values) and marks is not None:
+        _add_bar(axes, colouring, marks)
+    elif isinstance(colouring, Chart):
+        _add_square(axes, colouring)
+
+
+def key_width(colouring: Colouring, height: float) -> float:
+    """Inches that the key of a contact sheet takes beside panels of a given height."""
+    if not isinstance(colouring, Labels):
+        return 1.1
+    groups = colouring.groups()
+    longest = max(len(name) for name in (colouring.title, *(group.name for group in groups)))
+    return 0.2 + _columns(len(groups), _under(height)) * (0.35 + 0.085 * longest)
+
+
+def add_key_beside(
+    figure: Any, colouring: Colouring, marks: Any, corner: tuple[float, float]
+) -> None:
+    """Explain the colours of a figure that keeps room for it right below `corner`."""
+    x, y = corner
+    width, height = figure.get_size_inches()
+    if isinstance(colouring, Labels):
+        look = _look(colouring, _under(y * height))
+        figure.legend(*_entries(colouring), loc="upper left", bbox_to_anchor=corner, **look)
+    elif isinstance(colouring, Values) and marks is not None:
+        tall = min(3.0 / height, y - 0.1 / height)
+        box = figure.add_axes((x + 0.1 / width, y - tall, 0.12 / width, tall))
+        _style_bar(figure.colorbar(marks, cax=box), colouring)
+    elif isinstance(colouring, Chart):
+        side = 0.8
+        box = figure.add_axes(
+            (x + 0.25 / width, y - side / height, side / width, side / height), aspect="equal"
+        )
+        _fill_square(box, colouring)
+
+
+def _under(height: float) -> int:
+    """Entries that have room under each other, with a title."""
+    return max(1, int(height / ENTRY) - 1)
+
+
+def _columns(entries: int, under: int) -> int:
+    return -(-entries // under)
+
+
+def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
+    groups = labels.groups()
+    handles = [
+        Line2D([], [], linestyle="", color=group.colour, marker=group.markers[0], markersize=6)
+        for group in groups
+    ]
+    return handles, [plain(group.name) for group in groups]
+
+
+def _look(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
+    return {
+        "ncols": _columns(len(labels.groups()), under),
+        "fontsize": SMALL,
+        "title": plain(labels.title) or None,
+        "title_fontsize": LABEL,
+        "handletextpad": 0.2,
+        "columnspacing": 0.8,
+        "labelcolor": INK,
+        "frameon": False,
+    }
+
+
+def _add_legend(axes: Axes, labels: Labels, outside: bool) -> None:
+    look = _look(labels)
+    if outside:
+        figure: Any = axes.get_figure()
+        figure.legend(*_entries(labels), loc="outside right upper", **look)
+    else:
+        axes.legend(*_entries(labels), loc="best", **{**look, "frameon": True})
+
+
+def _style_bar(bar: Any, values: Values) -> None:
+    # The points may be translucent; their colours in the bar must not be.
+    bar.solids.set_alpha(1)
+    bar.outline.set_visible(False)
+    bar.ax.yaxis.set_major_locator(MaxNLocator(6, steps=ROUND))
+    bar.ax.tick_params(labelsize=SMALL, color=FAINT, labelcolor=INK)
+    missing = "" if values.known.all() else " (grey: missing)"
+    bar.set_label(plain(values.title) + missing, fontsize=LABEL)
+
+
+def _add_bar(axes: list[Axes], values: Values, marks: Any) -> None:
+    figure: Any = axes[0].get_figure()
+    _style_bar(figure.colorbar(marks, ax=axes, aspect=30, pad=0.03), values)
+
+
+def _add_square(axes: list[Axes], chart: Chart) -> None:
+    square, _ = make_axes(
+        axes, location="right", fraction=0.15, shrink=0.3, aspect=1, anchor=(0, 1)
+    )
+    _fill_square(square, chart)
+
+
+def _fill_square(square: Axes, chart: Chart) -> None:
+    shares = (np.arange(32) + 0.5) / 32
+    grid = np.stack(np.meshgrid(shares, shares), axis=-1).reshape(-1, 2)
+    square.imshow(bivariate(grid).reshape(32, 32, 3), origin="lower", extent=(0, 1, 0, 1))
+    square.set_xticks([])
+    square.set_yticks([])
+    square.spines[:].set_visible(False)
+    square.set_xlabel(f"{plain(chart.titles[0])} →", fontsize=SMALL, labelpad=2)
+    square.set_ylabel(f"{plain(chart.titles[1])} →", fontsize=SMALL, labelpad=2)

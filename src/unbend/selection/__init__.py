@@ -1,0 +1,29 @@
+"""Choices made for the user: neighbours, bandwidth, dimensions, method.
+
+Every choice measures, says what it measured, and gives the reason in words.
+"""
+
+from unbend.selection.bandwidth import BandwidthChoice, choose_bandwidth
+from unbend.selection.comparison import Comparison, Trial, compare
+from unbend.selection.dimensions import DimensionChoice, choose_dimension
+from unbend.selection.findings import Findings
+from unbend.selection.neighbors import NeighborsChoice, choose_neighbors
+from unbend.selection.resampling import resampled, stability
+from unbend.selection.suggestion import Suggestion, suggest
+
+__all__ = [
+    "BandwidthChoice",
+    "Comparison",
+    "DimensionChoice",
+    "Findings",
+    "NeighborsChoice",
+    "Suggestion",
+    "Trial",
+    "choose_bandwidth",
+    "choose_dimension",
+    "choose_neighbors",
+    "compare",
+    "resampled",
+    "stability",
+    "suggest",
+]

@@ -1,0 +1,245 @@
+"""Methods and parameters side by side."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+
+from unbend.arrays import FloatArray
+from unbend.progress import advance, monitoring
+from unbend.selection._methods import made
+from unbend.selection._points import checked_rows
+from unbend.selection.format import reasons, table
+from unbend.selection.judging import BETTER, judging
+from unbend.validation.threads import threads
+
+# Methods that are compared when none are named: no labels, no chance, and one of each kind.
+USUAL = ("PCA", "Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps", "DiffusionMaps")
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One method with its parameters.
+
+    Attributes
+    ----------
+    title : str
+        Method, and the parameters that were varied.
+    estimator : estimator
+        Fitted; not fitted where it failed.
+    measures : mapping of str to float
+        What was measured; empty where it failed.
+    seconds : float
+        Time of the fit.
+    place : float
+        Mean of its ranks by all measures; infinite where it failed.
+    failure : str
+        The sentence with which it failed, or nothing.
+    warnings : tuple of str
+        What the fit warned of.
+    reason : str
+        Why it stands where it does, in words.
+    """
+
+    title: str
+    estimator: Any
+    measures: Mapping[str, float]
+    seconds: float
+    place: float = np.inf
+    failure: str = ""
+    warnings: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def embedding(self) -> FloatArray | None:
+        """Coordinates, or None where it failed."""
+        return None if self.failure else np.asarray(self.estimator.embedding_)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Trials, best first; printable.
+
+    Attributes
+    ----------
+    trials : list of Trial
+        Best first by the mean of their ranks.
+    """
+
+    trials: list[Trial]
+
+    @property
+    def best(self) -> Any:
+        """The fitted estimator of the first trial."""
+        if self.trials[0].failure:
+            raise ValueError(f"no method succeeded; the first said: {self.trials[0].failure}")
+        return self.trials[0].estimator
+
+    def contact_sheet(self, color: Any = None, **options: Any) -> Any:
+        """Draw all embeddings, best first, as `unbend.plot.contact_sheet` does."""
+        from unbend.plot import contact_sheet
+
+        found = {trial.title: trial.estimator for trial in self.trials if not trial.failure}
+        return contact_sheet(found, color, **options)
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return plain numbers by title, best first: pandas.DataFrame.from_dict(…, 'index')."""
+        return {
+            trial.title: {**trial.measures, "seconds": trial.seconds, "place": trial.place}
+            for trial in self.trials
+        }
+
+    def __str__(self) -> str:
+        return table(self.trials)
+
+
+def compare(
+    X: Any,
+    methods: Iterable[Any] | Mapping[str, Any] | None = None,
+    *,
+    n_components: int = 2,
+    parameters: Mapping[str, Sequence[Any]] | None = None,
+    truth: Any = None,
+    labels: Any = None,
+    n_neighbors: int = 10,
+    max_rows: int = 1000,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Fit methods with parameters side by side, and rank them by several measures.
+
+    Measured are trustworthiness, continuity, the area under R_NX, and how far coordinates repeat
+    one another; with the truth also Procrustes and isometry errors and mixed colours, with labels
+    the neighbourhood hit. A trial's place is the mean of its ranks: no measure sees everything,
+    and one that is good by all is better than one that wins one. Places say which is better, not
+    whether any is good: read the figures too. Ranks compare with straight lines: of surfaces that
+    are rolled up they see the small neighbourhoods only.
+
+    Parameters
+    ----------
+    X : array (n, D)
+        Points.
+    methods : iterable of str, classes or estimators, or mapping of titles to them
+        Methods; by default one of each kind.
+    n_components : int
+        Dimensions, for methods given by name or class.
+    parameters : mapping of str to sequence
+        Values to try for each parameter, in all combinations; a method uses those it has.
+    truth : array (n, d), optional
+        True coordinates, if they are known.
+    labels : array (n,), optional
+        Classes.
+    n_neighbors : int
+        Size of the neighbourhoods that are looked at by the measures.
+    max_rows : int
+        Measures look from this many rows at most, at all others.
+    n_jobs : int, optional
+        Number of trials that run at the same time, in threads: -1 means all available cores, -2
+        all but one. At most four per core are started.
+
+    Returns
+    -------
+    Comparison
+        A printable table; `best`, `trials`, `contact_sheet`.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(600, random_state=0)
+    >>> found = compare(roll.points, ["PCA", "LTSA"], parameters={"n_neighbors": [8, 12]})
+    >>> [trial.title for trial in found.trials][-1]
+    'PCA'
+    """
+    points = checked_rows(X)
+    planned = list(_planned(methods, n_components, dict(parameters or {})))
+    if not planned:
+        raise ValueError("there is nothing to compare: name at least one method")
+    judge = judging(points, truth, labels, n_neighbors, max_rows)
+    # Fits inside tell nobody of their stages: only whole trials count here.
+    quiet = [copy_context() for _ in planned]
+    jobs = (
+        joblib.delayed(context.run)(_tried, title, estimator, points, judge)
+        for context, (title, estimator) in zip(quiet, planned, strict=True)
+    )
+    done = []
+    advance("compare", 0, len(planned))
+    # None leaves the number to joblib's own configuration.
+    most = None if n_jobs is None else threads(n_jobs)
+    running = joblib.Parallel(n_jobs=most, prefer="threads", return_as="generator")
+    # What fits warn of is kept with them. Filters hold for all threads, so they are set here.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for trial in running(jobs):
+            done.append(trial)
+            advance("compare", len(done), len(planned))
+    return Comparison(_ranked(done))
+
+
+def _planned(
+    methods: Any, d: int, parameters: dict[str, Sequence[Any]]
+) -> Iterable[tuple[str, Any]]:
+    """Titles and estimators of all combinations."""
+    given = methods if methods is not None else USUAL
+    if isinstance(given, str):
+        raise TypeError(f"methods must be a list: [{given!r}] instead of {given!r}")
+    items = given.items() if isinstance(given, Mapping) else ((None, method) for method in given)
+    made_of = [(title, _estimator(method, d)) for title, method in items]
+    for parameter, values in parameters.items():
+        if not any(parameter in estimator.get_params() for _, estimator in made_of):
+            raise ValueError(f"none of the methods has a parameter {parameter!r}")
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise TypeError(f"the values of {parameter!r} to try must be a list, not {values!r}")
+    for title, estimator in made_of:
+        own = [name for name in parameters if name in estimator.get_params()]
+        name = str(title or type(estimator).__name__)
+        for values in product(*(parameters[parameter] for parameter in own)):
+            chosen = dict(zip(own, values, strict=True))
+            shown = ", ".join(f"{key}={value}" for key, value in chosen.items())
+            yield name + (f" {shown}" if shown else ""), clone(estimator).set_params(**chosen)
+
+
+def _estimator(method: Any, d: int) -> Any:
+    if isinstance(method, str):
+        return made(method, n_components=d)
+    return method(n_components=d) if isinstance(method, type) else method
+
+
+def _tried(title: str, estimator: Any, points: FloatArray, judge: Callable[..., Any]) -> Trial:
+    """Fit and measure; what fails says so, and the others go on."""
+    start = time.perf_counter()
+    with monitoring(lambda progress: None):
+        try:
+            estimator.fit(points)
+            seconds = time.perf_counter() - start
+            measures = judge(np.asarray(estimator.embedding_, dtype=np.float64))
+        except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
+            return Trial(title, estimator, {}, time.perf_counter() - start, failure=str(error))
+    report = getattr(estimator, "report_", None)
+    said = () if report is None else tuple(report.warnings)
+    return Trial(title, estimator, measures, seconds, warnings=said)
+
+
+def _ranked(trials: list[Trial]) -> list[Trial]:
+    """Best first, each with its place and the reason for it."""
+    good = [trial for trial in trials if not trial.failure]
+    places = np.zeros(len(good))
+    names = [name for name in BETTER if good and name in good[0].measures]
+    for name in names:
+        values = np.array([trial.measures[name] for trial in good])
+        # Differences in the fourth digit are chance: they share a rank.
+        values = np.round(-values if BETTER[name] else values, 3)
+        places += np.array([1 + np.sum(values < value) for value in values]) / len(names)
+    why = reasons([trial.measures for trial in good], BETTER)
+    parts = ("title", "estimator", "measures", "seconds", "failure", "warnings")
+    placed = [
+        Trial(**{part: getattr(trial, part) for part in parts}, place=float(place), reason=words)
+        for trial, place, words in zip(good, places, why, strict=True)
+    ]
+    failed = [trial for trial in trials if trial.failure]
+    return sorted(placed, key=lambda trial: trial.place) + failed

@@ -1,0 +1,162 @@
+"""Which method fits."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbend.progress import advance
+from unbend.selection._methods import made
+from unbend.selection._points import checked_rows, drawn
+from unbend.selection.findings import Findings, measure
+
+# Rows beyond which no n × n matrix is proposed.
+MANY = 6000
+# Different rows that spectra and neighbourhoods of a few dimensions need.
+DIFFERENT = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """A method, and why.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The method with its parameters, not fitted.
+    reasons : list of str
+        What was found, and what follows, in words.
+    alternatives : list of estimator
+        What else to try, best first.
+    findings : Findings
+        What was measured.
+    """
+
+    estimator: Any
+    reasons: list[str]
+    alternatives: list[Any]
+    findings: Findings
+
+    def __str__(self) -> str:
+        lines = [f"{self.estimator}", *(f"  {reason}" for reason in self.reasons)]
+        others = ", ".join(str(other) for other in self.alternatives)
+        return "\n".join([*lines, f"  also: {others}"])
+
+
+def suggest(
+    X: Any, *, dimension: int | None = None, max_rows: int = 1500, random_state: int = 0
+) -> Suggestion:
+    """Say which method fits the data, by measuring them.
+
+    Measured are the intrinsic dimension, how flat the data are, whether they hang together or are
+    clusters, how much noise there is, and whether geodesics can be laid out straight: not if there
+    is a hole, and still less if the surface closes up. What follows is what the mathematics of
+    the methods says: Isomap needs a convex sheet, local methods forgive holes but no noise, waves
+    on graphs show clusters and close up what is closed.
+
+    It cannot see what the coordinates are for. The bounds are calibrated on surfaces of one and
+    two dimensions: in more, take it as a first guess, and look with `compare`.
+
+    Parameters
+    ----------
+    X : array (n, D)
+        Points.
+    dimension : int, optional
+        Intrinsic dimension, where it is known.
+    max_rows : int
+        Above this number of rows, that many drawn at random are measured.
+    random_state : int
+        Seed of the drawing.
+
+    Returns
+    -------
+    Suggestion
+        `estimator` is ready to be fitted; printable.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> print(type(suggest(unbend.datasets.square(800, random_state=0).points).estimator).__name__)
+    PCA
+    >>> holed = suggest(unbend.datasets.swiss_hole(1500, random_state=0).points)
+    >>> type(holed.estimator).__name__
+    'HessianLLE'
+    """
+    points = checked_rows(X, least=30)
+    sample = points[drawn(len(points), max_rows, random_state)]
+    # Equal rows are embedded once, and tell nothing more than one of them.
+    sample = sample[np.sort(np.unique(sample, axis=0, return_index=True)[1])]
+    if len(sample) == 1:
+        raise ValueError("all rows of X are equal: there is nothing to choose a method for")
+    if len(sample) < DIFFERENT:
+        raise ValueError(f"X has only {len(sample)} different rows: {DIFFERENT} are needed")
+    advance("suggest", 0, 1)
+    with warnings.catch_warnings():
+        # What the probes warn of is said in the reasons.
+        warnings.simplefilter("ignore")
+        found = measure(points, sample, dimension)
+    advance("suggest", 1, 1)
+    reasons = [f"{found.n} rows of {found.columns} columns, intrinsic dimension {_told(found)}"]
+    chosen, why, others = _decide(found)
+    return Suggestion(chosen, [*reasons, *why], others, found)
+
+
+def _told(found: Findings) -> str:
+    split = f" or {found.rival}: the rules are of two minds, and noise feigns the larger"
+    return f"{found.dimension}{'' if found.rival is None else split}"
+
+
+def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
+    """Find method, reasons and alternatives; the first rule that holds decides."""
+    d, size = found.dimension, {"n_neighbors": found.n_neighbors}
+    isomap = _isomap(found)
+    ltsa = made("LTSA", n_components=d, **size)
+    shown = {"n_components": max(2, d)}
+    if found.clustered:
+        many = max(found.parts, found.clusters)
+        held = "fall into separate parts" if found.parts > 1 else "hang together by thin bridges"
+        why = f"{many} clusters that {held}: waves on the graph keep them together and apart"
+        return (
+            made("DiffusionMaps", **shown),
+            [why],
+            [made("LaplacianEigenmaps", **shown), made("PCA", **shown)],
+        )
+    if found.flat:
+        why = f"{found.outside:.1%} of the variance lies outside a plane: the data are flat"
+        return made("PCA", n_components=d), [why], [isomap]
+    if found.closed:
+        why = (
+            f"{d} coordinates leave {found.residual:.0%} of the geodesics unexplained: the data "
+            f"close up or curve, and need {d + 1} coordinates to be shown without a tear"
+        )
+        more = {"n_components": d + 1}
+        return made("DiffusionMaps", **more), [why], [_isomap(found, d + 1), ltsa]
+    if found.noisy:
+        why = (
+            f"noise hides a coordinate from local methods ({found.hidden:.1f} times what they "
+            "can bear): geodesics average over it"
+        )
+        return isomap, [why], [made("DiffusionMaps", **shown), ltsa]
+    if found.convex:
+        why = (
+            f"{found.residual:.2%} of the geodesics is left unexplained by {d} coordinates: a "
+            "sheet without holes, of which Isomap keeps the lengths"
+        )
+        return isomap, [why, *_large(found)], [ltsa, made("HessianLLE", n_components=d, **size)]
+    why = (
+        f"geodesics are bent ({found.residual:.1%} unexplained) although the sheet is locally "
+        "flat: a hole or a notch, around which Isomap would stretch it"
+    )
+    least = (d + 1) * (d + 2) // 2
+    hessian = made("HessianLLE", n_components=d, n_neighbors=max(found.n_neighbors, least))
+    return hessian, [why], [ltsa, isomap]
+
+
+def _isomap(found: Findings, d: int | None = None) -> Any:
+    name = "Isomap" if found.n <= MANY else "LandmarkIsomap"
+    return made(name, n_components=d or found.dimension, n_neighbors=found.n_neighbors)
+
+
+def _large(found: Findings) -> list[str]:
+    return [f"{found.n} rows: landmarks, since n × n distances are many"] * (found.n > MANY)

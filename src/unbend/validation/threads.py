@@ -1,0 +1,66 @@
+"""Threads: the available cores, the meaning of `n_jobs`, and OpenMP in forked processes."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import joblib
+
+from unbend.validation.scalars import whole
+
+# One thread per core keeps the machine busy; a few more do no harm, thousands exhaust the process.
+THREADS_PER_CORE = 4
+
+Result = TypeVar("Result")
+
+
+def available_cores() -> int:
+    """Count the cores this process may use: affinity, cgroup limits, LOKY_MAX_CPU_COUNT."""
+    cores: int = joblib.cpu_count()
+    return cores
+
+
+def threads(n_jobs: Any) -> int:
+    """Convert `n_jobs` to a number of threads, by joblib's rule for negative numbers.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        None means 1, -1 all available cores, -2 all but one. A positive number is reduced to
+        four threads per available core.
+
+    Returns
+    -------
+    int
+        From 1 to four times the number of available cores.
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is zero or not an integer.
+
+    Examples
+    --------
+    >>> threads(None), threads(2), threads(-10_000)
+    (1, 2, 1)
+    """
+    if n_jobs is None:
+        return 1
+    if not whole(n_jobs) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not allowed. Pass an integer other than 0 (-1 uses all cores), "
+            "or None."
+        )
+    jobs, cores = int(n_jobs), available_cores()
+    return min(jobs, THREADS_PER_CORE * cores) if jobs > 0 else max(1, cores + 1 + jobs)
+
+
+def in_new_thread(work: Callable[[], Result]) -> Result:
+    """Run OpenMP code of scikit-learn so that it also finishes in a forked process.
+
+    GNU OpenMP keeps its pool with the thread that entered a parallel region first. A forked child
+    inherits the pool without its threads and waits for them forever, but a new thread starts a
+    pool of its own.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()

@@ -1,0 +1,163 @@
+"""Kernels in the span of landmarks: what they recover, what is proved, what the span may be."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import unbend
+from tests.mvu.graphs import cycle, lengths, of_points, path
+from unbend.datasets import s_curve, swiss_roll
+from unbend.methods.landmark_mvu import smoothest, written_by
+from unbend.methods.lle import reconstruction_weights
+from unbend.mvu import unfold, unfold_spanned
+from unbend.neighbors import PointSpace
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
+@pytest.mark.parametrize("edges", [path(12), cycle(9)], ids=["path", "cycle"])
+def test_the_span_of_all_rows_gives_the_unfolding_itself(edges, constraint):
+    whole = unfold(edges, constraint, slack=0.01)
+    found = unfold_spanned(edges, np.eye(edges.n), constraint, slack=0.01)
+    assert found.certificate.lower == pytest.approx(whole.certificate.lower, rel=1e-5)
+    assert found.certificate.gap < 1e-6
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft"])
+def test_less_of_a_span_never_has_more_variance(constraint):
+    edges = of_points(s_curve(150, random_state=0).points, 6)
+    columns = smoothest(edges, 20)
+    bounds = [
+        unfold_spanned(edges, columns[:, :count], constraint).certificate.lower
+        for count in (5, 10, 20)
+    ]
+    best = unfold(edges, constraint).certificate.upper
+    assert bounds[0] <= bounds[1] * (1 + 1e-6) <= bounds[2] * (1 + 2e-6)
+    if constraint == "inequality":
+        assert bounds[2] <= best
+
+
+def test_bounds_hold_for_every_edge():
+    edges = of_points(swiss_roll(400, random_state=0).points, 6)
+    found = unfold_spanned(edges, smoothest(edges, 15), "inequality")
+    assert edges.stretch(found.factor).max() <= 1e-12
+    assert found.residual == 0.0
+
+
+def test_rows_are_written_by_landmarks_with_weights_that_sum_to_one():
+    points = PointSpace(np.random.default_rng(0).random((200, 2)))
+    weights = reconstruction_weights(points, points.nearest(8), 1e-9)
+    landmarks = np.arange(0, 200, 20)
+    columns = written_by(weights, landmarks, weights)
+    assert np.allclose(columns.sum(axis=1), 1.0, atol=1e-6)
+    assert np.array_equal(columns[landmarks], np.eye(10))
+    # Flat points are reconstructed exactly: landmarks write every other row.
+    assert np.allclose(columns @ points.points[landmarks], points.points, atol=1e-4)
+
+
+def test_rows_that_write_only_each_other_lie_among_their_neighbours_in_the_graph():
+    # Rows 3 to 5 are written by each other, and the landmarks 0 and 2 are none of them.
+    weights = np.zeros((6, 6))
+    weights[1, [0, 2]] = 0.5
+    weights[3, 4] = weights[4, 3] = weights[5, 4] = 1.0
+    graph = csr_array(np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1))
+    columns = written_by(csr_array(weights), np.array([0, 2]), graph)
+    np.testing.assert_allclose(columns.sum(axis=1), 1.0, atol=1e-6)
+    np.testing.assert_allclose(columns[3:], np.tile([0.0, 1.0], (3, 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_books_roll_of_2000_points_and_61_landmarks_is_unrolled(seed):
+    roll = swiss_roll(2000, random_state=seed)
+    mvu = unbend.LandmarkMVU(
+        n_landmarks=61, landmarks="random", n_neighbors=3, random_state=seed
+    ).fit(roll.points)
+    assert mvu.status_ == "certified"
+    assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 1e-3
+    assert len(np.unique(mvu.landmarks_)) == 61
+
+
+def test_a_bare_graph_is_unfolded_in_the_span_of_its_smoothest_vectors():
+    roll = swiss_roll(1000, random_state=0)
+    graph = lengths(of_points(roll.points, 8))
+    mvu = unbend.LandmarkMVU(metric="precomputed").fit(graph)
+    assert mvu.report_.stage("kernel").facts["basis"] == "laplacian"
+    assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 0.05
+    points = unbend.LandmarkMVU(n_neighbors=8, basis="laplacian").fit(roll.points)
+    assert unbend.quality.procrustes(points.embedding_, mvu.embedding_) < 1e-9
+
+
+def test_new_rows_are_placed_by_the_same_weights():
+    roll = swiss_roll(2500, random_state=0)
+    mvu = unbend.LandmarkMVU(n_landmarks=30).fit(roll.points[:2000])
+    whole = np.concatenate((mvu.embedding_, mvu.transform(roll.points[2000:])))
+    assert unbend.quality.procrustes(roll.chart, whole) < 1e-3
+
+
+def test_too_few_landmarks_are_refused():
+    with pytest.raises(ValueError, match="too few for n_components=2"):
+        unbend.LandmarkMVU(n_landmarks=3).fit(s_curve(60, random_state=0).points)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("basis", ["weights", "laplacian"])
+def test_no_kernel_of_the_span_that_keeps_the_bounds_has_more_variance(basis, seed):
+    edges = of_points(s_curve(120, random_state=seed).points, 6)
+    rng = np.random.default_rng(seed)
+    columns = smoothest(edges, 12) if basis == "laplacian" else rng.standard_normal((120, 12))
+    found = unfold_spanned(edges, columns, "inequality")
+    centred = columns - columns.mean(axis=0)
+    best = 0.0
+    for rank in range(1, 13):
+        for near in (rng.standard_normal((12, rank)), np.linalg.pinv(centred) @ found.factor):
+            tried = centred @ (near + 0.01 * np.abs(near).max() * rng.standard_normal(near.shape))
+            tried /= np.sqrt(1.0 + edges.stretch(tried).max())
+            best = max(best, float(np.square(tried).sum()))
+    assert 0.5 * found.certificate.lower < best <= found.certificate.upper
+
+
+@pytest.mark.parametrize("method", ["MVU", "LandmarkMVU"])
+@pytest.mark.parametrize(
+    "solver",
+    [unbend.Fat("gat"), unbend.Fat("irat"), unbend.Fat("prat"), unbend.Nystrom()],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_approximate_eigensolvers_find_the_coordinates_to_what_they_state(method, solver):
+    """The kernels have a rank below the vectors that wrap them, so nothing is lost."""
+    points = s_curve(150, random_state=0).points
+    fit = getattr(unbend, method)
+    exact = fit(n_neighbors=5).fit(points)
+    found = fit(n_neighbors=5, eigen_solver=solver).fit(points)
+    assert found.report_.stage("spectrum").facts["deviation_bound"] < 1e-8
+    assert unbend.quality.procrustes(exact.embedding_, found.embedding_) < 1e-12
+    assert found.eigenvalues_ == pytest.approx(exact.eigenvalues_, rel=1e-9)
+
+
+def test_a_span_that_cannot_keep_lengths_is_told():
+    points = swiss_roll(400, random_state=0).points
+    with pytest.warns(UserWarning, match="4 landmarks keep the lengths so badly"):
+        mvu = unbend.LandmarkMVU(n_landmarks=4).fit(points)
+    assert mvu.lower_bound_ < 0
+
+
+def test_many_landmarks_ask_for_their_memory_first():
+    points = s_curve(600, random_state=0).points
+    with unbend.memory_limit(20_000_000), pytest.raises(MemoryError, match="use fewer landmarks"):
+        unbend.LandmarkMVU(n_landmarks=300).fit(points)
+
+
+def test_rows_at_distance_zero_are_one_landmark():
+    """Rows of a given graph are not merged before landmarks are chosen."""
+    points = np.repeat(np.random.default_rng(0).random((12, 3)), 3, axis=0)
+    graph = unbend.Isomap(n_neighbors=5).fit(np.arange(36.0)[:, None] ** 1.1).graph_
+    mvu = unbend.LandmarkMVU(n_landmarks=30, constraint="inequality").fit(points, graph=graph)
+    assert len(np.unique(mvu.landmarks_)) == len(mvu.landmarks_)
+    assert mvu.status_ == "certified"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("reg", [1e-30, 1e-300])
+def test_a_ridge_below_rounding_is_no_singular_matrix(reg):
+    grid = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), axis=-1).reshape(-1, 2)
+    mvu = unbend.LandmarkMVU(n_landmarks=8, n_neighbors=8, reg=reg).fit(grid)
+    assert unbend.quality.procrustes(grid, mvu.embedding_) < 1e-3

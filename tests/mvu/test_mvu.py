@@ -1,0 +1,169 @@
+"""The estimator: what it recovers, what it claims, and what it does with graphs and copies."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import unbend
+from tests.mvu.graphs import cycle, lengths, of_points
+from unbend.datasets import SURFACES, s_curve, swiss_roll
+from unbend.methods import mvu as module
+from unbend.mvu import Certificate, Edges, unfold
+
+
+def test_a_roll_is_unrolled_and_certified():
+    roll = swiss_roll(500, random_state=0)
+    mvu = unbend.MVU(n_neighbors=6).fit(roll.points)
+    assert (mvu.status_, mvu.dimension_) == ("certified", 2)
+    assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 0.02
+    assert mvu.lower_bound_ <= mvu.upper_bound_
+    assert mvu.gap_ == (mvu.upper_bound_ - mvu.lower_bound_) / mvu.upper_bound_
+
+
+def test_the_factor_is_that_of_the_kernel_and_keeps_every_length():
+    points = s_curve(150, random_state=0).points
+    mvu = unbend.MVU(n_neighbors=6).fit(points)
+    edges = of_points(points, 6)
+    assert np.all(edges.stretch(mvu.kernel_) <= 1e-12)
+    assert mvu.edge_residual_ == 0.0
+    values = np.linalg.eigvalsh(mvu.kernel_ @ mvu.kernel_.T)[::-1]
+    assert mvu.eigenvalues_ == pytest.approx(values[:2])
+    assert np.sum(values) == pytest.approx(mvu.lower_bound_)
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
+@pytest.mark.parametrize(
+    "surface", ["swiss_roll", "s_curve", "punched_sphere", "clusters_3d", "toroidal_helix"]
+)
+def test_every_surface_gets_finite_coordinates_and_true_bounds(surface, constraint):
+    points = SURFACES[surface](60, random_state=1).points
+    with np.errstate(all="raise", under="ignore"):
+        mvu = unbend.MVU(n_neighbors=4, constraint=constraint).fit(points)
+    assert np.all(np.isfinite(mvu.embedding_))
+    assert mvu.lower_bound_ <= mvu.upper_bound_
+    assert mvu.gap_ < 1e-3
+
+
+@pytest.mark.parametrize("k", range(3, 9))
+def test_noise_and_every_number_of_neighbours_are_certified(k):
+    points = swiss_roll(80, noise=1.0, random_state=k).points
+    assert unbend.MVU(n_neighbors=k).fit(points).status_ == "certified"
+
+
+def test_a_sparse_matrix_of_local_distances_is_as_good_as_points():
+    points = s_curve(120, random_state=0).points
+    graph = lengths(of_points(points, 6))
+    given = unbend.MVU(metric="precomputed").fit(graph)
+    found = unbend.MVU(n_neighbors=6).fit(points)
+    assert given.lower_bound_ == pytest.approx(found.lower_bound_, rel=1e-7)
+
+
+def test_new_rows_of_a_graph_are_placed_by_their_distances():
+    grid = np.stack(np.meshgrid(np.arange(7.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
+    points = grid + 0.1 * np.random.default_rng(0).normal(size=grid.shape)
+    mvu = unbend.MVU(metric="precomputed").fit(lengths(of_points(points, 8)))
+    new = points[20:23] + np.array([0.2, 0.1])
+    placed = mvu.transform(np.linalg.norm(new[:, None] - points, axis=2))
+    near = np.argsort(np.linalg.norm(new[:, None] - points, axis=2), axis=1)[:, :3]
+    expected = np.take_along_axis(np.linalg.norm(new[:, None] - points, axis=2), near, 1)
+    reached = np.linalg.norm(placed[:, None] - mvu.embedding_[near], axis=2)
+    assert np.allclose(reached, expected, atol=0.25)
+
+
+def test_edges_of_length_zero_join_rows():
+    graph = lengths(cycle(8)).tolil()
+    graph.resize((9, 9))
+    graph = graph.tocoo()
+    rows = np.append(graph.row, [0, 8])
+    columns = np.append(graph.col, [8, 0])
+    values = np.append(graph.data, [0.0, 0.0])
+    mvu = unbend.MVU(metric="precomputed").fit(csr_array((values, (rows, columns)), shape=(9, 9)))
+    assert np.allclose(mvu.embedding_[0], mvu.embedding_[8])
+    assert mvu.report_.stage("kernel").facts["merged"] == 1
+
+
+def test_a_locally_complete_graph_holds_angles():
+    points = s_curve(80, random_state=0).points
+    plain = unbend.MVU(n_neighbors=4).fit(points)
+    whole = unbend.MVU(n_neighbors=4, complete=True).fit(points)
+    assert whole.status_ == "certified"
+    assert whole.lower_bound_ < plain.lower_bound_
+
+
+def test_a_result_that_is_not_proved_says_so():
+    with pytest.warns(UserWarning, match="not certified"):
+        mvu = unbend.MVU(n_neighbors=5, tol=1e-15).fit(s_curve(80, random_state=0).points)
+    assert mvu.status_ == "not certified"
+
+
+@pytest.mark.parametrize(("n", "k", "seed"), [(60, 5, 2), (60, 3, 4), (100, 8, 1), (120, 5, 3)])
+def test_equality_keeps_every_length(n, k, seed):
+    points = unbend.datasets.swiss_roll(n, random_state=seed).points
+    mvu = unbend.MVU(n_neighbors=k, constraint="equality").fit(points)
+    graph = mvu.graph_.tocoo()
+    unfolded = np.linalg.norm(mvu.kernel_[graph.row] - mvu.kernel_[graph.col], axis=1)
+    assert mvu.status_ == "certified"
+    assert np.abs(unfolded / graph.data - 1).max() < 1e-3
+
+
+@pytest.mark.parametrize("constraint", ["soft", "equality"])
+def test_the_residual_is_the_largest_relative_error_of_a_length(constraint):
+    # Springs this loose let long edges grow and short ones shrink by much.
+    points = swiss_roll(60, noise=1.0, random_state=0).points
+    mvu = unbend.MVU(n_neighbors=6, constraint=constraint, slack=1.0).fit(points)
+    graph = mvu.graph_.tocoo()
+    reached = np.linalg.norm(mvu.kernel_[graph.row] - mvu.kernel_[graph.col], axis=1)
+    assert mvu.edge_residual_ == pytest.approx(np.abs(reached / graph.data - 1).max(), rel=1e-6)
+
+
+def test_one_part_that_is_not_proved_takes_the_certificate_from_all(monkeypatch):
+    def without_proof_for_few(edges, *arguments, **options):
+        found = unfold(edges, *arguments, **options)
+        if edges.n > 30:
+            return found
+        loose = Certificate(found.certificate.lower, 2.0 * found.certificate.upper)
+        return replace(found, certificate=loose)
+
+    monkeypatch.setattr(module, "unfold", without_proof_for_few)
+    roll = s_curve(60, random_state=0).points
+    points = np.vstack((roll, roll[:25] + 100.0))
+    with pytest.warns(UserWarning, match="not certified"):
+        mvu = unbend.MVU(n_neighbors=6, connect="components").fit(points)
+    assert mvu.gap_ <= mvu.tol
+    assert mvu.status_ == "not certified"
+
+
+def test_rows_that_all_touch_are_one_point_and_proved():
+    ring = np.arange(8)
+    graph = csr_array((np.zeros(8), (ring, np.roll(ring, 1))), shape=(8, 8))
+    mvu = unbend.MVU(metric="precomputed", n_components=1).fit(graph)
+    assert np.all(mvu.embedding_ == 0)
+    assert (mvu.gap_, mvu.status_) == (0.0, "certified")
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft"])
+def test_the_report_tells_the_gradient_that_is_left(constraint):
+    mvu = unbend.MVU(n_neighbors=6, constraint=constraint).fit(s_curve(150, random_state=0).points)
+    assert 0 <= mvu.report_.stage("kernel").facts["gradient"] <= 1e-6
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
+def test_rows_that_differ_by_rounding_are_one(constraint):
+    points = swiss_roll(60, random_state=0).points
+    twins = np.vstack((points, points + 1e-9))
+    mvu = unbend.MVU(n_neighbors=9, constraint=constraint).fit(twins)
+    assert mvu.report_.stage("kernel").facts["merged"] == 60
+    assert mvu.status_ == "certified"
+    assert np.abs(mvu.embedding_[:60] - mvu.embedding_[60:]).max() < 1e-9
+    assert np.linalg.norm(np.ptp(mvu.embedding_, axis=0)) > 20
+
+
+def test_where_the_kernel_itself_is_not_proved_its_factors_are_tried():
+    lengths_of_edges = 10.0 ** np.random.default_rng(0).uniform(-5, 0, 19)
+    where = np.cumsum(np.append(0.0, lengths_of_edges))
+    edges = Edges(20, np.arange(19), np.arange(1, 20), lengths_of_edges**2)
+    found = unfold(edges)
+    assert found.certificate.gap <= 1e-6
+    assert found.eigenvalues.sum() == pytest.approx(20 * where.var(), rel=1e-6)

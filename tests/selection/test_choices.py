@@ -1,0 +1,156 @@
+"""Neighbours, bandwidth and dimension: chosen on data whose truth is known."""
+
+import numpy as np
+import pytest
+
+import unbend
+from unbend.graphs import consistency
+from unbend.quality import procrustes
+from unbend.selection.dimensions import DimensionChoice, _calm, _majority
+
+SEEDS = range(3)
+
+
+@pytest.mark.parametrize("criterion", ["r_nx", "residual_variance"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_chosen_number_of_neighbours_unrolls_the_roll(criterion, seed):
+    roll = unbend.datasets.swiss_roll(1000, random_state=seed)
+    choice = unbend.choose_neighbors(roll.points, criterion=criterion)
+    assert choice.smallest == consistency(roll.points, 2, 10).suggested
+    assert choice.smallest <= choice.n_neighbors <= 16
+    found = unbend.Isomap(n_neighbors=int(choice)).fit_transform(roll.points)
+    assert procrustes(roll.chart, found) < 0.02
+    assert criterion in str(choice)
+
+
+def test_the_choice_is_as_good_as_the_best_and_the_smallest_of_those():
+    roll = unbend.datasets.s_curve(600, random_state=0)
+    choice = unbend.choose_neighbors(roll.points, method=unbend.LTSA())
+    chosen = choice.scores[choice.tried == int(choice)][0]
+    assert chosen >= 0.95 * choice.scores.max()
+    assert (choice.scores[choice.tried < int(choice)] < choice.scores.max()).all()
+
+
+def test_methods_without_neighbours_are_refused():
+    with pytest.raises(ValueError, match="PCA has no n_neighbors to choose"):
+        unbend.choose_neighbors(np.eye(9), method=unbend.PCA())
+    with pytest.raises(ValueError, match="criterion must be"):
+        unbend.choose_neighbors(np.eye(9), criterion="stress")
+    with pytest.raises(ValueError, match="a choice needs at least 8"):
+        unbend.choose_neighbors(np.eye(3))
+
+
+def test_data_in_parts_still_get_a_number_and_are_told():
+    rng = np.random.default_rng(0)
+    far = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 1000])
+    choice = unbend.choose_neighbors(far)
+    assert "it is in parts" in choice.reasons[0]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_steepest_bandwidth_tells_the_dimension(d, seed):
+    # A torus has no border, at which neighbours are missing and the slope is less.
+    angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, (2000, d))
+    choice = unbend.choose_bandwidth(np.hstack((np.cos(angles), np.sin(angles))), rule="slope")
+    # The steepest place is steep by chance and curvature too: never less, up to a third more.
+    assert d < choice.dimension < 4 / 3 * d
+    assert float(choice) == choice.rules["slope"]
+
+
+def test_bandwidths_are_squared_lengths_and_follow_their_rules():
+    points = np.random.default_rng(0).normal(size=(300, 3))
+    ones, tens = unbend.choose_bandwidth(points), unbend.choose_bandwidth(10 * points)
+    for name, value in ones.rules.items():
+        assert tens.rules[name] == pytest.approx(100 * value)
+    squares = ((points[:, None] - points) ** 2).sum(axis=2)
+    others = squares[~np.eye(300, dtype=bool)]
+    assert ones.rules["median"] == pytest.approx(np.median(others))
+    near = np.sort(squares, axis=1)
+    assert ones.rules["nearest"] == pytest.approx(near[:, 1].mean())
+    assert ones.rules["neighbors"] == pytest.approx(near[:, 1:11].mean())
+    fitted = unbend.DiffusionMaps(n_neighbors=10).fit(points)
+    assert ones.rules["neighbors"] == pytest.approx(fitted.bandwidth_)
+    direct = [np.exp(-others / t).mean() for t in ones.t]
+    assert ones.sums == pytest.approx(direct, abs=2 / len(others))
+
+
+def test_impossible_bandwidths_are_refused():
+    with pytest.raises(ValueError, match="rule must be one of"):
+        unbend.choose_bandwidth(np.eye(9), rule="mean")
+    with pytest.raises(ValueError, match="all rows of X are equal"):
+        unbend.choose_bandwidth(np.ones((20, 2)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ["swiss_roll", "s_curve", "square", "swiss_hole"])
+def test_surfaces_have_two_dimensions(name, seed):
+    points = unbend.datasets.SURFACES[name](1000, random_state=seed).points
+    choice = unbend.choose_dimension(points)
+    assert int(choice) == 2
+    assert choice.agreement > 0.5
+    assert "votes" in str(choice)
+
+
+@pytest.mark.parametrize("d", [1, 3, 5])
+def test_a_cube_turned_in_space_has_its_dimension(d):
+    rng = np.random.default_rng(d)
+    turned = np.linalg.qr(rng.normal(size=(10, 10)))[0][:d]
+    assert int(unbend.choose_dimension(rng.uniform(size=(1500, d)) @ turned)) == d
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("name", "noise"), [("square", 0.05), ("swiss_roll", 0.5)])
+def test_noise_that_fills_the_space_does_not_vote(name, noise, seed):
+    points = unbend.datasets.SURFACES[name](1500, noise=noise, random_state=seed).points
+    choice = unbend.choose_dimension(points)
+    assert int(choice) == 2
+    assert "mle" in choice.abstained
+    assert "abstained" in str(choice)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_noise_that_does_not_fill_the_space_does_not_outvote_the_data(d, seed):
+    """Four estimators by distances see the same noise, and no two see it in all columns."""
+    rng = np.random.default_rng(seed)
+    turned = np.linalg.qr(rng.normal(size=(d + 4, d + 4)))[0][:d]
+    cube = rng.uniform(size=(600, d)) @ turned
+    choice = unbend.choose_dimension(cube + 0.05 * rng.normal(size=cube.shape))
+    assert int(choice) == d
+    assert choice.abstained["two_nn"] > d + 0.5
+
+
+def test_votes_above_the_ceiling_count_only_where_the_rest_are_at_odds():
+    seen = {"mle": 5.2, "two_nn": 2.4, "correlation": 4.9}
+    agreed = {"spectrum gap": 2.0, "local_pca": 3.0, "multiscale_svd": 2.0, **seen}
+    assert set(agreed) - set(_calm(agreed, 2.5)) == {"mle", "correlation"}
+    at_odds = {"spectrum gap": 1.0, "local_pca": 9.0, "multiscale_svd": 4.0, **seen}
+    assert _calm(at_odds, 2.5) == at_odds
+    assert _calm(agreed, np.inf) == agreed
+
+
+@pytest.mark.parametrize(
+    ("votes", "chosen", "rival"),
+    [
+        ([2, 2, 3], 2, None),
+        ([3, 3, 2, 2], 2, 3),
+        ([3.1, 1.9], 2, 3),
+        ([2, 3, 4, 9], 4, 2),
+        ([5], 5, None),
+    ],
+)
+def test_a_split_vote_takes_the_smaller_number_and_tells_the_other(votes, chosen, rival):
+    named = {str(place): float(vote) for place, vote in enumerate(votes)}
+    choice = DimensionChoice(_majority(named), named, {}, np.ones(1), np.ones(1))
+    assert (int(choice), choice.rival) == (chosen, rival)
+    assert ("the votes are split" in str(choice)) == (rival is not None)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_noisy_surface_is_not_said_to_be_solid(seed):
+    points = unbend.datasets.s_curve(1000, noise=0.2, random_state=seed).points
+    suggestion = unbend.suggest(points)
+    found = suggestion.findings
+    assert found.dimension == 2
+    assert (f"or {found.rival}" in suggestion.reasons[0]) == (found.rival is not None)
