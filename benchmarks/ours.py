@@ -56,7 +56,7 @@ def prepare(job: Job, exact: bool = False) -> tuple[Run, Facts]:
 def _nearest(job: Job) -> Any:
     from unbend.neighbors import NNDescent, PointSpace
 
-    index = NNDescent() if job.options.get("approximate") else None
+    index = NNDescent() if job.options.get("approximate") else "exact"
     found = PointSpace(job.points, workers=job.threads, index=index).nearest(job.k)
     return found.indices.reshape(len(job.points), job.k)
 

@@ -23,6 +23,7 @@ from tests.conformance.cases import (
 )
 from tests.oracles.embeddings import subspace_angle
 from tests.oracles.neighbors import nearest
+from unbend.neighbors import NNDescent
 
 pytestmark = STRICT
 ORACLE = over([method for method in NEIGHBORHOOD if method.__name__ in ORACLES])
@@ -34,8 +35,8 @@ WRONG = [
     *[("n_neighbors", value, ValueError) for value in (0, -1)],
     *[("n_neighbors", value, TypeError) for value in (2.5, True)],
     *[("n_neighbors", value, ValueError) for value in ("5", "automatic")],
-    ("neighbors", "approx", ValueError),
-    *[("neighbors", value, TypeError) for value in (None, 3)],
+    ("neighbors_algorithm", "approx", ValueError),
+    *[("neighbors_algorithm", value, TypeError) for value in (None, 3, NNDescent)],
     *[("mutual", value, TypeError) for value in (1, None, "yes")],
     *[("radius", value, ValueError) for value in (-1.0, 0, 0.0, np.nan, np.inf)],
     *[("radius", value, TypeError) for value in ("1", True, [1.0])],

@@ -23,7 +23,7 @@ from tests.stages.searches import (
 from unbend._kernels import reference
 from unbend._kernels.reference.neighbors import sum_of_squares
 from unbend.neighbors import DistanceSpace, Metric, PointSpace
-from unbend.neighbors.index import brute_force, shortlists
+from unbend.neighbors.index import brute_force
 from unbend.neighbors.index.brute_force import Cloud
 
 
@@ -44,7 +44,7 @@ def test_the_smallest_come_sorted_with_ties_by_column(name, dtype, rng, m, n, da
 def whole(rng, count, columns, dtype):
     """Small whole numbers, whose products are exact in any precision and full of ties."""
     rows = rng.integers(0, 4, (count, columns)).astype(dtype)
-    rounded = shortlists.Rounded.empty(count, columns, dtype)
+    rounded = brute_force.Rounded.empty(count, columns, dtype)
     rounded.put(0, rows, (rows**2).sum(axis=1))
     return rows, rounded
 
@@ -61,12 +61,12 @@ def test_products_fill_the_shortlists_of_rows(name, dtype, rng, m, n, columns, l
     rows, points = whole(rng, n, columns, dtype)
     new, queries = whole(rng, m, columns, dtype)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shortlists, "kernels", kernels(name))
-        patch.setattr(shortlists, "TILE", 96)
+        patch.setattr(brute_force, "kernels", kernels(name))
+        patch.setattr(brute_force, "TILE", 96)
         for threads in (1, 2):
-            lists = shortlists.among_themselves(points, length, threads).sorted(n, threads)
+            lists = brute_force.shortlists_within(points, length, threads).sorted(n, threads)
             assert_lists(lists, squares_between(rows, rows), True)
-            lists = shortlists.among_fitted(queries, points, length, threads)
+            lists = brute_force.shortlists_between(queries, points, length, threads)
             assert_lists(lists.sorted(m, threads), squares_between(new, rows), False)
 
 
@@ -83,7 +83,7 @@ def assert_lists(found, squares, itself):
 
 @pytest.mark.parametrize("tiles", range(1, 12))
 def test_rounds_pair_all_tiles_once_and_none_twice_at_a_time(tiles):
-    rounds = list(shortlists._rounds(tiles))
+    rounds = list(brute_force._rounds(tiles))
     for pairs in rounds:
         met = [tile for pair in pairs for tile in set(pair)]
         assert len(met) == len(set(met))
@@ -100,8 +100,7 @@ def exact(new, points, scale):
 def run_cloud(name, points, k, new=None, threads=1):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(brute_force, "kernels", kernels(name))
-        patch.setattr(shortlists, "kernels", kernels(name))
-        patch.setattr(shortlists, "TILE", 48)
+        patch.setattr(brute_force, "TILE", 48)
         patch.setattr(brute_force, "SPARE", 4)
         cloud = Cloud.of(points)
         if new is None:
@@ -148,7 +147,7 @@ def test_keys_are_never_above_the_squared_distance(rng, dtype, columns, kind):
     points = drawn_points(rng, 40, columns, kind)
     cloud = Cloud.of(points)
     rounded = cloud.rounded(points, dtype)
-    everyone = shortlists.among_themselves(rounded, 39, 1).sorted(40, 1)
+    everyone = brute_force.shortlists_within(rounded, 39, 1).sorted(40, 1)
     keys = np.full((40, 40), -np.inf)
     np.put_along_axis(keys, everyone[1], everyone[0], axis=1)
     squares = (exact(points, points, cloud.scale) * cloud.scale) ** 2

@@ -172,12 +172,12 @@ def test_rows_that_are_all_equal_are_each_others_neighbours():
 
 def test_an_estimator_tells_the_recall_and_places_its_rows():
     points = KINDS["decaying"](np.random.default_rng(0))
-    model = unbend.LaplacianEigenmaps(neighbors="approximate", random_state=3).fit(points)
+    model = unbend.LaplacianEigenmaps(neighbors_algorithm="approximate", random_state=3).fit(points)
     facts = model.report_.stage("neighbors").facts
     assert facts["recall"] > 0.98
     assert "recall_error" in facts
     np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-8)
     again = clone(model).set_params(n_jobs=2).fit(points)
     assert np.array_equal(again.embedding_, model.embedding_)
-    own = unbend.LaplacianEigenmaps(neighbors=NNDescent(trees=4)).fit(points)
+    own = unbend.LaplacianEigenmaps(neighbors_algorithm=NNDescent(trees=4)).fit(points)
     assert own.report_.stage("neighbors").facts["search"] == "approximate"

@@ -1,7 +1,7 @@
-"""Write a few small models in the current version of the format, to be loaded for ever.
+"""Write a few small models in the current version of the format, which `test_kept.py` loads.
 
-Run once for each version, ``python -m tests.storage.keep``; files of older versions stay as they
-are, and `test_kept.py` loads them all.
+Run once for each version, ``python -m tests.storage.keep``, and delete the files of older versions:
+those are refused.
 """
 
 import json

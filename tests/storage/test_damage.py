@@ -132,7 +132,8 @@ def of_class(document: Document, name: str) -> Document:
 CHANGES: dict[str, tuple[Callable[[Document], Any], tuple[str, ...]]] = {
     "format": (lambda d: d.update(format="other"), ("format", "'other'")),
     "no format": (lambda d: d.pop("format"), ("format",)),
-    "newer": (lambda d: d.update(version=2, library="9.9"), ("version 2", "9.9", "upgrade")),
+    "newer": (lambda d: d.update(version=99, library="9.9"), ("version 99", "9.9", "upgrade")),
+    "older": (lambda d: d.update(version=1), ("version 1 ", "fit the model again")),
     "version": (lambda d: d.update(version="1"), ("version",)),
     "class": (lambda d: d.update({"class": "TSNE"}), ("'TSNE'",)),
     "class of values": (lambda d: d.update({"class": "PointSpace"}), ("'PointSpace'",)),

@@ -10,7 +10,15 @@ from sklearn.utils.validation import validate_data
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.gram.kernels import check_digits
 from unbend.graphs.given import is_graph, lengths_of
-from unbend.neighbors import DistanceSpace, GraphSpace, Metric, NNDescent, PointSpace, Space
+from unbend.neighbors import (
+    DistanceSpace,
+    GraphSpace,
+    Metric,
+    NeighborIndex,
+    NNDescent,
+    PointSpace,
+    Space,
+)
 from unbend.neighbors.precomputed import measured
 
 # Beyond these, products of squared distances leave the range of double precision; beyond FAR,
@@ -81,7 +89,7 @@ def check_scale(largest: float, fitting: bool) -> None:
 
 
 def open_space(
-    estimator: BaseEstimator, X: Any, workers: int, index: NNDescent | None = None
+    estimator: BaseEstimator, X: Any, workers: int, index: NeighborIndex | str = "exact"
 ) -> tuple[Space, np.dtype[Any]]:
     """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
     if estimator.metric != "precomputed":
@@ -90,6 +98,11 @@ def open_space(
         points = np.array(rows, dtype=np.float64, order="C")
         metric = Metric(estimator.metric, estimator.metric_params or {}).fitted(points)
         return PointSpace(points, metric, workers, index), rows.dtype
+    if index == "kd_tree" or not isinstance(index, str | NNDescent):
+        raise ValueError(
+            "metric='precomputed' leaves nothing to build an index on: use "
+            "neighbors_algorithm='exact'"
+        )
     distances = _distances(estimator, X, reset=True)
     n, columns = distances.shape
     if n != columns:

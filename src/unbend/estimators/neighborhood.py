@@ -37,7 +37,15 @@ from unbend.estimators.search import AUTO, Found, Needs, Search
 from unbend.extension import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
-from unbend.neighbors import METRICS, Neighbors, NNDescent, PointSpace, Space, described
+from unbend.neighbors import (
+    METRICS,
+    NeighborIndex,
+    Neighbors,
+    NNDescent,
+    PointSpace,
+    Space,
+    described,
+)
 from unbend.report import stage
 from unbend.validation.threads import threads
 
@@ -85,12 +93,13 @@ class NeighborhoodEmbedding(Embedding):
     mutual: bool = param(
         False, FLAG, help="Whether two rows must be neighbours of each other to be joined."
     )
-    neighbors: Any = param(
+    neighbors_algorithm: Any = param(
         "exact",
-        Choice("exact", "approximate"),
+        Choice("exact", "approximate", "kd_tree", "brute"),
         INDEX,
-        help="How neighbours of Euclidean rows are found; the report tells the approximate ones' "
-        "recall. Few rows, few columns and new rows are always searched exactly.",
+        help="Neighbour search. 'exact' chooses between a KD-tree and blocked brute force; "
+        "'approximate' is NN-descent, but few rows, few columns and new samples are searched "
+        "exactly; an index may come from another library. The report records the recall.",
     )
     metric: Any = param(
         "euclidean",
@@ -208,12 +217,11 @@ class NeighborhoodEmbedding(Embedding):
         n = len(self._found.copy)
         return csr_array((edges.data, (first[rows], first[columns])), shape=(n, n))
 
-    def _index(self) -> NNDescent | None:
-        if isinstance(self.neighbors, NNDescent):
-            return self.neighbors
-        if self.neighbors == "exact":
-            return None
-        return NNDescent(seed=int(generator(self.random_state).integers(2**31)))
+    def _index(self) -> NeighborIndex | str:
+        index: NeighborIndex | str = self.neighbors_algorithm
+        if index == "approximate":
+            return NNDescent(seed=int(generator(self.random_state).integers(2**31)))
+        return index
 
     def _search(self, graph: Any) -> Search:
         method = f"{type(self).__name__} with n_components={self.n_components}"

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
-from unbend.neighbors import NNDescent
+from unbend.neighbors import NeighborIndex
 from unbend.validation.scalars import one_positional
 
 
@@ -132,7 +132,10 @@ SOLVER = Matching(
     lambda value: hasattr(value, "eigenpairs") and not isinstance(value, type),
     "a solver of unbend.eigen",
 )
-INDEX = Matching(lambda value: isinstance(value, NNDescent), "an NNDescent of unbend.neighbors")
+INDEX = Matching(
+    lambda value: isinstance(value, NeighborIndex) and not isinstance(value, type),
+    "an index with methods build and query (NeighborIndex of unbend.neighbors)",
+)
 RANDOM = Matching(
     lambda value: isinstance(value, np.random.Generator | np.random.RandomState),
     "a numpy Generator or RandomState",

@@ -22,7 +22,7 @@ EIGENMAPS = (
     "n_neighbors",
     "radius",
     "mutual",
-    "neighbors",
+    "neighbors_algorithm",
     "metric",
     "metric_params",
     "weights",
@@ -82,7 +82,7 @@ class SpectralClustering(ClusterMixin, Model):
     n_neighbors: Any = shared(LaplacianEigenmaps, "n_neighbors")
     radius: float | None = shared(LaplacianEigenmaps, "radius")
     mutual: bool = shared(LaplacianEigenmaps, "mutual")
-    neighbors: Any = shared(LaplacianEigenmaps, "neighbors")
+    neighbors_algorithm: Any = shared(LaplacianEigenmaps, "neighbors_algorithm")
     metric: Any = shared(LaplacianEigenmaps, "metric")
     metric_params: dict[str, Any] | None = shared(LaplacianEigenmaps, "metric_params")
     weights: Any = shared(LaplacianEigenmaps, "weights")

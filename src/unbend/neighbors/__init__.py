@@ -1,6 +1,6 @@
 """Who is near whom: spaces that answer neighbour queries, and the neighbourhoods they give."""
 
-from unbend.neighbors.index.nn_descent import NNDescent
+from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.metrics import Metric
 from unbend.neighbors.metrics.distances import METRICS, described
 from unbend.neighbors.neighbors import Neighbors
@@ -10,10 +10,13 @@ from unbend.neighbors.space import Space
 
 __all__ = [
     "METRICS",
+    "BruteForce",
     "DistanceSpace",
     "GraphSpace",
+    "KDTree",
     "Metric",
     "NNDescent",
+    "NeighborIndex",
     "Neighbors",
     "PointSpace",
     "Space",

@@ -1,19 +1,17 @@
 """Points in space: a KD-tree in low dimension, blocked matrix products in high."""
 
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
-from scipy.spatial import KDTree
+from scipy.spatial import KDTree as ScipyTree
 
-from unbend._kernels import kernels, reference
-from unbend._kernels.objects import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.memory import reserve
-from unbend.neighbors.index.brute_force import Cloud
-from unbend.neighbors.index.nn_descent import NNDescent
+from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
+from unbend.neighbors.index.external import ExternalIndex, norm_order
+from unbend.neighbors.index.kd_tree import COMPILED_NORMS
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
 from unbend.neighbors.metrics.norms import Plain
 from unbend.neighbors.neighbors import Neighbors
@@ -23,19 +21,28 @@ from unbend.validation.scalars import check_count, check_radius, check_threads
 
 # Beyond this many columns a KD-tree visits most of its leaves and matrix products win.
 TREE_COLUMNS = 15
-# Rows of the first call of a search; later calls grow until they take this many seconds, between
-# which the progress callback is told and an interrupt is seen.
-AT_ONCE = 4096
-SECONDS = 0.1
-# Norms that the compiled tree serves; SciPy's serves the others, by powers of differences: those of
+# SciPy's tree serves other norms than the compiled one does, by powers of differences: those of
 # numbers beyond 2^±(ROOM / p), or by a larger p than this, leave double precision.
-TREE_NORMS = (1.0, 2.0, np.inf)
 LARGEST_P, ROOM = 16.0, 400.0
+# Searches by name: "exact" chooses between the other two.
+ALGORITHMS = ("exact", "kd_tree", "brute")
+
+
+class Searcher(Protocol):
+    """A built index, as the space uses it."""
+
+    def query(self, rows: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k points nearest to each row."""
+
+    def query_self(self, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k nearest other points of every point."""
 
 
 @dataclass(frozen=True, eq=False)
 class PointSpace(Space):
     """Rows of numbers with a metric; every search works on the features that the metric sees.
+
+    `index` is "exact", "kd_tree", "brute" or an unbuilt `NeighborIndex`.
 
     Examples
     --------
@@ -48,7 +55,7 @@ class PointSpace(Space):
     points: FloatArray
     metric: Metric = EUCLIDEAN
     workers: int = 1
-    index: NNDescent | None = None
+    index: NeighborIndex | str = "exact"
 
     def __post_init__(self) -> None:
         points = self.points
@@ -61,6 +68,7 @@ class PointSpace(Space):
                 "points must be an array (n, D) of real numbers: pass np.asarray(X, dtype=float)"
             )
         check_threads(self.workers)
+        check_index(self.index, self.metric)
 
     @classmethod
     def seen_as_they_are(
@@ -96,58 +104,70 @@ class PointSpace(Space):
 
     @cached_property
     def _low(self) -> bool:
-        few = self.metric.norm.p is not None and self.features.shape[1] <= TREE_COLUMNS
+        """Whether a tree serves exact searches."""
+        if self.index == "brute" or self.metric.norm.p is None:
+            return False
+        few = self.features.shape[1] <= TREE_COLUMNS or self.index == "kd_tree"
         return few and self._has_room(self.features)
 
     def _has_room(self, features: FloatArray) -> bool:
         """Whether a tree can take the powers of differences of these features."""
         p = self.metric.norm.p or 2.0
-        if p in TREE_NORMS:
+        if p in COMPILED_NORMS:
             return True
         exponent = float(np.frexp(np.abs(features).max(initial=0.0))[1])
         return p <= LARGEST_P and abs(exponent) <= ROOM / p
 
     @cached_property
-    def _tree(self) -> Tree:
-        p = self.metric.norm.p or 2.0
-        build = kernels.KdTree if p in TREE_NORMS else reference.KdTree
-        return build(np.ascontiguousarray(self.features, dtype=np.float64), p, self.workers)
+    def _tree(self) -> KDTree:
+        return KDTree(self.metric.norm.p or 2.0, self.workers).build(self.features)
 
     @cached_property
-    def _pairs(self) -> KDTree:
+    def _pairs(self) -> ScipyTree:
         # Balanced trees split at medians, which degenerates when many points coincide.
-        return KDTree(self.features, balanced_tree=False, compact_nodes=False)
+        return ScipyTree(self.features, balanced_tree=False, compact_nodes=False)
 
     @cached_property
-    def _cloud(self) -> Cloud:
-        return Cloud.of(self.features)
+    def _products(self) -> BruteForce:
+        return BruteForce(self.workers).build(self.features)
+
+    @cached_property
+    def _given(self) -> Searcher:
+        """The index that the space was made with, built."""
+        if isinstance(self.index, KDTree | BruteForce | NNDescent):
+            return replace(self.index, threads=self.workers).build(self.features)
+        assert not isinstance(self.index, str)
+        return ExternalIndex.build(self.index, self.features, self.workers)
+
+    def _exact(self, rows: FloatArray) -> Searcher | None:
+        """Exact search for the neighbours of some rows; None where all distances are computed."""
+        if self._low and self._has_room(rows):
+            return self._tree
+        return self._products if self.metric.norm.p == 2 else None
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
         check_count(k, self.n - 1)
-        euclidean = self.metric.norm.p == 2 and not self._low
-        if euclidean and self.index is not None and self.index.serves(self.n, k):
-            found = self.index.neighbors(self._cloud, k, self.workers)
-            return Neighbors.rectangular(*self._read(self.features, *found))
-        if self.index is not None:
+        if isinstance(self.index, str):
+            index = self._exact(self.features)
+        elif isinstance(self.index, NNDescent) and (self._low or self.metric.norm.p != 2):
             note(search="exact")
-        if self._low:
-            found = self._nearest_by_tree(k)
-        elif euclidean:
-            found = self._cloud.neighbors(k, self.workers)
+            index = self._exact(self.features)
         else:
+            index = self._given
+        if index is None:
             return without_self(*self._nearest_by_blocks(self.features, k + 1))
-        return Neighbors.rectangular(*self._read(self.features, *found))
+        return Neighbors.rectangular(*self._read(self.features, *index.query_self(k)))
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k points nearest to each new point."""
         check_count(k, self.n)
         new = self._mapped(new)
-        if self._low and self._has_room(new):
-            return self._read(new, *self._nearest_of_by_tree(new, k))
-        if self.metric.norm.p == 2:
-            return self._read(new, *self._cloud.nearest_of(new, k, self.workers))
-        return self._nearest_by_blocks(new, k)
+        exact = isinstance(self.index, str | NNDescent)
+        index = self._exact(new) if exact else self._given
+        if index is None:
+            return self._nearest_by_blocks(new, k)
+        return self._read(new, *index.query(new, k))
 
     def _read(
         self, features: FloatArray, indices: IntArray, lengths: FloatArray
@@ -163,23 +183,6 @@ class PointSpace(Space):
             order = np.lexsort((indices, distances), axis=1)
             indices = np.take_along_axis(indices, order, axis=1)
             distances = np.take_along_axis(distances, order, axis=1)
-        return indices, distances
-
-    def _nearest_of_by_tree(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        new = np.ascontiguousarray(new, dtype=np.float64)
-        indices, distances = np.empty((len(new), k), dtype=np.int32), np.empty((len(new), k))
-        for first, last in _paced(len(new), AT_ONCE):
-            rows = slice(first, last)
-            self._tree.nearest_of(new[rows], self.workers, indices[rows], distances[rows])
-            step(last, len(new))
-        return indices, distances
-
-    def _nearest_by_tree(self, k: int) -> tuple[IntArray, FloatArray]:
-        tree = self._tree
-        indices, distances = np.empty((self.n, k), dtype=np.int32), np.empty((self.n, k))
-        for first, last in _paced(tree.leaves, max(1, AT_ONCE * tree.leaves // self.n)):
-            tree.neighbors(first, last, self.workers, indices, distances)
-            step(last, tree.leaves)
         return indices, distances
 
     def _nearest_by_blocks(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
@@ -280,16 +283,24 @@ class PointSpace(Space):
         return first[order], rank[inverse.ravel()]
 
 
-def _paced(total: int, at_once: int) -> Iterator[tuple[int, int]]:
-    """Ranges that cover 0..total, growing while the caller is done with them quickly.
-
-    Threads wait for each other at the end of each range, so short ones would waste them.
-    """
-    first = 0
-    while first < total:
-        last = min(first + at_once, total)
-        start = time.perf_counter()
-        yield first, last
-        if time.perf_counter() - start < SECONDS / 2:
-            at_once *= 2
-        first = last
+def check_index(index: NeighborIndex | str, metric: Metric) -> None:
+    """Refuse an index that cannot search by the metric."""
+    if isinstance(index, str) and index not in ALGORITHMS:
+        raise ValueError(
+            f"index={index!r} is not known: it must be one of {', '.join(ALGORITHMS)}, or an index"
+        )
+    if index in ("exact", "brute") or isinstance(index, NNDescent):
+        return
+    name = f"{index!r}" if isinstance(index, str) else f"a {type(index).__name__}"
+    p = metric.norm.p
+    if p is None:
+        raise ValueError(
+            f"neighbors_algorithm is {name} and metric={metric.name!r} is not a norm, which such "
+            "an index needs: use neighbors_algorithm='exact'"
+        )
+    if index != "kd_tree" and norm_order(index) != p:
+        raise ValueError(
+            f"neighbors_algorithm is {name}, which searches by the p-norm with "
+            f"p={norm_order(index):g}, and metric={metric.name!r} needs p={p:g}: use "
+            "neighbors_algorithm='exact', or give the index an attribute p"
+        )

@@ -19,23 +19,25 @@ _WHERE = {
     "Affinity": "graphs.diffusion",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
+    "BruteForce": "neighbors.index.brute_force",
     "Dense": "eigen.dense",
     "Diffused": "extension",
     "DistanceSpace": "neighbors.precomputed",
     "Fat": "eigen.fat",
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
-    "Found": "base.search",
+    "Found": "estimators.search",
     "GeodesicNystrom": "extension",
     "Gram": "gram",
     "GraphSpace": "neighbors.precomputed",
     "Harmonic": "extension",
     "HeatKernel": "graphs.weights",
+    "KDTree": "neighbors.index.kd_tree",
     "Lanczos": "eigen.lanczos",
     "LateRidge": "preimage",
     "LeastSquares": "methods.weighted_mds",
     "Linear": "extension",
-    "Line": "stress.transformations",
+    "Line": "mds.transformations",
     "LinearInverse": "extension",
     "MeanOfCurves": "mds.placement",
     "Metric": "neighbors.metrics",
@@ -44,7 +46,7 @@ _WHERE = {
     "Nystrom": "extension",
     "NystromSolver": "eigen.nystrom",
     "OwnStress": "mds.placement",
-    "Pairs": "stress.pairs",
+    "Pairs": "mds.pairs",
     "Piece": "extension",
     "Placement": "extension",
     "PointSpace": "neighbors.points",
@@ -58,7 +60,7 @@ _WHERE = {
     "Spectrum": "eigen.problem",
     "Squares": "gram",
     "Stage": "report",
-    "Steps": "stress.transformations",
+    "Steps": "mds.transformations",
     "Stretched": "mds.placement",
     "Trilateration": "mvu.trilateration",
     "WeightedDistances": "gram.spectral",
@@ -164,6 +166,8 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, origin) and all(fits(item, inner[0]) for item in value)
     if origin in (dict, Mapping):
         return isinstance(value, dict) and all(fits(item, inner[1]) for item in value.values())
+    if getattr(hint, "_is_runtime_protocol", False):
+        return isinstance(value, hint)
     if origin is Callable or getattr(hint, "_is_protocol", False):
         return callable(value)
     if hint in (int, float):

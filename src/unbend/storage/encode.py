@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import is_sparse
 from unbend.extension import Linear, LinearInverse
-from unbend.neighbors import Space
+from unbend.neighbors import NeighborIndex, Space
 from unbend.storage import npy
 from unbend.storage.classes import fields, function_name, is_estimator, is_value, value_name
 
@@ -39,6 +39,12 @@ class Encoder:
                 raise TypeError(
                     f"{name} cannot be saved: its {parameter} is a function, and a file holds no "
                     f"code; use a named {parameter}, or keep the model with joblib"
+                )
+            if isinstance(value, NeighborIndex) and not is_value(value):
+                raise TypeError(
+                    f"{name} cannot be saved: its {parameter} is a {type(value).__name__}, which "
+                    f"is not an index of unbend, and a file holds no code; fit with "
+                    f"{parameter}='approximate', or keep the model with joblib"
                 )
         state = {
             key: value

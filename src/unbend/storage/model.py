@@ -13,7 +13,7 @@ from unbend.storage.damage import Damaged
 from unbend.storage.decode import Decoder, typed
 from unbend.storage.encode import Encoder
 
-FORMAT, VERSION = "unbend", 1
+FORMAT, VERSION = "unbend", 2
 PRECISIONS = (None, "float32")
 
 
@@ -107,9 +107,9 @@ def _check_format(document: dict[str, Any]) -> None:
     if document.get("format") != FORMAT:
         raise Damaged(f"its format is {document.get('format')!r} and not {FORMAT!r}")
     number = typed(document.get("version"), int, "version")
-    if number > VERSION or number < 1:
+    if number != VERSION:
         raise Damaged(
             f"it has version {number} of the format, written by unbend "
-            f"{document.get('library')}, and this is unbend {version('unbend')}, which reads up to "
-            f"version {VERSION}: upgrade unbend"
+            f"{document.get('library')}, and this is unbend {version('unbend')}, which reads "
+            f"version {VERSION}: {'upgrade unbend' if number > VERSION else 'fit the model again'}"
         )

@@ -5,24 +5,27 @@ single precision first. Its rounding is bounded, so each row gets a list of cand
 what their distance is *at least*; distances themselves come from differences in double precision,
 nearest candidates first. Where the bounds do not prove that nothing nearer was left out, the row
 is done again in double precision, and if need be by comparing it with every other row.
+
+The candidates come in shortlists: keys a_i + b_j − 2 x_i·y_j are lower bounds of squared distances,
+if squares are lowered by what rounding can do. Kernels offer each key to the lists of both rows
+while it is in registers.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.neighbors.index.shortlists import (
-    BLOCK,
-    WORK,
-    Lists,
-    Rounded,
-    among_fitted,
-    among_themselves,
+from unbend.neighbors.index.protocol import (
+    contiguous_points,
+    contiguous_queries,
+    require_built,
 )
 from unbend.report import step
+from unbend.validation.scalars import check_count, check_threads
 
 # Candidates beyond k: rounding swaps near ties. Twice as many take up to a third more time, and
 # half as many leave a third of the rows of tight clusters unsure.
@@ -32,6 +35,58 @@ SPARE = 8
 MIDDLE, OUTSIDE = 1000, 4.0
 # Queries between two looks at the progress callback are at least as many.
 LEAST = 96
+# Rows of a tile: its coordinates stay in cache while those of another tile pass by.
+TILE = 480
+# Rows come in whole blocks: panels of 24 in single precision, and of 12 in double precision.
+BLOCK = 24
+# Products (multiply and add) between two looks at the progress callback.
+WORK = 4e9
+
+
+# Keys of the candidates of each row, ascending, and their indices.
+Lists: TypeAlias = tuple[FloatArray, IntArray]
+
+
+@dataclass(frozen=True)
+class BruteForce:
+    """Exact Euclidean search of all pairs by blocked matrix products; a `NeighborIndex`.
+
+    Parameters
+    ----------
+    threads : int
+        Number of threads; an estimator sets it to its `n_jobs`.
+    cloud : Cloud, optional
+        Set by `build`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> index = BruteForce().build(np.arange(5.0)[:, None] ** 2)
+    >>> index.query(np.array([[3.0]]), 2)
+    (array([[2, 1]], dtype=int32), array([[1., 2.]]))
+    """
+
+    threads: int = 1
+    cloud: "Cloud | None" = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_threads(self.threads)
+
+    def build(self, points: FloatArray) -> "BruteForce":
+        """Return an index of the points."""
+        return replace(self, cloud=Cloud.of(contiguous_points(points)))
+
+    def query(self, rows: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k points nearest to each row."""
+        cloud = require_built(self.cloud, self)
+        rows = contiguous_queries(rows, k, cloud.points.shape)
+        return cloud.nearest_of(rows, k, self.threads)
+
+    def query_self(self, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k nearest other points of every point."""
+        cloud = require_built(self.cloud, self)
+        check_count(k, len(cloud.points) - 1)
+        return cloud.neighbors(k, self.threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +123,20 @@ class Cloud:
         """Find the k rows nearest to each new row."""
         return _search(self, np.ascontiguousarray(new, dtype=np.float64), k, threads)
 
-    def rounded(self, points: FloatArray, dtype: type[np.floating]) -> Rounded:
+    def ranked(
+        self, queries: FloatArray, candidates: IntArray, k: int, threads: int = 1
+    ) -> tuple[IntArray, FloatArray]:
+        """Find the k nearest of each query's candidates, sorted by distance, ties by index."""
+        nearest = np.empty((len(queries), k), dtype=np.int32)
+        away, bounds = np.empty(nearest.shape), np.zeros(candidates.shape)
+        sure = np.empty(len(queries), dtype=np.bool_)
+        scale = _scale_of(self, queries)
+        kernels.rank(
+            self.points, queries, scale, candidates, bounds, True, threads, nearest, away, sure
+        )
+        return nearest, away
+
+    def rounded(self, points: FloatArray, dtype: type[np.floating]) -> "Rounded":
         """Round rows for products in some precision.
 
         Squares are lowered so that a_i + b_j − 2 p_ij is at most the squared distance. With unit
@@ -113,6 +181,110 @@ def _chunks(points: FloatArray) -> list[slice]:
     return [slice(block.start * BLOCK, min(block.stop * BLOCK, n)) for block in blocks]
 
 
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """Centred and scaled rows, and their squares lowered by what rounding can make of them.
+
+    Rows lie in panels of 96 bytes side by side (panel, coordinate, row of the panel), filled up to
+    whole blocks by rows whose squares are NaN: these are near nothing.
+    """
+
+    panels: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def empty(cls, count: int, columns: int, dtype: type[np.floating]) -> "Rounded":
+        """Make room for some rows."""
+        padded = -(-count // BLOCK) * BLOCK
+        width = 96 // np.dtype(dtype).itemsize
+        panels = np.zeros((padded // width, columns, width), dtype)
+        return cls(panels, np.full(padded, np.nan, dtype))
+
+    def put(self, first: int, rows: FloatArray, squares: FloatArray) -> None:
+        """Write some rows, from the first of a block on."""
+        count, (_, columns, width) = len(rows), self.panels.shape
+        self.squares[first : first + count] = squares
+        whole = count // width * width
+        panels = self.panels.transpose(0, 2, 1)[first // width :]
+        panels[: whole // width] = rows[:whole].reshape(-1, width, columns)
+        if whole < count:
+            panels[whole // width, : count - whole] = rows[whole:]
+
+
+class Shortlists(NamedTuple):
+    """At least the `length` smallest keys so far of each row, unsorted, as kernels keep them.
+
+    A list holds `sizes` of its places; what is beyond `bounds` need not be offered.
+    """
+
+    keys: FloatArray
+    bounds: FloatArray
+    indices: IntArray
+    sizes: IntArray
+    length: int
+
+    @classmethod
+    def empty(cls, rows: int, length: int, dtype: type[np.floating]) -> "Shortlists":
+        """Make lists with room for half as many again."""
+        room = -(-(length + max(length // 2, 8)) // 8) * 8
+        return cls(
+            np.empty((rows, room), dtype=dtype),
+            np.full(rows, np.inf, dtype=dtype),
+            np.empty((rows, room), dtype=np.int32),
+            np.zeros(rows, dtype=np.int32),
+            length,
+        )
+
+    def sorted(self, rows: int, threads: int) -> Lists:
+        """Give the smallest keys of the first rows, ascending, and their indices."""
+        keys = np.empty((rows, self.length), dtype=self.keys.dtype)
+        indices = np.empty((rows, self.length), dtype=np.int32)
+        kernels.sort_shortlists(*self, threads, keys, indices)
+        return keys, indices
+
+
+def shortlists_within(points: Rounded, length: int, threads: int) -> Shortlists:
+    """Candidates of every row; the products of two tiles serve the rows of both."""
+    count, columns = len(points.squares), points.panels.shape[1]
+    lists, tile = Shortlists.empty(count, length, points.squares.dtype.type), _tile(columns)
+    at_once = max(threads, int(WORK / (tile**2 * max(1, columns))))
+    tiles = -(-count // tile)
+    done, total = 0, tiles * (tiles + 1) // 2
+    for pairs in _rounds(tiles):
+        for first in range(0, len(pairs), at_once):
+            some = np.array(pairs[first : first + at_once], dtype=np.int64)
+            kernels.offer_pairs(points.panels, points.squares, some, tile, threads, *lists)
+            done += len(some)
+            step(done, total)
+    return lists
+
+
+def shortlists_between(queries: Rounded, fitted: Rounded, length: int, threads: int) -> Shortlists:
+    """Candidates of every query among the fitted rows."""
+    lists = Shortlists.empty(len(queries.squares), length, queries.squares.dtype.type)
+    tile = _tile(queries.panels.shape[1])
+    kernels.offer_columns(
+        queries.panels, queries.squares, fitted.panels, fitted.squares, tile, threads, *lists
+    )
+    return lists
+
+
+def _tile(columns: int) -> int:
+    """Rows of a tile, fewer where they are very long: whole blocks."""
+    return int(np.clip(np.sqrt(WORK / max(1, columns)), BLOCK, TILE)) // BLOCK * BLOCK
+
+
+def _rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
+    """Pairs of tiles, each tile at most once in a round: first with itself, then with every other.
+
+    For an odd number m the pairs with i + j = r modulo m share no tile, and every pair has one r.
+    """
+    yield [(tile, tile) for tile in range(tiles)]
+    odd = tiles | 1
+    for r in range(odd):
+        yield [(i, j) for i in range(tiles) if i < (j := (r - i) % odd) < tiles]
+
+
 def _search(
     cloud: Cloud, new: FloatArray | None, k: int, threads: int
 ) -> tuple[IntArray, FloatArray]:
@@ -144,7 +316,7 @@ def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
 
 def _among_themselves(cloud: Cloud, dtype: type[np.floating], length: int, threads: int) -> Lists:
     """Candidates of every fitted row among the others."""
-    lists = among_themselves(cloud.rounded(cloud.points, dtype), length, threads)
+    lists = shortlists_within(cloud.rounded(cloud.points, dtype), length, threads)
     return lists.sorted(len(cloud.points), threads)
 
 
@@ -163,7 +335,7 @@ def _among_fitted(
     chunks = row_chunks(len(some), size, max(int(WORK), LEAST * size))
     for number, chunk in enumerate(chunks):
         rounded = cloud.rounded(queries[some[chunk]], dtype)
-        lists = among_fitted(rounded, fitted, length + 1, threads)
+        lists = shortlists_between(rounded, fitted, length + 1, threads)
         found.append(lists.sorted(len(some[chunk]), threads))
         step(number + 1, len(chunks))
     keys, indices = (np.concatenate(lists) for lists in zip(*found, strict=True))
@@ -215,14 +387,8 @@ def _among_all(
     """Compare some queries with every fitted row."""
     everyone = np.arange(len(cloud.points), dtype=np.int32)
     for rows, others in _everyone_else(everyone, itself, some):
-        nearest = np.empty((len(rows), indices.shape[1]), dtype=np.int32)
-        away, bounds = np.empty(nearest.shape), np.zeros(others.shape)
-        sure = np.empty(len(rows), dtype=np.bool_)
-        scale = _scale_of(cloud, queries[rows])
-        kernels.rank(
-            cloud.points, queries[rows], scale, others, bounds, True, threads, nearest, away, sure
-        )
-        indices[rows], distances[rows] = nearest, away
+        found = cloud.ranked(queries[rows], others, indices.shape[1], threads)
+        indices[rows], distances[rows] = found
 
 
 def _everyone_else(

@@ -8,7 +8,7 @@ trees fill the first lists; then neighbours of neighbours are compared until har
 of the data, and the recall is measured by the exact neighbours of some rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,8 +16,13 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors.index.brute_force import Cloud, rank
 from unbend.neighbors.index.forest import HEAD, grown, leaves, written
+from unbend.neighbors.index.protocol import (
+    contiguous_points,
+    contiguous_queries,
+    require_built,
+)
 from unbend.report import note, step
-from unbend.validation.scalars import whole
+from unbend.validation.scalars import check_count, check_threads, whole
 
 # Up to here all rows are compared with each other in no time.
 FEWEST = 2000
@@ -29,7 +34,10 @@ FREE = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class NNDescent:
-    """How approximate neighbours are searched for; the defaults serve most data.
+    """Approximate Euclidean search by NN-descent; a `NeighborIndex`. The defaults serve most data.
+
+    `query` compares rows with all points, exactly; only the neighbours of the points themselves,
+    `query_self`, are approximate.
 
     Parameters
     ----------
@@ -53,6 +61,10 @@ class NNDescent:
         Rows whose exact neighbours the recall is measured by.
     seed : int
         Seed of trees and samples.
+    threads : int
+        Number of threads; an estimator sets it to its `n_jobs`.
+    cloud : Cloud, optional
+        Set by `build`.
 
     References
     ----------
@@ -80,8 +92,11 @@ class NNDescent:
     recall: float = 0.98
     sample: int = 250
     seed: int = 0
+    threads: int = 1
+    cloud: Cloud | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_threads(self.threads)
         for name in ("trees", "leaf", "candidates", "rounds", "sample"):
             if not whole(getattr(self, name)) or getattr(self, name) < 1:
                 raise ValueError(f"{name} of NNDescent must be a whole number from 1")
@@ -94,10 +109,24 @@ class NNDescent:
         """Whether a search of k among n rows can be approximate: few rows are all compared."""
         return n > max(FEWEST, EACH * (k + self.spare))
 
-    def neighbors(self, cloud: Cloud, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
-        """Find about the k nearest other rows of every row, and note the share that was found."""
-        rng = np.random.default_rng(self.seed)
-        lists = _Lists.of(cloud, *written(cloud, rng, self.leaf), k + self.spare, threads)
+    def build(self, points: FloatArray) -> "NNDescent":
+        """Return an index of the points."""
+        return replace(self, cloud=Cloud.of(contiguous_points(points)))
+
+    def query(self, rows: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k points nearest to each row, exactly."""
+        cloud = require_built(self.cloud, self)
+        rows = contiguous_queries(rows, k, cloud.points.shape)
+        return cloud.nearest_of(rows, k, self.threads)
+
+    def query_self(self, k: int) -> tuple[IntArray, FloatArray]:
+        """Find most of the k nearest other points of every point, and report the recall."""
+        cloud, rng = require_built(self.cloud, self), np.random.default_rng(self.seed)
+        check_count(k, len(cloud.points) - 1)
+        if not self.serves(len(cloud.points), k):
+            note(search="exact")
+            return cloud.neighbors(k, self.threads)
+        lists = _Lists.of(cloud, *written(cloud, rng, self.leaf), k + self.spare, self.threads)
         sample = np.sort(rng.choice(lists.n, min(self.sample, lists.n), replace=False))
         indices, distances = np.empty((lists.n, k), dtype=np.int32), np.empty((lists.n, k))
         reach, rounds, tol = None, 0, self.tol

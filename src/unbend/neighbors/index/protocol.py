@@ -1,0 +1,95 @@
+"""The protocol of neighbour indexes: build on points, query for neighbours."""
+
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.validation.scalars import check_count
+
+Structure = TypeVar("Structure")
+
+
+@runtime_checkable
+class NeighborIndex(Protocol):
+    """A search structure for nearest neighbours.
+
+    `KDTree`, `BruteForce` and `NNDescent` implement it, and an index of another library does with
+    these two methods. Distances are Euclidean, unless the index has an attribute `p`, the order of
+    another Minkowski norm.
+
+    The object that an estimator gets as `neighbors_algorithm` holds parameters only. Each fit
+    builds a shallow copy of it, so `build` may set attributes of `self`.
+
+    Examples
+    --------
+    A SciPy tree as an index:
+
+    >>> import numpy as np
+    >>> from scipy.spatial import KDTree
+    >>> import unbend
+    >>> class ScipyIndex:
+    ...     def build(self, points):
+    ...         self.tree = KDTree(points)
+    ...         return self
+    ...
+    ...     def query(self, rows, k):
+    ...         distances, indices = self.tree.query(rows, k=range(1, k + 1))
+    ...         return indices, distances
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0).points
+    >>> model = unbend.LTSA(neighbors_algorithm=ScipyIndex()).fit(roll)
+    >>> model.report_.stage("neighbors").facts["recall"]
+    1.0
+    """
+
+    def build(self, points: FloatArray) -> "NeighborIndex":
+        """Return an index of the points, an array (n, D) of float64."""
+
+    def query(self, rows: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k points nearest to each of m rows, nearest first.
+
+        Parameters
+        ----------
+        rows : array (m, D)
+            Queries. They may be points of the index; each is then its own nearest neighbour.
+        k : int
+            Number of neighbours, at most n.
+
+        Returns
+        -------
+        indices : integer array (m, k)
+            Numbers of points, different within a row.
+        distances : array (m, k)
+            Ascending within a row.
+        """
+
+
+def require_built(structure: Structure | None, index: object) -> Structure:
+    """Return the search structure of an index, or raise if it has none yet."""
+    if structure is None:
+        name = type(index).__name__
+        raise ValueError(f"this {name} holds no points yet: call {name}(...).build(points) first")
+    return structure
+
+
+def contiguous_points(points: FloatArray) -> FloatArray:
+    """Return points as contiguous float64, or raise if they are no finite table of numbers."""
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    if points.ndim != 2 or not len(points) or not np.isfinite(points).all():
+        raise ValueError(
+            "an index is built on an array (n, D) of finite numbers with at least one row: the "
+            f"shape is {points.shape}; leave out rows with NaN or infinity"
+        )
+    return points
+
+
+def contiguous_queries(rows: FloatArray, k: int, points: tuple[int, ...]) -> FloatArray:
+    """Return queries as contiguous float64, or raise if points of that shape cannot answer them."""
+    check_count(k, points[0])
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != points[1] or not np.isfinite(rows).all():
+        raise ValueError(
+            f"queries must be finite rows of {points[1]} numbers, as the points of the index are: "
+            f"their shape is {rows.shape}"
+        )
+    return rows
