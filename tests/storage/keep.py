@@ -23,7 +23,7 @@ def models() -> dict[str, tuple[Any, Any]]:
     rng = np.random.default_rng(5)
     rows = unbend.datasets.s_curve(12, random_state=5).points
     new = rows[:5] + 0.05
-    twice = np.concatenate((rows, rows[:3], rows[:9] + 40.0))
+    twice = np.concatenate((rows, rows[:3], rows[:8] + 40.0))
     isomap = unbend.Isomap(n_neighbors=4, connect="components", repair="shift", random_state=rng)
     waves = unbend.LaplacianEigenmaps(
         n_neighbors=4, weights="heat", metric="precomputed", n_components=1

@@ -15,6 +15,7 @@ from tests.storage.alike import assert_alike
 from tests.storage.cases import EVERYONE, NEW, POINTS, given
 from tests.storage.test_reload import reloaded
 from unbend.estimators.model import TrainingLeftOut
+from unbend.storage.model import VERSION
 
 EVERY = over(EVERYONE)
 EVERY_EMBEDDING = over(CLASSES)
