@@ -178,7 +178,7 @@ def test_repairs_are_lapacks_where_lanczos_finds_the_lowest_eigenvalue(repair, m
     rows = np.random.default_rng(0).normal(size=(700, 50))
     distances = cdist(rows, rows, "cityblock")
     exact = Gram(distances).repaired(repair)
-    monkeypatch.setattr("unbend.gram.DENSE_LOWEST", 600)
+    monkeypatch.setattr("unbend.gram.distances.DENSE_LOWEST", 600)
     found = Gram(distances).repaired(repair)
     np.testing.assert_allclose(found.squares.shift, exact.squares.shift, rtol=1e-12)
     np.testing.assert_allclose(found.lift, exact.lift, rtol=1e-12)
