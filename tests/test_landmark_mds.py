@@ -140,3 +140,15 @@ def test_columns_resolve_a_coordinate_far_smaller_than_the_first(seed):
         found = unbend.Isomap(n_neighbors=30, eigen_solver=solver).fit_transform(wide)
         error = np.linalg.norm(found[:, 1] - exact[:, 1]) / np.linalg.norm(exact[:, 1])
         assert error < missed
+
+
+@VARIANT
+@pytest.mark.parametrize("across", [0.0, 1.0])
+def test_warns_when_distances_do_not_resolve_a_coordinate(variant, across):
+    rng = np.random.default_rng(0)
+    # A line, and a strip 1e8 times as long as it is wide: squared distances do not show its width.
+    points = np.c_[rng.normal(0, 1e8, 400), across * rng.normal(size=400)]
+    with pytest.warns(UserWarning, match="only 1 eigenvalues are positive"):
+        model = unbend.LandmarkMDS(variant=variant).fit(points)
+    np.testing.assert_array_equal(model.embedding_[:, 1], 0.0)
+    np.testing.assert_allclose(model.embedding_[:, 0].std(), points[:, 0].std(), rtol=1e-12)

@@ -76,6 +76,7 @@ def test_iterated_axes_of_large_data_are_exact(shape, spectrum, monkeypatch):
     ("shape", "spectrum", "d", "solver"),
     [
         ((600, 400), "slow", 5, "covariance"),
+        ((5000, 30), "slow", 5, "covariance"),
         ((400, 3000), "slow", 5, "dual"),
         ((600, 400), "fast", 50, "full"),
         ((400, 3000), "low rank", 9, "full"),

@@ -159,3 +159,11 @@ def test_warns_of_coordinates_that_are_only_rounding_in_double_precision_too():
     with pytest.warns(UserWarning, match="only 1 positive"):
         model = Isomap().fit(points)
     assert not model.embedding_[:, 1].any()
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e3])
+def test_warns_where_the_rounding_of_single_precision_by_name_changes_a_coordinate(ratio):
+    model = Isomap(n_neighbors=30, precision="single", eigen_solver="dense")
+    warned = "may change its coordinate by more than 1 %"
+    model.fit(anisotropic(ratio, 700))
+    assert any(warned in message for message in model.report_.warnings) == (ratio > 1)

@@ -171,3 +171,17 @@ def test_the_additive_constant_is_the_least_that_leaves_nothing_negative(n, prec
     size = float(np.square(distances).max()) * n
     assert lowest(tau) > -(1e-12 if precision == np.float64 else 1e-6) * size
     assert lowest(tau * (1 - 1e-3)) < -1e-6 * size
+
+
+@pytest.mark.parametrize("repair", ["shift", "lift"])
+def test_repairs_are_lapacks_where_lanczos_finds_the_lowest_eigenvalue(repair, monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(700, 50))
+    distances = cdist(rows, rows, "cityblock")
+    exact = Gram(distances).repaired(repair)
+    monkeypatch.setattr("unbend.gram.distances.DENSE_LOWEST", 600)
+    found = Gram(distances).repaired(repair)
+    np.testing.assert_allclose(found.squares.shift, exact.squares.shift, rtol=1e-12)
+    np.testing.assert_allclose(found.lift, exact.lift, rtol=1e-12)
+    # The lowest eigenvalue of the repaired kernel is zero.
+    values = np.linalg.eigvalsh(found.formed())
+    assert abs(values[0]) <= 1e-11 * values[-1]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+import unbend
 from tests.oracles.embeddings import classical_mds, subspace_angle
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import quality
@@ -195,3 +196,22 @@ def test_a_gaussian_far_from_the_origin_is_not_blurred_by_products():
 def test_a_number_of_columns_that_is_none_is_refused(m):
     with pytest.raises(ValueError, match="integer of at least 1"):
         Nystrom(m)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        unbend.ClassicalMDS(eigen_solver=unbend.Nystrom(10)),
+        *(
+            unbend.KernelPCA(kernel=kernel, eigen_solver=unbend.Nystrom(10))
+            for kernel in ("linear", "rbf", "laplacian", "cosine")
+        ),
+    ],
+)
+@pytest.mark.parametrize("distinct", [1, 2])
+def test_duplicate_rows_have_fewer_coordinates_by_columns_too(model, distinct):
+    points = np.repeat(np.random.default_rng(0).normal(size=(distinct, 3)), 50 // distinct, axis=0)
+    with pytest.warns(UserWarning, match=f"only {distinct - 1} eigenvalues are positive"):
+        embedding = model.fit_transform(points)
+    np.testing.assert_array_equal(embedding[:, distinct - 1 :], 0.0)
+    np.testing.assert_array_equal(model.transform(points)[:, distinct - 1 :], 0.0)

@@ -67,7 +67,9 @@ class ColumnPasses(ABC):
             return np.concatenate(((images.T @ images).ravel(), beside))
 
         total = np.asarray(sum(part for _, part in self.passed(work)))
-        cross, off = total[: -len(near)].reshape(root.shape[1], -1), total[-len(near) :] / self.n
+        # Both sides: rows that are all equal leave a root without columns.
+        cross = total[: -len(near)].reshape(root.shape[1], root.shape[1])
+        off = total[-len(near) :] / self.n
         mean = near + off
         shift = (self._rows_centred(off[None]) @ root)[0]
         return mean, (cross - self.n * np.outer(shift, shift)) / 4

@@ -7,11 +7,16 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend.eigen.dense import Dense
+from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.eigen.solve import solve
 from unbend.gram.centered import Carry, CentredGram
 from unbend.report import step
 
+# Up to this many rows LAPACK finds the lowest eigenvalue, which usually has many others near it;
+# beyond, Lanczos to this residual: the value has the square of that error over the gap behind it.
+DENSE_LOWEST, LOWEST = 2000, 1e-9
 # Most roots on the way to the additive constant; five or six are usual.
 ROOTS = 50
 
@@ -161,11 +166,11 @@ class Gram(CentredGram):
 
     def _lowest(self, start: FloatArray | None) -> tuple[float, FloatArray]:
         """Return the smallest eigenvalue and its vector (n, 1), from a vector near it if known."""
-        negated = Formable(self.n, lambda v: -self._product(v), lambda: -self.formed())
+        matrix = Formable(self.n, self._product, self.formed)
         constant = np.ones((self.n, 1))
-        problem = SpectralProblem(negated, "top", constant, accuracy=self.accuracy, start=start)
-        bottom = solve(problem, 1)
-        lowest = -float(bottom.values[0])
+        problem = SpectralProblem(matrix, "bottom", constant, accuracy=self.accuracy, start=start)
+        bottom = solve(problem, 1, Dense() if self.n <= DENSE_LOWEST else Lanczos(tol=LOWEST))
+        lowest = float(bottom.values[0])
         rounding = np.finfo(np.float64).eps * self.n * float(self.mean_squares.max())
         return 0.0 if abs(lowest) <= rounding else lowest, bottom.vectors
 

@@ -13,9 +13,10 @@ from unbend.eigen.solve import solve
 from unbend.gram.points import PointGram
 from unbend.report import note, step, warn
 
-# Up to this side of the data, and beyond this share of all axes, decomposing the rows themselves
-# takes no longer than the eigenvectors of the smaller of XX' and X'X.
-SMALL_SIDE, LARGE_SHARE = 200, 1 / 4
+# Up to this side of data whose other side is not this many times as long, and beyond this share of
+# all axes, decomposing the rows themselves takes no longer than the eigenvectors of the smaller of
+# XX' and X'X.
+SMALL_SIDE, LONG, LARGE_SHARE = 200, 50, 1 / 4
 # Up to this side LAPACK finds these eigenvectors; beyond, Lanczos to the tolerance.
 DENSE_SIDE, TOLERANCE = 2000, 1e-13
 # σ_d/σ₁ from which XX' and X'X are good enough: they square the condition number, so the rounding
@@ -41,7 +42,8 @@ def exact_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> Princip
     """
     n, columns = centred.shape
     side = min(n, columns)
-    if side <= SMALL_SIDE or d > LARGE_SHARE * side:
+    small = side <= SMALL_SIDE and max(n, columns) < LONG * side
+    if small or d > LARGE_SHARE * side:
         note(solver="full", because=f"{n} x {columns} rows, {d} axes: fastest")
         return full_axes(centred, d)
     name = "dual" if n < columns else "covariance"

@@ -25,7 +25,7 @@ from unbend.extension import Nystrom
 from unbend.gram import Gram, Squares
 from unbend.gram.columns import Columns, pivot_weights
 from unbend.neighbors import METRICS, GraphSpace, Space, described
-from unbend.report import note, stage
+from unbend.report import note, stage, warn
 from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
@@ -140,13 +140,15 @@ class LandmarkMDS(Embedding):
                 turned = found @ turn
                 embedding = signed(turned)
                 turn = turn * np.sign(np.sum(embedding * turned, axis=0))
+                values = np.square(embedding).sum(axis=0)
+                _check_zeros(values)
         self._keep(
             report,
             embedding,
             dtype,
             Nystrom(few.distances_of, Squares(), mean, weights @ turn),
             way_back(space, embedding),
-            eigenvalues_=np.square(embedding).sum(axis=0),
+            eigenvalues_=values,
             landmarks_=landmarks,
             _space=space,
         )
@@ -182,3 +184,13 @@ class LandmarkMDS(Embedding):
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._space
         return space.narrow(new_rows(self, X, space), self.landmarks_)
+
+
+def _check_zeros(values: FloatArray) -> None:
+    """Warn where distances to the landmarks do not resolve some of the coordinates."""
+    positive = int(np.sum(values > np.finfo(np.float64).eps * values[0]))
+    if positive < len(values):
+        warn(
+            f"only {positive} eigenvalues are positive: further coordinates are zero; use fewer "
+            "n_components, or standardise X if its columns have different units"
+        )
