@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA as ScikitPCA
 
 import unbend
 import unbend.sklearn
-from unbend.lowrank import principal
+from unbend.gram import principal
 
 SHAPES = [(600, 400), (1200, 100), (400, 3000), (700, 650)]
 SPECTRA = {

@@ -10,6 +10,8 @@ from unbend.datasets import s_curve, swiss_roll
 from unbend.methods.landmark_mvu import smoothest, written_by
 from unbend.methods.lle import reconstruction_weights
 from unbend.mvu import unfold, unfold_spanned
+from unbend.mvu.burer_monteiro import MOST_STEPS
+from unbend.mvu.certificate import least_eigenvalue
 from unbend.neighbors import PointSpace
 
 
@@ -161,3 +163,49 @@ def test_a_ridge_below_rounding_is_no_singular_matrix(reg):
     grid = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), axis=-1).reshape(-1, 2)
     mvu = unbend.LandmarkMVU(n_landmarks=8, n_neighbors=8, reg=reg).fit(grid)
     assert unbend.quality.procrustes(grid, mvu.embedding_) < 1e-3
+
+
+SPACINGS = {
+    "uniform": np.random.default_rng(653).uniform(size=119),
+    "dense at one end": np.arange(119.0) ** 3.5,
+    "dense at the other": np.arange(119.0) ** 0.3,
+    "two clusters": np.r_[np.random.default_rng(0).normal(size=60), np.arange(59.0) + 100],
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("spacing", SPACINGS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_landmarks": 60, "n_neighbors": 2, "n_components": 3, "basis": "laplacian"},
+        {"n_landmarks": 10, "n_neighbors": 20, "basis": "laplacian"},
+        {"n_landmarks": 30, "n_neighbors": 3},
+    ],
+    ids=str,
+)
+def test_equal_lengths_on_a_line_are_found_or_given_up_in_a_bounded_number_of_steps(
+    spacing, options
+):
+    """Stiff springs on one column fight each other: rounds of rising rank did not help and cost."""
+    mvu = unbend.LandmarkMVU(constraint="equality", **options).fit(SPACINGS[spacing][:, None])
+    facts = mvu.report_.stage("kernel").facts
+    assert facts["steps"] <= MOST_STEPS
+    assert facts["converged"] == (mvu.status_ == "certified") == (mvu.gap_ <= mvu.tol)
+    assert facts["converged"] or any("not certified" in text for text in mvu.report_.warnings)
+    assert np.all(np.isfinite(mvu.embedding_))
+
+
+def test_a_line_whose_neighbours_are_kept_comes_back():
+    # With all pairs among few rows nothing can fold: lengths determine the line.
+    places = np.random.default_rng(1).uniform(size=40)
+    mvu = unbend.LandmarkMVU(
+        n_components=1, n_neighbors=39, n_landmarks=40, constraint="equality"
+    ).fit(places[:, None])
+    assert mvu.status_ == "certified"
+    assert unbend.quality.procrustes(places[:, None], mvu.embedding_) < 1e-6
+
+
+@pytest.mark.parametrize("n", [10, 400])
+def test_no_tension_at_all_has_the_least_eigenvalue_zero(n):
+    assert least_eigenvalue(csr_array((n, n)), np.eye(n, 2)) == pytest.approx(0.0, abs=1e-10)

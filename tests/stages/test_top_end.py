@@ -11,10 +11,11 @@ from scipy.sparse.linalg import aslinearoperator
 import unbend
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import EPS, LAW, rngs
-from unbend import kernel_distances, preimage
+from unbend import preimage
 from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.gram import Gram, PointGram, Squares
+from unbend.gram import kernels as gram_kernels
 from unbend.gram.similarities import GaussianSimilarities
 from unbend.neighbors.metrics import norms
 
@@ -124,7 +125,7 @@ def test_kernels_of_points_need_no_distances_and_no_regression(model, n, monkeyp
     def refused(*_):
         raise AssertionError("this is not needed")
 
-    for module, name in ((kernel_distances, "cdist"), (norms, "cdist"), (preimage, "cho_factor")):
+    for module, name in ((gram_kernels, "cdist"), (norms, "cdist"), (preimage, "cho_factor")):
         monkeypatch.setattr(module, name, refused)
     points = np.random.default_rng(n).normal(size=(n, 20)) * np.linspace(3, 1, 20)
     model.fit(points)

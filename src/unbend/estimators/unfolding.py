@@ -74,6 +74,7 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
             lower=proof.lower,
             upper=proof.upper,
             gap=proof.gap,
+            converged=proof.gap <= self.tol,
             gradient=found.gradient,
         )
         if proof.gap > self.tol:

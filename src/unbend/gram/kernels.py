@@ -113,10 +113,10 @@ class Similarities:
         return finite(np.asarray(values))
 
     def _value(self, first: FloatArray, second: FloatArray) -> float:
-        try:
-            return float(self.kernel(first, second, **self.params))
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"the kernel did not give a number for two rows: {error}") from error
+        value = np.asarray(self.kernel(first, second, **self.params))
+        if value.ndim or value.dtype.kind not in "fiub":
+            raise TypeError(f"the kernel gave {value} for two rows: it must give one number")
+        return float(value)
 
     def squares(self, new: FloatArray) -> FloatArray:
         """Squared distances of new rows to all fitted ones, from differences of rows."""

@@ -43,6 +43,10 @@ class KernelPCA(GramEmbedding):
     are placed by the Nyström formula. With ``eigen_solver=Nystrom(m)`` the kernel is never formed:
     m of its columns are made, twice, a block of rows at a time, and a million rows are no trouble.
 
+    Named kernels keep their digits for rows far from the origin. A callable or precomputed kernel
+    whose values are much larger than the squared distances that they stand for gives a warning
+    with the number of digits lost, and an error where none is left: standardise X first.
+
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)

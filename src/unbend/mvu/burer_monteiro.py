@@ -31,8 +31,8 @@ SADDLE, SETTLED = 5e-3, 1e-3
 # Slack of edges that a start stretches. With known tensions it is small: a strong barrier would
 # push new columns back to zero.
 COLD, WARM = 0.1, 1e-3
-# Corrections of second order before a step is shortened.
-CORRECTIONS = 2
+# Corrections of second order before a step is shortened, and how often it is halved.
+CORRECTIONS, HALVINGS = 2, 20
 
 
 class Lengths(Protocol):
@@ -262,8 +262,7 @@ class _Newton:
         before = self._merit(state, penalty)
         fall = -2.0 * float(np.sum(state.coordinates * way.move)) + float(slope @ way.change)
         fall = min(fall - float(penalty @ np.abs(state.excess)), 0.0)
-        length = way.longest
-        while True:
+        for length in way.longest * np.power(0.5, np.arange(1 + HALVINGS)):
             aim = state.allowance + length * way.change
             enough = before + 1e-4 * length * fall + 1e-12 * abs(before)
             coordinates = state.coordinates + length * way.move
@@ -271,14 +270,15 @@ class _Newton:
                 tried = State.at(self.edges, coordinates, aim, state.tensions)
                 settled = self.relaxation.settled(aim, tried.stretch)
                 tried = replace(tried, allowance=settled)
-                if self._merit(tried, penalty) <= enough or length < 1e-6 * way.longest:
-                    return tried, length
+                if self._merit(tried, penalty) <= enough:
+                    return tried, float(length)
                 # What turning a stiff edge adds to its length, taken back (against the effect
                 # that Maratos found): the factors serve again.
                 surplus = way.stiffness * (tried.stretch - aim)
                 back = self.edges.pull(surplus, state.differences)
                 coordinates = coordinates - self._solved(way.factor, self.edges.centred(back))
-            length *= 0.5
+        # No step lowers the merit: the shortest is taken, and counts as a failure.
+        return tried, float(length)
 
     def _merit(self, state: State, penalty: FloatArray) -> float:
         price = self.relaxation.cost(state.allowance, self.barrier)

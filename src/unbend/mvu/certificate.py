@@ -122,6 +122,8 @@ def least_eigenvalue(laplacian: csr_array, near: FloatArray) -> float:
     n = laplacian.shape[0]
     sizes = np.asarray(abs(laplacian).sum(axis=1)).ravel()
     norm = float(sizes.max())
+    if norm == 0:
+        return 0.0
     # Rounding of the entries themselves: a sum of one term for each edge at a vertex.
     entries = EPS * float((np.diff(laplacian.indptr) * sizes).max())
     if n <= DENSE_ROWS:

@@ -1,12 +1,12 @@
 """Search within a span: with some edges first, and then with all that matter."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.memory import reserve
-from unbend.mvu.burer_monteiro import Factored, iterated, principal
+from unbend.mvu.burer_monteiro import MOST_STEPS, SETTLED, Factored, iterated, principal
 from unbend.mvu.certificate import EPS, Certificate
 from unbend.mvu.edges import Edges
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
@@ -99,26 +99,25 @@ class _Search:
         m = len(self.edges.squares)
         if 2 * len(some) < m:
             share = Soft(self.relaxation.kappa[some] * (m / len(some)))
-            found = self._grown(self.edges.take(some), share, start)
+            found = self._grown(self.edges.take(some), share, start, MOST_STEPS // 2)
             start, sizes = principal_axes(found.coordinates)
             start = start[:, sizes > UNUSED * sizes[0]]
         self._accept(self._grown(self.edges, self.relaxation, start), np.arange(m))
 
     def within_bounds(self, start: FloatArray, active: IntArray) -> None:
         """Hold some edges only, and add those that come out too long, until none does."""
-        tensions: FloatArray | None = None
         for _ in range(ADDITIONS):
-            found = self._grown(self.edges.take(active), self.relaxation, start, tensions)
+            found = self._grown(self.edges.take(active), self.relaxation, start)
             self._accept(found, active)
             excess = self.edges.stretch(found.coordinates)
             excess[active] = -np.inf
             worst = np.argsort(-excess, kind="stable")[: ADDED * self.edges.p]
             worst = worst[excess[worst] > EXCESS]
-            if not len(worst) or self.certificate.gap <= self.tolerance:
+            solved = not len(worst) or self.certificate.gap <= self.tolerance
+            if solved or self.steps >= MOST_STEPS:
                 return
             start = found.coordinates / np.sqrt(1.0 + float(excess[worst].max()))
             active = np.concatenate((active, worst))
-            tensions = None
 
     def _accept(self, found: Factored, active: IntArray) -> None:
         """Keep a point, shrunk until it is allowed, if its bounds are the best so far."""
@@ -128,8 +127,8 @@ class _Search:
             found.coordinates, self.edges.stretch(found.coordinates) + 4.0 * EPS
         )
         proof = proved(self.edges, self.relaxation, allowed, tensions)
-        self.steps += found.steps
-        if proof.gap <= self.certificate.gap:
+        # The first is kept in any case: springs may cost more than the variance that they bound.
+        if self.coordinates is None or proof.gap <= self.certificate.gap:
             self.coordinates, self.tensions, self.certificate = allowed, tensions, proof
 
     def _grown(
@@ -137,24 +136,31 @@ class _Search:
         edges: Spanned,
         relaxation: Relaxation,
         start: FloatArray,
-        tensions: FloatArray | None = None,
+        most_steps: int = MOST_STEPS,
     ) -> Factored:
-        """Stationary points of growing rank, until no direction is left in which variance grows."""
-        best, steps = None, 0
+        """Stationary points of growing rank, until no direction is left in which variance grows.
+
+        At most until so many steps were taken since the search began: what they do not solve is
+        not solved by as many again, each of a higher rank and a higher cost. Directions of growth
+        mean nothing where the iteration did not settle.
+        """
+        best = None
         for _ in range(ROUNDS):
-            found = iterated(edges, DenseCurvature(edges), relaxation, start, tensions)
-            steps += found.steps
+            left = most_steps - self.steps
+            curvature = DenseCurvature(edges)
+            found = iterated(edges, curvature, relaxation, start, most_steps=left)
+            self.steps += found.steps
             gap = proved(edges, relaxation, *_permitted(edges, relaxation, found)).gap
             if best is None or gap < best[0]:
                 best = (gap, found)
             if best[0] <= self.tolerance:
                 break
-            wider = _wider(edges, found)
-            if wider is None:
+            wider = _wider(edges, found) if found.error < SETTLED else None
+            if wider is None or self.steps >= most_steps:
                 break
             start = wider
         assert best is not None
-        return replace(best[1], steps=steps)
+        return best[1]
 
 
 def _permitted(

@@ -80,7 +80,7 @@ class _Dense:
     factors: tuple[FloatArray, bool]
 
     def solve(self, force: FloatArray) -> FloatArray:
-        return np.asarray(cho_solve(self.factors, force))
+        return np.asarray(cho_solve(self.factors, force, check_finite=False))
 
 
 @dataclass
@@ -97,11 +97,14 @@ class DenseCurvature:
     ) -> tuple[Any, float]:
         """Return the factors, and the shift that was needed."""
         matrix = self._assembled(tensions, stiffness, differences)
+        if not np.all(np.isfinite(matrix)):
+            raise FloatingPointError
         shift, self.concave = max(self.shift, least), 0.0
         while shift < MOST_SHIFT:
             self.factors += 1
             try:
-                found = cho_factor(matrix + shift * np.eye(len(matrix)), lower=True)
+                lifted = matrix + shift * np.eye(len(matrix))
+                found = cho_factor(lifted, lower=True, overwrite_a=True, check_finite=False)
             except LinAlgError:
                 self.concave, shift = shift, 6.0 * shift
                 continue
