@@ -234,3 +234,38 @@ def test_points_numbered_far_beyond_the_distances_are_refused():
     entries = b"%%MatrixMarket matrix coordinate real general\n2147483000 2147483000 1\n1 2 1\n"
     with pytest.raises(ValueError, match="damaged or cut off Matrix Market"):
         unbend.io.read_distances(io.BytesIO(entries))
+
+
+REAL = b"%%MatrixMarket matrix array real general\n2 1\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # SciPy ends the process over the first four, and reads 1 and 2 from the next four.
+        REAL + b"1\n2-3",
+        REAL + b"1\x00\xbe7\n2\n",
+        b"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 7\n3 1 8\x00\xcc\n",
+        b"%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6e",
+        REAL + b"1,5\n2\n",
+        REAL + b"1 5\n2\n",
+        REAL + b"1d5\n2\n",
+        REAL + b"1\n2-3\n",
+        b"%%MatrixMarket matrix array pattern general\n2 1\n1\n2\n",
+        b"%%MatrixMarket matrix array real symmetric\n2 3\n1\n2\n3\n4\n5\n6\n",
+        b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n",
+        b"%%MatrixMarket matrix array real general\n0 0\n",
+        REAL + b"1\n",
+        REAL + b"1\n2\n3\n",
+    ],
+)
+def test_damaged_lines_of_matrix_market_are_refused(content):
+    with pytest.raises(ValueError, match="damaged or cut off Matrix Market"):
+        unbend.io.read(io.BytesIO(content))
+
+
+def test_lines_of_matrix_market_may_be_empty_indented_or_windows():
+    content = (
+        b"%%MatrixMarket matrix array real general\r\n%\r\n\r\n 3 1 \r\n\r\n 1\r\n\t2e0 \r\n.5"
+    )
+    assert unbend.io.read(io.BytesIO(content)).values.ravel().tolist() == [1, 2, 0.5]
