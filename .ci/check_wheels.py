@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 OLDEST_PYTHON = (3, 11)
 STABLE_ABI = (3, 12)
-EXTRAS = "cli,io,plot"
+EXTRAS = "cli,fits,io,plot"
 SMOKE = [
     "tests/smoke",
     "tests/cli/test_first_ten_minutes.py",

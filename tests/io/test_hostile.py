@@ -195,11 +195,11 @@ def test_fits_claims_are_not_believed():
 
     content = fits_bytes(fits.PrimaryHDU(np.zeros((5, 3, 4))))
     for old, new, words in (
-        (b"NAXIS1  =                    4", b"NAXIS1  =   999999999999999999", "cut off"),
-        (b"NAXIS1  =                    4", b"NAXIS1  =                   -4", "negative length"),
-        (b"NAXIS1  =                    4", b"NAXIS1  =                    x", "whole number"),
-        (b"BITPIX  =                  -64", b"BITPIX  =                  -63", "cannot be"),
-        (b"NAXIS   =                    3", b"NAXIS   =             99999999", "cannot be"),
+        (b"NAXIS1  =                    4", b"NAXIS1  =   999999999999999999", "impossible size"),
+        (b"NAXIS1  =                    4", b"NAXIS1  =                   -4", "impossible size"),
+        (b"NAXIS1  =                    4", b"NAXIS1  =                    x", "makes no sense"),
+        (b"BITPIX  =                  -64", b"BITPIX  =                  -63", "makes no sense"),
+        (b"NAXIS   =                    3", b"NAXIS   =             99999999", "makes no sense"),
     ):
         with pytest.raises(ValueError, match=words):
             unbend.io.read_cube(io.BytesIO(content.replace(old, new, 1)))
@@ -234,3 +234,38 @@ def test_points_numbered_far_beyond_the_distances_are_refused():
     entries = b"%%MatrixMarket matrix coordinate real general\n2147483000 2147483000 1\n1 2 1\n"
     with pytest.raises(ValueError, match="damaged or cut off Matrix Market"):
         unbend.io.read_distances(io.BytesIO(entries))
+
+
+REAL = b"%%MatrixMarket matrix array real general\n2 1\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # SciPy ends the process over the first four, and reads 1 and 2 from the next four.
+        REAL + b"1\n2-3",
+        REAL + b"1\x00\xbe7\n2\n",
+        b"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 7\n3 1 8\x00\xcc\n",
+        b"%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6e",
+        REAL + b"1,5\n2\n",
+        REAL + b"1 5\n2\n",
+        REAL + b"1d5\n2\n",
+        REAL + b"1\n2-3\n",
+        b"%%MatrixMarket matrix array pattern general\n2 1\n1\n2\n",
+        b"%%MatrixMarket matrix array real symmetric\n2 3\n1\n2\n3\n4\n5\n6\n",
+        b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n",
+        b"%%MatrixMarket matrix array real general\n0 0\n",
+        REAL + b"1\n",
+        REAL + b"1\n2\n3\n",
+    ],
+)
+def test_damaged_lines_of_matrix_market_are_refused(content):
+    with pytest.raises(ValueError, match="damaged or cut off Matrix Market"):
+        unbend.io.read(io.BytesIO(content))
+
+
+def test_lines_of_matrix_market_may_be_empty_indented_or_windows():
+    content = (
+        b"%%MatrixMarket matrix array real general\r\n%\r\n\r\n 3 1 \r\n\r\n 1\r\n\t2e0 \r\n.5"
+    )
+    assert unbend.io.read(io.BytesIO(content)).values.ravel().tolist() == [1, 2, 0.5]

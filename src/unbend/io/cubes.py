@@ -24,7 +24,7 @@ from unbend.io.envi import (
 )
 from unbend.io.envi import scale_of as envi_scale
 from unbend.io.files import File, file_of
-from unbend.io.fits import find_image, map_image, scale_of, wavelengths_of
+from unbend.io.fits import find_image, map_image
 from unbend.io.numerals import Array
 from unbend.io.optional import needed
 
@@ -109,17 +109,15 @@ def _from_fits(file: File, part: int | None) -> Cube:
     image = find_image(file, part)
     numbers = map_image(file, image).transpose(1, 2, 0)
     bands = numbers.shape[2]
-    factor, offset, blank = scale_of(image.cards, file.name)
-    wavelengths, unit = wavelengths_of(image.cards, bands)
     return Cube(
         data=numbers,
-        names=_names(None, wavelengths, bands),
-        wavelengths=wavelengths,
-        unit=unit,
+        names=_names(None, image.wavelengths, bands),
+        wavelengths=image.wavelengths,
+        unit=image.unit,
         good=np.ones(bands, dtype=bool),
-        ignored=blank if image.dtype.kind in "iu" else None,
-        factor=factor,
-        offset=offset,
+        ignored=image.blank if image.dtype.kind in "iu" else None,
+        factor=image.factor,
+        offset=image.offset,
         where=file.name,
     )
 

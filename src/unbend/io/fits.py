@@ -1,193 +1,158 @@
-"""FITS cubes: plain images of numbers, read without further packages.
+"""FITS cubes: plain images, whose headers astropy parses.
 
-Written after the FITS standard, version 4.0: blocks of 2880 bytes, cards of 80 characters, numbers
-of the high byte first, the first axis fastest.
+Headers are bounded, and the sizes they claim checked, before data are mapped or unpacked:
+`astropy.io.fits.open` would search all of a file, and hold it, for the end of a header.
 """
 
 import math
+import operator
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.io.files import File
 from unbend.io.numerals import Array
+from unbend.io.optional import needed
 from unbend.memory import check_fits
 
-BLOCK, CARD = 2880, 80
+BLOCK = 2880
+END = re.compile(rb"(?s)(?:.{80})*?END {77}")
 TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
-# Headers end after so many blocks, and files after so many parts, unless they mean harm.
-MOST_BLOCKS, MOST_PARTS = 2000, 1000
-WHOLE, MOST_AXES = re.compile(r"[+-]?\d{1,18}"), 99
-
-Cards = Mapping[str, str]
+# No honest file has a longer header, more parts or more bytes in a part.
+MOST_BLOCKS, MOST_PARTS, MOST_BYTES = 2000, 1000, 1 << 62
 
 
 @dataclass(frozen=True)
 class Image:
-    """One image of a file: its cards, and where its numbers lie."""
+    """One image of a file, as its header describes it."""
 
-    cards: Cards
+    # Bands, lines and samples.
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
     start: int
+    factor: float
+    offset: float
+    # The stored number that stands for none.
+    blank: int | None
+    wavelengths: FloatArray | None
+    unit: str | None
 
-    @property
-    def cube(self) -> tuple[int, int, int] | None:
-        """Bands, lines and samples, where no more than three axes are longer than one."""
-        long = self.shape
-        while len(long) > 3 and long[0] == 1:
-            long = long[1:]
-        if len(long) == 2:
-            long = (1, *long)
-        return (long[0], long[1], long[2]) if len(long) == 3 and min(long) > 0 else None
+
+class _Damaged(Exception):
+    """A header that makes no sense."""
 
 
 def find_image(file: File, part: int | None) -> Image:
     """Find the first image of two or three axes, or the part that is asked for, the first 0."""
-    with file.unpacking() as stream:
-        start, number = 0, 0
-        while number < MOST_PARTS and (cards := _header(stream, file.name, number)) is not None:
-            blocks = cards["blocks"]
-            start += int(blocks) * BLOCK
-            image, length = _image(cards, start, file.name)
-            usable = image is not None and image.cube is not None and "ZIMAGE" not in cards
-            if usable and part in (None, number):
-                assert image is not None
-                return image
-            if part == number or cards.get("ZIMAGE") == "T":
-                raise ValueError(_not_plain(file.name, number, cards))
-            length = -(-length // BLOCK) * BLOCK
-            start += length
-            if file.packed:
-                # To pass over what is packed takes the time of unpacking it.
-                check_fits(
-                    start, f"{file.name} and what is before its image", "unpack it to a file"
-                )
-            _skip(stream, length)
-            number += 1
+    fits = needed("astropy.io.fits", "reading FITS")
+    # What astropy raises over headers that make no sense.
+    damage = (_Damaged, KeyError, TypeError, OverflowError, AttributeError, fits.VerifyError)
+    try:
+        with file.unpacking() as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for number, header, start in _headers(fits, file, stream):
+                image = _image(header, start) if part in (None, number) else None
+                if image is not None:
+                    return image
+                if header.get("ZIMAGE") is True:
+                    raise ValueError(
+                        f"part {number} of {file.name} is a packed image: unpack it with funpack"
+                    )
+                if part == number:
+                    raise ValueError(
+                        f"part {number} of {file.name} is not an image of two or three axes"
+                    )
+    except damage as error:
+        reason = error if isinstance(error, _Damaged) else "a header makes no sense"
+        raise ValueError(
+            f"{file.name} is a damaged or cut off FITS file, {reason}: fetch or write it again"
+        ) from error
     which = "no image" if part is None else f"no part {part}, which would be an image"
     raise ValueError(f"{file.name} holds {which} of two or three axes")
 
 
-def _not_plain(name: str, number: int, cards: Cards) -> str:
-    if cards.get("ZIMAGE") == "T":
-        return f"part {number} of {name} is a packed image: unpack it with funpack"
-    return f"part {number} of {name} is not an image of two or three axes"
+def _headers(fits: Any, file: File, stream: IO[bytes]) -> Iterator[tuple[int, Any, int]]:
+    """Give number, header and start of the data of each part."""
+    start = 0
+    for number in range(MOST_PARTS):
+        blocks = _header_blocks(stream, number)
+        if not blocks:
+            return
+        header = fits.Header.fromstring(blocks.decode("latin-1"))
+        start += len(blocks)
+        if not 0 <= header.data_size < MOST_BYTES:
+            raise _Damaged("a header claims an impossible size")
+        yield number, header, start
+        length = header.data_size_padded
+        start += length
+        if file.packed:
+            # To skip compressed data takes the time of unpacking them.
+            check_fits(start, f"{file.name} and what is before its image", "unpack it to a file")
+        while length > 0 and (skipped := stream.read(min(length, 1 << 20))):
+            length -= len(skipped)
 
 
-def _skip(stream: IO[bytes], length: int) -> None:
-    while length > 0 and (some := stream.read(min(length, 1 << 20))):
-        length -= len(some)
+def _header_blocks(stream: IO[bytes], number: int) -> bytes:
+    """Read a header to its end; nothing where no further part begins."""
+    blocks: list[bytes] = []
+    while len(blocks) < MOST_BLOCKS and len(block := stream.read(BLOCK)) == BLOCK:
+        if number and not blocks and not block.startswith(b"XTENSION="):
+            return b""
+        blocks.append(block)
+        if END.match(block):
+            return b"".join(blocks)
+    if number and not blocks:
+        return b""
+    raise _Damaged("a header does not end")
 
 
-def _header(stream: IO[bytes], name: str, number: int) -> dict[str, str] | None:
-    """Read the cards of a part, or nothing at the end of the file."""
-    cards: dict[str, str] = {}
-    for blocks in range(1, MOST_BLOCKS + 1):
-        block = stream.read(BLOCK)
-        if blocks == 1 and not _begins(block, number):
-            # What follows the last part is not ours to read.
-            if number:
-                return None
-            raise ValueError(f"{name} does not begin as a FITS file does")
-        if len(block) < BLOCK:
-            break
-        for place in range(0, BLOCK, CARD):
-            card = block[place : place + CARD].decode("latin-1")
-            keyword = card[:8].rstrip()
-            if keyword == "END":
-                return {**cards, "blocks": str(blocks)}
-            if card[8:10] == "= ":
-                cards.setdefault(keyword, _value(card[10:]))
-    raise ValueError(f"{name} is cut off within a header, or a header does not end")
+def _image(header: Any, start: int) -> Image | None:
+    """Read what a header says of its image, if it has a plain one of two or three axes."""
+    shape = [operator.index(header[f"NAXIS{place}"]) for place in range(header["NAXIS"], 0, -1)]
+    dtype = np.dtype(TYPES[header["BITPIX"]])
+    if min(shape, default=0) < 0:
+        raise _Damaged("an axis has a negative length")
+    while len(shape) > 3 and shape[0] == 1:
+        del shape[0]
+    shape = [1, *shape] if len(shape) == 2 else shape
+    plain = header.get("XTENSION", "IMAGE") == "IMAGE" and "ZIMAGE" not in header
+    plain = plain and header.get("PCOUNT", 0) == 0 and header.get("GCOUNT", 1) == 1
+    if not plain or len(shape) != 3 or 0 in shape:
+        return None
+    factor, offset = _number(header, "BSCALE", 1.0), _number(header, "BZERO", 0.0)
+    if not (math.isfinite(factor) and math.isfinite(offset)):
+        raise _Damaged("BSCALE or BZERO is not a finite number")
+    blank = operator.index(header["BLANK"]) if "BLANK" in header else None
+    wavelengths = _wavelengths(header, shape[0])
+    unit = None if wavelengths is None else str(header.get("CUNIT3", "")) or None
+    return Image(tuple(shape), dtype, start, factor, offset, blank, wavelengths, unit)
 
 
-def _begins(block: bytes, number: int) -> bool:
-    return block.startswith(b"XTENSION=" if number else b"SIMPLE  =")
+def _number(header: Any, keyword: str, default: float) -> float:
+    value = header.get(keyword, default)
+    return float(value) if isinstance(value, int | float) else math.nan
 
 
-def _value(text: str) -> str:
-    """Value of a card without its comment."""
-    text = text.strip()
-    if text.startswith("'"):
-        quoted = re.match(r"'((?:[^']|'')*)'", text)
-        return quoted[1].replace("''", "'").rstrip() if quoted else ""
-    return text.partition("/")[0].strip()
-
-
-def _whole(cards: Cards, keyword: str, name: str, default: int | None = None) -> int:
-    text = cards.get(keyword)
-    if text is None and default is not None:
-        return default
-    if text is None or WHOLE.fullmatch(text) is None:
-        raise ValueError(
-            f"{name} says {keyword} = {str(text)[:40]!r} where a whole number is needed: it is "
-            "damaged"
-        )
-    return int(text)
-
-
-def _image(cards: Cards, start: int, name: str) -> tuple[Image | None, int]:
-    """Read what the cards say of the numbers: an image, if they are one, and their length."""
-    bits, count = _whole(cards, "BITPIX", name), _whole(cards, "NAXIS", name)
-    if bits not in TYPES or not 0 <= count <= MOST_AXES:
-        raise ValueError(f"{name} says BITPIX = {bits}, NAXIS = {count}, which cannot be")
-    axes = [_whole(cards, f"NAXIS{place + 1}", name) for place in range(count)]
-    beside, groups = _whole(cards, "PCOUNT", name, 0), _whole(cards, "GCOUNT", name, 1)
-    if min([beside, groups, *axes]) < 0:
-        raise ValueError(f"{name} says that an axis has a negative length: it is damaged")
-    length = abs(bits) // 8 * groups * (beside + math.prod(axes)) if axes else 0
-    kind = cards.get("XTENSION", "IMAGE")
-    if kind != "IMAGE" or not axes or 0 in axes or beside or groups != 1:
-        return None, length
-    return Image(cards, tuple(axes[::-1]), np.dtype(TYPES[bits]), start), length
+def _wavelengths(header: Any, bands: int) -> FloatArray | None:
+    """Return wavelengths of the bands where the third axis is said to be even."""
+    step = _number(header, "CDELT3", _number(header, "CD3_3", 0.0))
+    first, reference = _number(header, "CRVAL3", math.nan), _number(header, "CRPIX3", 1.0)
+    wavelengths = first + step * (np.arange(1, bands + 1) - reference)
+    return wavelengths if step and np.isfinite(wavelengths).all() else None
 
 
 def map_image(file: File, image: Image) -> Array:
-    """Map the numbers into memory as bands, lines and samples; packed ones are unpacked."""
-    assert image.cube is not None
-    needed = math.prod(image.cube) * image.dtype.itemsize
+    """Map the data as bands, lines and samples; packed ones are unpacked."""
+    end = image.start + math.prod(image.shape) * image.dtype.itemsize
     if file.path is not None and not file.packed:
-        if image.start + needed <= file.path.stat().st_size:
-            return np.memmap(file.path, image.dtype, "r", image.start, image.cube)
-    else:
-        content = file.bytes(image.start + needed)
-        if image.start + needed <= len(content):
-            flat = np.frombuffer(content, image.dtype, math.prod(image.cube), image.start)
-            return flat.reshape(image.cube)
+        if end <= file.path.stat().st_size:
+            return np.memmap(file.path, image.dtype, "r", image.start, image.shape)
+    elif end <= len(content := file.bytes(end)):
+        flat = np.frombuffer(content, image.dtype, math.prod(image.shape), image.start)
+        return flat.reshape(image.shape)
     raise ValueError(f"{file.name} is cut off: it has fewer numbers than its header promises")
-
-
-def scale_of(cards: Cards, name: str) -> tuple[float, float, int | None]:
-    """Return factor and offset of the stored numbers, and the number that stands for none."""
-    blank = _whole(cards, "BLANK", name) if "BLANK" in cards else None
-    for keyword in ("BSCALE", "BZERO"):
-        if keyword in cards and math.isnan(_number(cards, keyword, math.nan)):
-            raise ValueError(
-                f"{name} says {keyword} = {cards[keyword][:40]!r} where a number is needed: it is "
-                "damaged"
-            )
-    return _number(cards, "BSCALE", 1.0), _number(cards, "BZERO", 0.0), blank
-
-
-def _number(cards: Cards, keyword: str, default: float) -> float:
-    try:
-        # Fortran writes exponents with a D.
-        number = float(cards[keyword].upper().replace("D", "E"))
-    except (KeyError, ValueError):
-        return default
-    return number if math.isfinite(number) else default
-
-
-def wavelengths_of(cards: Cards, bands: int) -> tuple[FloatArray | None, str | None]:
-    """Return wavelengths of the bands where the third axis is said to be even, and their unit."""
-    step = _number(cards, "CDELT3", _number(cards, "CD3_3", 0.0))
-    if "CRVAL3" not in cards or step == 0:
-        return None, None
-    first = _number(cards, "CRVAL3", 0.0)
-    reference = _number(cards, "CRPIX3", 1.0)
-    return first + step * (np.arange(1, bands + 1) - reference), cards.get("CUNIT3") or None

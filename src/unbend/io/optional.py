@@ -5,6 +5,8 @@ from typing import Any
 
 # Packages that are installed under another name than they are imported by.
 INSTALLED = {"PIL": "Pillow"}
+# Extras of packages that are not in `io`.
+EXTRAS = {"astropy": "fits"}
 
 
 def needed(module: str, purpose: str) -> Any:
@@ -13,8 +15,8 @@ def needed(module: str, purpose: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        name = INSTALLED.get(package, package)
-        raise ImportError(f"{purpose} needs {name}: pip install 'unbend[io]'") from error
+        name, extra = INSTALLED.get(package, package), EXTRAS.get(package, "io")
+        raise ImportError(f"{purpose} needs {name}: pip install 'unbend[{extra}]'") from error
 
 
 def available(module: str) -> bool:

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray, IntArray
 from unbend.io.documents import Held, documents_of
 from unbend.io.numerals import Array
-from unbend.io.stopwords import ENGLISH
 from unbend.io.terms import (
+    ENGLISH,
+    NO_TERMS,
     Terms,
-    alphabetical,
-    counted,
+    count_terms,
     inverse_frequencies,
     stop_words_of,
     weighted,
@@ -155,10 +155,12 @@ def read_texts(
         Frequencies as they are, or those of rare terms raised: times
         1 + ln((1 + n) / (1 + documents that have the term)).
     stop_words : 'english', iterable of str, or None, default='english'
-        Words to leave out; of those with an apostrophe, as *don't*, all parts.
+        Words to leave out; of those with an apostrophe, as *don't*, all parts. 'english' is
+        scikit-learn's list with contractions and five auxiliary verbs; it has some words with a
+        meaning of their own, as *system* or *fire*: pass a list to keep them.
     stem : bool, default=False
-        Whether to take English endings off by Porter's rules, so that *maps* and *mapping* are
-        one term.
+        Whether to reduce words to their stems by Snowball's ``porter`` stemmer, so that *maps* and
+        *mapping* are one term; needs snowballstemmer (``unbend[io]``).
     unit : bool, default=True
         Whether to bring each document to length one, so that long and short ones compare.
     like : Texts or dict, optional
@@ -192,7 +194,7 @@ def read_texts(
     if like is not None:
         return _texts_like(held, like.dictionary() if isinstance(like, Texts) else like)
     terms = Terms(_stop_words(stop_words), stem)
-    counts, names = alphabetical(*counted(held.documents, terms, None))
+    counts, names = count_terms(held.documents, terms, None)
     # Empty documents are none: they do not make terms rare.
     some = counts[np.diff(counts.indptr) > 0]
     weights = inverse_frequencies(some) if weight == "tf-idf" else None
@@ -207,9 +209,7 @@ def _texts_like(held: Held, dictionary: Mapping[str, Any]) -> Texts:
             f"like has no {min(lacking)!r}: pass texts, or what texts.dictionary() gave"
         )
     terms = Terms(frozenset(dictionary["stop_words"]), dictionary["stem"])
-    names = tuple(dictionary["terms"])
-    counts, _ = counted(held.documents, terms, {term: place for place, term in enumerate(names)})
-    counts.sort_indices()
+    counts, names = count_terms(held.documents, terms, tuple(dictionary["terms"]))
     given = dictionary["weights"]
     weights = None if given is None else np.asarray(given, dtype=np.float64)
     if weights is not None and weights.shape != (len(names),):
@@ -227,7 +227,7 @@ def _texts(
 ) -> Texts:
     rows = np.flatnonzero(np.diff(counts.indptr))
     if not len(rows):
-        raise ValueError("no document has any term: the texts are empty, or hold stop words only")
+        raise ValueError(NO_TERMS)
     lost = counts.shape[0] - len(rows)
     if lost:
         place = int(np.argmax(np.diff(counts.indptr) == 0))
