@@ -23,7 +23,8 @@ from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 PACKAGE = str(Path(unbend.__file__).parent)
 # Where fits set attributes: lines of the stages below need no interrupt of their own.
 SETTERS = tuple(
-    f"{PACKAGE}/{part}" for part in ("atomic.py", "estimators/", "methods/", "dimension/e", "sklearn/")
+    f"{PACKAGE}/{part}"
+    for part in ("atomic.py", "estimators/", "methods/", "dimension/e", "sklearn/")
 )
 # Interrupted lines: the last ones, where the results are kept, and some spread over the fit.
 LAST, SPREAD = 6, 3
