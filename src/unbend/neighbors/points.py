@@ -9,7 +9,6 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from unbend._kernels import kernels, reference
-from unbend._kernels.objects import Tree
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.memory import reserve
 from unbend.neighbors.index.brute_force import Cloud
@@ -108,7 +107,7 @@ class PointSpace(Space):
         return p <= LARGEST_P and abs(exponent) <= ROOM / p
 
     @cached_property
-    def _tree(self) -> Tree:
+    def _tree(self) -> reference.KdTree:
         p = self.metric.norm.p or 2.0
         build = kernels.KdTree if p in TREE_NORMS else reference.KdTree
         return build(np.ascontiguousarray(self.features, dtype=np.float64), p, self.workers)
