@@ -1,14 +1,19 @@
 """Which kernels run, and that the compiled ones were built where they can be."""
 
+import ast
+import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import unbend
 from unbend import _kernels
+from unbend._kernels import reference
 from unbend.versions import versions
 
 
@@ -57,3 +62,38 @@ def test_show_versions_says_which_kernels_are_in_use(capsys):
     shown = capsys.readouterr().out
     assert f"kernels       {_kernels.name}" in shown
     assert set(versions()) >= {"unbend", "kernels", "python", "numpy", "scipy", "scikit-learn"}
+
+
+@pytest.fixture(scope="module")
+def native():
+    return pytest.importorskip("unbend._kernels._native", reason="no compiler at installation")
+
+
+def functions(body, owner):
+    """Yield each function and property of a stub, with the twin's module or class it belongs to."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from functions(node.body, getattr(owner, node.name))
+        elif isinstance(node, ast.FunctionDef):
+            yield node, owner
+
+
+def test_compiled_kernels_have_the_signatures_of_their_twins(native):
+    """Callers are checked against the twins: mypy does not see a module that is not built."""
+    stub = ast.parse(Path(native.__file__).with_name("_native.pyi").read_text())
+    found = list(functions(stub.body, reference))
+    assert {node.name for node, _ in found} >= {"align", "stress", "run", "solve", "leaves"}
+    for node, owner in found:
+        if any(ast.unparse(each) == "property" for each in node.decorator_list):
+            assert node.name in {*dir(owner), *owner.__annotations__}
+            continue
+        twin = inspect.signature(getattr(owner, node.name))
+        assert list(twin.parameters) == [each.arg for each in node.args.args], node.name
+        assert (twin.return_annotation is None) == (ast.unparse(node.returns) == "None"), node.name
+
+
+def test_every_kernel_that_is_called_was_compiled(native):
+    source = Path(unbend.__file__).parent.rglob("*.py")
+    called = {name for path in source for name in re.findall(r"\bkernels\.(\w+)", path.read_text())}
+    assert called - set(dir(native)) == set()
+    assert called <= set(reference.__all__)

@@ -1,8 +1,10 @@
 """The layers of docs/design.md: who may import whom, and what importing costs."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ import unbend
 
 PACKAGE = Path(unbend.__file__).parent
 
-DESIGN = Path(__file__).parent.parent / "docs" / "design.md"
+ROOT = Path(__file__).parent.parent
+DESIGN = ROOT / "docs" / "design.md"
 
 LIGHT = {"numpy", "scipy", "unbend"}
 # Packages that only these layers may import at the top of a file; all others are imported where
@@ -83,6 +86,18 @@ def test_only_upper_layers_import_more_than_numpy_and_scipy(path):
     if layer not in FREE:
         extras = EXTRAS.get(path.relative_to(PACKAGE).as_posix(), set())
         assert packages <= LIGHT | HEAVY.get(layer, set()) | extras
+
+
+def test_every_optional_dependency_is_imported():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    assert extras.pop("all") == [f"unbend[{','.join(extras)}]"]
+    source = "".join(path.read_text() for path in FILES)
+    modules = {"pillow": "PIL", "PyWavelets": "pywt"}
+    for requirements in extras.values():
+        for package in (re.match(r"[\w-]+", requirement)[0] for requirement in requirements):
+            module = modules.get(package, package)
+            assert re.search(rf"(import|from) {module}\b|[\"']{module}\b", source), package
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -1,108 +1,30 @@
-"""Progress where people look at it: in a notebook, or on one line of a terminal."""
+"""Progress bars of the stages of a fit, drawn by rich in a terminal or below a notebook's cell."""
 
-import shutil
 import sys
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from html import escape
 from importlib import import_module
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any
 
-from unbend.progress import Pace, Progress, Status, monitoring, spoken, watcher
+from unbend.progress import Pace, Progress, monitoring, spoken, watcher
 
-# Seconds between two looks at a running stage.
-EVERY = 0.1
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
-
-class Display(Protocol):
-    """Somewhere to show progress."""
-
-    def show(self, status: Status) -> None:
-        """Show where a stage is, in the place of what was shown before."""
-
-    def close(self, seconds: float) -> None:
-        """Finish, after so many seconds in all."""
-
-
-class TerminalLine:
-    """One line of a terminal, written over and in the end removed."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def show(self, status: Status) -> None:
-        """Write the line anew."""
-        width = shutil.get_terminal_size().columns - 1
-        self._write(str(status)[:width])
-
-    def close(self, seconds: float) -> None:
-        """Remove the line."""
-        self._write("")
-
-    def _write(self, line: str) -> None:
-        # Back to the margin, the line, and nothing of a longer one before it.
-        self._stream.write(f"\r{line}\x1b[K")
-        self._stream.flush()
-
-
-class Shown:
-    """What a notebook displays: HTML where it can, else words."""
-
-    def __init__(self, words: str, share: float) -> None:
-        self._words, self._share = words, share
-
-    def __repr__(self) -> str:
-        return self._words
-
-    def _repr_html_(self) -> str:
-        # The browser draws the bar, in the colours of its theme.
-        bar = f"<progress value='{self._share:.3f}' max='1' style='vertical-align:middle'>"
-        return f"<div style='color:inherit'>{bar}</progress> {escape(self._words)}</div>"
-
-
-class NotebookBar:
-    """A bar below the cell, updated in place."""
-
-    def __init__(self) -> None:
-        self._handle: Any = None
-
-    def show(self, status: Status) -> None:
-        """Update the bar."""
-        self._display(Shown(str(status), status.share))
-
-    def close(self, seconds: float) -> None:
-        """Leave a full bar, if there was any, and how long it took."""
-        if self._handle is not None:
-            self._display(Shown(f"{seconds:.1f} s" if seconds < 60 else spoken(seconds), 1.0))
-
-    def _display(self, shown: Shown) -> None:
-        if self._handle is None:
-            self._handle = import_module("IPython.display").display(shown, display_id=True)
-        else:
-            self._handle.update(shown)
-
-
-def find_display() -> Display | None:
-    """Return a display for where the program runs, or None where nobody looks."""
-    # In a notebook IPython is loaded already; elsewhere it is not asked for.
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if getattr(shell, "kernel", None) is not None:
-        return NotebookBar()
-    return TerminalLine(sys.stderr) if sys.stderr.isatty() else None
+# Loops report far more often than an eye can follow.
+SECONDS_BETWEEN = 0.1
 
 
 @contextmanager
-def progress_bar(display: Display | None = None) -> Iterator[None]:
+def progress_bar() -> Iterator[None]:
     """Show the progress of every fit and transform inside the block, with the time left.
 
-    A bar in a notebook, one line on standard error in a terminal, and nothing elsewhere. A callback
-    given to `monitoring` around the block is still called.
-
-    Parameters
-    ----------
-    display : Display, optional
-        Something with `show` and `close` to use in their place.
+    One bar for each stage: below the cell in a notebook, on standard error in a terminal (removed
+    at the end), and nothing elsewhere. A callback given to `monitoring` around the block is still
+    called. Needs rich (``pip install 'unbend[cli]'``); without it the work runs with a warning.
 
     Examples
     --------
@@ -111,22 +33,109 @@ def progress_bar(display: Display | None = None) -> Iterator[None]:
     >>> with unbend.progress_bar():
     ...     model = unbend.Isomap(n_neighbors=8).fit(X)
     """
-    chosen = find_display() if display is None else display
-    if chosen is None:
+    notebook = in_notebook()
+    if not notebook and not sys.stderr.isatty():
         yield
         return
-    pace, outer, last = Pace(), watcher(), ("", -EVERY)
+    try:
+        import_module("rich")
+    except ImportError:
+        warnings.warn(
+            "unbend.progress_bar needs rich and shows no progress without it: "
+            "pip install 'unbend[cli]'",
+            stacklevel=3,
+        )
+        yield
+        return
+    with below_cell() if notebook else in_terminal() as stages, watched_by(stages):
+        yield
+
+
+class Stages:
+    """Callback that keeps one bar for each stage; a stage that comes again restarts its bar."""
+
+    def __init__(self, bars: "Bars", refresh: Callable[[], object] | None = None) -> None:
+        self._bars = bars
+        self._refresh = bars.refresh if refresh is None else refresh
+        self._pace = Pace()
+        self._tasks: dict[str, TaskID] = {}
+        self._shown = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        """Move the bar of the running stage."""
+        status = self._pace(progress)
+        now, finished = time.monotonic(), progress.done >= progress.total
+        new = progress.stage not in self._tasks
+        if new:
+            self._tasks[progress.stage] = self._bars.add_task(progress.stage, total=None, left="")
+        if new or finished or progress.done == 0 or now - self._shown > SECONDS_BETWEEN:
+            self._shown = now
+            # A single step has no share to show: its bar moves to and fro until it is done.
+            total = 1.0 if progress.total > 1 or finished else None
+            left = f"{spoken(status.left)} left" if status.left and not finished else ""
+            self._bars.update(
+                self._tasks[progress.stage], completed=status.share, total=total, left=left
+            )
+            self._refresh()
+
+
+@contextmanager
+def watched_by(stages: Stages) -> Iterator[None]:
+    """Send progress to the bars, and to the callback around the block, which may cancel."""
+    outer = watcher()
 
     def callback(progress: Progress) -> object:
-        nonlocal last
-        status, now = pace(progress), time.monotonic()
-        if status.stage != last[0] or status.share == 1 or now - last[1] >= EVERY:
-            last = status.stage, now
-            chosen.show(status)
+        stages(progress)
         return None if outer is None else outer(progress)
 
-    try:
-        with monitoring(callback):
-            yield
-    finally:
-        chosen.close(time.monotonic() - pace.start)
+    with monitoring(callback):
+        yield
+
+
+@contextmanager
+def in_terminal() -> Iterator[Stages]:
+    """Bars on standard error that are removed at the end."""
+    # No thread redraws them: in a forked child its lock would never be released.
+    with stage_bars(transient=True, auto_refresh=False) as bars:
+        yield Stages(bars)
+
+
+@contextmanager
+def below_cell() -> Iterator[Stages]:
+    """Bars below a notebook's cell, updated in place; without ipywidgets, which rich's own need."""
+    bars = stage_bars(auto_refresh=False)
+    handle: Any = None
+
+    def refresh() -> None:
+        nonlocal handle
+        if handle is None:
+            handle = import_module("IPython.display").display(bars, display_id=True)
+        else:
+            handle.update(bars)
+
+    yield Stages(bars, refresh)
+
+
+def stage_bars(**options: Any) -> "Bars":
+    """Return bars with a name, the time taken and the time left, on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    return Bars(
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+        console=Console(stderr=True),
+        # What is printed meanwhile would go to standard error with the bars.
+        redirect_stdout=sys.stdout.isatty(),
+        **options,
+    )
+
+
+def in_notebook() -> bool:
+    """Whether the program runs in the kernel of a notebook."""
+    # There IPython is loaded already; elsewhere it is not asked for.
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "kernel", None) is not None

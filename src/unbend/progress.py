@@ -32,6 +32,9 @@ class Cancelled(RuntimeError):
 
 Callback = Callable[[Progress], object]
 
+# How kernels report the work done and the work there is; stops them by raising.
+Poll = Callable[[int, int], None]
+
 _callback: ContextVar[Callback | None] = ContextVar("unbend_callback", default=None)
 
 

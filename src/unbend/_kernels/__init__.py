@@ -7,32 +7,38 @@ were built, and the twins, with one warning, where no compiler was found at inst
 import os
 import warnings
 from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from unbend._kernels import reference
-from unbend._kernels.signatures import Kernels
 
 
-def _choose() -> tuple[str, Kernels]:
+def _choose() -> ModuleType:
     wanted = os.environ.get("UNBEND_KERNELS", "")
     if wanted not in ("", "native", "reference"):
         raise ImportError(f"UNBEND_KERNELS is {wanted!r}: use 'native' or 'reference', or unset it")
-    if wanted != "reference":
-        try:
-            _native: Kernels = import_module("unbend._kernels._native")
-        except ImportError:
-            if wanted == "native":
-                raise
-            warnings.warn(
-                "unbend was installed without its compiled kernels and will be slower: install a "
-                "C++ compiler and reinstall it, or set UNBEND_KERNELS=reference to accept this",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        else:
-            return "native", _native
-    return "reference", reference
+    if wanted == "reference":
+        return reference
+    try:
+        return import_module("unbend._kernels._native")
+    except ImportError:
+        if wanted == "native":
+            raise
+        warnings.warn(
+            "unbend was installed without its compiled kernels and will be slower: install a "
+            "C++ compiler and reinstall it, or set UNBEND_KERNELS=reference to accept this",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return reference
 
 
-name, kernels = _choose()
+if TYPE_CHECKING:
+    # The compiled module has the signatures of the twins, as tests/test_kernels.py checks.
+    from unbend._kernels import reference as kernels
+else:
+    kernels = _choose()
+
+name = "reference" if kernels is reference else "native"
 
 __all__ = ["kernels", "name"]

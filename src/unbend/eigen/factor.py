@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend._kernels.objects import Analysis, Factor
+from unbend._kernels.reference import Analysis, Factor
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.problem import Matrix
 from unbend.memory import reserve

@@ -1,4 +1,8 @@
-"""Plain twins of the compiled kernels: the oracle of their tests, and the fallback."""
+"""Plain twins of the compiled kernels: the oracle of their tests, and the fallback.
+
+They document what both do, and mypy reads their signatures; `threads` is accepted and mostly not
+used.
+"""
 
 from unbend._kernels.reference.alignment import (
     align,
@@ -7,7 +11,7 @@ from unbend._kernels.reference.alignment import (
     local_bases,
     ridged_gram,
 )
-from unbend._kernels.reference.cholesky import analyse, factor
+from unbend._kernels.reference.cholesky import Analysis, Factor, analyse, factor
 from unbend._kernels.reference.descent import join, propose
 from unbend._kernels.reference.graphs import both_ways, components, spanning_trees, sparse_product
 from unbend._kernels.reference.moments import distinct_rows, near_centred, near_products
@@ -22,6 +26,8 @@ from unbend._kernels.reference.products import offer_columns, offer_pairs, sort_
 from unbend._kernels.reference.stress import stress
 
 __all__ = [
+    "Analysis",
+    "Factor",
     "KdTree",
     "ShortestPaths32",
     "ShortestPaths64",

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from unbend._kernels.objects import Poll
 from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.progress import Poll
 
 # Singular values below this share of the largest are rounding, not directions.
 RANK_TOLERANCE = 1e-10
@@ -15,7 +15,11 @@ RANK_TOLERANCE = 1e-10
 def local_bases(
     points: FloatArray, d: int, quadratic: bool, threads: int, poll: Poll, bases: FloatArray
 ) -> None:
-    """Fill `bases` (m, s, w) with bases of the affine functions, or of the other quadratics."""
+    """Fill `bases` (m, s, w) of neighbourhoods `points` (m, s, r) of a d-dimensional surface.
+
+    Those of the affine functions (w = 1 + d), or of the quadratics that are not affine
+    (w = d(d + 1)/2).
+    """
     tangent = _tangents(points, d)
     m, s, _ = tangent.shape
     affine = np.concatenate((np.full((m, s, 1), s**-0.5), tangent), axis=2)
@@ -96,7 +100,7 @@ def align(
 def barycentric_weights(
     coordinates: FloatArray, reg: float, threads: int, weights: FloatArray
 ) -> None:
-    """Fill weights (m, s − 1); `threads` is not used."""
+    """Fill weights (m, s − 1); NaN in rows whose equations are singular to rounding."""
     gram = ridged_gram(coordinates, reg)
     solved = np.linalg.solve(gram, np.ones((*gram.shape[:2], 1)))[..., 0]
     weights[...] = solved / solved.sum(axis=1, keepdims=True)

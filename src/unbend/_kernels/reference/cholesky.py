@@ -7,13 +7,16 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import SuperLU, splu
 
-from unbend._kernels import objects
 from unbend.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Bounds of what a factor takes: the profile after reverse Cuthill–McKee ordering."""
+    """What a Cholesky factor will take, known before it is computed.
+
+    Entries of L, as many as were counted if the analysis was given up; multiplications with
+    additions; and whether it was completed, or given up at `most_flops`.
+    """
 
     entries: int
     flops: float
@@ -26,7 +29,10 @@ class Analysis:
 
 
 def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
-    """Predict a Cholesky factor by the profile of the pattern."""
+    """Order a symmetric CSR pattern and predict its Cholesky factor, or give up.
+
+    Here by the profile after reverse Cuthill–McKee ordering.
+    """
     n = len(row) - 1
     pattern = csr_array((np.ones(len(column), dtype=np.int8), column, row), shape=(n, n))
     if abs(pattern - pattern.T).sum():
@@ -43,7 +49,7 @@ def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """SuperLU's factors of a symmetric matrix."""
+    """A Cholesky factor; `replaced` pivots were zero up to rounding and were raised."""
 
     factors: SuperLU
     replaced: int = 0
@@ -54,19 +60,22 @@ class Factor:
         return self.factors.L.nnz
 
     def solve(self, right: FloatArray, threads: int, solution: FloatArray) -> None:
-        """Fill `solution`; `threads` is accepted and not used."""
+        """Fill `solution` (n, w) with the solutions for right-hand sides (n, w)."""
         solution[...] = self.factors.solve(np.asarray(right, dtype=np.float64))
 
 
 def factor(
-    analysis: objects.Analysis,
+    analysis: Analysis,
     row: IntArray,
     column: IntArray,
     values: FloatArray,
     shift: float,
     threads: int,
 ) -> Factor:
-    """Factorise A + shift·I; the analysis and `threads` are accepted and not used."""
+    """Factorise A + shift·I; a ValueError if it is not positive definite.
+
+    Here by SuperLU, without the analysis.
+    """
     n = len(row) - 1
     # Compressed columns of a symmetric matrix are its compressed rows.
     matrix = csc_array((values, column, row), shape=(n, n)) + shift * eye_array(n)

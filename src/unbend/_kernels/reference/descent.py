@@ -19,7 +19,12 @@ def join(
     indices: IntArray,
     fresh: IntArray,
 ) -> None:
-    """Offer the members of each group to each other; `threads` is not used."""
+    """Offer the members of each group to each other's sorted lists; one of a pair is fresh.
+
+    Of a row of `members` the first `counts` count, of which the first `fresh_members` are
+    fresh. Keys are squared distances of single-precision rows, whose columns are a multiple
+    of 32; entries that come in are marked in `fresh`.
+    """
     width = members.shape[1]
     first, second = np.triu_indices(width, 1)
     for chunk in row_chunks(len(members), 8 * rows.shape[1] * len(first)):
@@ -99,7 +104,11 @@ def propose(
     fresh_members: IntArray,
     counts: IntArray,
 ) -> None:
-    """Fill a group for each row; `threads` is not used."""
+    """Fill for each row a group of neighbours and of rows that have it as neighbour.
+
+    At most half the width of `members` are fresh, in either direction, and as many are not;
+    entries whose turn has come are no longer `fresh`.
+    """
     n, limit = len(indices), members.shape[1] // 2
     row, place = np.nonzero(indices != FREE)
     near, old = indices[row, place], fresh[row, place] == 0

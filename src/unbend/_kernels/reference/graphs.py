@@ -45,7 +45,11 @@ def spanning_trees(
     counts: IntArray,
     lengths: FloatArray,
 ) -> None:
-    """Fill the edges and lengths of the spanning trees of samples, by SciPy; no length is zero."""
+    """Fill the edges and lengths of the spanning trees of samples, `inside` (samples, n).
+
+    Edges join rows of a sample to those of their first `widths[s]` neighbours in it.
+    Here by SciPy; no length may be zero.
+    """
     for sample, (members, width) in enumerate(zip(inside, widths, strict=True)):
         present = members[:, None] & members[indices[:, :width]]
         first = np.concatenate(([0], np.cumsum(present.sum(axis=1))))
@@ -63,6 +67,6 @@ def sparse_product(
     threads: int,
     image: FloatArray,
 ) -> None:
-    """Fill `image`; `threads` is accepted and not used."""
+    """Fill `image`: a sparse matrix times a block of vectors."""
     matrix = csr_array((values, column, row), shape=(len(row) - 1, len(block)))
     image[...] = np.asarray(matrix @ block)

@@ -8,7 +8,12 @@ from unbend.arrays import FloatArray, IntArray
 def distinct_rows(
     points: FloatArray, vanishing: float, copies: IntArray
 ) -> tuple[bool, float, bool, int]:
-    """Fill the number of the distinct row that each row equals, by sorting the rows."""
+    """Fill the number of the distinct row that each row equals, in order of first occurrence.
+
+    Returns whether all numbers are finite, their largest magnitude, whether one other than
+    zero is below `vanishing`, and how many rows differ: `copies` are filled if not all do.
+    Here by sorting the rows.
+    """
     # Adding zero makes minus zero zero: what is equal has the same bits.
     _, first, inverse = np.unique(
         points + 0.0, axis=0, return_index=True, return_inverse=True, equal_nan=False
@@ -22,7 +27,12 @@ def distinct_rows(
 
 
 def near_products(points: FloatArray, far: float, products: FloatArray) -> tuple[int, float]:
-    """Fill the products of centred rows, without the far ones."""
+    """Fill Σ (x − m)(x − m)' about the mean m of the rows near it, and return their number.
+
+    Beside it the mean of |x − m|⁴, but for what skewness adds where m was guessed first.
+    Rows more than `far` times as far from the mean as the median row are left out, and again
+    until there are none.
+    """
     centred, fourth = near_centred(points, far)
     products[...] = centred.T @ centred
     return len(centred), fourth

@@ -12,9 +12,10 @@ SLACK = 1e-13
 
 
 class KdTree:
-    """SciPy's tree, with distances summed column by column and ties broken by index.
+    """Rows arranged for neighbour queries; answers are sorted by (distance, index).
 
-    Serves any p-norm.
+    The compiled tree serves the 1-, 2- and maximum norm. This one is SciPy's, with distances
+    summed column by column, and serves any p-norm.
     """
 
     def __init__(self, points: FloatArray, norm: float, threads: int) -> None:
@@ -28,13 +29,13 @@ class KdTree:
 
     @property
     def leaves(self) -> int:
-        """Every row is a group of its own."""
+        """Number of groups in which `neighbors` goes through the rows; here each is a group."""
         return len(self.points)
 
     def neighbors(
         self, first: int, last: int, threads: int, indices: IntArray, distances: FloatArray
     ) -> None:
-        """Fill the rows first <= i < last of (n, k) arrays with their nearest others."""
+        """Fill the rows of (n, k) arrays that belong to some groups with their nearest others."""
         k = indices.shape[1]
         for i, others, away in self._sorted(self.points[first:last], k + 1, threads):
             keep = others != first + i
@@ -87,7 +88,7 @@ def _safe_scale(largest: float) -> float:
 
 
 def smallest(values: FloatArray, threads: int, indices: IntArray, keys: FloatArray) -> None:
-    """Fill (m, k) arrays with the k smallest of each row; `threads` is not used."""
+    """Fill (m, k) arrays with the k smallest of each row, sorted by (value, index)."""
     order = np.argsort(values, axis=1, kind="stable")[:, : indices.shape[1]]
     indices[...] = order
     keys[...] = np.take_along_axis(values, order, axis=1)
@@ -105,7 +106,11 @@ def rank(
     distances: FloatArray,
     sure: BoolArray,
 ) -> None:
-    """Fill (m, k) arrays with the nearest candidates; `threads` is not used."""
+    """Fill (m, k) arrays with the nearest candidates by their distances from differences.
+
+    `bounds`, ascending, are lower bounds of the squared distances times scale²; a query is
+    sure if they prove that no other row is nearer, or if the candidates are `complete`.
+    """
     k = indices.shape[1]
     for rows in row_chunks(len(queries), 16 * candidates.shape[1] * points.shape[1]):
         differences = (points[candidates[rows]] - queries[rows, None]) * scale
@@ -127,7 +132,12 @@ def count_nearer(
     threads: int,
     ranks: IntArray,
 ) -> None:
-    """Fill the ranks of the targets by sorting all rows; what is approximate is not used."""
+    """Fill `ranks` (m, k): the rank of each target among all rows as seen from the asked ones.
+
+    Rows are ordered by (distance, index), the asked one left out; the nearest has rank 1.
+    `approximate` (m, n) are squared distances known up to `slack` (m,), or (m, 0).
+    Here by sorting all rows, without what is approximate.
+    """
     n = len(points)
     for place, row in enumerate(asked):
         differences = points - points[row]

@@ -4,12 +4,12 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from unbend._kernels.objects import Poll
 from unbend.arrays import FloatArray, IntArray, row_chunks, with_short_indices
+from unbend.progress import Poll
 
 
 class ShortestPaths64:
-    """Dijkstra's algorithm; `threads` is accepted and not used."""
+    """Shortest paths of one graph in compressed rows, from any sources, by Dijkstra's algorithm."""
 
     def __init__(self, row: IntArray, column: IntArray, length: FloatArray) -> None:
         n = len(row) - 1
@@ -52,7 +52,11 @@ def place_by_paths(
     poll: Poll,
     placed: FloatArray,
 ) -> None:
-    """Fill `placed` (m, d) with (s + shift)² @ weights.T, s the shortest ways of new rows."""
+    """Fill `placed` (m, d) with (s + shift)² @ weights.T (d, ends).
+
+    s (m, ends) are the shortest ways of new rows through any of their neighbours (m, k), from
+    which `paths` (n, ends) lead on; an infinite distance is no neighbour.
+    """
     for rows in row_chunks(len(neighbors), 16 * paths.shape[1]):
         shortest = np.full((rows.stop - rows.start, paths.shape[1]), np.inf, dtype=paths.dtype)
         for near, far in zip(neighbors[rows].T, distances[rows].T, strict=True):

@@ -19,7 +19,12 @@ def offer_pairs(
     sizes: IntArray,
     length: int,
 ) -> None:
-    """Offer tiles to the lists of each other; `threads` are not used."""
+    """Offer keys a_i + a_j − 2 x_i·x_j of pairs of tiles to the shortlists of both.
+
+    Rows lie in panels of 96 bytes side by side (panel, coordinate, row of the panel).
+    A tile paired with itself starts its lists, which must be empty; no row is offered to
+    itself, and no tile may be in two pairs.
+    """
     rows, numbers = _unpacked(panels), np.arange(len(squares))
     for i, j in pairs:
         first, second = (numbers[t * tile : (t + 1) * tile] for t in (i, j))
@@ -45,7 +50,7 @@ def offer_columns(
     sizes: IntArray,
     length: int,
 ) -> None:
-    """Offer columns, tile by tile, to the lists of all rows; `threads` are not used."""
+    """Offer keys a_i + b_j − 2 x_i·y_j of panels to the empty shortlists of the rows."""
     everyone, numbers = np.arange(len(row_squares)), np.arange(len(column_squares))
     left, right = _unpacked(rows), _unpacked(columns)
     for first in range(0, len(numbers), tile):
@@ -92,7 +97,10 @@ def sort_shortlists(
     sorted_keys: FloatArray,
     sorted_indices: IntArray,
 ) -> None:
-    """Copy the lists, which these kernels keep sorted; `threads` are not used."""
+    """Fill (m, length) arrays with the smallest of each list, sorted by (key, index).
+
+    Here the lists are sorted already.
+    """
     count = len(sorted_keys)
     taken = np.arange(length) < sizes[:count, None]
     sorted_keys[...] = np.where(taken, keys[:count, :length], np.inf)

@@ -16,7 +16,11 @@ def stress(
     gradient: FloatArray,
     spread: FloatArray,
 ) -> float:
-    """Sum the loss over the pairs i < j and fill its gradient; `threads` is not used."""
+    """Sum a loss over the pairs i < j of n objects at `coordinates` (n, d).
+
+    0: w (d − δ)²; 1: w (d² − δ²)²; 2: w (d − δ)²/δ. Empty weights are all one. Fills the
+    gradient (n, d) and, unless it is empty, each object's sum in `spread` (n,).
+    """
     gradient[...] = 0.0
     spread[...] = 0.0
     first, total = 0, 0.0

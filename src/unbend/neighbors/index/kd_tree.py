@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from unbend._kernels import kernels, reference
-from unbend._kernels.objects import Tree
 from unbend.arrays import FloatArray, IntArray
 from unbend.neighbors.index.protocol import (
     contiguous_points,
@@ -35,7 +34,7 @@ class KDTree:
         Order of the Minkowski norm, at least 1.
     threads : int
         Number of threads; an estimator sets it to its `n_jobs`.
-    tree : Tree, optional
+    tree : object, optional
         Set by `build`.
     shape : tuple
         Shape of the points, set by `build`.
@@ -50,7 +49,7 @@ class KDTree:
 
     p: float = 2.0
     threads: int = 1
-    tree: Tree | None = field(default=None, repr=False, compare=False)
+    tree: reference.KdTree | None = field(default=None, repr=False, compare=False)
     shape: tuple[int, ...] = field(default=(0, 0), repr=False, compare=False)
 
     def __post_init__(self) -> None:
