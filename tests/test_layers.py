@@ -22,6 +22,7 @@ LIGHT = {"numpy", "scipy", "unbend"}
 HEAVY = {
     "measures": {"sklearn"},
     "estimators": {"sklearn"},
+    "data": {"sklearn"},
     "advice": {"sklearn", "joblib"},
 }
 FREE = {"pictures", "faces"}

@@ -197,7 +197,7 @@ GRAPHS = {
 @pytest.mark.parametrize("what", GRAPHS)
 @EVERY_NEIGHBORHOOD
 def test_a_graph_must_be_a_sparse_square_matrix(method: type, what: str) -> None:
-    refused(lambda: method().fit(curve(), graph=GRAPHS[what]), "graph", "sparse 200 x 200")
+    refused(lambda: method().fit(curve(), graph=GRAPHS[what]), "graph", "sparse matrix (200 x 200)")
 
 
 @EVERY_NEIGHBORHOOD
