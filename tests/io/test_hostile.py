@@ -110,7 +110,7 @@ def test_fields_of_many_braces_take_no_time(tmp_path):
     path = tmp_path / "scene.hdr"
     path.write_text("ENVI\n" + "a = {" * 200_000 + "b " * 200_000)
     (tmp_path / "scene.img").write_bytes(b"")
-    with pytest.raises(ValueError, match="does not say 'samples'"):
+    with pytest.raises(ValueError, match="does not say 'lines'"):
         unbend.io.read_cube(path)
 
 

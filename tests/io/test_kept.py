@@ -51,7 +51,7 @@ def test_the_reflectance_scale_factor_of_envi_divides(tmp_path):
     cube = unbend.io.read_cube(envi(tmp_path, stored, 2, more=more))
     assert np.allclose(cube.pixels().values, (stored / 10000).reshape(-1, BANDS), rtol=1e-6)
     header = envi(tmp_path, stored, 2, more=more + said("data gain values", GAINS))
-    with pytest.warns(UserWarning, match="the first were applied and the second was not"):
+    with pytest.warns(UserWarning, match="gains and offsets were applied, the reflectance"):
         cube = unbend.io.read_cube(header)
     assert np.allclose(cube.pixels().values, (stored * GAINS).reshape(-1, BANDS), rtol=1e-6)
 
@@ -60,7 +60,10 @@ def test_the_reflectance_scale_factor_of_envi_divides(tmp_path):
     ("more", "words"),
     [
         ("data gain values = {1, 2}\n", "lists 2 entries under 'data gain values'"),
-        ("data offset values = {1, 2, 3, 4, nan}\n", "not finite under 'data offset values'"),
+        (
+            "data offset values = {1, 2, 3, 4, nan}\n",
+            "'data offset values' and needs 5 finite",
+        ),
         ("reflectance scale factor = 0\n", "must be a positive number"),
         ("reflectance scale factor = many\n", "must be a number"),
     ],

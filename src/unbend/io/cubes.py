@@ -15,12 +15,12 @@ from unbend.io.cube import Cube
 from unbend.io.envi import (
     TYPES,
     envi_files,
-    ignored_value,
     is_envi_header,
     listed,
     map_data,
+    number_of,
     numbers_of,
-    read_header,
+    read_fields,
 )
 from unbend.io.envi import scale_of as envi_scale
 from unbend.io.files import File, file_of
@@ -86,9 +86,9 @@ def _from_envi(path: Path, data: Any) -> Cube:
             raise ValueError(f"{header_path} is not the header of an ENVI cube")
         if not data_path.is_file():
             raise FileNotFoundError(f"there is no file {data_path}")
-    header = read_header(header_path)
-    numbers = map_data(data_path, header)
-    fields, bands = header.fields, numbers.shape[2]
+    fields = read_fields(header_path)
+    numbers = map_data(data_path, fields, header_path)
+    bands = numbers.shape[2]
     wavelengths = numbers_of(fields, "wavelength", bands, header_path)
     good = numbers_of(fields, "bbl", bands, header_path)
     factor, offset = envi_scale(fields, bands, header_path)
@@ -98,7 +98,7 @@ def _from_envi(path: Path, data: Any) -> Cube:
         wavelengths=wavelengths,
         unit=fields.get("wavelength units"),
         good=np.ones(bands, dtype=bool) if good is None else good != 0,
-        ignored=ignored_value(fields, header_path),
+        ignored=number_of(fields, "data ignore value", header_path),
         factor=factor,
         offset=offset,
         where=str(path),
