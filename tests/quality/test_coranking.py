@@ -29,7 +29,8 @@ def test_the_matrix_and_all_curves_are_those_of_the_definitions(rng, n, coarse):
     assert found.lcmc_auc == pytest.approx(oracle.auc_ln_k(oracle.lcmc(Q)), abs=1e-12)
     assert found.r_nx_auc == pytest.approx(oracle.auc_ln_k(oracle.r_nx(Q)), abs=1e-12)
     assert found.lcmc_auc.local.mean() == pytest.approx(found.lcmc_auc, abs=1e-12)
-    assert found.k_max == np.argmax(oracle.lcmc(Q)) + 1
+    highest = oracle.lcmc(Q).max()
+    assert found.k_max == np.argmax(oracle.lcmc(Q) >= highest - 1e-12) + 1
     assert found.q_local == pytest.approx(oracle.q_nx(Q)[: found.k_max].mean())
     assert found.q_global == pytest.approx(oracle.q_nx(Q)[found.k_max - 1 :].mean())
 

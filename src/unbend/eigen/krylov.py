@@ -12,6 +12,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
+from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Matrix, SpectralProblem
 from unbend.lowrank.qr import orthonormal_columns
 from unbend.report import step
@@ -62,6 +63,8 @@ class KrylovSpace:
         self._small = np.empty((blocks * width, blocks * width))
         self._apply = products(problem.matrix, threads)
         self._end, self._width, self._kept, self.size = problem.end, width, kept * width, 0
+        # Whether a block got a random part: the space is then no Krylov space any more.
+        self.mixed = False
 
     def orthonormal(self, block: FloatArray) -> FloatArray:
         """Orthonormal columns, orthogonal to the whole space.
@@ -74,6 +77,7 @@ class KrylovSpace:
         block = orthonormal_columns(block - against @ (against.T @ block))
         for number in range(ROUNDS):
             if number:
+                self.mixed = True
                 block += RANDOM_PART * np.random.default_rng(number).standard_normal(block.shape)
             inside = against.T @ block
             block = orthonormal_columns(block - against @ inside)
@@ -99,7 +103,7 @@ class KrylovSpace:
     def ritz(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find the best pairs of A in the space (Rayleigh and Ritz), as many as restarts keep."""
         small = self._small[: self.size, : self.size]
-        values, rotation = np.linalg.eigh((small + small.T) / 2)
+        values, rotation = all_eigenpairs((small + small.T) / 2)
         size = float(np.abs(values).max())
         pick = (
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)
@@ -135,7 +139,7 @@ class KrylovSpace:
     def restart_alone(self, pairs: RitzPairs) -> FloatArray:
         """Keep nothing, and return the best Ritz vectors to begin from."""
         vectors = self.vectors(pairs)
-        self.size = 0
+        self.size, self.mixed = 0, False
         return vectors
 
 
@@ -241,7 +245,8 @@ def _iterate(
                 block = space.orthonormal(image if expand is None else expand(block))
         step(number + 1, passes)
         if number + 1 < passes:
-            thick = expand is None
+            # Beside a random block, residuals of the Ritz vectors do not lie in the last image.
+            thick = expand is None and not space.mixed
             block = space.restart(pairs, image) if thick else space.restart_alone(pairs)
     return pairs.values[:width], space.vectors(pairs), 0
 

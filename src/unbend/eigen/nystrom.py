@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.dual import leading
 from unbend.eigen.problem import SpectralProblem
 from unbend.lowrank.fat import BESIDE, seen_by
@@ -90,7 +91,7 @@ class Nystrom:
         # The columns were those of the dual matrix: the values are v'Kv, near the right end.
         values, vectors = values[:asked], vectors[:, :asked]
         small = vectors.T @ np.asarray(problem.matrix @ vectors)
-        values, turn = np.linalg.eigh((small + small.T) / 2)
+        values, turn = all_eigenpairs((small + small.T) / 2)
         return values, vectors @ turn, True
 
 

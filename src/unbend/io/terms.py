@@ -8,12 +8,6 @@ from typing import Any
 from unicodedata import normalize as normalize_unicode
 
 from scipy.sparse import csr_array, diags_array
-from sklearn.feature_extraction.text import (
-    ENGLISH_STOP_WORDS,
-    CountVectorizer,
-    TfidfTransformer,
-)
-from sklearn.preprocessing import normalize
 
 from unbend.arrays import FloatArray
 from unbend.io.optional import needed
@@ -30,7 +24,6 @@ MORE_STOP_WORDS = (
     "hasn't haven't isn't let's mightn't mustn't needn't shan't shouldn't wasn't weren't won't "
     "wouldn't"
 )
-ENGLISH = frozenset[str](ENGLISH_STOP_WORDS) | set(MORE_STOP_WORDS.split())
 # Bytes that CountVectorizer holds for a document and for each of its terms, while it counts and
 # when it makes the matrix; checked against the free memory every so many documents.
 DOCUMENT_BYTES, TERM_BYTES, CHECKED_EVERY = 48, 40, 4096
@@ -40,6 +33,14 @@ NO_TERMS = (
     "no document has any term: the texts are empty, or hold stop words or unknown terms only; pass "
     "other texts, or stop_words=None"
 )
+
+
+def english_stop_words() -> frozenset[str]:
+    """Return scikit-learn's English stop words, with contractions."""
+    # Here and below scikit-learn is imported where it is used: reading a table does not need it.
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset[str](ENGLISH_STOP_WORDS) | set(MORE_STOP_WORDS.split())
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,8 @@ def count_terms(
         number += 1
         return found
 
+    from sklearn.feature_extraction.text import CountVectorizer
+
     vectorizer: Any = CountVectorizer(analyzer=analyze, dtype=float, vocabulary=vocabulary)
     try:
         counts = vectorizer.fit_transform(documents)
@@ -120,6 +123,8 @@ def count_terms(
 
 def inverse_frequencies(counts: csr_array) -> FloatArray:
     """Return 1 + ln((1 + n) / (1 + document frequency)) of each term."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     idf: FloatArray = TfidfTransformer().fit(counts).idf_
     return idf
 
@@ -127,4 +132,6 @@ def inverse_frequencies(counts: csr_array) -> FloatArray:
 def weighted(counts: csr_array, weights: FloatArray | None, unit: bool) -> csr_array:
     """Multiply by the weights of terms, and normalise rows to unit length."""
     values = counts if weights is None else counts @ diags_array(weights)
+    from sklearn.preprocessing import normalize
+
     return csr_array(normalize(values) if unit else values)

@@ -11,10 +11,10 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.io.documents import Held, documents_of
 from unbend.io.numerals import Array
 from unbend.io.terms import (
-    ENGLISH,
     NO_TERMS,
     Terms,
     count_terms,
+    english_stop_words,
     inverse_frequencies,
     stop_words_of,
     weighted,
@@ -260,5 +260,5 @@ def _stop_words(given: Iterable[str] | str | None) -> frozenset[str]:
             raise ValueError(
                 f"stop_words={given!r} is not allowed: it must be 'english', None or a list"
             )
-        return ENGLISH
+        return english_stop_words()
     return stop_words_of(given)

@@ -33,14 +33,14 @@ _NAMES = {
     "dimension_fits": "fits",
     "feature_images": "images",
     "interactive": "pages",
-    "point_quality": "spots",
+    "point_quality": "reliability",
     "quality_curves": "diagrams",
     "residual_variance": "curves",
     "save": "saving",
     "scatter": "scattering",
     "shepard": "diagrams",
     "spectrum": "curves",
-    "stability_ellipses": "spots",
+    "stability_ellipses": "reliability",
     "thumbnails": "images",
 }
 __all__ = [

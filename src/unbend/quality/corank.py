@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
 from unbend.memory import reserve
 from unbend.quality._seen import Metric, Seen, seen
 from unbend.quality.measure import Measure, mean_measure, sampled_rows
@@ -82,7 +82,8 @@ class CoRanking:
     @property
     def k_max(self) -> int:
         """The k with the largest LCMC, which parts local from global neighbourhoods."""
-        return int(np.argmax(self.lcmc)) + 1
+        # The least of those that tie: rounding must not choose among equal values.
+        return int(np.argmax(self.lcmc >= self.lcmc.max() - TIED)) + 1
 
     @property
     def q_local(self) -> float:
