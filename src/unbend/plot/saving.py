@@ -73,7 +73,8 @@ def _page(figure: Any) -> str:
         default_height="95vh",
         config={"displaylogo": False, "responsive": True},
     )
-    return page
+    # Plotly 5 writes none, and browsers then lay pages out as those of the nineties.
+    return page if page.startswith("<!doctype") else f"<!doctype html>\n{page}"
 
 
 def _write_still(figure: Any, path: Path, kind: str) -> None:
