@@ -71,7 +71,7 @@ def run(script: str, path: Path, **environment: str | None) -> None:
     assert process.returncode == 0, output
 
 
-# OpenBLAS starts a thread per core unless it is told otherwise.
+# OpenBLAS starts a thread per core unless an environment variable limits it.
 @pytest.mark.parametrize("blas_threads", ["1", None])
 def test_a_forked_child_and_its_child_give_the_bits_of_the_parent(blas_threads, tmp_path):
     script = """

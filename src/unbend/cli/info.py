@@ -56,7 +56,7 @@ def _installed() -> dict[str, Any]:
 
 
 def _described(path: str) -> tuple[dict[str, Any], list[str]]:
-    """Return what a model tells of itself, and the lines of its report."""
+    """Return the description of a model, and the lines of its report."""
     import unbend
 
     estimator = unbend.load(path)
