@@ -12,10 +12,11 @@ class Entry:
     name: str
     class_name: str
     title: str
+    package: str = "unbend.methods"
 
     def load(self) -> Any:
         """Import the class."""
-        return getattr(import_module(f"unbend.methods.{self.name}"), self.class_name)
+        return getattr(import_module(f"{self.package}.{self.name}"), self.class_name)
 
 
 METHODS = (
@@ -46,3 +47,6 @@ SEVERAL = (
     Entry("replicated_mds", "ReplicatedMDS", "Replicated multidimensional scaling"),
     Entry("weighted_mds", "WeightedMDS", "Weighted multidimensional scaling"),
 )
+
+# The step in front of a method that turns a table into features.
+PREPARATION = Entry("prepare", "Prepare", "Preparation of a table", package="unbend")

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLUSTERINGS, METHODS, PREPARATION, SEVERAL
 from unbend.storage.damage import Damaged
 
 _WHERE = {
@@ -20,6 +20,9 @@ _WHERE = {
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
+    "CategoryEncoder": "prepare.encoders",
+    "ColumnSummary": "prepare.estimator",
+    "DateEncoder": "prepare.encoders",
     "Dense": "eigen.dense",
     "Diffused": "extension",
     "DistanceSpace": "neighbors.precomputed",
@@ -36,13 +39,14 @@ _WHERE = {
     "Lanczos": "eigen.lanczos",
     "LateRidge": "preimage",
     "LeastSquares": "methods.weighted_mds",
-    "Linear": "extension",
     "Line": "mds.transformations",
+    "Linear": "extension",
     "LinearInverse": "extension",
     "MeanOfCurves": "mds.placement",
     "Metric": "neighbors.metrics",
     "NNDescent": "neighbors.index.nn_descent",
     "Neighbors": "neighbors.neighbors",
+    "NumberEncoder": "prepare.encoders",
     "Nystrom": "extension",
     "NystromSolver": "eigen.nystrom",
     "OwnStress": "mds.placement",
@@ -50,6 +54,7 @@ _WHERE = {
     "Piece": "extension",
     "Placement": "extension",
     "PointSpace": "neighbors.points",
+    "Problem": "prepare.problems",
     "Report": "report",
     "Ridge": "preimage",
     "Rule": "extension",
@@ -68,7 +73,7 @@ _WHERE = {
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)}
+_ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS, *SEVERAL, PREPARATION)}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)

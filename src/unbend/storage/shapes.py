@@ -44,6 +44,10 @@ RULES: dict[str, Any] = {
     "DistanceSpace": lambda v: _table(v.distances, len(v.distances), len(v.distances)),
     "GraphSpace": lambda v: v.edges.shape[0] == v.edges.shape[1],
     "Neighbors": _neighbors,
+    "Prepare": lambda v: (
+        {encoder.name for encoder in v._encoders} <= {column.name for column in v.columns_}
+        and len(v.columns_) == v.n_features_in_
+    ),
     "Rule": lambda v: v.k > 0,
     "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
@@ -95,7 +99,7 @@ RULES: dict[str, Any] = {
 def check(value: Any) -> None:
     """Refuse a value whose parts are not of one size, and an estimator that lacks some."""
     name = value_name(value) or type(value).__name__
-    rule = RULES.get(name) if is_value(value) else _estimator
+    rule = RULES.get(name) if is_value(value) or name in RULES else _estimator
     try:
         holds = rule is None or rule(value)
     except (AttributeError, TypeError, IndexError) as error:

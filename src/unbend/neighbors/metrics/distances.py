@@ -12,6 +12,7 @@ from unbend.arrays import FloatArray
 from unbend.neighbors.metrics import signals
 from unbend.neighbors.metrics.angular import directions
 from unbend.neighbors.metrics.linear import linear, mahalanobis, weighted
+from unbend.neighbors.metrics.mixed import gower_constants, gower_features
 from unbend.neighbors.metrics.norms import Arc, HalfSquare, Norm, Plain, Wrapped
 from unbend.neighbors.metrics.wavelets import coarse_bands, wavelet_bands
 
@@ -36,6 +37,10 @@ class Distance:
 
 def _euclidean(params: Constants) -> Norm:
     return Plain(2.0)
+
+
+def _city_block(params: Constants) -> Norm:
+    return Plain(1.0)
 
 
 def _wrapped(params: Constants) -> Norm:
@@ -100,6 +105,9 @@ METRICS: dict[str, Distance] = {
     "angular": _direction(_arc_or_chord, "angular", "measure"),
     "weighted": Distance(_euclidean, ("M", "B", "weights"), weighted, linear, learns=True),
     "mahalanobis": Distance(_euclidean, ("V", "VI"), mahalanobis, linear, learns=True),
+    "gower": Distance(
+        _city_block, ("categorical", "weights"), gower_constants, gower_features, learns=True
+    ),
     "derivative": Distance(
         _euclidean, ("shape",), signals.differentiable, signals.derivatives
     ),
