@@ -8,7 +8,12 @@ from unbend.neighbors import Metric, PointSpace
 
 RNG = np.random.default_rng(7)
 X = np.column_stack(
-    [RNG.lognormal(3, 1, 150), RNG.integers(0, 4, 150), RNG.normal(size=150), RNG.integers(0, 3, 150)]
+    [
+        RNG.lognormal(3, 1, 150),
+        RNG.integers(0, 4, 150),
+        RNG.normal(size=150),
+        RNG.integers(0, 3, 150),
+    ]
 )
 PARAMS = {"categorical": [1, 3]}
 
@@ -28,7 +33,9 @@ def definition(A, B, weights=(1, 1, 1, 1)):
 def test_distances_are_those_of_the_definition(weights):
     params = PARAMS if weights is None else {**PARAMS, "weights": weights}
     metric = Metric("gower", params).fitted(X)
-    np.testing.assert_allclose(metric.between(X, X), definition(X, X, weights or (1,) * 4), atol=1e-12)
+    np.testing.assert_allclose(
+        metric.between(X, X), definition(X, X, weights or (1,) * 4), atol=1e-12
+    )
 
 
 def test_a_new_category_differs_from_all_others():
@@ -49,7 +56,9 @@ def test_searches_find_the_neighbors_of_the_definition():
 
 def test_a_mask_and_indices_agree_and_bad_ones_are_refused():
     mask = Metric("gower", {"categorical": np.array([False, True, False, True])}).fitted(X)
-    np.testing.assert_array_equal(mask.between(X, X), Metric("gower", PARAMS).fitted(X).between(X, X))
+    np.testing.assert_array_equal(
+        mask.between(X, X), Metric("gower", PARAMS).fitted(X).between(X, X)
+    )
     for bad in ([4], [-1], ["city"], [0.5]):
         with pytest.raises(ValueError, match="categorical="):
             Metric("gower", {"categorical": bad}).fitted(X)

@@ -34,7 +34,9 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, dict], ids=["pandas", "polars", "dict"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, dict], ids=["pandas", "polars", "dict"]
+)
 def test_kinds_agree_with_a_person_in_every_library(make):
     table = make({name: list(values) for name, (values, _) in TABLE.items()})
     found = {column.name: infer_kind(column).kind for column in read_columns(table).columns}
@@ -42,7 +44,9 @@ def test_kinds_agree_with_a_person_in_every_library(make):
 
 
 def test_levels_ascend_and_dates_keep_their_format():
-    columns = {c.name: infer_kind(c) for c in read_columns({k: v for k, (v, _) in TABLE.items()}).columns}
+    columns = {
+        c.name: infer_kind(c) for c in read_columns({k: v for k, (v, _) in TABLE.items()}).columns
+    }
     assert columns["size"].levels == ("S", "M", "L", "XL")
     assert columns["smoker"].levels == ("No", "Yes")
     assert columns["left"].date_format == "%d.%m.%Y"

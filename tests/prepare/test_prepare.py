@@ -36,12 +36,23 @@ def test_numbers_and_categories_equal_those_of_scikit_learn_up_to_the_weight():
     frame = messy(gaps=False)[["income", "age", "city"]]
     ours = Prepare("standard").fit(frame)
     peer = ColumnTransformer(
-        [("n", StandardScaler(), ["income", "age"]), ("c", OneHotEncoder(sparse_output=False), ["city"])]
+        [
+            ("n", StandardScaler(), ["income", "age"]),
+            ("c", OneHotEncoder(sparse_output=False), ["city"]),
+        ]
     ).fit_transform(frame)
     shares = frame["city"].value_counts(normalize=True)
     weight = 1 / np.sqrt(1 - np.sum(shares**2))
-    np.testing.assert_allclose(ours.transform(frame), peer * [1, 1, weight, weight, weight], atol=1e-12)
-    assert list(ours.get_feature_names_out()) == ["income", "age", "city=Bonn", "city=Kiel", "city=Mainz"]
+    np.testing.assert_allclose(
+        ours.transform(frame), peer * [1, 1, weight, weight, weight], atol=1e-12
+    )
+    assert list(ours.get_feature_names_out()) == [
+        "income",
+        "age",
+        "city=Bonn",
+        "city=Kiel",
+        "city=Mainz",
+    ]
 
 
 @pytest.mark.parametrize("scale", ["standard", "log"])
@@ -130,7 +141,9 @@ def test_rows_with_gaps_are_dropped_on_request():
 def test_one_error_names_all_columns_with_gaps_and_infinity():
     frame = messy()
     frame.loc[0, "income"] = np.inf
-    with pytest.raises(ValueError, match=r"'age' \(7\), 'city' \(7\), 'joined' \(7\).*missing='median'.*'income'"):
+    with pytest.raises(
+        ValueError, match=r"'age' \(7\), 'city' \(7\), 'joined' \(7\).*missing='median'.*'income'"
+    ):
         Prepare().fit(frame)
 
 
@@ -149,8 +162,12 @@ def test_dates_have_elapsed_time_and_the_phase_of_the_year():
     days = pd.date_range("2015-01-01", "2019-12-31", freq="D")
     prepare = Prepare("standard").fit(pd.DataFrame({"day": days}))
     names = list(prepare.get_feature_names_out())
-    assert names == ["day:elapsed"] + [f"day:{c}_{p}" for c in ("week", "year") for p in ("cos", "sin")]
-    features = pd.DataFrame(prepare.transform(pd.DataFrame({"day": days})), columns=names, index=days)
+    assert names == ["day:elapsed"] + [
+        f"day:{c}_{p}" for c in ("week", "year") for p in ("cos", "sin")
+    ]
+    features = pd.DataFrame(
+        prepare.transform(pd.DataFrame({"day": days})), columns=names, index=days
+    )
     year = features[["day:year_cos", "day:year_sin"]]
     near = np.linalg.norm(year.loc["2016-12-31"] - year.loc["2018-01-01"])
     far = np.linalg.norm(year.loc["2016-07-01"] - year.loc["2018-01-01"])

@@ -34,7 +34,9 @@ def test_tables_of_measurements_in_different_units_are_standardised(load):
         datasets.load_digits().data,
         spectra(),
         PCA().fit_transform(datasets.load_breast_cancer().data),
-        TfidfVectorizer().fit_transform([datasets.load_wine().DESCR[i : i + 200] for i in range(0, 3000, 50)]).toarray(),
+        TfidfVectorizer()
+        .fit_transform([datasets.load_wine().DESCR[i : i + 200] for i in range(0, 3000, 50)])
+        .toarray(),
         datasets.load_sample_image("china.jpg")[:100, :20].reshape(100, -1).astype(float),
     ],
     ids=["iris", "digits", "spectra", "scores", "tf-idf", "photograph"],

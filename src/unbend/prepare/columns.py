@@ -78,7 +78,9 @@ def read_columns(X: Any) -> Columns:
         If X has no rows or columns, or two columns have one name.
     """
     if isinstance(X, Mapping):
-        return _check(Columns(tuple(_of_array(str(k), np.asarray(v)) for k, v in X.items()), "dict"))
+        return _check(
+            Columns(tuple(_of_array(str(k), np.asarray(v)) for k, v in X.items()), "dict")
+        )
     frame = narwhals.from_native(X, eager_only=False, pass_through=True)
     if isinstance(frame, narwhals.LazyFrame):
         frame = frame.collect()
@@ -133,7 +135,9 @@ def _of_series(name: str, series: Any) -> Column:
         numbers = np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64) / 1e6)
         return Column(name, numbers, "number")
     null = series.is_null().to_list()
-    column = _of_objects(name, [None if e else v for v, e in zip(series.to_list(), null, strict=True)])
+    column = _of_objects(
+        name, [None if e else v for v, e in zip(series.to_list(), null, strict=True)]
+    )
     if column.source != "text":
         return column
     return Column(name, column.values, "text", _ordered_levels(series))
@@ -182,7 +186,9 @@ def _of_objects(name: str, values: list[Any]) -> Column:
     if all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in present):
         return Column(name, _numbers(values, missing), "number")
     if present and all(isinstance(v, datetime.date) for v in present):
-        days = [None if a else np.datetime64(_naive(v)) for v, a in zip(values, missing, strict=True)]
+        days = [
+            None if a else np.datetime64(_naive(v)) for v, a in zip(values, missing, strict=True)
+        ]
         return Column(name, np.array(days, dtype="datetime64[us]"), "date")
     unusable = next((v for v in present if not isinstance(v, str | int | float | np.number)), None)
     if unusable is not None:

@@ -197,7 +197,12 @@ class Prepare(TransformerMixin, Model):
     ) -> tuple[str, str]:
         if self.scale != "auto":
             return self.scale, "as requested"
-        numeric = [c for c in columns if inferences[c.name].kind == "numeric"]
+        # A column of 0 and 1 may be a pixel or a count like its neighbours.
+        numeric = [
+            c
+            for c in columns
+            if inferences[c.name].kind == "numeric" or inferences[c.name].levels == ("0", "1")
+        ]
         others = [
             c.name for c in columns if inferences[c.name].kind in ("category", "date", "ordinal")
         ]
@@ -344,8 +349,12 @@ def _check_features(estimator: Prepare, X: Any, table: Columns, *, reset: bool) 
                 "fit again without them."
             )
         return
-    validate_data(estimator, X if hasattr(X, "shape") else np.empty((2, len(table.names))),
-                  skip_check_array=True, reset=reset)
+    validate_data(
+        estimator,
+        X if hasattr(X, "shape") else np.empty((2, len(table.names))),
+        skip_check_array=True,
+        reset=reset,
+    )
 
 
 def _refuse(problems: tuple[Problem, ...]) -> None:

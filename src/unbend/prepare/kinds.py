@@ -27,9 +27,12 @@ FEW_ROWS = 20
 # Integers with at most this many values may be codes of classes.
 CODES = 20
 
-ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|rownames)$|^unnamed: 0$|^$", re.I)
+ID_NAME = re.compile(
+    r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|rownames)$|^unnamed: 0$|^$", re.I
+)
 LABEL_NAME = re.compile(
-    r"(^|[_\s.-])(class|label|target|category|cluster|group|type|species|code|zip|postcode)s?$", re.I
+    r"(^|[_\s.-])(class|label|target|category|cluster|group|type|species|code|zip|postcode)s?$",
+    re.I,
 )
 BOOLEANS = (
     ("false", "true"),
@@ -137,7 +140,11 @@ def override(column: Column, kind: str) -> Inference:
                 f"kinds[{column.name!r}]='date' is not possible: its values are not dates in a known "
                 "format. Convert the column to dates first."
             )
-    if kind == "numeric" and column.source in ("text", "date") and not _numeric_text(column.present):
+    if (
+        kind == "numeric"
+        and column.source in ("text", "date")
+        and not _numeric_text(column.present)
+    ):
         raise ValueError(
             f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is not a "
             "number. Use 'category' or 'ordinal'."

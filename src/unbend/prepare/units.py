@@ -74,9 +74,10 @@ def decide_scale(
     high = varying[np.argmax(spreads[varying])]
     if spreads[high] <= FACTOR * spreads[low]:
         return ScaleDecision(
-            "none", f"standard deviations agree within a factor of {spreads[high] / spreads[low]:.2g}"
+            "none",
+            f"standard deviations agree within a factor of {spreads[high] / spreads[low]:.2g}",
         )
-    shared = _shared_unit(values, spreads)
+    shared = _shared_unit(values, spreads, names)
     if shared:
         return ScaleDecision("none", shared)
     return ScaleDecision(
@@ -86,13 +87,14 @@ def decide_scale(
     )
 
 
-def _shared_unit(values: FloatArray, spreads: FloatArray) -> str:
+def _shared_unit(values: FloatArray, spreads: FloatArray, names: Sequence[str]) -> str:
     """Name the kind of data whose columns share a unit, or return an empty string."""
     p = values.shape[1]
+    series = "a spectrum or series: columns share one unit"
     tests = (
         (p >= CHANNELS and _is_counts(values), "a document-term matrix: columns share one unit"),
         (p >= PIXELS and _is_image(values), "pixels: columns share one range"),
-        (p >= CHANNELS and _is_spectrum(values, spreads), "a spectrum or series: columns share one unit"),
+        (p >= CHANNELS and (_is_axis(names) or _is_spectrum(values, spreads)), series),
         (p >= 2 and _is_scores(values, spreads), "an embedding: spreads carry meaning"),
     )
     return next((name for holds, name in tests if holds), "")
@@ -111,6 +113,15 @@ def _is_image(values: FloatArray) -> bool:
         and np.mean(highest >= bound / 2) >= 0.5
         and np.mean(lowest <= 0.1 * bound) >= 0.9
     )
+
+
+def _is_axis(names: Sequence[str]) -> bool:
+    """Whether the names are ascending numbers, as wavelengths and times are."""
+    try:
+        places = np.array([float(name) for name in names])
+    except ValueError:
+        return False
+    return bool(np.all(np.diff(places) > 0))
 
 
 def _is_spectrum(values: FloatArray, spreads: FloatArray) -> bool:
