@@ -17,6 +17,10 @@ from sklearn import datasets
 Writer = Callable[[pd.DataFrame, Path], None]
 
 
+def _csv(frame: pd.DataFrame, path: Path, **options: object) -> None:
+    frame.to_csv(path, **{"index": False, **options})
+
+
 @dataclass(frozen=True)
 class Messy:
     """A table, its file and what a person says of it."""
@@ -24,7 +28,7 @@ class Messy:
     frame: pd.DataFrame
     # Name of the file, and how it is written.
     file: str = "table.csv"
-    write: Writer = partial(pd.DataFrame.to_csv, index=False)
+    write: Writer = _csv
     label: str | None = None
     # Kinds of the columns that are not numeric.
     kinds: dict[str, str] = field(default_factory=dict)
@@ -36,10 +40,6 @@ class Messy:
         path = folder / self.file
         self.write(self.frame, path)
         return path
-
-
-def _csv(frame: pd.DataFrame, path: Path, **options: object) -> None:
-    frame.to_csv(path, **{"index": False, **options})
 
 
 def _bunch(load: Callable[..., object], label: str, **changes: object) -> Messy:
@@ -88,14 +88,14 @@ def iris_tabs() -> Messy:
 
 
 def excel_csv() -> Messy:
-    """An export of Excel: byte order mark, semicolons, CRLF."""
+    """Export of Excel: byte order mark, semicolons, CRLF."""
     table = wine()
     write = partial(_csv, sep=";", decimal=",", encoding="utf-8-sig", lineterminator="\r\n")
     return Messy(table.frame, "export.csv", write, "cultivar")
 
 
 def index_column() -> Messy:
-    """An index without a name, as pandas writes it."""
+    """Index without a name, as pandas writes it."""
     table = wine()
     return Messy(table.frame, "wine.csv", partial(_csv, index=True), "cultivar")
 
@@ -209,7 +209,7 @@ def survey() -> Messy:
 
 
 def sensor() -> Messy:
-    """An hourly series of physical quantities with gaps."""
+    """Hourly series of physical quantities with gaps."""
     rng = np.random.default_rng(6)
     n = 24 * 20
     hours = pd.date_range("2024-03-01", periods=n, freq="h")
@@ -227,7 +227,7 @@ def sensor() -> Messy:
 
 
 def expression() -> Messy:
-    """Counts of 300 genes in 60 samples of three tissues."""
+    """Genes, 300 counts of them, in 60 samples of three tissues."""
     rng = np.random.default_rng(7)
     tissue = rng.integers(0, 3, 60)
     level = rng.lognormal(3, 1.5, 300)
@@ -272,7 +272,8 @@ def packages() -> Messy:
             "dependencies": rng.poisson(6, n),
             "section": rng.choice(["science", "libs", "utils", "graphics"], n),
             "description": [
-                f"library that {rng.choice(verbs)} {rng.choice(things)} and is documented in detail {i}"
+                f"library that {rng.choice(verbs)} {rng.choice(things)} and is documented in detail"
+                f" {i}"
                 for i in range(n)
             ],
         }
@@ -285,7 +286,7 @@ def packages() -> Messy:
 
 
 def workbook() -> Messy:
-    """A workbook of Excel with dates and a category."""
+    """Workbook of Excel with dates and a category."""
     rng = np.random.default_rng(10)
     n = 90
     frame = pd.DataFrame(
@@ -384,7 +385,7 @@ def countries() -> Messy:
 
 
 def requests() -> Messy:
-    """A log of a server."""
+    """Log of a server."""
     rng = np.random.default_rng(15)
     n = 250
     start = pd.Timestamp("2024-05-01T00:00:00")
@@ -402,7 +403,7 @@ def requests() -> Messy:
 
 
 def broken_columns() -> Messy:
-    """A constant, a duplicate and an empty column among usable ones."""
+    """Constant, duplicate and an empty column among usable ones."""
     rng = np.random.default_rng(16)
     n = 100
     frame = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n) * 40})
@@ -425,7 +426,7 @@ def mushrooms() -> Messy:
 
 
 def terms() -> Messy:
-    """A document-term matrix of counts."""
+    """Document-term matrix of counts."""
     rng = np.random.default_rng(18)
     topic = rng.integers(0, 3, 100)
     rates = rng.dirichlet(np.full(80, 0.08), 3)

@@ -39,7 +39,7 @@ class Column:
             return np.asarray(np.isnat(self.values))
         if self.values.dtype.kind == "f":
             return np.asarray(np.isnan(self.values))
-        return np.asarray(np.equal(self.values, None), dtype=bool)
+        return np.array([value is None for value in self.values], dtype=np.bool_)
 
     @property
     def present(self) -> Array:
@@ -110,8 +110,8 @@ def _of_matrix(X: Any) -> Columns:
         raise ValueError("Complex data not supported. Pass real and imaginary parts as columns.")
     if matrix.ndim != 2:
         raise ValueError(
-            f"X has shape {matrix.shape}, expected 2D array (rows, columns). Reshape your data with "
-            "X.reshape(-1, 1) for one column."
+            f"X has shape {matrix.shape}, expected 2D array (rows, columns). Reshape your data "
+            "with X.reshape(-1, 1) for one column."
         )
     if names is None or len(names) != matrix.shape[1]:
         names = [f"x{place}" for place in range(matrix.shape[1])]
@@ -148,7 +148,7 @@ def _ordered_levels(series: Any) -> tuple[str, ...] | None:
     if series.dtype == narwhals.Enum:
         return tuple(series.dtype.categories)
     categorical = getattr(series.to_native(), "cat", None)
-    if getattr(categorical, "ordered", False):
+    if categorical is not None and getattr(categorical, "ordered", False):
         return tuple(str(level) for level in categorical.categories)
     return None
 

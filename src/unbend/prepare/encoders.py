@@ -1,8 +1,8 @@
 """Features of one column, and back: numbers, categories, dates.
 
 A fitted encoder holds what `transform` and its inverse need. Every column of the table gets the
-same weight, however many features it has: under ``scale="standard"``, ``"robust"`` and ``"log"`` the
-features of a column have total variance one, under ``"range"`` and ``"gower"`` diameter one.
+same weight, however many features it has: under ``scale="standard"``, ``"robust"`` and ``"log"``
+its features have total variance one, under ``"range"`` and ``"gower"`` diameter one.
 """
 
 from abc import ABC, abstractmethod
@@ -295,7 +295,7 @@ class DateEncoder(Encoder):
         """Dates of the elapsed time."""
         features = features / self.weight
         seconds = features[:, 0] * self.scale + self.center
-        dates = np.rint(seconds * 1e6).astype(np.int64).astype("datetime64[us]")
+        dates: Array = np.rint(seconds * 1e6).astype(np.int64).astype("datetime64[us]")
         if self.indicator:
             dates[features[:, -1] > 0.5] = np.datetime64("NaT")
         return dates
@@ -309,8 +309,8 @@ def _seconds(column: Column, date_format: str) -> FloatArray:
             made = [None if t is None else parse_date(t, date_format) for t in dates]
         except ValueError as error:
             raise ValueError(
-                f"Column {column.name!r} had dates in the format {date_format} in fit and now holds "
-                f"another value ({error}). Correct it, or leave it empty."
+                f"Column {column.name!r} had dates in the format {date_format} in fit and now "
+                f"holds another value ({error}). Correct it, or leave it empty."
             ) from None
         dates = np.array(made, dtype="datetime64[us]")
     elif column.source != "date":

@@ -383,8 +383,8 @@ def _assemble(columns: dict[str, Any], library: str) -> Any:
         return columns
     import narwhals
 
-    backend = "pyarrow" if library == "pyarrow" else library
     try:
+        backend: Any = library
         return narwhals.from_dict(columns, backend=backend).to_native()
     except ImportError:
         return columns

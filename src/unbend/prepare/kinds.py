@@ -1,4 +1,4 @@
-"""Kind of a column (numeric, ordinal, category, date, boolean, text, id, constant), with the reason."""
+"""Kind of a column (numeric, ordinal, category, date, boolean, text, id, constant), and why."""
 
 import re
 from collections.abc import Sequence
@@ -137,8 +137,8 @@ def override(column: Column, kind: str) -> Inference:
         date_format = (_date_formats(column.present) or ("",))[0] if column.source == "text" else ""
         if not date_format:
             raise ValueError(
-                f"kinds[{column.name!r}]='date' is not possible: its values are not dates in a known "
-                "format. Convert the column to dates first."
+                f"kinds[{column.name!r}]='date' is not possible: its values are not dates in a "
+                "known format. Convert the column to dates first."
             )
     if (
         kind == "numeric"
@@ -146,8 +146,8 @@ def override(column: Column, kind: str) -> Inference:
         and not _numeric_text(column.present)
     ):
         raise ValueError(
-            f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is not a "
-            "number. Use 'category' or 'ordinal'."
+            f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is not "
+            "a number. Use 'category' or 'ordinal'."
         )
     return Inference(chosen, "as requested", levels=levels, date_format=date_format)
 
@@ -243,7 +243,7 @@ def _numeric_text(values: Array) -> bool:
 
 
 def _date_formats(values: Array) -> tuple[str, ...]:
-    """Formats under which every value is a date."""
+    """List the formats under which every value is a date."""
     unique = sorted({str(value).strip() for value in values})
     if not all(re.search(r"\d", text) and re.search(r"[-./: ]", text) for text in unique):
         return ()

@@ -57,8 +57,9 @@ def decide_scale(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> decide_scale(rng.normal(size=(100, 2)) * [1, 1000], ["height", "salary"])
-    ScaleDecision(scale='standard', reason="standard deviations range from 0.97 ('height') to 962 ('salary'): units differ")
+    >>> decision = decide_scale(rng.normal(size=(100, 2)) * [1, 1000], ["height", "salary"])
+    >>> decision.scale, decision.reason
+    ('standard', "standard deviations range from 0.94 ('height') to 987 ('salary'): units differ")
     """
     if values.shape[1] == 0:
         return ScaleDecision("standard", "no numeric columns")

@@ -11,7 +11,7 @@ from unbend.arrays import FloatArray
 def gower_constants(points: FloatArray, params: Mapping[str, Any]) -> dict[str, Any]:
     """Ranges of the numeric columns and levels of the categorical ones.
 
-    Gower (1971): the mean over columns of |x − y| / range for numbers, and of 0 or 1 for categories.
+    Gower (1971): the mean over columns of |x − y| / range for numbers, of 0 or 1 for categories.
     `categorical` lists the columns that hold codes of categories; `weights` weighs the columns.
     """
     columns = points.shape[1]
@@ -44,8 +44,8 @@ def _columns(given: Any, columns: int) -> Any:
     array = array.astype(np.intp) if array.size == 0 or array.dtype.kind in "iu" else array
     if array.dtype.kind != "i" or array.ndim != 1 or np.any((array < 0) | (array >= columns)):
         raise ValueError(
-            f"categorical={given!r} is not allowed. Pass the indices of categorical columns, from 0 "
-            f"to {columns - 1}, or a boolean mask."
+            f"categorical={given!r} is not allowed. Pass the indices of categorical columns, from "
+            f"0 to {columns - 1}, or a boolean mask."
         )
     return np.unique(array)
 
