@@ -76,14 +76,15 @@ class Prepare(TransformerMixin, Model):
     >>> import unbend
     >>> table = {
     ...     "income": [1200.0, 3400.0, 2500.0, 1800.0],
-    ...     "age": [23, 45, 37, None],
+    ...     "age": [23, 45, 37, 50],
     ...     "city": ["Bonn", "Kiel", "Bonn", "Mainz"],
     ... }
-    >>> prepare = unbend.Prepare(missing="median").fit(table)
+    >>> prepare = unbend.Prepare().fit(table)
     >>> [(column.name, column.kind, column.features) for column in prepare.columns_]
     [('income', 'numeric', 1), ('age', 'numeric', 1), ('city', 'category', 3)]
-    >>> prepare.transform(table).var(axis=0)[:2].round(6).tolist()
-    [1.0, 1.0]
+    >>> variances = prepare.transform(table).var(axis=0)  # one for every column of the table
+    >>> variances[:2].round(6).tolist(), round(float(variances[2:].sum()), 6)
+    ([1.0, 1.0], 1.0)
     """
 
     scale: str = param(

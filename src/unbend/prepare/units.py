@@ -59,7 +59,7 @@ def decide_scale(
     >>> rng = np.random.default_rng(0)
     >>> decision = decide_scale(rng.normal(size=(100, 2)) * [1, 1000], ["height", "salary"])
     >>> decision.scale, decision.reason
-    ('standard', "standard deviations range from 0.94 ('height') to 987 ('salary'): units differ")
+    ('standard', "standard deviations range from 0.97 ('height') to 945 ('salary'): units differ")
     """
     if values.shape[1] == 0:
         return ScaleDecision("standard", "no numeric columns")
