@@ -66,8 +66,8 @@ def test_ten_laplacian_eigenvectors_hold_the_chart_in_their_span(surface):
 def test_laplacian_eigenmaps_tell_that_the_second_eigenvector_of_a_roll_repeats_the_first():
     roll = unbend.datasets.swiss_roll(2000, random_state=0)
     fitted = unbend.LaplacianEigenmaps(n_neighbors=10).fit(roll.points)
-    assert fitted.repeated_[1] > 0.9
-    assert fitted.report_.stage("spectrum").facts["repeated"][1] > 0.9
+    assert fitted.redundancy_[1] > 0.9
+    assert fitted.report_.stage("spectrum").facts["redundancy"][1] > 0.9
 
 
 @pytest.mark.parametrize(("n", "k"), [(600, 7), (1000, 8)])

@@ -140,8 +140,8 @@ def test_columns_of_given_matrices_are_enough_for_their_rank(metric):
 
 
 def test_a_repair_needs_all_geodesics_and_says_so():
-    model = unbend.Isomap(repair="lift", eigen_solver=Nystrom(20))
-    with pytest.raises(ValueError, match="repair='lift' needs all geodesics"):
+    model = unbend.Isomap(repair="spectrum_shift", eigen_solver=Nystrom(20))
+    with pytest.raises(ValueError, match="repair='spectrum_shift' needs all geodesics"):
         model.fit(s_curve(200, random_state=0).points)
 
 

@@ -16,7 +16,7 @@ from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.gram import Gram, PointGram, Squares
 from unbend.gram import kernels as gram_kernels
-from unbend.gram.similarities import GaussianSimilarities
+from unbend.gram.kernels import GaussianSimilarities
 from unbend.neighbors.metrics import norms
 
 

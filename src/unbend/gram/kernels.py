@@ -13,9 +13,8 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
-from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
-from unbend.gram import SimilaritySquares
-from unbend.gram.similarities import GaussianSimilarities
+from unbend.arrays import BoolArray, FloatArray, add_to_pairs, row_chunks, row_products
+from unbend.gram.distances import SimilaritySquares
 from unbend.report import warn
 
 # Squares this many times smaller than the values of the kernel are computed from differences.
@@ -28,6 +27,57 @@ LEAST_SQUARE = 1e-140
 EXACT = ("poly", "rbf", "sigmoid", "laplacian")
 # Directions of rows within this share of their mean's length are computed from differences.
 NEAR = 0.5
+# Largest error of a squared distance, times the kernel's width, that a product may make.
+PRODUCT_ERROR = 1e-10
+# The same in units of rounding, which differences make too: up to here products lose no digit that
+# differences would keep.
+SAME_ERROR = 16.0
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianSimilarities:
+    """exp(−γ‖x − x_j‖²) by matrix products, for rows near the landmarks' mean.
+
+    Squares from products have errors of about ε‖x‖² about that mean; `safe` tells whether these
+    are too small to be seen.
+    """
+
+    centre: FloatArray
+    landmarks: FloatArray
+    gamma: float
+
+    @classmethod
+    def of(cls, landmarks: FloatArray, gamma: float) -> "GaussianSimilarities":
+        """Centre the landmarks."""
+        centre = landmarks.mean(axis=0)
+        return cls(centre, landmarks - centre, gamma)
+
+    def safe(self, points: FloatArray) -> bool:
+        """Whether all points are near enough."""
+        spread = np.maximum(points.max(axis=0) - self.centre, self.centre - points.min(axis=0))
+        error = 4.0 * np.finfo(np.float64).eps * float(np.square(spread).sum())
+        return bool(self.gamma * error <= PRODUCT_ERROR)
+
+    def between(self) -> FloatArray | None:
+        """Similarities between all landmarks; None where differences would be more accurate."""
+        squares = self.landmarks @ self.landmarks.T
+        lengths = self.gamma * squares.diagonal()
+        if not 4.0 * lengths.max() <= SAME_ERROR:
+            return None
+        squares *= 2.0 * self.gamma
+        add_to_pairs(squares, -lengths)
+        np.minimum(squares, 0.0, out=squares)
+        return np.exp(squares, out=squares)
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Return an (m, landmarks) array."""
+        centred = new - self.centre
+        squares = centred @ self.landmarks.T
+        squares *= 2.0 * self.gamma
+        squares -= self.gamma * np.einsum("ij,ij->i", centred, centred)[:, None]
+        squares -= self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
+        np.minimum(squares, 0.0, out=squares)
+        return np.exp(squares, out=squares)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.solve import solve
-from unbend.gram.points import PointGram
+from unbend.gram.centered import PointGram
 from unbend.report import note, step, warn
 
 # Up to this side of data whose other side is not this many times as long, and beyond this share of

@@ -2,11 +2,10 @@
 
 from typing import final
 
-from unbend.eigen.problem import SpectralProblem
 from unbend.estimators.inputs import generator
-from unbend.estimators.neighborhood import Finish, Part
+from unbend.estimators.neighborhood import Component
 from unbend.estimators.params import FLAG, Choice, declared, param
-from unbend.estimators.unfolding import UnfoldingEmbedding, nothing_to_unfold
+from unbend.estimators.unfolding import UnfoldedKernel, UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
 from unbend.mvu import locally_complete, of_graph, unfold
 
@@ -80,10 +79,10 @@ class MVU(UnfoldingEmbedding):
         "factor of it of few columns, for any number; 'auto' explains its choice in the report.",
     )
 
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        neighbors = part.neighbors
+    def _kernel(self, component: Component) -> UnfoldedKernel:
+        neighbors = component.neighbors
         if self.complete:
-            neighbors = locally_complete(part.space, neighbors)
+            neighbors = locally_complete(component.space, neighbors)
         edges, vertex = of_graph(undirected(neighbors).lengths)
         if edges.m:
             found = unfold(
@@ -97,4 +96,4 @@ class MVU(UnfoldingEmbedding):
             )
         else:
             found = nothing_to_unfold()
-        return self._unfolded(part, found, vertex)
+        return self._unfolded_kernel(component, found, vertex)

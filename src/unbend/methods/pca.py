@@ -9,9 +9,9 @@ from sklearn.decomposition import PCA as ScikitPCA
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen import signed
 from unbend.estimators.batches import open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding
+from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import generator, rows_of_numbers
-from unbend.estimators.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param
+from unbend.estimators.params import Choice, Integer, Real, declared, param
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
@@ -81,13 +81,7 @@ class PCA(Embedding):
     )
     tol: float = param(1e-10, Real(0), help="'em' and 'sensible' stop when an axis turns by less.")
     max_iter: int = param(5000, Integer(1), help="Iterations of 'em' and 'sensible' at most.")
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the iterative solvers; None is a fixed one, so that fits repeat.",
-    )
+    random_state: Any = seed_param("the iterative solvers")
 
     def fit(self, X: Any, y: None = None) -> "PCA":
         """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.

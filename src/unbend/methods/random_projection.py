@@ -8,12 +8,10 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import signed
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding
+from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import generator, rows_of_numbers
 from unbend.estimators.params import (
     FLAG,
-    NOTHING,
-    RANDOM,
     Choice,
     Integer,
     Real,
@@ -89,13 +87,7 @@ class RandomProjection(Embedding):
     beta: float = param(
         1.0, Real(0, closed=True), help="The bound holds with probability 1 − n^−beta."
     )
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the matrix; None is a fixed one, so that fits repeat.",
-    )
+    random_state: Any = seed_param("the random matrix")
 
     def fit(self, X: Any, y: None = None) -> "RandomProjection":
         """Draw a projection for the rows of X, which may be sparse.

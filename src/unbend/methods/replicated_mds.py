@@ -10,29 +10,19 @@ from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
 from unbend.estimators.inputs import generator
 from unbend.estimators.params import Choice, declared, param, shared
-from unbend.estimators.several import SeveralScaling
-from unbend.estimators.shepard import Shepard, tolerance
-from unbend.mds import (
-    FittedStress,
-    OwnStress,
-    Pairs,
-    Replicated,
-    majorise,
-    principal_axes,
-    quasi_newton,
-    starts,
-)
+from unbend.estimators.scaling import MultiScaling, Shepard, minimise, note_convergence
+from unbend.mds import FittedStress, OwnStress, Pairs, Replicated, principal_axes, starts
 from unbend.mds.pairs import mean_pairs
 from unbend.mds.placement import MeanOfCurves
 from unbend.mds.transformations import of_distances_size
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
-from unbend.report import Report, note, stage, warn
+from unbend.report import Report, stage
 from unbend.validation.threads import threads
 
 
 @final
 @declared
-class ReplicatedMDS(SeveralScaling):
+class ReplicatedMDS(MultiScaling):
     """Replicated multidimensional scaling: one configuration for several matrices.
 
     Minimises √(Σ_k Σ w_k (d − d̂_k)² / Σ_k Σ w_k d²), where d̂_k is the best function, of the given
@@ -92,12 +82,8 @@ class ReplicatedMDS(SeveralScaling):
             unit = mean.scaled()[0]
             start = starts.classical(unit, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
-            solver = majorise if self.solver == "smacof" else quasi_newton
-            tol = tolerance(self.tol, objective.rounding)
-            solution = solver(objective, start, tol, self.max_iter)
-            note(iterations=len(solution.history) - 1, converged=solution.converged)
-            if not solution.converged:
-                warn(f"stress was still falling after max_iter={self.max_iter}: raise it")
+            solution = minimise(objective, start, self.solver, self.tol, self.max_iter)
+            note_convergence(solution, self.solver, self.max_iter)
         with stage("coordinates"):
             x = solution.coordinates
             distances = pdist(x)

@@ -10,7 +10,7 @@ from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given, unknown
 from unbend.estimators.inputs import generator
 from unbend.estimators.params import declared
-from unbend.estimators.several import SeveralScaling
+from unbend.estimators.scaling import MultiScaling
 from unbend.mds.indscal import scalar_products, scale_individually
 from unbend.memory import reserve
 from unbend.report import Report, note, stage, warn
@@ -47,7 +47,7 @@ class LeastSquares:
 
 @final
 @declared
-class WeightedMDS(SeveralScaling):
+class WeightedMDS(MultiScaling):
     """Weighted multidimensional scaling: each matrix stretches the axes of one configuration.
 
     The INDSCAL model: d²_k(i, j) = Σ_a w_ka (x_ia − x_ja)², with a group configuration X and
@@ -106,7 +106,7 @@ class WeightedMDS(SeveralScaling):
             found = scale_individually(products, self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
-                warn(f"the loss was still falling after max_iter={self.max_iter}: raise it")
+                warn(f"INDSCAL did not converge in {self.max_iter} iterations. Increase max_iter.")
         with stage("coordinates"):
             squares = np.square(distances, dtype=np.float64).mean(axis=1)
             place = LeastSquares(found.configuration.copy(), found.weights.copy(), squares)
