@@ -63,13 +63,13 @@ class GeodesicKernel(Kernel):
                 else self.columns.coordinates(gram.mean_squares, weights)
             )
         place = GeodesicNystrom(part.space, part.rule, self.geodesics, gram, weights, means)
-        landmarks = np.arange(part.n) if self.landmarks is None else self.landmarks
-        return EmbeddingResult(coordinates, place, {"landmarks_": landmarks})
+        return EmbeddingResult(coordinates, place, {"landmarks_": self.columns.landmarks})
 
     @property
     def columns(self) -> KnownColumns:
         """Squared geodesics of all rows to the landmarks."""
-        return KnownColumns(self.geodesics, self.landmarks)
+        everyone = np.arange(self.component.n)
+        return KnownColumns(self.geodesics, everyone if self.landmarks is None else self.landmarks)
 
 
 def landmark_kernel(

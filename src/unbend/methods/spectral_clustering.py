@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.estimators.inputs import generator, plain_input
-from unbend.estimators.model import Model
+from unbend.estimators.embedding import Model
 from unbend.estimators.params import Choice, Integer, declared, param, shared, validate
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize

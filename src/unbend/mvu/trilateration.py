@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.extension import FromNeighbors
+from unbend.extension import NeighborExtension
 from unbend.local import barycentric_weights
 from unbend.neighbors.space import centered_gram, principal
 from unbend.report import step
@@ -14,7 +14,7 @@ from unbend.report import step
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trilateration(FromNeighbors):
+class Trilateration(NeighborExtension):
     """y = Σ w_j y_j with weights that fit the distances of a new row to its neighbours.
 
     A graph does not say how far these are from each other; the unfolding does, to the accuracy
