@@ -8,16 +8,16 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem
 from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
-from unbend.estimators.params import declared
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.report import step
+from unbend.validation.parameters import declare
 
 # Neighbourhoods handled at once: enough to batch, little enough to stay in cache.
 AT_ONCE = 2048
 
 
-@declared
+@declare
 class AlignmentEmbedding(NeighborhoodEmbedding):
     """Abstract: bottom eigenvectors of Σ SᵢBᵢSᵢ', with one block Bᵢ for each neighbourhood.
 

@@ -14,23 +14,23 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from unbend.arrays import FloatArray, is_sparse
 from unbend.atomic import atomic_fit
 from unbend.eigen import SOLVERS
-from unbend.estimators.params import (
-    NOTHING,
-    RANDOM,
-    SOLVER,
-    Choice,
-    Integer,
-    Threads,
-    declared,
-    param,
-    validate,
-)
 from unbend.extension import Extension
 from unbend.graphs.given import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
 from unbend.quality.preservation import agreement
 from unbend.report import Report, recording, stage
+from unbend.validation.parameters import (
+    NOTHING,
+    RANDOM,
+    SOLVER,
+    Choice,
+    Integer,
+    Threads,
+    check_parameters,
+    declare,
+    param,
+)
 
 # Neighbours that `score` compares, or as many as fewer rows allow.
 NEIGHBORS = 10
@@ -145,7 +145,7 @@ class Model(BaseEstimator, ABC):
         return diagram if report is None else diagram + report._repr_html_()
 
 
-@declared
+@declare
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
 
@@ -249,7 +249,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     @contextmanager
     def _fitting(self) -> Iterator[Report]:
         """Validate parameters and record a fit."""
-        validate(self)
+        check_parameters(self)
         with recording(type(self).__name__) as report:
             yield report
 
@@ -289,7 +289,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return int(self.embedding_.shape[1])
 
 
-@declared
+@declare
 class SpectralEmbedding(Embedding):
     """Abstract: an embedding by eigenvectors."""
 

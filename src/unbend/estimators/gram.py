@@ -10,13 +10,13 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom as ColumnSolver
 from unbend.eigen import column_solver, solve
 from unbend.estimators.embedding import SpectralEmbedding, seed_param, solver_param
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import NOTHING, Choice, declared, param
 from unbend.extension import Distances, Extension, Nystrom, Placement
 from unbend.gram import CenteredGram, SimilaritySquares, Squares, negative_share
 from unbend.gram.columns import ColumnPasses, SimilarityColumns, scale_by_columns
 from unbend.neighbors import PointSpace, Space
 from unbend.report import Report, note, stage, warn
+from unbend.validation.parameters import NOTHING, Choice, declare, param
+from unbend.validation.random_state import generator
 
 
 def repair_param() -> Any:
@@ -74,7 +74,7 @@ def similarity_columns(
     return ColumnInput(columns, chosen, squares, Squares(squared=True), space, dtype, attributes)
 
 
-@declared
+@declare
 class GramEmbedding(SpectralEmbedding):
     """Abstract: top eigenvectors of a Gram matrix, scaled by √λ and extended by Nyström."""
 

@@ -7,11 +7,11 @@ from scipy.sparse import csr_array
 from sklearn.cluster import MiniBatchKMeans
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.estimators.params import Choice, param
 from unbend.graphs import Paths, geodesics
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics.norms import Wrapped
 from unbend.report import step
+from unbend.validation.parameters import Choice, param
 from unbend.validation.threads import in_new_thread
 
 LANDMARKS = ("maxmin", "random", "kmeans")

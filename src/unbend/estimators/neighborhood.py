@@ -16,20 +16,7 @@ from unbend.estimators.embedding import (
     solver_param,
     threads_param,
 )
-from unbend.estimators.inputs import class_numbers, generator, new_rows, open_space
-from unbend.estimators.params import (
-    COUNTS,
-    FLAG,
-    FUNCTION,
-    INDEX,
-    MAPPING,
-    NOTHING,
-    Choice,
-    Integer,
-    Real,
-    declared,
-    param,
-)
+from unbend.estimators.inputs import class_numbers, new_rows, open_space
 from unbend.estimators.search import AUTO, Needs, NeighborSearch
 from unbend.extension import (
     Barycentric,
@@ -45,6 +32,20 @@ from unbend.graphs.connect import CONNECT, connect_components
 from unbend.neighbors import METRICS, NeighborIndex, Neighbors, NNDescent, Space, described
 from unbend.quality import repeated_directions
 from unbend.report import note, stage, warn
+from unbend.validation.parameters import (
+    COUNTS,
+    FLAG,
+    FUNCTION,
+    INDEX,
+    MAPPING,
+    NOTHING,
+    Choice,
+    Integer,
+    Real,
+    declare,
+    param,
+)
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Empty space between neighbouring components, relative to their mean width.
@@ -110,7 +111,7 @@ class LocalKernel(Kernel):
         return EmbeddingResult(spectrum.vectors, extension)
 
 
-@declared
+@declare
 class NeighborhoodEmbedding(SpectralEmbedding):
     """Abstract estimator of methods built on a neighbourhood graph."""
 

@@ -16,19 +16,6 @@ from unbend.estimators.dissimilarities import (
     whole_space,
 )
 from unbend.estimators.embedding import Embedding, seed_param, threads_param
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import (
-    FUNCTION,
-    MAPPING,
-    NOTHING,
-    Choice,
-    Integer,
-    Matching,
-    Real,
-    declared,
-    param,
-    shared,
-)
 from unbend.extension import Extension, barycentric_preimage
 from unbend.graphs.given import is_graph, lengths_of
 from unbend.mds import (
@@ -45,6 +32,19 @@ from unbend.mds import (
 from unbend.mds.pairs import euclidean_features, mean_pairs
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
+from unbend.validation.parameters import (
+    FUNCTION,
+    MAPPING,
+    NOTHING,
+    Choice,
+    Integer,
+    Matching,
+    Real,
+    declare,
+    inherit,
+    param,
+)
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Up to here the classical start is taken, which holds all distances in double precision.
@@ -107,7 +107,7 @@ def note_convergence(solution: Solution, solver: str, max_iter: int) -> None:
         warn(f"{name} did not converge in {max_iter} iterations. Increase max_iter.")
 
 
-@declared
+@declare
 class Scaling(Embedding):
     """Abstract: a configuration whose distances match the dissimilarities, by least stress."""
 
@@ -350,17 +350,17 @@ class Scaling(Embedding):
         return tags
 
 
-@declared
+@declare
 class MultiScaling(Embedding):
     """Abstract: one configuration for several matrices, or tables, of the same objects."""
 
-    metric: Any = shared(Scaling, "metric", default="precomputed")
-    metric_params: dict[str, Any] | None = shared(Scaling, "metric_params")
-    repair: str | None = shared(Scaling, "repair")
-    max_iter: int = shared(Scaling, "max_iter")
-    tol: Any = shared(Scaling, "tol")
-    random_state: Any = shared(Scaling, "random_state")
-    n_jobs: int | None = shared(Scaling, "n_jobs")
+    metric: Any = inherit(Scaling, "metric", default="precomputed")
+    metric_params: dict[str, Any] | None = inherit(Scaling, "metric_params")
+    repair: str | None = inherit(Scaling, "repair")
+    max_iter: int = inherit(Scaling, "max_iter")
+    tol: Any = inherit(Scaling, "tol")
+    random_state: Any = inherit(Scaling, "random_state")
+    n_jobs: int | None = inherit(Scaling, "n_jobs")
 
     @abstractmethod
     def _fit_all(self, report: Report, given: list[Given]) -> None:

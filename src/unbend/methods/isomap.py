@@ -9,9 +9,7 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom, Solver, Spectrum, column_solver, solve
 from unbend.estimators.gram import repair_param
-from unbend.estimators.inputs import generator
 from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
-from unbend.estimators.params import Choice, declared, param
 from unbend.extension import EmbeddingResult, GeodesicNystrom
 from unbend.gram import Gram, negative_share
 from unbend.gram.columns import ColumnScaling, KnownColumns, scale_by_columns
@@ -19,6 +17,8 @@ from unbend.gram.precision import kernel_geodesics
 from unbend.graphs import geodesics, undirected
 from unbend.quality import residual_variance
 from unbend.report import note, warn
+from unbend.validation.parameters import Choice, declare, param
+from unbend.validation.random_state import generator
 
 # Dimensions of the residual-variance curve, and rows it is measured on at most.
 CURVE, CURVE_ROWS = 10, 2000
@@ -98,7 +98,7 @@ class IsomapKernel(GeodesicKernel):
 
 
 @final
-@declared
+@declare
 class Isomap(NeighborhoodEmbedding):
     """Isometric feature mapping: distances along the data become straight distances.
 

@@ -9,7 +9,6 @@ from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import Nystrom
 from unbend.estimators.gram import ColumnInput, GramEmbedding, GramInput, similarity_columns
 from unbend.estimators.inputs import rows_of_numbers, square_similarities
-from unbend.estimators.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
 from unbend.extension import Extension
 from unbend.gram import CenteredGram, Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import ColumnPasses, FeatureColumns, SimilarityColumns
@@ -22,6 +21,7 @@ from unbend.gram.kernels import (
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
 from unbend.preimage import FixedPoint, LazyRidge
+from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, Real, declare, param
 
 # The parameters that each named kernel takes.
 KERNELS = {
@@ -39,7 +39,7 @@ POSITIVE = ("linear", "rbf", "laplacian", "cosine")
 
 
 @final
-@declared
+@declare
 class KernelPCA(GramEmbedding):
     """Kernel PCA: principal components in the feature space of a kernel.
 

@@ -2,20 +2,20 @@
 
 from typing import Any, ClassVar, final
 
-from unbend.estimators.inputs import generator
 from unbend.estimators.landmarks import choose_landmarks, landmark_count, landmarks_param
 from unbend.estimators.neighborhood import Component, NeighborhoodEmbedding
-from unbend.estimators.params import Choice, Integer, declared, param
 from unbend.graphs import undirected
 from unbend.methods.isomap import GeodesicKernel, landmark_kernel
 from unbend.report import note
+from unbend.validation.parameters import Choice, Integer, declare, param
+from unbend.validation.random_state import generator
 
 # Landmarks taken where the user names no number.
 AUTO = 200
 
 
 @final
-@declared
+@declare
 class LandmarkIsomap(NeighborhoodEmbedding):
     """Landmark Isomap: Isomap of a few landmarks, and every other row placed from them.
 

@@ -7,22 +7,23 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.eigen import signed, solve
 from unbend.estimators.embedding import Embedding, seed_param, threads_param
-from unbend.estimators.inputs import generator, new_rows, open_space
+from unbend.estimators.inputs import new_rows, open_space
 from unbend.estimators.landmarks import landmark_count, landmarks_of_space, landmarks_param
-from unbend.estimators.params import (
-    FUNCTION,
-    MAPPING,
-    NOTHING,
-    Choice,
-    Integer,
-    declared,
-    param,
-)
 from unbend.extension import Nystrom, barycentric_preimage
 from unbend.gram import Gram, Squares
 from unbend.gram.columns import Columns, pivot_weights
 from unbend.neighbors import METRICS, GraphSpace, Space, described
 from unbend.report import note, stage, warn
+from unbend.validation.parameters import (
+    FUNCTION,
+    MAPPING,
+    NOTHING,
+    Choice,
+    Integer,
+    declare,
+    param,
+)
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
@@ -30,7 +31,7 @@ AUTO = 100
 
 
 @final
-@declared
+@declare
 class LandmarkMDS(Embedding):
     """Landmark multidimensional scaling: classical scaling from the distances to a few rows.
 

@@ -8,10 +8,8 @@ from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, solve
 from unbend.eigen.shift_invert import analyse
-from unbend.estimators.inputs import generator
 from unbend.estimators.landmarks import choose_landmarks, landmark_count, landmarks_param
 from unbend.estimators.neighborhood import Component
-from unbend.estimators.params import Choice, Integer, Real, declared, param, shared
 from unbend.estimators.unfolding import (
     CONSTRAINTS,
     UnfoldedKernel,
@@ -24,6 +22,8 @@ from unbend.methods.lle import reconstruction_weights
 from unbend.mvu import Edges, Unfolding, of_graph, unfold_spanned
 from unbend.neighbors import GraphSpace, Neighbors
 from unbend.report import note, warn
+from unbend.validation.parameters import Choice, Integer, Real, declare, inherit, param
+from unbend.validation.random_state import generator
 
 # Landmarks taken where the user names no number.
 AUTO = 50
@@ -35,7 +35,7 @@ FAINT = 1e-9
 
 
 @final
-@declared
+@declare
 class LandmarkMVU(UnfoldingEmbedding):
     """Landmark maximum variance unfolding: MVU of a few landmarks that write all other rows.
 
@@ -119,7 +119,7 @@ class LandmarkMVU(UnfoldingEmbedding):
     reg: float = param(
         1e-4, Real(0), help="Ridge of the local weights, relative to the trace of the local Gram."
     )
-    tol: float = shared(UnfoldingEmbedding, "tol", default=1e-5)
+    tol: float = inherit(UnfoldingEmbedding, "tol", default=1e-5)
 
     def _kernel(self, component: Component) -> UnfoldedKernel:
         lengths = undirected(component.neighbors).lengths

@@ -7,14 +7,13 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.eigen import Nystrom, SpectralProblem, Spectrum, column_solver, signed
-from unbend.estimators.inputs import generator, open_space
+from unbend.estimators.inputs import open_space
 from unbend.estimators.neighborhood import (
     Component,
     Kernel,
     NeighborhoodEmbedding,
     note_redundancy,
 )
-from unbend.estimators.params import FUNCTION, NOTHING, Choice, Real, declared, param
 from unbend.estimators.search import Needs, Neighborhoods
 from unbend.extension import (
     EmbeddingResult,
@@ -36,6 +35,8 @@ from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Weight
 from unbend.neighbors import Neighbors, PointSpace
 from unbend.report import note, stage
+from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Neighbours from which rows are reconstructed, where no neighbours were searched.
@@ -43,7 +44,7 @@ PREIMAGE_NEIGHBORS = 10
 
 
 @final
-@declared
+@declare
 class LaplacianEigenmaps(NeighborhoodEmbedding):
     """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
 

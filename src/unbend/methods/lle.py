@@ -7,9 +7,9 @@ from scipy.sparse import csr_array
 
 from unbend.eigen import SpectralProblem
 from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
-from unbend.estimators.params import FLAG, Real, declared, param
 from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
+from unbend.validation.parameters import FLAG, Real, declare, param
 
 
 def reconstruction_weights(
@@ -41,7 +41,7 @@ def lle_kernel(component: Component, weights: csr_array, reg: float, nullity: in
 
 
 @final
-@declared
+@declare
 class LLE(NeighborhoodEmbedding):
     """Locally linear embedding: coordinates that the same local weights reconstruct.
 

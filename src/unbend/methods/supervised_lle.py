@@ -6,13 +6,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
-from unbend.estimators.params import Real, declared, param, shared
 from unbend.methods.lle import LLE, lle_kernel, reconstruction_weights
 from unbend.report import note
+from unbend.validation.parameters import Real, declare, inherit, param
 
 
 @final
-@declared
+@declare
 class SupervisedLLE(NeighborhoodEmbedding):
     """Supervised LLE: points are written more by the neighbours of their own class.
 
@@ -48,7 +48,7 @@ class SupervisedLLE(NeighborhoodEmbedding):
     """
 
     t: float = param(0.5, Real(0, closed=True, high=1), help="Share of the weights within classes.")
-    reg: float = shared(LLE, "reg")
+    reg: float = inherit(LLE, "reg")
     local_blocks: ClassVar[bool] = True
     supervised: ClassVar[bool] = True
 
