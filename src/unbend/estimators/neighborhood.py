@@ -1,7 +1,8 @@
 """Methods built on neighbourhoods: neighbours → connection → kernel → spectrum → coordinates."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen import Solver, SpectralProblem, Spectrum, solve
+from unbend.eigen import SpectralProblem, Spectrum, solve
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -70,7 +71,7 @@ class Component:
     threads: int
     labels: IntArray | None = None
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of rows."""
         return self.neighbors.n
@@ -84,14 +85,14 @@ class Component:
 
 @dataclass(frozen=True, eq=False)
 class Kernel(ABC):
-    """Abstract: the spectral problem of a component, and what follows from its solution."""
+    """Abstract: the spectral problem of a component, and what follows from its solution.
+
+    An approximation that has its `spectrum` already leaves nothing to solve.
+    """
 
     component: Component
     problem: SpectralProblem
-
-    def solve(self, count: int, solver: Solver | str, rng: np.random.Generator) -> Spectrum:
-        """Find the wanted end of the spectrum."""
-        return solve(self.problem, count, solver, rng, self.component.threads)
+    spectrum: Spectrum | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def embed(self, spectrum: Spectrum) -> EmbeddingResult:
@@ -284,13 +285,16 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         with stage("kernel"):
             kernel = self._kernel(component)
         with stage("spectrum"):
-            rng = generator(self.random_state)
-            spectrum = kernel.solve(self.n_components, self.eigen_solver, rng)
+            spectrum = self._solve(kernel) if kernel.spectrum is None else kernel.spectrum
             check_spectrum(kernel.problem, spectrum)
             result = kernel.embed(spectrum)
         eigenvalues = _eigenvalues(spectrum.values, spectrum.next_value)
         attributes = {**eigenvalues, **result.attributes}
         return EmbeddingResult(result.coordinates, result.extension, attributes)
+
+    def _solve(self, kernel: Kernel) -> Spectrum:
+        rng, threads = generator(self.random_state), kernel.component.threads
+        return solve(kernel.problem, self.n_components, self.eigen_solver, rng, threads)
 
 
 def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:

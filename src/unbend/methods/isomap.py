@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen import Nystrom, Solver, Spectrum, column_solver, solve
+from unbend.eigen import Nystrom, Spectrum, column_solver, solve
 from unbend.estimators.gram import repair_param
 from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
 from unbend.extension import EmbeddingResult, GeodesicNystrom
@@ -41,13 +41,6 @@ class GeodesicKernel(Kernel):
     gram: Gram
     landmarks: IntArray | None = None
     scaling: ColumnScaling | None = None
-
-    def solve(self, count: int, solver: Solver | str, rng: np.random.Generator) -> Spectrum:
-        """Find the top of the spectrum, which the approximation has already."""
-        if self.scaling is None:
-            return super().solve(count, solver, rng)
-        note(rows=self.component.n, end="top", wanted=count, solver=repr(solver), converged=True)
-        return self.scaling.spectrum
 
     def embed(self, spectrum: Spectrum) -> EmbeddingResult:
         """Scale the eigenvectors by √λ, and extend them by Nyström's formula."""
@@ -194,9 +187,15 @@ class Isomap(NeighborhoodEmbedding):
         )
         kernel = landmark_kernel(component, landmarks, distances)
         scaling = scale_by_columns(kernel.columns, self.n_components, kernel.gram.accuracy)
-        note(precision=str(distances.dtype))
+        note(precision=str(distances.dtype), solver=repr(solver))
         return IsomapKernel(
-            component, kernel.problem, kernel.geodesics, kernel.gram, landmarks, scaling
+            component,
+            kernel.problem,
+            kernel.geodesics,
+            kernel.gram,
+            landmarks,
+            scaling,
+            spectrum=scaling.spectrum,
         )
 
     def _geodesics(self, lengths: csr_array, threads: int) -> FloatArray:
