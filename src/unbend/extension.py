@@ -98,7 +98,7 @@ class Nystrom:
     """Eigenvectors of a Gram matrix of distances, extended to new samples (Bengio et al., 2004).
 
     y = −½ (s(x) − s̄)' W, with s(x) the squared distances to the fitted rows, s̄ their mean over
-    the fitted rows, and W = V √λ / λ. Centring over the fitted rows drops out since V ⊥ 1.
+    the fitted rows, and W = V √λ / λ. Centering over the fitted rows drops out since V ⊥ 1.
     """
 
     distances: Distances

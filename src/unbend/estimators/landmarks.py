@@ -106,7 +106,7 @@ def _nearest_to_centers(count: int, space: Space, rng: np.random.Generator) -> I
     if not isinstance(space, PointSpace):
         raise ValueError("landmarks='kmeans' needs points: use 'maxmin' or 'random' with distances")
     seed = int(rng.integers(2**31))
-    # As the metric sees them: rows that it takes for near must share a centre.
+    # As the metric sees them: rows that it takes for near must share a center.
     seen = space.features
     if isinstance(space.metric.norm, Wrapped):
         # Angles have no mean, but points of circles do.
@@ -116,7 +116,7 @@ def _nearest_to_centers(count: int, space: Space, rng: np.random.Generator) -> I
     in_new_thread(lambda: means.fit(features.points))
     nearest, _ = features.nearest_of(means.cluster_centers_, 1)
     landmarks = np.unique(nearest)
-    # Two centres may share their nearest row: fill up with rows at random.
+    # Two centers may share their nearest row: fill up with rows at random.
     others = np.setdiff1d(np.arange(space.n), landmarks)
     extra = rng.choice(others, count - len(landmarks), replace=False)
     return np.sort(np.concatenate((landmarks, extra)))

@@ -61,7 +61,7 @@ class CenteredGram(ABC):
 
     @abstractmethod
     def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
-        """Compute the kernel of some rows, centred among them, and how to carry its vectors."""
+        """Compute the kernel of some rows, centered among them, and how to carry its vectors."""
 
     @property
     def accuracy(self) -> float:
@@ -124,7 +124,7 @@ class CenteredGram(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PointGram(CenteredGram):
-    """CC' for centred points C: what −½ H D² H is for the Euclidean distances between them.
+    """CC' for centered points C: what −½ H D² H is for the Euclidean distances between them.
 
     Products go through C, so neither distances nor kernel are computed, and memory is that of the
     points.
@@ -137,24 +137,24 @@ class PointGram(CenteredGram):
            [-1.,  1.]])
     """
 
-    centred: FloatArray
+    centered: FloatArray
 
     @classmethod
     def of(cls, points: FloatArray) -> "PointGram":
-        """Centre points."""
-        centred = points - points.mean(axis=0)
+        """Center points."""
+        centered = points - points.mean(axis=0)
         # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
-        centred -= centred.mean(axis=0)
-        return cls(centred)
+        centered -= centered.mean(axis=0)
+        return cls(centered)
 
     @property
     def n(self) -> int:
         """Number of rows."""
-        return len(self.centred)
+        return len(self.centered)
 
     @cached_property
     def _lengths(self) -> FloatArray:
-        return np.asarray(np.square(self.centred).sum(axis=1))
+        return np.asarray(np.square(self.centered).sum(axis=1))
 
     @property
     def mean_squares(self) -> FloatArray:
@@ -167,19 +167,19 @@ class PointGram(CenteredGram):
         return float(self._lengths.sum())
 
     def _product(self, vectors: FloatArray) -> FloatArray:
-        return np.asarray(self.centred @ (self.centred.T @ vectors))
+        return np.asarray(self.centered @ (self.centered.T @ vectors))
 
     def formed(self) -> FloatArray:
         """Compute all inner products."""
-        return np.asarray(self.centred @ self.centred.T)
+        return np.asarray(self.centered @ self.centered.T)
 
     def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
-        if self.centred.shape[1] <= len(rows):
+        if self.centered.shape[1] <= len(rows):
             # The same eigenvalues, from all rows, for less than the kernel of some takes.
-            small = self.centred.T @ self.centred
-            return small * (len(rows) / self.n), lambda vectors: np.asarray(self.centred @ vectors)
-        some = self.centred[rows] - self.centred[rows].mean(axis=0)
-        return some @ some.T, lambda vectors: np.asarray(self.centred @ (some.T @ vectors))
+            small = self.centered.T @ self.centered
+            return small * (len(rows) / self.n), lambda vectors: np.asarray(self.centered @ vectors)
+        some = self.centered[rows] - self.centered[rows].mean(axis=0)
+        return some @ some.T, lambda vectors: np.asarray(self.centered @ (some.T @ vectors))
 
 
 def negative_share(gram: CenteredGram, spectrum: Spectrum, rng: np.random.Generator) -> float:

@@ -68,9 +68,9 @@ class ColumnPasses(ABC):
         return np.asarray(np.sum(sums, axis=0) / self.n)
 
     def block(self) -> FloatArray:
-        """Kernel −½ S of the landmarks, centred both ways where rows have a constant of their own.
+        """Kernel −½ S of the landmarks, centered both ways where rows have a constant of their own.
 
-        Their own mean will do: the columns are centred by that of all rows.
+        Their own mean will do: the columns are centered by that of all rows.
         """
         kernel = -0.5 * self.squares_between()
         if self.affine:
@@ -79,7 +79,7 @@ class ColumnPasses(ABC):
         return np.asarray(kernel)
 
     def moments(self, root: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean of every column of S, and (CR)'(CR) of C = −½ S centred: one pass gives both."""
+        """Mean of every column of S, and (CR)'(CR) of C = −½ S centered: one pass gives both."""
         near = self.squares_between().mean(axis=0)
 
         def work(squares: FloatArray) -> FloatArray:
@@ -97,7 +97,7 @@ class ColumnPasses(ABC):
         return mean, (cross - self.n * np.outer(shift, shift)) / 4
 
     def factor(self, mean: FloatArray) -> FloatArray:
-        """Triangular R with R'R = C'C of the columns C = −½ S, centred by a mean.
+        """Triangular R with R'R = C'C of the columns C = −½ S, centered by a mean.
 
         It keeps the small singular values of C that C'C, with their squares, would lose.
         """
@@ -113,7 +113,7 @@ class ColumnPasses(ABC):
         return factor
 
     def coordinates(self, mean: FloatArray, weights: FloatArray) -> FloatArray:
-        """Coordinates of all rows: centred, since `mean` is the mean of all."""
+        """Coordinates of all rows: centered, since `mean` is the mean of all."""
         coordinates = np.empty((self.n, weights.shape[1]))
         for rows, block in self.map_blocks(lambda squares: -0.5 * (squares - mean) @ weights):
             coordinates[rows] = block
@@ -234,8 +234,8 @@ def scale_by_columns(columns: ColumnPasses, count: int, accuracy: float = 0.0) -
     unsigned = columns.coordinates(mean, weights)
     coordinates = signed(unsigned)
     weights *= np.where(np.sum(coordinates * unsigned, axis=0) < 0, -1.0, 1.0)
-    centred = block - block.mean(axis=0)
-    spectrum = np.linalg.eigvalsh(centred - centred.mean(axis=1, keepdims=True))
+    centered = block - block.mean(axis=0)
+    spectrum = np.linalg.eigvalsh(centered - centered.mean(axis=1, keepdims=True))
     size = float(np.abs(spectrum).sum())
     negative = float(-spectrum[spectrum < 0].sum()) / size if size > 0 else 0.0
     trace = float(spectrum.sum()) * (columns.n - 1) / max(len(block) - 1, 1)

@@ -41,7 +41,7 @@ class Squares:
 class SimilaritySquares:
     """Squared distances that similarities k stand for: k(x, x) + k_jj − 2 k(x, x_j).
 
-    For new rows k(x, x) is left out: centring drops any constant of a row.
+    For new rows k(x, x) is left out: centering drops any constant of a row.
     """
 
     diagonal: FloatArray
@@ -111,9 +111,9 @@ class Gram(CenteredGram):
 
     def _product(self, vectors: FloatArray) -> FloatArray:
         """Products with the kernel, row block by row block."""
-        centred = vectors - vectors.mean(axis=0)
-        result = self._times(np.ascontiguousarray(centred, dtype=np.float64))
-        return np.asarray(-0.5 * (result - result.mean(axis=0)) + self.spectrum_shift * centred)
+        centered = vectors - vectors.mean(axis=0)
+        result = self._times(np.ascontiguousarray(centered, dtype=np.float64))
+        return np.asarray(-0.5 * (result - result.mean(axis=0)) + self.spectrum_shift * centered)
 
     def formed(self) -> FloatArray:
         """Compute the kernel itself, for the few rows that LAPACK takes as a whole."""
@@ -136,10 +136,10 @@ class Gram(CenteredGram):
         return max(single, super().accuracy)
 
     def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
-        centred = np.array(self.squares(self.distances[rows]), dtype=np.float64)
-        centred -= centred.mean(axis=0)
-        small = centred[:, rows] - centred[:, rows].mean(axis=1, keepdims=True)
-        return -0.5 * small, lambda vectors: np.asarray(centred.T @ vectors)
+        centered = np.array(self.squares(self.distances[rows]), dtype=np.float64)
+        centered -= centered.mean(axis=0)
+        small = centered[:, rows] - centered[:, rows].mean(axis=1, keepdims=True)
+        return -0.5 * small, lambda vectors: np.asarray(centered.T @ vectors)
 
     def repair(self, how: str | None) -> "Gram":
         """Make the kernel positive semidefinite; return it as it is if it is so, or for None.
@@ -159,7 +159,7 @@ class Gram(CenteredGram):
         return replace(self, squares=Squares(constant=tau), spectrum_shift=tau**2 / 2)
 
     def lowest(self) -> float:
-        """Smallest eigenvalue on centred vectors; zero where it is negative by rounding alone."""
+        """Smallest eigenvalue on centered vectors; zero where it is negative by rounding alone."""
         return self._lowest(None)[0]
 
     def _lowest(self, start: FloatArray | None) -> tuple[float, FloatArray]:

@@ -207,7 +207,7 @@ def fat_rows(
     sketch: Sketch = "gaussian",
     rng: np.random.Generator | None = None,
 ) -> FloatArray:
-    """Coordinates of centred rows by an anisotropic transformation of them (book Remark 15.2).
+    """Coordinates of centered rows by an anisotropic transformation of them (book Remark 15.2).
 
     The columns of X take the place of those of a kernel: with Q a basis of some of them, or of
     mixtures, the coordinates are Q times the principal components of Q'X.
@@ -221,20 +221,20 @@ def fat_rows(
     """
     _check_mode(mode)
     points = np.asarray(multiplied(rows), dtype=np.float64)
-    centred = finite(points) - np.mean(points, axis=0)
+    centered = finite(points) - np.mean(points, axis=0)
     rng = np.random.default_rng(0) if rng is None else rng
-    n, width = centred.shape
+    n, width = centered.shape
     d = whole_number("d", d, min(n, width))
     size = min(d + BESIDE if m is None else m, n, width)
     if size < d:
         raise ValueError(f"m={size} vectors cannot hold {d}: use at least {d}, and as many columns")
     if mode == "prat":
-        wrap = sketched(centred, size, sketch, rng)
+        wrap = sketched(centered, size, sketch, rng)
     else:
-        norms = np.linalg.norm(centred, axis=0) if mode == "gat" else rng.permutation(width)
-        wrap = centred[:, np.argsort(-norms, kind="stable")[:size]]
+        norms = np.linalg.norm(centered, axis=0) if mode == "gat" else rng.permutation(width)
+        wrap = centered[:, np.argsort(-norms, kind="stable")[:size]]
     basis = np.linalg.qr(wrap)[0]
-    left, singular, _ = np.linalg.svd(basis.T @ centred, full_matrices=False)
+    left, singular, _ = np.linalg.svd(basis.T @ centered, full_matrices=False)
     return np.asarray(basis @ (left[:, :d] * singular[:d]))
 
 

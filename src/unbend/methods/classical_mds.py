@@ -37,7 +37,7 @@ class ClassicalMDS(GramEmbedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes.
+        Coordinates, centered, in principal axes.
     eigenvalues_ : array (n_components,)
         Top eigenvalues of K.
     energy_loss_ : float
@@ -140,11 +140,11 @@ class ClassicalMDS(GramEmbedding):
         points = space.points
         if self.metric == "euclidean" and self.repair is None:
             # The coordinates are principal components: the rows depend on them linearly.
-            # Of a few rows neither is centred: the regression has a constant of its own.
-            mean, centre = points.mean(axis=0), embedding.mean(axis=0)
-            back = np.linalg.pinv(embedding - centre, np.finfo(np.float64).eps * len(points))
+            # Of a few rows neither is centered: the regression has a constant of its own.
+            mean, center = points.mean(axis=0), embedding.mean(axis=0)
+            back = np.linalg.pinv(embedding - center, np.finfo(np.float64).eps * len(points))
             axes = back @ (points - mean)
-            return LinearInverse(mean - centre @ axes, axes)
+            return LinearInverse(mean - center @ axes, axes)
         return barycentric_preimage(space, embedding)
 
     def _new_rows(self, X: Any) -> FloatArray:

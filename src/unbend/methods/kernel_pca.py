@@ -43,7 +43,7 @@ POSITIVE = ("linear", "rbf", "laplacian", "cosine")
 class KernelPCA(GramEmbedding):
     """Kernel PCA: principal components in the feature space of a kernel.
 
-    The coordinates are the top eigenvectors of the centred kernel H K H, scaled by √λ; new rows
+    The coordinates are the top eigenvectors of the centered kernel H K H, scaled by √λ; new rows
     are placed by the Nyström formula. With ``eigen_solver=Nystrom(m)`` the kernel is never formed:
     m of its columns are made, twice, a block of rows at a time, and a million rows are no trouble.
 
@@ -56,7 +56,7 @@ class KernelPCA(GramEmbedding):
     embedding_ : array (n_samples, n_components)
         Coordinates.
     eigenvalues_ : array (n_components,)
-        Top eigenvalues of the centred kernel.
+        Top eigenvalues of the centered kernel.
     gamma_ : float
         The width that was used.
     energy_loss_ : float

@@ -44,7 +44,7 @@ class LandmarkMDS(Embedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes, in the units of the distances.
+        Coordinates, centered, in principal axes, in the units of the distances.
     eigenvalues_ : array (n_components,)
         Squared lengths of the coordinates: about the eigenvalues of the whole kernel.
     landmarks_ : array (m,)

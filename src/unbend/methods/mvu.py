@@ -15,7 +15,7 @@ from unbend.validation.random_state import generator
 class MVU(UnfoldingEmbedding):
     """Maximum variance unfolding: pull the points apart as far as their neighbours allow.
 
-    Maximises tr K over kernels K ⪰ 0 of centred points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
+    Maximises tr K over kernels K ⪰ 0 of centered points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
     neighbours, or with springs in place of bounds: a semidefinite program. The coordinates are the
     top eigenvectors of K, scaled by √λ. What it finds is bounded from above by a proof, and a fit
     that is not shown to be optimal says so.

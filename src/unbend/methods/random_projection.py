@@ -215,9 +215,9 @@ class RandomProjection(Embedding):
         return tags
 
 
-def _principal_turn(centred: FloatArray) -> FloatArray:
+def _principal_turn(centered: FloatArray) -> FloatArray:
     """Principal axes, with signs that do not depend on how they were found."""
-    return signed(np.linalg.svd(centred, full_matrices=False)[2].T).T
+    return signed(np.linalg.svd(centered, full_matrices=False)[2].T).T
 
 
 def _squares(rows: Any, embedding: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -32,7 +32,7 @@ class ReplicatedMDS(MultiScaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes, of the root mean square of all dissimilarities.
+        Coordinates, centered, in principal axes, of the root mean square of all dissimilarities.
     stress_ : float
         The minimum, a stress-1.
     stress_per_matrix_ : array (k,)

@@ -20,7 +20,7 @@ from unbend.validation.random_state import generator
 class LeastSquares:
     """Place rows (k, m, n) by their scalar products with the group configuration.
 
-    With b_k = −½ (δ_k² − its mean) centred, b_k ≈ X diag(w_k) y for every matrix k.
+    With b_k = −½ (δ_k² − its mean) centered, b_k ≈ X diag(w_k) y for every matrix k.
     """
 
     configuration: FloatArray
@@ -57,7 +57,7 @@ class WeightedMDS(MultiScaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Group configuration, centred, of unit variance along each axis; the axes of greatest
+        Group configuration, centered, of unit variance along each axis; the axes of greatest
         total weight first.
     weights_ : array (k, n_components)
         Weights of the axes in each matrix, in squared units of its distances.

@@ -87,7 +87,7 @@ RULES: dict[str, Any] = {
     "LazyRidge": lambda v: v.points.ndim == 2 and _table(v.embedding, len(v.points)),
     "FixedPoint": lambda v: v.points.ndim == 2 and _table(v.weights, len(v.points)),
     "Similarities": lambda v: (
-        v.points.ndim == 2 and (v.centre is None or v.centre.shape == v.points.shape[1:])
+        v.points.ndim == 2 and (v.center is None or v.center.shape == v.points.shape[1:])
     ),
 }
 
