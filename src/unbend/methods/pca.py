@@ -117,9 +117,9 @@ class PCA(Embedding):
     def fit_batches(self, batches: Iterable[Any]) -> "PCA":
         """Fit to rows that come some at a time, in memory for one batch and an n_features² array.
 
-        The batches are gone through twice: for the mean, and for a triangular factor of the centered
-        rows, whose singular vectors are theirs. The result is that of `fit` on all rows, up to
-        rounding, but `embedding_` has no rows: use `transform` on each batch.
+        The batches are read twice: for the mean, and for a triangular factor of the centered rows,
+        whose singular vectors are theirs. The result is that of `fit` on all rows, up to rounding,
+        but `embedding_` has no rows: use `transform` on each batch.
 
         Parameters
         ----------
