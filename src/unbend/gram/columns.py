@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -162,29 +162,35 @@ class KnownColumns(ColumnPasses):
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureColumns(ColumnPasses):
-    """Squared distances of all points to some of them in feature space."""
+class PointColumns(ColumnPasses):
+    """Abstract: columns that a function of points gives."""
 
     points: FloatArray
     landmarks: IntArray
     of_points: Callable[[FloatArray], FloatArray]
-    entry_bytes: ClassVar[int] = 64
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.points)
 
+
+@final
+class FeatureColumns(PointColumns):
+    """Squared distances of all points to some of them in feature space."""
+
+    entry_bytes: ClassVar[int] = 64
+
     def squares(self, rows: IntArray) -> FloatArray:
         """Squared distances of some points to the landmarks."""
         return self.of_points(self.points[rows])
 
 
-class SimilarityColumns(FeatureColumns):
-    """−2 k(x, x_j) of all points with some of them; `of_points` is k."""
+@final
+class SimilarityColumns(PointColumns):
+    """−2 k(x, x_j) of all points with some of them, for a kernel k."""
 
     affine: ClassVar[bool] = False
-    entry_bytes: ClassVar[int] = 16
 
     def squares(self, rows: IntArray) -> FloatArray:
         """−2 k of some points with the landmarks."""

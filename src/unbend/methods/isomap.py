@@ -28,6 +28,7 @@ DOUBLE_ROWS = 1000
 SINGLE_RANGE = (1e-30, 1e30)
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class GeodesicKernel(Kernel):
     """Classical scaling of the geodesics between landmarks, which place all rows.
@@ -41,10 +42,27 @@ class GeodesicKernel(Kernel):
     gram: Gram
     landmarks: IntArray | None = None
     scaling: ColumnScaling | None = None
+    check_rounding: bool = False
+
+    @classmethod
+    def of_landmarks(
+        cls, component: Component, landmarks: IntArray, distances: FloatArray
+    ) -> "GeodesicKernel":
+        """Take the distances (m, n) between the landmarks and all rows."""
+        to_landmarks = np.ascontiguousarray(distances.T)
+        gram = Gram(to_landmarks[landmarks], threads=component.threads)
+        return cls(component, gram.problem(), to_landmarks, gram, landmarks)
+
+    def approximate(self, count: int) -> "GeodesicKernel":
+        """Take Nyström's approximation by the columns of the landmarks."""
+        scaling = scale_by_columns(self._columns, count, self.gram.accuracy)
+        return replace(self, scaling=scaling, spectrum=scaling.spectrum)
 
     def embed(self, spectrum: Spectrum) -> EmbeddingResult:
         """Scale the eigenvectors by √λ, and extend them by Nyström's formula."""
         part, gram, means = self.component, self.gram, None
+        if self.check_rounding:
+            _check_rounding(spectrum)
         if self.scaling is not None:
             coordinates, weights = self.scaling.coordinates, self.scaling.weights
             means = self.scaling.mean
@@ -53,41 +71,21 @@ class GeodesicKernel(Kernel):
             coordinates = (
                 gram.coordinates(spectrum)
                 if self.landmarks is None
-                else self.columns.coordinates(gram.mean_squares, weights)
+                else self._columns.coordinates(gram.mean_squares, weights)
             )
         place = GeodesicNystrom(part.space, part.rule, self.geodesics, gram, weights, means)
-        return EmbeddingResult(coordinates, place, {"landmarks_": self.columns.landmarks})
+        attributes = {
+            "landmarks_": self._columns.landmarks,
+            "geodesics_": self.geodesics,
+            "_gram": gram,
+            "_spectrum": None if self.scaling else spectrum,
+        }
+        return EmbeddingResult(coordinates, place, attributes)
 
     @property
-    def columns(self) -> KnownColumns:
-        """Squared geodesics of all rows to the landmarks."""
+    def _columns(self) -> KnownColumns:
         everyone = np.arange(self.component.n)
         return KnownColumns(self.geodesics, everyone if self.landmarks is None else self.landmarks)
-
-
-def landmark_kernel(
-    component: Component, landmarks: IntArray, distances: FloatArray
-) -> GeodesicKernel:
-    """Kernel of landmarks, from the distances (m, n) between them and all rows."""
-    to_landmarks = np.ascontiguousarray(distances.T)
-    gram = Gram(to_landmarks[landmarks], threads=component.threads)
-    return GeodesicKernel(component, gram.problem(), to_landmarks, gram, landmarks)
-
-
-@dataclass(frozen=True, eq=False)
-class IsomapKernel(GeodesicKernel):
-    """Also what Isomap reports of its geodesics."""
-
-    check_rounding: bool = False
-
-    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
-        """Keep the geodesics and, unless approximated, the spectrum."""
-        if self.check_rounding:
-            _check_rounding(spectrum)
-        result = super().embed(spectrum)
-        known = None if self.scaling else spectrum
-        more = {"geodesics_": self.geodesics, "_gram": self.gram, "_spectrum": known}
-        return replace(result, attributes={**result.attributes, **more})
 
 
 @final
@@ -151,7 +149,7 @@ class Isomap(NeighborhoodEmbedding):
     isometric: ClassVar[bool] = True
     of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
 
-    def _kernel(self, component: Component) -> IsomapKernel:
+    def _kernel(self, component: Component) -> GeodesicKernel:
         lengths = undirected(component.neighbors).lengths
         solver = column_solver(self.eigen_solver)
         if solver is not None:
@@ -165,11 +163,11 @@ class Isomap(NeighborhoodEmbedding):
             precision=str(distances.dtype),
         )
         single = self.precision == "single"
-        return IsomapKernel(component, gram.problem(), distances, gram, check_rounding=single)
+        return GeodesicKernel(component, gram.problem(), distances, gram, check_rounding=single)
 
     def _column_kernel(
         self, component: Component, lengths: csr_array, solver: Nystrom
-    ) -> IsomapKernel:
+    ) -> GeodesicKernel:
         """Geodesics from a few rows only, from which the kernel is approximated."""
         if self.repair is not None:
             raise ValueError(
@@ -185,18 +183,9 @@ class Isomap(NeighborhoodEmbedding):
             threads=component.threads,
             instead="use a smaller m, or LTSA",
         )
-        kernel = landmark_kernel(component, landmarks, distances)
-        scaling = scale_by_columns(kernel.columns, self.n_components, kernel.gram.accuracy)
         note(precision=str(distances.dtype), solver=repr(solver))
-        return IsomapKernel(
-            component,
-            kernel.problem,
-            kernel.geodesics,
-            kernel.gram,
-            landmarks,
-            scaling,
-            spectrum=scaling.spectrum,
-        )
+        kernel = GeodesicKernel.of_landmarks(component, landmarks, distances)
+        return kernel.approximate(self.n_components)
 
     def _geodesics(self, lengths: csr_array, threads: int) -> FloatArray:
         """Geodesics between all rows, in the precision that was asked for or is needed."""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 from unbend.estimators.landmarks import choose_landmarks, landmark_count, landmarks_param
 from unbend.estimators.neighborhood import Component, NeighborhoodEmbedding
 from unbend.graphs import undirected
-from unbend.methods.isomap import GeodesicKernel, landmark_kernel
+from unbend.methods.isomap import GeodesicKernel
 from unbend.report import note
 from unbend.validation.parameters import Choice, Integer, declare, param
 from unbend.validation.random_state import generator
@@ -30,7 +30,10 @@ class LandmarkIsomap(NeighborhoodEmbedding):
     eigenvalues_ : array (n_components,)
         Top eigenvalues of the landmarks' kernel.
     landmarks_ : array (m,)
-        The landmarks, as rows of the distinct fitted rows (of the first part, where several).
+        The landmarks, as rows of the distinct fitted rows (of the largest component, where each is
+        embedded separately).
+    geodesics_ : array (n, m)
+        Geodesic distances of the distinct rows to the landmarks.
     component_ : array (n_samples,)
         Component of the graph that each row was in.
     report_ : Report
@@ -57,6 +60,7 @@ class LandmarkIsomap(NeighborhoodEmbedding):
     )
     landmarks: str = landmarks_param()
     isometric: ClassVar[bool] = True
+    of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
 
     def _kernel(self, component: Component) -> GeodesicKernel:
         d = self.n_components
@@ -70,4 +74,4 @@ class LandmarkIsomap(NeighborhoodEmbedding):
             component.threads,
         )
         note(landmarks=count, chosen=self.landmarks)
-        return landmark_kernel(component, landmarks, distances)
+        return GeodesicKernel.of_landmarks(component, landmarks, distances)
