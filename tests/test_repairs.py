@@ -177,9 +177,9 @@ def test_the_additive_constant_is_the_least_that_leaves_nothing_negative(n, prec
 def test_repairs_are_lapacks_where_lanczos_finds_the_lowest_eigenvalue(repair, monkeypatch):
     rows = np.random.default_rng(0).normal(size=(700, 50))
     distances = cdist(rows, rows, "cityblock")
-    exact = Gram(distances).repaired(repair)
+    exact = Gram(distances).repair(repair)
     monkeypatch.setattr("unbend.gram.distances.DENSE_LOWEST", 600)
-    found = Gram(distances).repaired(repair)
+    found = Gram(distances).repair(repair)
     np.testing.assert_allclose(found.squares.constant, exact.squares.constant, rtol=1e-12)
     np.testing.assert_allclose(found.spectrum_shift, exact.spectrum_shift, rtol=1e-12)
     # The lowest eigenvalue of the repaired kernel is zero.

@@ -146,5 +146,5 @@ def test_a_repair_needs_all_geodesics_and_says_so():
 
 
 def test_too_few_columns_are_refused():
-    with pytest.raises(ValueError, match="too little for 3 vectors"):
+    with pytest.raises(ValueError, match="fewer columns than the 3 vectors"):
         unbend.Isomap(n_components=3, eigen_solver=Nystrom(2)).fit(s_curve(200).points)

@@ -211,7 +211,7 @@ def test_a_number_of_columns_that_is_none_is_refused(m):
 @pytest.mark.parametrize("distinct", [1, 2])
 def test_duplicate_rows_have_fewer_coordinates_by_columns_too(model, distinct):
     points = np.repeat(np.random.default_rng(0).normal(size=(distinct, 3)), 50 // distinct, axis=0)
-    with pytest.warns(UserWarning, match=f"only {distinct - 1} eigenvalues are positive"):
+    with pytest.warns(UserWarning, match=f"only {distinct - 1} positive eigenvalues"):
         embedding = model.fit_transform(points)
     np.testing.assert_array_equal(embedding[:, distinct - 1 :], 0.0)
     np.testing.assert_array_equal(model.transform(points)[:, distinct - 1 :], 0.0)

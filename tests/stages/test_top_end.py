@@ -219,7 +219,7 @@ def test_too_small_a_ridge_is_told():
 
 
 def test_equal_rows_lie_at_the_origin():
-    with pytest.warns(UserWarning, match="only 0 eigenvalues"):
+    with pytest.warns(UserWarning, match="only 0 positive eigenvalues"):
         found = unbend.ClassicalMDS(n_components=2).fit_transform(np.full((50, 3), 0.1))
     assert not found.any()
 

@@ -21,7 +21,7 @@ KEPT = Path(__file__).parent / "kept"
 def models() -> dict[str, tuple[Any, Any]]:
     """Models that hold values of many kinds between them, each with new rows."""
     rng = np.random.default_rng(5)
-    rows = unbend.datasets.s_curve(12, random_state=5).points
+    rows = unbend.datasets.s_curve(11, random_state=5).points
     new = rows[:5] + 0.05
     twice = np.concatenate((rows, rows[:3], rows[:8] + 40.0))
     isomap = unbend.Isomap(

@@ -285,7 +285,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         with stage("kernel"):
             kernel = self._kernel(component)
         with stage("spectrum"):
-            spectrum = self._solve(kernel) if kernel.spectrum is None else kernel.spectrum
+            spectrum = self._solve(kernel)
             check_spectrum(kernel.problem, spectrum)
             result = kernel.embed(spectrum)
         eigenvalues = _eigenvalues(spectrum.values, spectrum.next_value)
@@ -293,8 +293,13 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         return EmbeddingResult(result.coordinates, result.extension, attributes)
 
     def _solve(self, kernel: Kernel) -> Spectrum:
-        rng, threads = generator(self.random_state), kernel.component.threads
-        return solve(kernel.problem, self.n_components, self.eigen_solver, rng, threads)
+        component, problem, spectrum = kernel.component, kernel.problem, kernel.spectrum
+        if spectrum is None:
+            rng, count = generator(self.random_state), self.n_components
+            return solve(problem, count, self.eigen_solver, rng, component.threads)
+        wanted, solver = len(spectrum.values), repr(self.eigen_solver)
+        note(rows=component.n, end=problem.end, wanted=wanted, solver=solver, converged=True)
+        return spectrum
 
 
 def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:

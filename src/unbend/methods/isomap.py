@@ -183,7 +183,7 @@ class Isomap(NeighborhoodEmbedding):
             threads=component.threads,
             instead="use a smaller m, or LTSA",
         )
-        note(precision=str(distances.dtype), solver=repr(solver))
+        note(precision=str(distances.dtype))
         kernel = GeodesicKernel.of_landmarks(component, landmarks, distances)
         return kernel.approximate(self.n_components)
 
