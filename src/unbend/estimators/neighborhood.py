@@ -17,7 +17,7 @@ from unbend.estimators.embedding import (
     solver_param,
     threads_param,
 )
-from unbend.estimators.inputs import class_numbers, new_rows, open_space
+from unbend.estimators.inputs import new_rows, open_space
 from unbend.estimators.search import AUTO, Needs, NeighborSearch
 from unbend.extension import (
     Barycentric,
@@ -33,6 +33,7 @@ from unbend.graphs.connect import CONNECT, connect_components
 from unbend.neighbors import METRICS, NeighborIndex, Neighbors, NNDescent, Space, described
 from unbend.quality import repeated_directions
 from unbend.report import note, stage, warn
+from unbend.validation.arrays import class_numbers
 from unbend.validation.parameters import (
     COUNTS,
     FLAG,

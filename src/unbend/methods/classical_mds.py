@@ -111,7 +111,7 @@ class ClassicalMDS(GramEmbedding):
                 "repair='additive_constant' needs distances, not similarities: use "
                 "repair='spectrum_shift'"
             )
-        kernel, dtype = square_similarities(self, X, "metric='kernel'")
+        kernel, dtype = square_similarities(self, X)
         squares = SimilaritySquares.of(kernel)
         gram = _gram(kernel).repair(self.repair)
         return GramInput(gram, squares, gram.squares, PointSpace(kernel), dtype)
@@ -124,7 +124,7 @@ class ClassicalMDS(GramEmbedding):
                 "eigen_solver='auto'"
             )
         if self.metric == "kernel":
-            kernel, dtype = square_similarities(self, X, "metric='kernel'")
+            kernel, dtype = square_similarities(self, X)
             chosen = solver.sample_columns(len(kernel), self.n_components, rng)
             return similarity_columns(kernel, chosen, dtype, {})
         space, dtype = self._open(X)

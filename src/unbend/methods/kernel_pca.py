@@ -117,7 +117,7 @@ class KernelPCA(GramEmbedding):
     def _build(self, X: Any) -> GramInput:
         self._check_preimage()
         if self.kernel == "precomputed":
-            kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
+            kernel, dtype = square_similarities(self, X)
             squares = SimilaritySquares.of(kernel)
             given = Gram(squares.between_fitted(kernel), Squares(squared=True))
             space = PointSpace(kernel)
@@ -145,7 +145,7 @@ class KernelPCA(GramEmbedding):
     def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> ColumnInput:
         self._check_preimage()
         if self.kernel == "precomputed":
-            kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
+            kernel, dtype = square_similarities(self, X)
             chosen = solver.sample_columns(len(kernel), self.n_components, rng)
             return similarity_columns(kernel, chosen, dtype, {"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
