@@ -11,8 +11,7 @@ import numpy as np
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
 from unbend.gram import Gram
-from unbend.graphs.diffusion import Affinity
-from unbend.graphs.weights import Weight
+from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
 from unbend.report import step

@@ -13,7 +13,7 @@ from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedd
 from unbend.estimators.search import Needs
 from unbend.extension import DiffusionExtension, EmbeddingResult, Rule
 from unbend.graphs import degrees, laplacian
-from unbend.graphs.diffusion import (
+from unbend.graphs.weights import (
     Affinity,
     diffusion_weights,
     edge_weights,
