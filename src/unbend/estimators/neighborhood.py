@@ -115,7 +115,15 @@ class LocalKernel(Kernel):
 
 @declare
 class NeighborhoodEmbedding(SpectralEmbedding):
-    """Abstract estimator of methods built on a neighbourhood graph."""
+    """Abstract estimator of methods built on a neighbourhood graph.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    """
 
     n_neighbors: Any = param(
         10,
@@ -199,39 +207,48 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         self
         """
         with self._fitting() as report:
-            workers, needs = threads(self.n_jobs), self._needs()
-            least = needs.rows(self.n_components)
-            space, dtype = open_space(self, X, workers, self._index())
-            with stage("neighbors"):
-                found = self._search(graph, needs).run(space)
-            with stage("graph"):
-                connection = connect_components(
-                    found.space, found.neighbors, self.connect, self.local_blocks
-                )
-                self._check_largest(len(connection.groups[0]), least)
-            labels = class_numbers(y, len(found.inverse))[found.first] if self.supervised else None
-            whole = Component(found.space, connection.neighbors, found.rule, workers, labels)
-            results = [
-                self._embed(whole if len(rows) == whole.n else whole.take(rows), least)
-                for rows in connection.groups
-            ]
-            with stage("coordinates"):
-                embedding, placement = arrange_components(
-                    found.space, connection.groups, results, self.isometric
-                )
-                k = max(found.rule.k, embedding.shape[1] + 1)
-                preimage = barycentric_preimage(found.space, embedding, k)
-        self._keep(
-            report,
-            embedding[found.inverse],
-            dtype,
-            placement,
-            preimage,
-            component_=connection.component[found.inverse],
-            _neighborhoods=found,
-            **self._merge_attributes([result.attributes for result in results]),
-        )
+            fitted = self._fit_columns(X, graph)
+            if fitted is None:
+                fitted = self._fit_graph(X, y, graph)
+        self._keep(report, **fitted)
         return self
+
+    def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
+        """Fit without a graph, for methods that can; None where a graph is wanted."""
+        return None
+
+    def _fit_graph(self, X: Any, y: Any, graph: Any) -> dict[str, Any]:
+        """Run all stages, and return what `_keep` takes."""
+        workers, needs = threads(self.n_jobs), self._needs()
+        least = needs.rows(self.n_components)
+        space, dtype = open_space(self, X, workers, self._index())
+        with stage("neighbors"):
+            found = self._search(graph, needs).run(space)
+        space, inverse = found.space, found.inverse
+        with stage("graph"):
+            connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
+            self._check_largest(len(connection.groups[0]), least)
+        labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
+        whole = Component(space, connection.neighbors, found.rule, workers, labels)
+        results = [
+            self._embed(whole if len(rows) == whole.n else whole.take(rows), least)
+            for rows in connection.groups
+        ]
+        with stage("coordinates"):
+            embedding, placement = arrange_components(
+                space, connection.groups, results, self.isometric
+            )
+            k = max(found.rule.k, embedding.shape[1] + 1)
+            preimage = barycentric_preimage(space, embedding, k)
+        return {
+            "embedding": embedding[inverse],
+            "dtype": dtype,
+            "extension": placement,
+            "preimage": preimage,
+            "component_": connection.component[inverse],
+            "_neighborhoods": found,
+            **self._merge_attributes([result.attributes for result in results]),
+        }
 
     @property
     def graph_(self) -> csr_array:

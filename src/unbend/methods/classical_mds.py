@@ -49,8 +49,6 @@ class ClassicalMDS(GramEmbedding):
     landmarks_ : array (m,)
         The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
         which the two numbers above are then estimated.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

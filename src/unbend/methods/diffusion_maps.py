@@ -85,10 +85,6 @@ class DiffusionMaps(NeighborhoodEmbedding):
         Eigenvalues of the walk, from the top, the trivial one left out.
     bandwidth_ : float
         The t of the affinity; not a number for self-tuning ones.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -119,10 +119,6 @@ class Isomap(NeighborhoodEmbedding):
     residual_variance_ : array
         1 − R² between geodesic and embedded distances with 1, 2, … coordinates. With landmarks:
         theirs.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

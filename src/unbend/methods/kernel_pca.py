@@ -67,8 +67,6 @@ class KernelPCA(GramEmbedding):
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used: all, or with `Nystrom` some; the two numbers
         above, and pre-images, then come from these alone.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

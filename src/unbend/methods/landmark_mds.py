@@ -49,8 +49,6 @@ class LandmarkMDS(Embedding):
         Squared lengths of the coordinates: about the eigenvalues of the whole kernel.
     landmarks_ : array (m,)
         The landmarks, as rows.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -58,8 +58,6 @@ class NonmetricMDS(Scaling):
         Share of each object in the squared stress.
     n_iter_ : int
         Iterations taken.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

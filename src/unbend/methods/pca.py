@@ -57,8 +57,6 @@ class PCA(Embedding):
         Mean variance of the directions left out; for ``sensible``, its maximum-likelihood value.
     n_iter_ : int
         Iterations taken; 1 for solvers that do not iterate.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -50,8 +50,6 @@ class RandomProjection(Embedding):
         `mean`, `largest`, and `within`, the share that lies in 1 ± eps.
     bound_ : int
         The Johnson–Lindenstrauss bound for these rows, `eps` and `beta`.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

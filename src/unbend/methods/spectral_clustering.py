@@ -53,8 +53,6 @@ class SpectralClustering(ClusterMixin, Model):
         What was rounded.
     eigenvalues_ : array (n_clusters - 1,)
         Eigenvalues of the Laplacian, the trivial zero left out.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

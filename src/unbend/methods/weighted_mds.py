@@ -65,8 +65,6 @@ class WeightedMDS(MultiScaling):
         Share of each matrix's squared scalar products that the model accounts for.
     history_ : array
         Mean share not accounted for, after every iteration.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
