@@ -74,7 +74,7 @@ def attribute_entries(text: str) -> dict[str, str]:
     """Entries of the Attributes section of a docstring, by name."""
     _, _, after = inspect.cleandoc(text).partition("Attributes\n----------\n")
     section = re.split(r"\n\n\w+\n-{5,}\n", after)[0] + "\n"
-    return {found[1]: found[0] for found in re.finditer(r"(\w+) : .*\n(?:    .*\n)*", section)}
+    return {found[1]: found[0] for found in re.finditer(r"([\w, ]+) : .*\n(?:    .*\n)*", section)}
 
 
 class Model(BaseEstimator, ABC):

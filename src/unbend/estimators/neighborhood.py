@@ -195,11 +195,11 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         ----------
         X : array (n_samples, n_features)
             Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
-            whose entries are the edges of a given graph, or a graph of networkx or igraph.
+            whose entries are the edges of a graph, or a graph of networkx or igraph.
         y : array (n_samples,), optional
             Classes, for supervised methods; ignored by the others.
         graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            A given graph: the stored entries of row i are its neighbours. Their distances come
+            Precomputed graph: the stored entries of row i are its neighbours. Their distances come
             from X; `n_neighbors` and `radius` are then not used.
 
         Returns

@@ -174,7 +174,7 @@ class Consistency:
         return self.connected and not len(self.thin) and not self.ruled_by_noise
 
     def problems(self) -> list[str]:
-        """Say in words what is wrong; nothing if nothing is."""
+        """Describe what is wrong; empty if nothing is."""
         found = []
         if not self.connected:
             found.append(
@@ -194,11 +194,13 @@ class Consistency:
         return found
 
     def advice(self) -> str:
-        """Say which number of neighbours passes."""
+        """Recommend a number of neighbours."""
         if self.suggested is not None:
             return f"the smallest n_neighbors that passes with room to spare is {self.suggested}"
         if not len(self.tried):
-            return "points or distances would tell the local dimension, the noise and a better k"
+            return (
+                "give points or distances to estimate the local dimension, the noise and a better k"
+            )
         most = int(self.tried[-1])
         if not self.connected and not (self.ruled_by_noise or len(self.thin)):
             return f"no n_neighbors up to {most} connects it: join or embed the components"
@@ -228,8 +230,8 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
     Parameters
     ----------
     X : array (n, D), Space, Neighbors or graph
-        Points, a space of points or distances, or a graph alone, of which only the connection can
-        be told. Points that coincide count once.
+        Points, a space of points or distances, or a graph alone, of which only the components
+        are known. Duplicate points count once.
     d : int
         Dimensions wanted.
     n_neighbors : int or Neighbors
@@ -292,7 +294,7 @@ def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
 
 
 def _of_graph(neighbors: Neighbors, d: int) -> Consistency:
-    """Only the connection: a bare graph does not tell where its points lie."""
+    """Only the components: a bare graph does not determine where its points lie."""
     component = components(neighbors.graph())
     none: IntArray = np.zeros(0, dtype=np.intp)
     k = int(np.median(neighbors.counts))
@@ -311,7 +313,7 @@ def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consi
     tried = sizes_to_try(d, REACH * k, space.n)
     alpha, beta = energies_by_size(space, tried, d, unit)
     hidden_by_size = hiding(alpha, beta, variances)
-    # Ways along fewer neighbours than an affine function needs are detours, and tell no extent.
+    # Ways along fewer neighbours than an affine function needs are detours, and show no extent.
     base = k if k >= tried[0] else int(tried[0])
     longest = variances if base == k else extents(undirected(space.nearest(base)), d, unit)
     known = Known(base, sound_from(graph, spectra, d), float(longest[0]), unit)

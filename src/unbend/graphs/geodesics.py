@@ -50,7 +50,7 @@ class Paths:
         )
 
     def fill(self, distances: FloatArray, sources: IntArray, threads: int = 1) -> None:
-        """Fill `distances` (sources, vertices); tells the progress callback."""
+        """Fill `distances` (sources, vertices); reports progress to the callback."""
         check_threads(threads)
         if len(sources) and not 0 <= np.min(sources) <= np.max(sources) < self.n:
             raise ValueError(f"sources must be vertices, from 0 to {self.n - 1}")

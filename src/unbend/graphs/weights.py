@@ -82,7 +82,7 @@ class Affinity:
         return np.asarray(np.exp(-np.square(distances) / widths))
 
     def of_new(self, indices: IntArray, distances: FloatArray) -> FloatArray:
-        """Weights of new rows with their neighbours, zero where the distance is infinite."""
+        """Weights of new samples with their neighbours, zero where the distance is infinite."""
         near = np.where(np.isfinite(distances), distances, 0.0)
         if self.scales is None:
             return np.where(np.isfinite(distances), self(near, near, near), 0.0)

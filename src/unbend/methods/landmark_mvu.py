@@ -50,7 +50,8 @@ class LandmarkMVU(UnfoldingEmbedding):
     embedding_ : array (n_samples, n_components)
         Coordinates, in the units of the data.
     landmarks_ : array (m,)
-        The landmarks, as rows of the distinct fitted rows (of the first part, where several);
+        The landmarks, as rows of the distinct fitted rows (of the largest component, where each
+        is embedded separately);
         empty where eigenvectors take their place.
 
     References

@@ -49,9 +49,9 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
 
     With weights W on the edges and degrees D, the coordinates solve (D − W) f = λ D f at the
-    bottom end, the constant left out. Neighbours stay together; lengths are not kept, and on a
-    long strip later eigenvectors repeat the first (cos 2x is a function of cos x): the report
-    tells which, and more components show the other direction.
+    bottom end, the constant left out. Neighbours stay together; lengths are not preserved, and on a
+    long strip later eigenvectors are functions of the first (cos 2x of cos x): `redundancy_`
+    shows which, and more components show the other direction.
 
     With ``n_neighbors=None``, no radius, ``weights="heat"`` and ``eigen_solver=Nystrom(m)`` all
     pairs of rows are joined, and m columns of their weights stand for all (Fowlkes et al., 2004).

@@ -18,7 +18,7 @@ class MVU(UnfoldingEmbedding):
     Maximises tr K over kernels K ⪰ 0 of centered points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
     neighbours, or with springs in place of bounds: a semidefinite program. The coordinates are the
     top eigenvectors of K, scaled by √λ. What it finds is bounded from above by a proof, and a fit
-    that is not shown to be optimal says so.
+    that is not proved optimal warns.
 
     Where lengths are kept by springs, many kernels can be nearly or exactly as good: what is
     certified is the variance, and small eigenvalues may differ.
