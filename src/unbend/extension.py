@@ -251,7 +251,7 @@ class Placement:
     @classmethod
     def whole(cls, space: Space, embedding: FloatArray, extension: Extension) -> "Placement":
         """Place by one extension, but duplicates of a fitted row where that row is."""
-        everyone = np.arange(space.n)
+        everyone = np.arange(len(embedding))
         piece = Piece(everyone, extension, 1.0, np.zeros(embedding.shape[1]))
         return cls(space, embedding, np.zeros_like(everyone), (piece,))
 

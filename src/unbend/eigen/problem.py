@@ -140,7 +140,7 @@ class SpectralProblem:
             trivial = trivial * root[:, None]
             start = None if start is None else start * root[:, None]
             matrix = _scaled(matrix, 1.0 / root)
-        if is_sparse(matrix):
+        if not isinstance(matrix, np.ndarray | LinearOperator):
             matrix = csr_array(matrix)
             if not matrix.has_canonical_format:
                 # SciPy sorts entries in place when it likes: not those of the caller, and not while

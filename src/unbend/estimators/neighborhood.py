@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +28,7 @@ from unbend.extension import (
 )
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
-from unbend.graphs.connect import CONNECT, connect_components
+from unbend.graphs.connect import CONNECT, Connection, connect_components
 from unbend.neighbors import METRICS, NeighborIndex, Neighbors, NNDescent, Space, described
 from unbend.quality import repeated_directions
 from unbend.report import note, stage, warn
@@ -72,10 +71,10 @@ class Component:
     threads: int
     labels: IntArray | None = None
 
-    @cached_property
+    @property
     def n(self) -> int:
         """Number of rows."""
-        return self.neighbors.n
+        return len(self.neighbors.offsets) - 1
 
     def take(self, rows: IntArray) -> "Component":
         """Restrict to some rows, with all their neighbours."""
@@ -235,9 +234,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             for rows in connection.groups
         ]
         with stage("coordinates"):
-            embedding, placement = arrange_components(
-                space, connection.groups, results, self.isometric
-            )
+            embedding, placement = arrange_components(space, connection, results, self.isometric)
             k = max(found.rule.k, embedding.shape[1] + 1)
             preimage = barycentric_preimage(space, embedding, k)
         return {
@@ -340,14 +337,15 @@ def _scale_geodesics(component: Component, d: int, isometric: bool) -> Embedding
 
 
 def arrange_components(
-    space: Space, groups: list[IntArray], results: list[EmbeddingResult], isometric: bool
+    space: Space, connection: Connection, results: list[EmbeddingResult], isometric: bool
 ) -> tuple[FloatArray, Placement]:
     """Coordinates of all rows, and the extension to new samples.
 
     Rows in no group are placed by the extension of the first; several groups are arranged side by
     side along the first axis. Vectors of unit length are first brought to one spread for all.
     """
-    n, d = space.n, results[0].coordinates.shape[1]
+    groups, n = connection.groups, len(connection.component)
+    d = results[0].coordinates.shape[1]
     owner, inside = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
     alone = isometric or len(groups) == 1
     factors = [1.0 if alone else float(np.sqrt(len(rows) / n)) for rows in groups]
