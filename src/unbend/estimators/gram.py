@@ -129,7 +129,7 @@ class GramEmbedding(SpectralEmbedding):
                 if built.positive:
                     note(negative_share_by="the kind of kernel: it has none")
             with stage("coordinates"):
-                embedding, kept = gram.coordinates(spectrum), gram.kept(spectrum)
+                embedding, kept = gram.coordinates(spectrum), gram.positive_values(spectrum)
                 _check_positive(kept)
                 weights = gram.nystrom_weights(spectrum)
                 extension = _extension(built, embedding, weights)

@@ -153,7 +153,7 @@ class Scaling(Embedding):
         """Give the stress of a configuration of the scaled pairs."""
 
     @abstractmethod
-    def _finished(
+    def _finish(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         """Coordinates of the fitted objects, their extension, and further attributes."""
@@ -179,7 +179,7 @@ class Scaling(Embedding):
         with self._fitting() as report:
             rng = generator(self.random_state)
             if self._solver() == "sgd":
-                self._fit_matched(report, X, weights is None and mask is None, rng)
+                self._fit_by_matching(report, X, weights is None and mask is None, rng)
                 return self
             with stage("dissimilarities"):
                 given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
@@ -204,7 +204,7 @@ class Scaling(Embedding):
             solution = self._minimise(objective, configurations)
             note_convergence(solution, self._solver(), self.max_iter)
         with stage("coordinates"):
-            embedding, extension, attributes = self._finished(given, pairs, scale, solution)
+            embedding, extension, attributes = self._finish(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
             spread = objective.spread(embedding / scale)
             preimage = barycentric_preimage(given.points, embedding)
@@ -221,7 +221,9 @@ class Scaling(Embedding):
             **attributes,
         )
 
-    def _fit_matched(self, report: Report, X: Any, plain: bool, rng: np.random.Generator) -> None:
+    def _fit_by_matching(
+        self, report: Report, X: Any, plain: bool, rng: np.random.Generator
+    ) -> None:
         """Fit by stochastic gradient: nothing of size n² is held, and the stress is estimated."""
         if not plain or self.metric == "kernel":
             raise ValueError("solver='sgd' takes neither weights, mask nor similarities: use lbfgs")
@@ -420,7 +422,7 @@ class MultiScaling(Embedding):
                 f"there are {len(matrices)}"
             )
         rows = [
-            _measured(points, new_distances(self, matrix, points))
+            _distances_of(points, new_distances(self, matrix, points))
             for matrix, points in zip(matrices, self._points, strict=True)
         ]
         if len({row.shape for row in rows}) > 1:
@@ -428,7 +430,7 @@ class MultiScaling(Embedding):
         return np.stack(rows)
 
 
-def _measured(points: PointSpace | None, rows: FloatArray) -> FloatArray:
+def _distances_of(points: PointSpace | None, rows: FloatArray) -> FloatArray:
     return rows if points is None else points.distances_of(rows)
 
 

@@ -164,12 +164,12 @@ def shortest_paths(lengths: csr_array, pairs: ArrayLike, *, threads: int = 1) ->
             row = distances[which[pair] - chunk.start]
             source, target = (int(end) for end in ends[pair])
             if np.isfinite(row[target]):
-                vertices = _traced(arriving, row, source, target)
+                vertices = _trace(arriving, row, source, target)
                 found[pair] = Path(vertices, float(row[target]))
     return found
 
 
-def _traced(arriving: csr_array, distances: FloatArray, source: int, target: int) -> IntArray:
+def _trace(arriving: csr_array, distances: FloatArray, source: int, target: int) -> IntArray:
     """Go back from the target along edges with d[u] + w = d[v].
 
     There is one at every vertex but the source, exactly: d[v] is the least of the floating-point

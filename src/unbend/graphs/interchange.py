@@ -82,7 +82,7 @@ def labelled(
     names = tuple(range(n)) if labels is None else tuple(labels)
     edges = coo_array(as_edges(graph, "the edges of a graph"))
     pairs = np.column_stack((edges.row, edges.col)).astype(np.int64)
-    return LabelledGraph(_merged(n, pairs, edges.data, meaning), names, meaning)
+    return LabelledGraph(_merge_parallel(n, pairs, edges.data, meaning), names, meaning)
 
 
 def to_networkx(
@@ -116,7 +116,7 @@ def to_networkx(
     made.graph["weight"] = found.meaning
     made.add_nodes_from(found.labels)
     made.add_weighted_edges_from(
-        (found.labels[i], found.labels[j], value) for i, j, value in _listed(found)
+        (found.labels[i], found.labels[j], value) for i, j, value in _edge_list(found)
     )
     return made
 
@@ -151,7 +151,7 @@ def from_networkx(
     ends = [(place[u], place[v]) for u, v in graph.edges()]
     values = [value for _, _, value in graph.edges(data=weight)]
     said = meaning or graph.graph.get("weight", "length")
-    return _built(labels, ends, values, graph.is_directed(), said, weight)
+    return _build_graph(labels, ends, values, graph.is_directed(), said, weight)
 
 
 def to_igraph(
@@ -181,7 +181,7 @@ def to_igraph(
     """
     igraph = _optional("igraph", "igraph")
     found = labelled(graph, labels, meaning)
-    edges = _listed(found)
+    edges = _edge_list(found)
     made = igraph.Graph(
         n=len(found.labels), edges=[(i, j) for i, j, _ in edges], directed=found.directed
     )
@@ -219,9 +219,9 @@ def from_igraph(
     labels = tuple(range(graph.vcount())) if name is None else tuple(graph.vs[name])
     weighted = weight in graph.es.attributes()
     values = graph.es[weight] if weighted else [None] * graph.ecount()
-    told: Any = graph["weight"] if "weight" in graph.attributes() else "length"
+    declared: Any = graph["weight"] if "weight" in graph.attributes() else "length"
     ends = graph.get_edgelist()
-    return _built(labels, ends, values, graph.is_directed(), meaning or told, weight)
+    return _build_graph(labels, ends, values, graph.is_directed(), meaning or declared, weight)
 
 
 def _optional(package: str, purpose: str) -> Any:
@@ -231,7 +231,7 @@ def _optional(package: str, purpose: str) -> Any:
         raise ImportError(f"graphs of {purpose} need {package}: pip install {package}") from error
 
 
-def _listed(graph: LabelledGraph) -> list[tuple[int, int, float]]:
+def _edge_list(graph: LabelledGraph) -> list[tuple[int, int, float]]:
     """Edges as numbers; of an undirected graph each once."""
     edges = coo_array(graph.edges)
     keep = slice(None) if graph.directed else edges.row <= edges.col
@@ -239,7 +239,7 @@ def _listed(graph: LabelledGraph) -> list[tuple[int, int, float]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _built(
+def _build_graph(
     labels: tuple[Hashable, ...],
     ends: Sequence[tuple[int, int]],
     values: Sequence[Any],
@@ -261,10 +261,10 @@ def _built(
         apart = pairs[:, 0] != pairs[:, 1]
         pairs = np.concatenate((pairs, pairs[apart, ::-1]))
         numbers = np.concatenate((numbers, numbers[apart]))
-    return LabelledGraph(_merged(n, pairs, numbers, meaning), labels, meaning)
+    return LabelledGraph(_merge_parallel(n, pairs, numbers, meaning), labels, meaning)
 
 
-def _merged(n: int, pairs: Any, numbers: FloatArray, meaning: Meaning) -> csr_array:
+def _merge_parallel(n: int, pairs: Any, numbers: FloatArray, meaning: Meaning) -> csr_array:
     """One entry for each pair: of parallel edges the shortest, or the sum of similarities."""
     keys, first = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
     merged = np.full(len(keys), np.inf if meaning == "length" else 0.0)

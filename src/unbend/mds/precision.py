@@ -46,7 +46,7 @@ def pair_precision(n: int, between: Callable[[IntArray], FloatArray], d: int) ->
 def classical_stress(distances: FloatArray, d: int) -> float:
     """Stress-1 of the classical scaling of distances (m, m)."""
     scaled = distances / distances.max()
-    values, vectors = np.linalg.eigh(Gram(scaled).formed())
+    values, vectors = np.linalg.eigh(Gram(scaled).form())
     coordinates = vectors[:, -d:] * np.sqrt(np.maximum(values[-d:], 0.0))
     given = squareform(scaled, checks=False)
     return float(np.linalg.norm(pdist(coordinates) - given) / np.linalg.norm(given))

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
-from unbend.eigen import signed, solve
+from unbend.eigen import fix_signs, solve
 from unbend.gram import Gram
 from unbend.graphs import components, geodesics
 from unbend.mds.pairs import Pairs
@@ -18,7 +18,7 @@ def principal_axes(configuration: FloatArray) -> FloatArray:
     """Centre a configuration and turn it to its principal axes, with fixed signs."""
     centred = configuration - configuration.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
-    return signed(centred @ axes[:, ::-1])
+    return fix_signs(centred @ axes[:, ::-1])
 
 
 def linear(points: FloatArray, d: int) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.eigen import signed
+from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import rows_of_numbers
@@ -102,12 +102,12 @@ class PCA(Embedding):
             mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
                 note(solver=self.svd_solver)
-                centered = self._centered(rows, mean)
+                centered = self._center(rows, mean)
                 total = _total_variance(centered, mean)
                 found = self._axes(centered) if total > 0 else self._no_axes(rows.shape[1])
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
-                extension = Linear(mean, signed(found.axes.T).T)
+                extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = extension(rows)
         self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
         return self
@@ -152,7 +152,7 @@ class PCA(Embedding):
                 factor = triangular_factor(rows, rows.mean)
                 total = float(np.square(factor).sum() / (rows.n - 1))
                 found = self._axes_of_factor(factor) if total > 0 else self._no_axes(shape[1])
-                extension = Linear(rows.mean, signed(found.axes.T).T)
+                extension = Linear(rows.mean, fix_signs(found.axes.T).T)
         nothing = np.empty((0, self.n_components), dtype=rows.dtype)
         self._keep_axes(report, found, extension, total, shape, nothing)
         return self
@@ -200,7 +200,7 @@ class PCA(Embedding):
         """Give any axes to rows that are all equal, which have no variance along any."""
         return PrincipalAxes(np.eye(self.n_components, columns), np.zeros(self.n_components))
 
-    def _centered(self, rows: Any, mean: FloatArray) -> Any:
+    def _center(self, rows: Any, mean: FloatArray) -> Any:
         """Centered rows; sparse ones as they are, for a solver that centers them implicitly."""
         if is_sparse(rows):
             small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
-from unbend.eigen import signed
+from unbend.eigen import fix_signs
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import rows_of_numbers
@@ -215,7 +215,7 @@ class RandomProjection(Embedding):
 
 def _principal_turn(centered: FloatArray) -> FloatArray:
     """Principal axes, with signs that do not depend on how they were found."""
-    return signed(np.linalg.svd(centered, full_matrices=False)[2].T).T
+    return fix_signs(np.linalg.svd(centered, full_matrices=False)[2].T).T
 
 
 def _squares(rows: Any, embedding: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
