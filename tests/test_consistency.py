@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unbend
+from tests.loops import each
 from tests.oracles import neighbors as oracle
 from tests.stages.drawn import LAW, lattice, rngs
 from unbend.datasets import SURFACES
@@ -70,8 +71,8 @@ def test_clean_surfaces_pass_and_the_smallest_number_named_recovers_them(surface
     assert recovered(data, 10) > 0.99
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("noise", [0.3, 0.4, 0.5])
+@each("seed", range(4))
+@each("noise", [0.3, 0.4, 0.5])
 def test_no_number_is_named_that_would_jump_between_the_turns_of_a_roll(noise, seed):
     """Such noise asks for neighbourhoods about as wide as the gap: a number that is named works."""
     data = sample("swiss_roll", 3000, noise, seed)

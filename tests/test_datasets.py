@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.stats import kstest
 
+from tests.loops import each
 from unbend.datasets import (
     SURFACES,
     clusters_3d,
@@ -180,8 +181,8 @@ def test_area_sampling_is_uniform_by_area(seed):
     assert_follows(chain.points[chain.labels == 4][:, 0], uniform(4 * 0.3, 4 * 0.7))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("turns", [1, 8])
+@each("seed", SEEDS)
+@each("turns", [1, 8])
 def test_area_sampling_of_the_helix_is_uniform_by_arc_length(seed, turns):
     u = toroidal_helix(4000, turns=turns, random_state=seed).chart[:, 0]
     grid = np.linspace(0, 2 * np.pi, 20_001)

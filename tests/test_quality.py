@@ -6,6 +6,7 @@ import scipy.spatial
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
+from tests.loops import each
 from unbend.quality import (
     _ranks,
     align,
@@ -34,8 +35,8 @@ def random_pair(seed, n=200):
     return X, X[:, :2] + 0.1 * rng.normal(size=(n, 2))
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("k", [1, 5, 30, 99])
+@each("seed", range(5))
+@each("k", [1, 5, 30, 99])
 def test_trustworthiness_and_continuity_equal_those_of_scikit_learn(seed, k):
     X, embedding = random_pair(seed)
     expected = sklearn_trustworthiness(X, embedding, n_neighbors=k)
@@ -112,8 +113,8 @@ def test_impossible_numbers_of_neighbours_are_refused(measure, k, error, words):
         measure(*random_pair(0), n_neighbors=k)
 
 
-@pytest.mark.parametrize("measure", [trustworthiness, continuity, procrustes, align])
-@pytest.mark.parametrize(
+@each("measure", [trustworthiness, continuity, procrustes, align])
+@each(
     ("first", "second", "error", "words"),
     [
         (np.ones((9, 2)), np.full((9, 2), np.nan), ValueError, "embedding contains NaN"),

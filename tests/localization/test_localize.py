@@ -6,14 +6,15 @@ from scipy.sparse import block_diag, csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from tests.loops import each
 from unbend.localization import Springs
 from unbend.localization.springs import relative_weights
 from unbend.localization.starts import reweighted
 from unbend.mvu import of_graph
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("dim", [1, 2, 3])
+@each("seed", range(4))
+@each("dim", [1, 2, 3])
 def test_exact_distances_give_exact_positions(dim, seed):
     points = np.random.default_rng(seed).random((80, dim))
     distances = np.linalg.norm(points[:, None] - points, axis=2)

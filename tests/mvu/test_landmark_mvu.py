@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import unbend
+from tests.loops import each
 from tests.mvu.graphs import cycle, lengths, of_points, path
 from unbend.datasets import s_curve, swiss_roll
 from unbend.methods.landmark_mvu import smoothest, written_by
@@ -174,15 +175,14 @@ SPACINGS = {
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("spacing", SPACINGS)
-@pytest.mark.parametrize(
+@each("spacing", SPACINGS)
+@each(
     "options",
     [
         {"n_landmarks": 60, "n_neighbors": 2, "n_components": 3, "basis": "laplacian"},
         {"n_landmarks": 10, "n_neighbors": 20, "basis": "laplacian"},
         {"n_landmarks": 30, "n_neighbors": 3},
     ],
-    ids=str,
 )
 def test_equal_lengths_on_a_line_are_found_or_given_up_in_a_bounded_number_of_steps(
     spacing, options

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import each
 from unbend.graphs import consistency
 from unbend.quality import procrustes
 from unbend.selection.dimensions import DimensionChoice, _calm, _majority
@@ -82,8 +83,8 @@ def test_impossible_bandwidths_are_refused():
         unbend.choose_bandwidth(np.ones((20, 2)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", ["swiss_roll", "s_curve", "square", "swiss_hole"])
+@each("seed", SEEDS)
+@each("name", ["swiss_roll", "s_curve", "square", "swiss_hole"])
 def test_surfaces_have_two_dimensions(name, seed):
     points = unbend.datasets.SURFACES[name](1000, random_state=seed).points
     choice = unbend.choose_dimension(points)

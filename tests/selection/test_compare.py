@@ -5,6 +5,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 import unbend
+from tests.loops import each
 from unbend.plot import sheet
 from unbend.progress import Cancelled
 
@@ -85,8 +86,8 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "options", "methods"), KNOWN)
+@each("seed", range(3))
+@each(("name", "options", "methods"), KNOWN)
 def test_suggestions_fit_surfaces_whose_truth_is_known(name, options, methods, seed):
     points = unbend.datasets.SURFACES[name](1500, random_state=seed, **options).points
     suggestion = unbend.suggest(points)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array, diags_array, eye_array
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import _kernels
 from unbend._kernels import kernels, reference
@@ -23,7 +24,7 @@ from unbend.eigen.problem import SpectralProblem
 from unbend.graphs import adjacency, laplacian, symmetrize, weigh
 from unbend.neighbors import PointSpace
 
-both = pytest.mark.parametrize("kernel", [kernels, reference], ids=["chosen", "reference"])
+both = each("kernel", [kernels, reference])
 compiled = pytest.mark.skipif(_kernels.name != "native", reason="the plain kernels run here")
 
 
@@ -64,7 +65,7 @@ SHAPES = {
     "arrow": arrow,
     "apart": apart,
 }
-every_shape = pytest.mark.parametrize("shape", SHAPES)
+every_shape = each("shape", SHAPES)
 
 
 def shuffled(matrix, rng):
