@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 
-from tests.loops import each
+from tests.loops import each, sampled
 from unbend.datasets import (
     PICTURES,
     SURFACES,
@@ -67,7 +67,7 @@ def test_the_points_are_the_rows_of_each_picture_one_after_another(name):
 # The renderer
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_a_ray_meets_an_ellipsoid_on_its_surface_nearest_the_viewer(seed):
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=(3, 3))

@@ -163,8 +163,9 @@ def _scaled(points: FloatArray, _: neighbors.Neighbors, d: int) -> FloatArray:
 def _diffused(points: FloatArray, near: neighbors.Neighbors, d: int) -> FloatArray:
     """λ φ/φ₀ of the walk with weights exp(−d²/t), t the mean squared edge, density divided out."""
     lengths = neighbors.union_graph(points, near)
-    found = [neighbors.pairwise(points)[i, row] for i, row in enumerate(near)]
-    weights = np.exp(-np.square(lengths) / np.square(np.concatenate(found)).mean())
+    distances = neighbors.pairwise(points)
+    edges = np.concatenate([distances[i, row] for i, row in enumerate(near)])
+    weights = np.exp(-np.square(lengths) / np.square(edges).mean())
     np.fill_diagonal(weights, 1.0)
     density = weights.sum(axis=1)
     weights = weights / np.outer(density, density)

@@ -26,7 +26,7 @@ from tests.conformance.cases import (
     refused,
     with_parameter,
 )
-from tests.loops import each
+from tests.loops import each, sampled
 from tests.oracles.neighbors import nearest, pairwise
 from unbend.datasets import SURFACES
 from unbend.methods.kernel_pca import KERNELS
@@ -138,7 +138,7 @@ def test_a_row_at_the_origin_is_placed_alone_as_it_is_in_bulk(method: type, tiny
     assert_same(bulk, fitted.transform(row), 1e-10)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@sampled("seed", range(2))
 @pytest.mark.parametrize("surface", ["swiss_roll", "s_curve"])
 @EVERY_NEIGHBORHOOD
 def test_held_out_rows_are_placed_as_well_as_the_fitted_ones(

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import unbend
-from tests.loops import each
+from tests.loops import each, sampled
 from unbend import quality
 
 SAMPLED = [
@@ -34,7 +34,7 @@ def squared(n=3000):
     return plane, np.column_stack((image.real, image.imag))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_mixing_is_its_formula(seed):
     rng = np.random.default_rng(seed)
     embedding, values = rng.normal(size=(50, 2)), rng.normal(size=(50, 3)) * [1, 10, 100]

@@ -91,7 +91,7 @@ def assert_solution(solver, problem, truth, exact, d):
 @every_solver
 @every_form
 @each("d", [1, 2, 5])
-@each("seed", range(2))
+@each("seed", range(2), keep=1)
 def test_the_bottom_of_a_laplacian_is_that_of_lapack(solver, form, d, seed):
     if not allowed(solver, form, "bottom"):
         pytest.skip("ShiftInvert needs the entries")

@@ -141,7 +141,7 @@ SIZES = {
 
 
 @each("sizes", SIZES.values())
-@each("seed", range(2))
+@each("seed", range(2), keep=1)
 def test_bridges_are_the_shortest_between_blobs_of_any_size(sizes, seed):
     points, labels = blobs(np.random.default_rng(seed), sizes)
     for space in spaces(points):

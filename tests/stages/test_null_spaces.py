@@ -90,7 +90,7 @@ def test_null_vectors_do_not_hide_others(n, nullity, seed, count, solver):
 
 
 @each("solver", ["shift_invert", "lanczos"])
-@each("part", range(8))
+@each("part", range(8), keep=3)
 def test_random_spectra_are_those_of_lapack(part, solver):
     for seed in range(25 * part, 25 * (part + 1)):
         assert_complete(*drawn(seed), solver)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 import unbend
-from tests.loops import each
+from tests.loops import each, sampled
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import preimage
@@ -34,7 +34,7 @@ def counted(matrix):
 
 
 @pytest.mark.parametrize("d", [2, 10])
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_a_spectrum_without_a_gap_takes_few_products(seed, d, monkeypatch):
     noise = np.random.default_rng(seed).normal(size=(700, 784)) / 30
     matrix = noise @ noise.T
