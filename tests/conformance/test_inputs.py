@@ -46,7 +46,7 @@ BAD = {
     "a frame with a text column": (pd.DataFrame({"x": range(50), "y": ["red"] * 50}), []),
     "complex": (curve(50) + 1j, ["omplex"]),
     "one dimension": (np.arange(50.0), ["2D"]),
-    "three dimensions": (np.zeros((50, 3, 3)), ["dim 3"]),
+    "three dimensions": (np.zeros((50, 3, 3)), ["2D", "(50, 3, 3)"]),
     "a number": (3.0, ["2D"]),
     "rows of unequal length": ([[1.0, 2.0], [3.0]] * 25, []),
     "a dictionary": ({"x": [1.0, 2.0]}, []),

@@ -16,7 +16,7 @@ from unbend.estimators.components import lay_out
 from unbend.estimators.connection import CONNECT, connect
 from unbend.estimators.diagnostics import check_spectrum
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import class_numbers, new_rows, open_space
+from unbend.estimators.inputs import new_rows, open_space
 from unbend.estimators.search import AUTO, Found, Needs, Search
 from unbend.extension import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
@@ -31,6 +31,7 @@ from unbend.neighbors import (
     described,
 )
 from unbend.report import stage
+from unbend.validation.arrays import class_numbers
 from unbend.validation.parameters import (
     COUNTS,
     FLAG,

@@ -14,8 +14,8 @@ from unbend.localization.network import anchor_positions, by_number, symmetric_l
 from unbend.localization.result import Localization
 from unbend.localization.search import STARTS
 from unbend.report import note, recording, stage, warn
-from unbend.validation.parameters import RANDOM, Integer
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_choice, check_integer
 
 WEIGHTS = ("relative", "equal")
 # Times its expected error, and share of the extent of its component, that a sensor lies elsewhere
@@ -121,19 +121,10 @@ def localize(
 
 
 def _check_options(dim: Any, start: str, weights: str, random_state: Any) -> None:
-    if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 1:
-        raise ValueError(f"dim must be a whole number of at least 1, but it is {dim!r}")
-    if not isinstance(start, str) or start not in STARTS:
-        raise ValueError(f"start must be one of {', '.join(STARTS)}, but it is {start!r}")
-    if not isinstance(weights, str) or weights not in WEIGHTS:
-        raise ValueError(f"weights must be 'relative' or 'equal', but it is {weights!r}")
-    if random_state is not None and not any(
-        kind.typed(random_state) and kind.holds(random_state) for kind in (Integer(0), RANDOM)
-    ):
-        raise ValueError(
-            "random_state must be a whole number of at least 0 or a generator, but it is "
-            f"{random_state!r}"
-        )
+    check_integer("dim", dim)
+    check_choice("start", start, STARTS)
+    check_choice("weights", weights, WEIGHTS)
+    generator(random_state)
 
 
 def _largest_first(label: IntArray) -> IntArray:

@@ -109,7 +109,7 @@ class ClassicalMDS(GramEmbedding):
     def _build_from_similarities(self, X: Any) -> Built:
         if self.repair == "shift":
             raise ValueError("repair='shift' needs distances, not similarities: use repair='lift'")
-        kernel, dtype = square_similarities(self, X, "metric='kernel'")
+        kernel, dtype = square_similarities(self, X)
         squares = SimilaritySquares.of(kernel)
         gram = _gram(kernel).repaired(self.repair)
         return Built(gram, squares, gram.squares, PointSpace(kernel), dtype)
@@ -122,7 +122,7 @@ class ClassicalMDS(GramEmbedding):
                 "eigen_solver='auto'"
             )
         if self.metric == "kernel":
-            kernel, dtype = square_similarities(self, X, "metric='kernel'")
+            kernel, dtype = square_similarities(self, X)
             chosen = solver.columns(len(kernel), self.n_components, rng)
             return given_columns(kernel, chosen, dtype, {})
         space, dtype = self._open(X)

@@ -113,7 +113,7 @@ class KernelPCA(GramEmbedding):
     def _build(self, X: Any) -> Built:
         self._check_preimage()
         if self.kernel == "precomputed":
-            kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
+            kernel, dtype = square_similarities(self, X)
             squares = SimilaritySquares.of(kernel)
             given = Gram(squares.between_fitted(kernel), Squares(squared=True))
             space = PointSpace(kernel)
@@ -139,7 +139,7 @@ class KernelPCA(GramEmbedding):
     def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> BuiltColumns:
         self._check_preimage()
         if self.kernel == "precomputed":
-            kernel, dtype = square_similarities(self, X, "kernel='precomputed'")
+            kernel, dtype = square_similarities(self, X)
             chosen = solver.columns(len(kernel), self.n_components, rng)
             return given_columns(kernel, chosen, dtype, {"gamma_": None})
         rows = rows_of_numbers(self, X, reset=True)
