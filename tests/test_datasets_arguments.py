@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
+from tests.loops import each
 from unbend.datasets import (
     SURFACES,
     Surface,
@@ -17,8 +18,8 @@ from unbend.datasets import (
 )
 
 
-@pytest.mark.parametrize("name", SURFACES)
-@pytest.mark.parametrize(
+@each("name", SURFACES)
+@each(
     ("options", "error", "words"),
     [
         ({"n": 0}, ValueError, "n must be at least 1"),
@@ -42,7 +43,7 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
     assert str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "options", "error", "words"),
     [
         (swiss_roll, {"length": 0}, ValueError, "length must be finite, greater than 0"),
