@@ -47,7 +47,7 @@ class Group:
     """Rows drawn alike: an entry of the legend."""
 
     name: str
-    colour: str
+    color: str
     markers: tuple[str, str]
     rows: IntArray
 
@@ -132,18 +132,18 @@ class Chart:
         return [f"({first:.4g}, {second:.4g})" for first, second in self.chart]
 
     @property
-    def colours(self) -> FloatArray:
+    def colors(self) -> FloatArray:
         """Red, green and blue of each row, from 0 to 1; grey where a coordinate is missing."""
         known = np.isfinite(self.chart).all(axis=1)
-        colours = np.full((len(self.chart), 3), int(GREY[1:3], 16) / 255)
+        colors = np.full((len(self.chart), 3), int(GREY[1:3], 16) / 255)
         if known.any():
             least, most = self.chart[known].min(axis=0), self.chart[known].max(axis=0)
             extent = np.where(most > least, most - least, 1.0)
-            colours[known] = bivariate((self.chart[known] - least) / extent)
-        return colours
+            colors[known] = bivariate((self.chart[known] - least) / extent)
+        return colors
 
 
-Colouring = Plain | Labels | Values | Chart
+Coloring = Plain | Labels | Values | Chart
 
 
 def bivariate(shares: FloatArray) -> FloatArray:
@@ -160,14 +160,14 @@ def bivariate(shares: FloatArray) -> FloatArray:
     return np.asarray((1 - v) * below + v * above)
 
 
-def colouring(color: Any, n: int) -> Colouring:
+def coloring(color: Any, n: int) -> Coloring:
     """Tell labels, values and charts apart.
 
     Examples
     --------
-    >>> type(colouring(["a", "b", "a"], 3)).__name__, type(colouring([0.1, 0.2, 0.4], 3)).__name__
+    >>> type(coloring(["a", "b", "a"], 3)).__name__, type(coloring([0.1, 0.2, 0.4], 3)).__name__
     ('Labels', 'Values')
-    >>> type(colouring([[0, 1], [1, 2], [5, 7]], 3)).__name__
+    >>> type(coloring([[0, 1], [1, 2], [5, 7]], 3)).__name__
     'Chart'
     """
     if color is None:

@@ -24,7 +24,7 @@ from unbend.plot.style import (
     figure_of,
     plain,
     soften,
-    value_colours,
+    value_colormap,
 )
 from unbend.quality._seen import Metric
 
@@ -173,7 +173,7 @@ def coranking_matrix(
     extent = (0.5, size + 0.5, size + 0.5, 0.5)
     shown = np.ma.masked_equal(cells, 0)
     image = axes.imshow(
-        shown, cmap=value_colours(), norm=LogNorm(1, max(2, cells.max())), extent=extent
+        shown, cmap=value_colormap(), norm=LogNorm(1, max(2, cells.max())), extent=extent
     )
     figure = figure_of(axes)
     bar = figure.colorbar(image, ax=axes, shrink=0.8)
@@ -265,13 +265,13 @@ def quality_curves(
         error = found.r_nx_error if kind == "r_nx" else found.q_nx_error
         area = getattr(found, f"{kind}_auc")
         k = np.arange(1, len(curve) + 1)
-        colour = PALETTE[number % len(PALETTE)]
+        color = PALETTE[number % len(PALETTE)]
         label = f"{plain(str(name))} ({area:.3f})".strip()
         style = DASHES[number // len(PALETTE) % len(DASHES)]
-        axes.plot(k, curve, color=colour, lw=1.2, ls=style, label=label)
+        axes.plot(k, curve, color=color, lw=1.2, ls=style, label=label)
         if error.any():
             bounds = (curve - error, curve + error)
-            axes.fill_between(k, *bounds, color=colour, alpha=0.2, lw=0)
+            axes.fill_between(k, *bounds, color=color, alpha=0.2, lw=0)
     axes.set_xscale("log")
     axes.set_ylim(min(0.0, axes.get_ylim()[0]), 1)
     _finish(axes, "neighbours k", SPOKEN[kind], title)

@@ -62,8 +62,8 @@ def _draw(axes: Axes, found: Dimension) -> None:
     single = lines.shape[1] == 1
     for number, line in enumerate(lines.T):
         marker = "o-" if single else "-"
-        colour = PALETTE[0] if single else PALETTE[number % len(PALETTE)]
-        axes.plot(curve.x, line, marker, color=colour, lw=1, ms=3)
+        color = PALETTE[0] if single else PALETTE[number % len(PALETTE)]
+        axes.plot(curve.x, line, marker, color=color, lw=1, ms=3)
     if curve.line is not None:
         axes.plot(curve.x, curve.line, "--", color=INK, lw=1)
     # An edge, since some are read at a single place.

@@ -17,7 +17,7 @@ from unbend.plot.style import (
     drawing_order,
     new_picture,
     plain,
-    value_colours,
+    value_colormap,
 )
 from unbend.validation.scalars import whole
 
@@ -172,20 +172,20 @@ def _checked_images(images: Any, n: int) -> list[Any]:
     if len(pictures) != n:
         raise ValueError(f"there are {len(pictures)} images and {n} points: give one for each")
     for number, picture in enumerate(pictures):
-        colour = picture.ndim == 3 and picture.shape[2] in (3, 4)
-        if not (picture.ndim == 2 or colour) or picture.size == 0:
+        color = picture.ndim == 3 and picture.shape[2] in (3, 4)
+        if not (picture.ndim == 2 or color) or picture.size == 0:
             raise ValueError(
                 f"image {number} has the shape {picture.shape}: (height, width) is grey, and "
                 "(height, width, 3) is colour"
             )
-    return _shown_colours(pictures)
+    return _display_colors(pictures)
 
 
-def _shown_colours(pictures: list[Any]) -> list[Any]:
+def _display_colors(pictures: list[Any]) -> list[Any]:
     """Bring colours that are counted to 255 as fractions from 0 to 1, as matplotlib takes them."""
-    coloured = [picture for picture in pictures if picture.ndim == 3]
-    fractions = all(picture.dtype.kind == "f" for picture in coloured)
-    if not coloured or not fractions or max(picture.max() for picture in coloured) <= 1:
+    colored = [picture for picture in pictures if picture.ndim == 3]
+    fractions = all(picture.dtype.kind == "f" for picture in colored)
+    if not colored or not fractions or max(picture.max() for picture in colored) <= 1:
         return pictures
     return [np.clip(picture / 255, 0, 1) if picture.ndim == 3 else picture for picture in pictures]
 
@@ -263,7 +263,7 @@ def feature_images(
         image = np.full((rows, columns), np.nan)
         image[kept] = values
         axes: Any = figure.add_subplot(grid[number // across, number % across])
-        axes.imshow(image, cmap=value_colours(), interpolation="nearest")
+        axes.imshow(image, cmap=value_colormap(), interpolation="nearest")
         axes.set_title(plain(name), fontsize=SMALL)
         axes.set_axis_off()
     if title:

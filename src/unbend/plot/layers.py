@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 
 from unbend.arrays import FloatArray
-from unbend.plot.colors import GREY, PALETTE, Chart, Colouring, Labels, Plain, Values
+from unbend.plot.colors import GREY, PALETTE, Chart, Coloring, Labels, Plain, Values
 from unbend.plot.edges import Edges
 from unbend.plot.style import (
     SMALL,
@@ -14,7 +14,7 @@ from unbend.plot.style import (
     drawing_order,
     point_alpha,
     point_size,
-    value_colours,
+    value_colormap,
 )
 
 # Turns in which classes of different shapes are drawn.
@@ -22,7 +22,7 @@ TURNS = 8
 
 
 def draw_points(
-    axes: Any, positions: FloatArray, colouring: Colouring, *, size: float | None = None
+    axes: Any, positions: FloatArray, coloring: Coloring, *, size: float | None = None
 ) -> Any:
     """Draw points in their colours; return those coloured by value, if any.
 
@@ -32,7 +32,7 @@ def draw_points(
         Where to draw.
     positions : array (n, 2) or (n, 3)
         The points.
-    colouring : Colouring
+    coloring : Coloring
         Their colours.
     size : float, optional
         Area of a point; by default it suits their number.
@@ -54,13 +54,13 @@ def draw_points(
         look["depthshade"] = False
     order = drawing_order(n)
     points = positions[order]
-    if isinstance(colouring, Values):
-        return _draw_values(axes, points, colouring.values[order], colouring.known[order], look)
-    if isinstance(colouring, Labels):
-        _draw_labels(axes, positions, colouring, look)
-    elif isinstance(colouring, Chart):
-        axes.scatter(*points.T, c=colouring.colours[order], **look)
-    elif isinstance(colouring, Plain):
+    if isinstance(coloring, Values):
+        return _draw_values(axes, points, coloring.values[order], coloring.known[order], look)
+    if isinstance(coloring, Labels):
+        _draw_labels(axes, positions, coloring, look)
+    elif isinstance(coloring, Chart):
+        axes.scatter(*points.T, c=coloring.colors[order], **look)
+    elif isinstance(coloring, Plain):
         axes.scatter(*points.T, color=PALETTE[0], **look)
     return None
 
@@ -70,16 +70,16 @@ def _draw_values(axes: Any, points: FloatArray, values: Any, known: Any, look: A
         axes.scatter(*points[~known].T, color=GREY, **{**look, "zorder": 1.9})
     if not known.any():
         return None
-    return axes.scatter(*points[known].T, c=values[known], cmap=value_colours(), **look)
+    return axes.scatter(*points[known].T, c=values[known], cmap=value_colormap(), **look)
 
 
 def _draw_labels(axes: Any, positions: FloatArray, labels: Labels, look: dict[str, Any]) -> None:
     """Draw classes of one shape together, mixed, so that none lies on top; grey ones below."""
     n = len(positions)
-    colours, markers = np.empty(n, dtype="<U7"), np.empty(n, dtype="<U1")
+    colors, markers = np.empty(n, dtype="<U7"), np.empty(n, dtype="<U1")
     for group in labels.groups():
-        colours[group.rows], markers[group.rows] = group.colour, group.markers[0]
-    grey = colours == GREY
+        colors[group.rows], markers[group.rows] = group.color, group.markers[0]
+    grey = colors == GREY
     shapes = dict.fromkeys(markers.tolist())
     # A collection has one shape: several are drawn in turns, a share of each at a time.
     turns = np.array_split(drawing_order(n), 1 if len(shapes) == 1 else TURNS)
@@ -89,12 +89,12 @@ def _draw_labels(axes: Any, positions: FloatArray, labels: Labels, look: dict[st
                 rows = order[(markers[order] == marker) & (grey[order] == below)]
                 if len(rows):
                     style = {**look, "zorder": 1.9 if below else 2, "marker": marker}
-                    axes.scatter(*positions[rows].T, c=_rgb(colours[rows]), **style)
+                    axes.scatter(*positions[rows].T, c=_rgb(colors[rows]), **style)
 
 
-def _rgb(colours: Any) -> FloatArray:
+def _rgb(colors: Any) -> FloatArray:
     """Red, green and blue; each of few different colours is read once."""
-    different, place = np.unique(colours, return_inverse=True)
+    different, place = np.unique(colors, return_inverse=True)
     parts = [[int(name[at : at + 2], 16) / 255 for at in (1, 3, 5)] for name in different.tolist()]
     return np.asarray(np.array(parts)[place])
 

@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
-from unbend.plot.colors import Colouring, Labels, Values, colouring
+from unbend.plot.colors import Coloring, Labels, Values, coloring
 from unbend.plot.edges import Edges, edges
 from unbend.plot.inputs import Drawable, drawable, one_a_row
 from unbend.plot.layers import draw_edges, draw_points
@@ -88,12 +88,12 @@ def scatter(
     """
     drawn = drawable(embedding, color, method)
     wanted = drawn.color if color is None or isinstance(color, str) else color
-    colours = colouring(wanted, drawn.n)
+    colors = coloring(wanted, drawn.n)
     lines = None if graph is None else edges(graph, drawn.n)
     written = _names(drawn, names)
     if drawn.coordinates.shape[1] > 3:
-        return _pairs(drawn, colours, lines, title, ax)
-    return _single(drawn, colours, lines, written, title, ax)
+        return _pairs(drawn, colors, lines, title, ax)
+    return _single(drawn, colors, lines, written, title, ax)
 
 
 def _names(drawn: Drawable, names: Any) -> list[str]:
@@ -105,7 +105,7 @@ def _names(drawn: Drawable, names: Any) -> list[str]:
 
 def _single(
     drawn: Drawable,
-    colours: Colouring,
+    colors: Coloring,
     lines: Edges | None,
     names: list[str],
     title: str | None,
@@ -115,16 +115,16 @@ def _single(
     positions = drawn.coordinates
     lanes: list[str] = []
     if width == 1:
-        positions, lanes = beside_the_line(drawn.coordinates, colours)
+        positions, lanes = beside_the_line(drawn.coordinates, colors)
     axes = _axes(drawn, len(lanes)) if ax is None else _suitable(ax, width)
     if lines is not None:
         draw_edges(axes, positions, lines)
-    marks = draw_points(axes, positions, colours)
+    marks = draw_points(axes, positions, colors)
     style_axes(axes, drawn, positions)
     if width == 1:
-        _style_line(axes, colours, lanes)
+        _style_line(axes, colors, lanes)
     else:
-        add_key([axes], colours, marks, outside=ax is None)
+        add_key([axes], colors, marks, outside=ax is None)
     entitle(axes, title)
     if names:
         write_names(axes, positions, names)
@@ -157,20 +157,20 @@ def _suitable(ax: Any, width: int) -> Any:
     return ax
 
 
-def _style_line(axes: Any, colours: Colouring, lanes: Sequence[str]) -> None:
-    if isinstance(colours, Values) and colours.known.all():
-        axes.set_ylabel(plain(colours.title) or "value")
+def _style_line(axes: Any, colors: Coloring, lanes: Sequence[str]) -> None:
+    if isinstance(colors, Values) and colors.known.all():
+        axes.set_ylabel(plain(colors.title) or "value")
         return
     axes.set_yticks(range(len(lanes)), [plain(lane) for lane in lanes])
     axes.set_ylim(-0.6, max(len(lanes), 1) - 0.4)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    if isinstance(colours, Labels):
-        axes.set_ylabel(plain(colours.title))
+    if isinstance(colors, Labels):
+        axes.set_ylabel(plain(colors.title))
 
 
 def _pairs(
-    drawn: Drawable, colours: Colouring, lines: Edges | None, title: str | None, ax: Any
+    drawn: Drawable, colors: Coloring, lines: Edges | None, title: str | None, ax: Any
 ) -> Figure:
     width = drawn.coordinates.shape[1]
     if width > MOST_COLUMNS or ax is not None:
@@ -186,12 +186,12 @@ def _pairs(
             positions = drawn.coordinates[:, [column, row]]
             if lines is not None:
                 draw_edges(axes, positions, lines)
-            marks = draw_points(axes, positions, colours, size=point_size(drawn.n) / 2)
+            marks = draw_points(axes, positions, colors, size=point_size(drawn.n) / 2)
             style_plane(axes, (drawn.columns[column], drawn.columns[row]), drawn.equal)
             soften(axes)
             axes.xaxis.label.set_visible(row == width - 1)
             axes.yaxis.label.set_visible(column == 0)
-    add_key(list(figure.axes), colours, marks)
+    add_key(list(figure.axes), colors, marks)
     if title:
         figure.suptitle(plain(title), fontsize=TITLE, x=0.01, ha="left")
     return figure

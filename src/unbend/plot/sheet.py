@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
-from unbend.plot.colors import Colouring, Plain, colouring
+from unbend.plot.colors import Coloring, Plain, coloring
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.layers import draw_points
 from unbend.plot.legend import add_key_beside, key_width
@@ -31,7 +31,7 @@ class Cell:
 
     title: str
     coordinates: FloatArray | None
-    colours: Colouring
+    colors: Coloring
     equal: bool = False
     failure: str = ""
     bold: bool = False
@@ -81,8 +81,8 @@ def contact_sheet(
         raise ValueError(f"columns must be at least 1, but it is {columns}")
     across = min(across, len(cells))
     rows = [cells[start : start + across] for start in range(0, len(cells), across)]
-    colours = cells[0].colours
-    return draw_cells(rows, title=title, key=None if isinstance(colours, Plain) else colours)
+    colors = cells[0].colors
+    return draw_cells(rows, title=title, key=None if isinstance(colors, Plain) else colors)
 
 
 def before_after(X: Any, embeddings: Any, color: Any = None, *, title: str | None = None) -> Figure:
@@ -121,12 +121,12 @@ def before_after(X: Any, embeddings: Any, color: Any = None, *, title: str | Non
         centred = points - points.mean(axis=0)
         points = centred @ np.linalg.svd(centred, full_matrices=False)[2][:SPACE].T
         heading = "before: principal components"
-    first = Cell(heading, points, colouring(wanted, drawn.n), equal=True)
+    first = Cell(heading, points, coloring(wanted, drawn.n), equal=True)
     cells = [first, *(_cell(str(given), found, wanted) for given, found in after.items())]
     for cell, given in zip(cells[1:], after, strict=True):
         if cell.coordinates is None or len(cell.coordinates) != drawn.n:
             raise ValueError(f"{given} has other rows than the data, which have {drawn.n}")
-    key = None if isinstance(first.colours, Plain) else first.colours
+    key = None if isinstance(first.colors, Plain) else first.colors
     return draw_cells([cells], title=title, key=key)
 
 
@@ -135,7 +135,7 @@ def draw_cells(
     *,
     title: str | None = None,
     headings: Sequence[str] = (),
-    key: Colouring | None = None,
+    key: Coloring | None = None,
 ) -> Picture:
     """Draw panels in rows.
 
@@ -147,7 +147,7 @@ def draw_cells(
         A line above all.
     headings : sequence of str
         Names of the columns, above the first row.
-    key : Colouring, optional
+    key : Coloring, optional
         Colours to explain beside the panels.
 
     Returns
@@ -202,14 +202,14 @@ def draw_cell(axes: Any, cell: Cell) -> Any:
         return None
     positions = cell.coordinates
     if positions.shape[1] == 1:
-        positions, _ = beside_the_line(positions, cell.colours)
+        positions, _ = beside_the_line(positions, cell.colors)
     elif cell.equal:
         axes.set_aspect("equal", adjustable="datalim")
-    return draw_points(axes, positions, cell.colours, size=SMALLER * point_size(len(positions)))
+    return draw_points(axes, positions, cell.colors, size=SMALLER * point_size(len(positions)))
 
 
 def _draw_space(axes: Any, cell: Cell, points: FloatArray) -> Any:
-    marks = draw_points(axes, points, cell.colours, size=SMALLER * point_size(len(points)))
+    marks = draw_points(axes, points, cell.colors, size=SMALLER * point_size(len(points)))
     extent = np.ptp(points, axis=0)
     sides = np.maximum(extent, 1e-3 * extent.max()) if cell.equal and extent.any() else np.ones(3)
     axes.set_box_aspect(sides, zoom=1.25)
@@ -223,7 +223,7 @@ def _cell(name: str, given: Any, color: Any) -> Cell:
     known = name if name in {entry.class_name for entry in METHODS} else None
     drawn = drawable(given, color, known)
     wanted = drawn.color if color is None else color
-    return Cell(name, drawn.coordinates[:, :3], colouring(wanted, drawn.n), drawn.equal)
+    return Cell(name, drawn.coordinates[:, :3], coloring(wanted, drawn.n), drawn.equal)
 
 
 def _head(axes: Axes, text: str) -> None:

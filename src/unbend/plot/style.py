@@ -50,7 +50,7 @@ def height_for(points: FloatArray) -> float:
     return float(np.clip(WIDTH * up / max(across, 1e-300), 0.5 * WIDTH, WIDTH))
 
 
-def value_colours() -> ListedColormap:
+def value_colormap() -> ListedColormap:
     """Colour map of values: viridis without its bright end."""
     from matplotlib import colormaps
 

@@ -71,7 +71,7 @@ def _draw_shares(axes: Axes, report: Consistency) -> None:
     n = len(report.radius)
     share = np.zeros(n) if report.outside is None else report.outside
     thin = np.isin(np.arange(n), report.thin)
-    for rows, colour, name in (
+    for rows, color, name in (
         (~thin, PALETTE[0], None),
         (thin, PALETTE[1], f"fewer than {report.d} directions"),
     ):
@@ -81,7 +81,7 @@ def _draw_shares(axes: Axes, report: Consistency) -> None:
                 share[rows],
                 s=point_size(n),
                 alpha=point_alpha(n),
-                color=colour,
+                color=color,
                 label=name,
                 linewidths=0,
                 rasterized=n > VECTOR_MARKS,
