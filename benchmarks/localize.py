@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from unbend.graphs import components
 from unbend.localization import Springs, localize
+from unbend.localization.multistart import reweighted
 from unbend.localization.springs import relative_weights
-from unbend.localization.starts import reweighted
 from unbend.mvu import of_graph
 
 RESULTS = Path(__file__).with_suffix(".json")

@@ -15,9 +15,8 @@ from unbend.datasets import (
     turning_circle,
     turning_object,
 )
-from unbend.datasets._figures import FIGURES
-from unbend.datasets._render import AMBIENT, DIFFUSE, REACH, Ellipsoid, _cast, render
-from unbend.datasets.turning import directions, rotations
+from unbend.datasets._render import AMBIENT, DIFFUSE, FIGURES, REACH, Ellipsoid, _cast, render
+from unbend.datasets.image_sets import directions, rotations
 
 SEEDS = range(3)
 FRONT = np.array([[0.0, 0.0, 1.0]])

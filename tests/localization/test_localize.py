@@ -7,8 +7,8 @@ from scipy.sparse import block_diag, csr_array
 import unbend
 from tests.localization.networks import network, places, rigid_error
 from unbend.localization import Springs
+from unbend.localization.multistart import reweighted
 from unbend.localization.springs import relative_weights
-from unbend.localization.starts import reweighted
 from unbend.mvu import of_graph
 
 

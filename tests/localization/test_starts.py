@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from unbend.localization.multistart import alternative, as_good
 from unbend.localization.patches import from_patches, local_maps
-from unbend.localization.search import alternative, as_good
 from unbend.localization.springs import Springs, relative_weights
 from unbend.mvu import of_graph
 

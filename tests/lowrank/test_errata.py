@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.lowrank.drawn import orthonormal
 from unbend.lowrank import interpolative, weighted_columns
-from unbend.lowrank.reflections import rotation
+from unbend.lowrank.primitives import rotation
 
 
 def definite(rng, n):

@@ -18,7 +18,7 @@ from unbend.lowrank import (
     volume_columns,
     weighted_columns,
 )
-from unbend.lowrank.volume import log_elementary
+from unbend.lowrank.selection import log_elementary
 
 WAYS = {
     "greedy": lambda gram, k, rng: greedy_columns(gram, k),

@@ -10,8 +10,8 @@ from tests.mvu.graphs import of_points
 from unbend.datasets import SURFACES
 from unbend.methods.landmark_mvu import smoothest
 from unbend.mvu import unfold, unfold_spanned
-from unbend.mvu.solve import stiffness
-from unbend.mvu.spanned import orthonormal
+from unbend.mvu.edges import orthonormal
+from unbend.mvu.sdp import stiffness
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,8 +9,8 @@ from tests.mvu.graphs import cycle, of_points, path, plain_bounds, star
 from unbend.datasets import swiss_roll
 from unbend.mvu import Inequality, Soft, certificate, certify, unfold
 from unbend.mvu.burer_monteiro import stationary
-from unbend.mvu.solve import _grown, stiffness
-from unbend.mvu.start import landmark_isomap
+from unbend.mvu.coordinates import landmark_isomap
+from unbend.mvu.sdp import _grown, stiffness
 
 SOLVER = pytest.mark.parametrize("solver", ["interior", "factored"])
 

@@ -8,7 +8,7 @@ import pytest
 
 import unbend
 from tests.plot.drawn import same_points
-from unbend.plot.images import apart
+from unbend.plot.image_plots import apart
 from unbend.plot.style import drawing_order
 
 RNG = np.random.default_rng(0)

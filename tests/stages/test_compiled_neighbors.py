@@ -21,7 +21,7 @@ from tests.stages.searches import (
     native,
 )
 from unbend._kernels import reference
-from unbend._kernels.reference.neighbors import sum_of_squares
+from unbend._kernels.reference.nearest import sum_of_squares
 from unbend.neighbors import DistanceSpace, Metric, PointSpace
 from unbend.neighbors.index import brute_force
 from unbend.neighbors.index.brute_force import Cloud

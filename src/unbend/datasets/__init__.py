@@ -8,14 +8,22 @@ drawn from. `SURFACES` and `PICTURES` list the functions by name.
 
 from collections.abc import Callable
 
-from unbend.datasets.flat import square
-from unbend.datasets.helix import toroidal_helix
-from unbend.datasets.pictures import Pictures
-from unbend.datasets.planar import rotated_pictures, shifted_pictures
-from unbend.datasets.rolls import s_curve, swiss_hole, swiss_roll
-from unbend.datasets.spheres import clusters_3d, punched_sphere
-from unbend.datasets.surface import Surface
-from unbend.datasets.turning import turning_circle, turning_object
+from unbend.datasets.containers import Pictures, Surface
+from unbend.datasets.image_sets import (
+    rotated_pictures,
+    shifted_pictures,
+    turning_circle,
+    turning_object,
+)
+from unbend.datasets.surfaces import (
+    clusters_3d,
+    punched_sphere,
+    s_curve,
+    square,
+    swiss_hole,
+    swiss_roll,
+    toroidal_helix,
+)
 
 SURFACES: dict[str, Callable[..., Surface]] = {
     "swiss_roll": swiss_roll,

@@ -43,13 +43,13 @@ from unbend.mds import (
     OwnStress,
     Pairs,
     Solution,
-    majorise,
-    matched_pairs,
+    estimate_stress,
+    initialization,
     quasi_newton,
-    sampled_stress,
-    starts,
+    smacof,
+    stochastic_gradient,
 )
-from unbend.mds.pairs import euclidean_features
+from unbend.mds.object_pairs import euclidean_features
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
 from unbend.validation.threads import threads
@@ -145,7 +145,7 @@ class Scaling(Embedding):
                 given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
                 check_connected(given.pairs)
                 check_size(self.n_components, given.pairs.n)
-                pairs, scale = given.pairs.scaled()
+                pairs, scale = given.pairs.normalize()
             self._fit(report, given, pairs, scale, rng)
         return self
 
@@ -168,7 +168,7 @@ class Scaling(Embedding):
         with stage("coordinates"):
             embedding, extension, attributes = self._finished(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
-            spread = objective.spread(embedding / scale)
+            spread = objective.per_object(embedding / scale)
             preimage = way_back(given.points, embedding)
         self._keep(
             report,
@@ -194,14 +194,18 @@ class Scaling(Embedding):
             note(rows=space.n)
         with stage("start"):
             begun = [given_start(self.init, space.n, d)] if not isinstance(self.init, str) else []
-            start = begun[0] if begun else starts.pivot(starts.pivots_among(space, rng), d)
+            start = (
+                begun[0]
+                if begun
+                else initialization.pivot(initialization.sample_pivot_distances(space, rng), d)
+            )
         with stage("stress"):
-            found = matched_pairs(space.lengths, start, self.max_iter, rng)
+            found = stochastic_gradient(space.lengths, start, self.max_iter, rng)
             drawn = rng.spawn(1)[0]
-            history = [sampled_stress(space.lengths, x, drawn) for x in (start, found)]
+            history = [estimate_stress(space.lengths, x, drawn) for x in (start, found)]
             note(iterations=self.max_iter, sampled=True)
         with stage("coordinates"):
-            embedding = starts.principal_axes(found)
+            embedding = initialization.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
             extension = OwnStress(embedding.copy(), points, "raw")
             preimage = way_back(points, embedding)
@@ -225,18 +229,22 @@ class Scaling(Embedding):
         if not isinstance(self.init, str):
             return [given_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
-            return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
+            return [initialization.random(pairs, d, rng) for _ in range(self.n_init)]
         whole = pairs.weights is None and pairs.ends is None
         features = None if given.points is None else euclidean_features(given.points)
         if features is not None and whole and self.init != "pivot":
-            return [starts.linear(features / scale, d)]
+            return [initialization.linear(features / scale, d)]
         few = whole or pairs.ends is not None
         if self.init == "pivot" or (self.init == "auto" and few and pairs.n > CLASSICAL_OBJECTS):
-            return [starts.pivot(starts.pivots_of(pairs, rng, threads(self.n_jobs)), d)]
-        return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
+            return [
+                initialization.pivot(
+                    initialization.pivot_distances(pairs, rng, threads(self.n_jobs)), d
+                )
+            ]
+        return [initialization.classical(pairs, d, rng, threads(self.n_jobs))]
 
     def _solved(self, objective: Objective, begun: list[FloatArray]) -> Solution:
-        solver = majorise if self._solver() == "smacof" else quasi_newton
+        solver = smacof if self._solver() == "smacof" else quasi_newton
         tol = tolerance(self.tol, objective.rounding)
         found = [solver(objective, start, tol, self.max_iter) for start in begun]
         return min(found, key=lambda solution: solution.value)
@@ -271,7 +279,7 @@ class Scaling(Embedding):
         """Return what the distances of the embedding are compared with."""
 
     def permutation_baseline(self, n_permutations: int = 10) -> Baseline:
-        """Compare the stress with that of random data: the dissimilarities, dealt anew.
+        """Compare the stress with that of random data: the dissimilarities, shuffled anew.
 
         Parameters
         ----------
@@ -291,12 +299,12 @@ class Scaling(Embedding):
         random = np.empty(n_permutations)
         for number in range(n_permutations):
             step(number, n_permutations)
-            dealt = pairs.dealt(rng)
+            shuffled = pairs.shuffle(rng)
             again = type(self)(**self.get_params(deep=False))
             if not isinstance(self.init, str):
                 again.init = "random"
-            given = Given(dealt, None, self.embedding_.dtype)
-            again._fit(Report(""), given, *dealt.scaled(), rng)
+            given = Given(shuffled, None, self.embedding_.dtype)
+            again._fit(Report(""), given, *shuffled.normalize(), rng)
             random[number] = again.stress_
         share = (1 + np.sum(random <= self.stress_)) / (1 + n_permutations)
         return Baseline(self.stress_, random, float(share))

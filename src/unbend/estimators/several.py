@@ -18,7 +18,7 @@ from unbend.estimators.params import declared, shared
 from unbend.estimators.scaling import Scaling
 from unbend.estimators.shepard import check_size
 from unbend.graphs.given import is_graph, lengths_of
-from unbend.mds.pairs import mean_pairs
+from unbend.mds.object_pairs import mean_pairs
 from unbend.neighbors import PointSpace
 from unbend.report import Report, note, stage
 from unbend.validation.threads import threads

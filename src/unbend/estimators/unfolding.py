@@ -12,7 +12,7 @@ from unbend.estimators.params import Choice, Real, declared, param
 from unbend.estimators.search import Needs
 from unbend.extension import Barycentric, Fitted, Rule
 from unbend.mvu import Certificate, Unfolding
-from unbend.mvu.trilateration import Trilateration
+from unbend.mvu.coordinates import Trilateration
 from unbend.neighbors import GraphSpace
 from unbend.report import note, warn
 

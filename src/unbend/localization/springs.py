@@ -12,8 +12,8 @@ from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
+from unbend.mvu.curvature import NewtonMatrix
 from unbend.mvu.edges import Edges
-from unbend.mvu.newton_matrix import NewtonMatrix
 from unbend.report import step
 
 # Distances below this share of the median weigh no more than that.

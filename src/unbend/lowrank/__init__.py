@@ -5,7 +5,6 @@ from unbend.lowrank.cholesky import Columnwise, PivotedCholesky, pivoted_cholesk
 from unbend.lowrank.fat import fat, fat_rows
 from unbend.lowrank.interpolative import Interpolative, interpolative, randomized_interpolative
 from unbend.lowrank.lu import RankRevealingLU, rank_revealing_lu
-from unbend.lowrank.norms import largest_eigenvalue, largest_singular
 from unbend.lowrank.nystrom import (
     CentredDistances,
     Eigenfunctions,
@@ -13,6 +12,7 @@ from unbend.lowrank.nystrom import (
     nystrom_extension,
     orthogonal_nystrom,
 )
+from unbend.lowrank.primitives import largest_eigenvalue, largest_singular
 from unbend.lowrank.qr import RankRevealingQR, strong_qr
 from unbend.lowrank.selection import (
     WeightedColumns,
@@ -21,13 +21,12 @@ from unbend.lowrank.selection import (
     leverage_scores,
     pivoted_columns,
     random_columns,
+    volume_columns,
     weighted_columns,
 )
 from unbend.lowrank.sketch import SKETCHES, random_matrix, sketch_matrix, sketched
 from unbend.lowrank.svd import Svd, randomized_svd, single_pass_svd
-from unbend.lowrank.ulv import ULV, ulv
-from unbend.lowrank.urv import URV, urv
-from unbend.lowrank.volume import volume_columns
+from unbend.lowrank.ulv import ULV, URV, ulv, urv
 from unbend.lowrank.vsv import VSV, SignedTriangle, vsv
 
 __all__ = [

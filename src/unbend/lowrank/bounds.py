@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.lowrank.ulv import ULV
-from unbend.lowrank.urv import URV
-from unbend.lowrank.volume import log_elementary
+from unbend.lowrank.selection import log_elementary
+from unbend.lowrank.ulv import ULV, URV
 
 
 def interpolation_bound(n: int, k: int, f: float = 1.0) -> float:

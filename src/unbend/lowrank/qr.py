@@ -15,7 +15,7 @@ from scipy import linalg
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.lowrank.inputs import growth_limit, real_matrix, settled
-from unbend.lowrank.reflections import reflect_columns, reflect_rows, reflector
+from unbend.lowrank.primitives import reflect_columns, reflect_rows, reflector
 
 # Sine of the angle to the span of the other columns of a block from which on its Gram matrix
 # tells them apart: errors are rounding divided by its square.

@@ -14,8 +14,13 @@ from scipy import linalg
 
 from unbend.arrays import FloatArray
 from unbend.lowrank.inputs import settled, symmetric_matrix
-from unbend.lowrank.norms import largest_eigenvalue
-from unbend.lowrank.reflections import reflect_columns, reflect_rows, reflector, reflectors
+from unbend.lowrank.primitives import (
+    largest_eigenvalue,
+    reflect_columns,
+    reflect_rows,
+    reflector,
+    reflectors,
+)
 
 # Each refinement shrinks S₁₂ by |λ_{d+1}/λ_d|: where that is not enough, there is no gap.
 REFINEMENTS = 8

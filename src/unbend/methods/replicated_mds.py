@@ -13,18 +13,18 @@ from unbend.estimators.params import Choice, declared, param, shared
 from unbend.estimators.several import SeveralScaling
 from unbend.estimators.shepard import Shepard, tolerance
 from unbend.mds import (
-    FittedStress,
     OwnStress,
     Pairs,
     Replicated,
-    majorise,
+    Stress1,
+    initialization,
     principal_axes,
     quasi_newton,
-    starts,
+    smacof,
 )
-from unbend.mds.pairs import mean_pairs
+from unbend.mds.object_pairs import mean_pairs
 from unbend.mds.placement import MeanOfCurves
-from unbend.mds.transformations import of_distances_size
+from unbend.mds.transformations import rescale_disparities
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
 from unbend.report import Report, note, stage, warn
 from unbend.validation.threads import threads
@@ -78,9 +78,11 @@ class ReplicatedMDS(SeveralScaling):
         pairs = [one.pairs for one in given]
         parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
         # Stress-1 has no unit: each matrix in its own, so that squares stay in range.
-        scaled = [transformation_of(self.transformation, self.ties, p.scaled()[0]) for p in pairs]
+        scaled = [
+            transformation_of(self.transformation, self.ties, p.normalize()[0]) for p in pairs
+        ]
         single = all(one.precision is np.float32 for one in pairs)
-        objective = FittedStress(
+        objective = Stress1(
             pairs[0].n,
             Replicated(scaled),
             threads(self.n_jobs),
@@ -89,10 +91,10 @@ class ReplicatedMDS(SeveralScaling):
         with stage("start"):
             rng = generator(self.random_state)
             mean = mean_pairs(pairs)
-            unit = mean.scaled()[0]
-            start = starts.classical(unit, self.n_components, rng, threads(self.n_jobs))
+            unit = mean.normalize()[0]
+            start = initialization.classical(unit, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
-            solver = majorise if self.solver == "smacof" else quasi_newton
+            solver = smacof if self.solver == "smacof" else quasi_newton
             tol = tolerance(self.tol, objective.rounding)
             solution = solver(objective, start, tol, self.max_iter)
             note(iterations=len(solution.history) - 1, converged=solution.converged)
@@ -106,7 +108,7 @@ class ReplicatedMDS(SeveralScaling):
             embedding = principal_axes(x) * stretch
             distances *= stretch
             curves = [part.curve(distances) for part in parts]
-            sized = [of_distances_size(curve, solution.value) for curve in curves]
+            sized = [rescale_disparities(curve, solution.value) for curve in curves]
             own = OwnStress(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
         self._keep(

@@ -1,11 +1,10 @@
 """Maximum variance unfolding: semidefinite programs on graphs of lengths, with certificates."""
 
 from unbend.mvu.certificate import Certificate, certify
-from unbend.mvu.edges import Edges, locally_complete, of_graph
-from unbend.mvu.landmarks import unfold_spanned
+from unbend.mvu.edges import Edges, Spanned, locally_complete, of_graph
+from unbend.mvu.landmark_sdp import unfold_spanned
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
-from unbend.mvu.solve import Unfolding, unfold
-from unbend.mvu.spanned import Spanned
+from unbend.mvu.sdp import Unfolding, unfold
 
 __all__ = [
     "Certificate",

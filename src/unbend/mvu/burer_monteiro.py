@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.mvu.curvature import Curvature, NewtonMatrix, centred
 from unbend.mvu.edges import Edges
-from unbend.mvu.newton_matrix import Curvature, NewtonMatrix, centred
 from unbend.mvu.relaxation import Relaxation
 from unbend.report import step
 

@@ -18,8 +18,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from unbend.arrays import FloatArray
 from unbend.eigen.auto import Auto
 from unbend.eigen.problem import SpectralProblem
-from unbend.mvu.edges import Edges
-from unbend.mvu.newton_matrix import centred, negative_pivots, symmetric_factor
+from unbend.mvu.curvature import centred, negative_pivots, symmetric_factor
+from unbend.mvu.edges import Edges, Spanned
 from unbend.mvu.relaxation import Relaxation
 
 EPS = float(np.finfo(np.float64).eps)
@@ -212,3 +212,22 @@ def _lowest(laplacian: csr_array, count: int, least: float) -> tuple[FloatArray,
         # Eigenvalues of a kernel of too high a rank crowd at one.
         values, vectors = cut.eigenvalues, cut.eigenvectors
     return np.asarray(values, np.float64), np.asarray(vectors, np.float64)
+
+
+def proved(
+    edges: Spanned, relaxation: Relaxation, coordinates: FloatArray, tensions: FloatArray
+) -> Certificate:
+    """Bound the optimum of the span: tensions count once U' L(u) U ⪰ I holds, rounding included."""
+    _, price = relaxation.permitted(coordinates, edges.stretch(coordinates))
+    squares = fsum(np.square(coordinates).ravel())
+    # A length is a sum of p products, whose errors the price of a stiff spring shows.
+    lower = squares - price - 16.0 * EPS * edges.p * coordinates.shape[1] * (squares + price)
+    if not np.isfinite(relaxation.conjugate(tensions)):
+        tensions = np.maximum(tensions, 0.0)
+    values = np.linalg.eigvalsh(edges.laplacian(tensions))
+    # Entries are sums over all edges, in which tensions of both signs may cancel.
+    sizes = np.abs(tensions) / edges.squares * np.square(edges.vectors).sum(axis=1)
+    least = float(values[0]) - EPS * (len(tensions) + 4 * edges.p) * float(sizes.sum())
+    if least <= 0:
+        return Certificate(lower, np.inf)
+    return Certificate(lower, dual_value(relaxation, tensions / least))

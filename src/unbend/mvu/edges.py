@@ -131,3 +131,72 @@ def locally_complete(space: Space, neighbors: Neighbors) -> Neighbors:
     rows, columns = pairs.coords
     rows, columns = rows[rows != columns], columns[rows != columns]
     return Neighbors.from_edges(n, rows, columns, space.lengths(rows, columns))
+
+
+# Directions of the centred basis below this share of the largest are rounding.
+NULL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Spanned:
+    """Edges of coordinates U R: `vectors` (m, p) are the differences of rows of U.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = Edges(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+    >>> straight = Spanned.of(path, np.array([[-1.0], [0.0], [1.0]]) / np.sqrt(2))
+    >>> straight.laplacian(np.ones(2)).round(6)
+    array([[1.]])
+    """
+
+    vectors: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, edges: Edges, basis: FloatArray) -> "Spanned":
+        """Edges as orthonormal columns of sum zero see them."""
+        return cls(edges.differences(basis), edges.squares)
+
+    @property
+    def p(self) -> int:
+        """Number of basis vectors."""
+        return int(self.vectors.shape[1])
+
+    def take(self, rows: IntArray) -> "Spanned":
+        """Restrict to some edges."""
+        return Spanned(self.vectors[rows], self.squares[rows])
+
+    def differences(self, coordinates: FloatArray) -> FloatArray:
+        """Vectors yᵢ − yⱼ (m, r)."""
+        return np.asarray(self.vectors @ coordinates)
+
+    def stretch(self, coordinates: FloatArray) -> FloatArray:
+        """|yᵢ − yⱼ|²/d² − 1 for each edge."""
+        squares = np.square(self.differences(coordinates)).sum(axis=1)
+        return np.asarray(squares / self.squares - 1.0)
+
+    def laplacian(self, tensions: FloatArray) -> FloatArray:
+        """U' L(u) U."""
+        return np.asarray(self.vectors.T @ ((tensions / self.squares)[:, None] * self.vectors))
+
+    def pull(self, tensions: FloatArray, differences: FloatArray) -> FloatArray:
+        """U' L(u) Y, from the differences of Y."""
+        return np.asarray(self.vectors.T @ ((tensions / self.squares)[:, None] * differences))
+
+    def centred(self, coordinates: FloatArray) -> FloatArray:
+        """Return coordinates as they are: the basis is centred."""
+        return coordinates
+
+
+def orthonormal(columns: FloatArray) -> FloatArray:
+    """Orthonormal basis of the span of centred columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> orthonormal(np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])).shape
+    (3, 1)
+    """
+    left, values, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    return np.asarray(left[:, values > NULL * values.max(initial=0.0)])

@@ -2,9 +2,9 @@
 
 from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.metrics import Metric
-from unbend.neighbors.metrics.distances import METRICS, described
+from unbend.neighbors.metrics.metric import METRICS, described
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.points import PointSpace
+from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
 from unbend.neighbors.space import Space
 

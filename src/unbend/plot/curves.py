@@ -1,6 +1,6 @@
 """Curves that tell how many coordinates the data needs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from matplotlib.ticker import MaxNLocator
 
 from unbend import quality
 from unbend.arrays import FloatArray
+from unbend.dimension import Dimension
+from unbend.graphs import Consistency
 from unbend.plot.colors import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.style import (
@@ -17,10 +19,14 @@ from unbend.plot.style import (
     INK,
     LABEL,
     SMALL,
+    VECTOR_MARKS,
     axes_or_new,
     entitle,
     figure_of,
+    new_picture,
     plain,
+    point_alpha,
+    point_size,
     soften,
 )
 from unbend.quality._seen import Metric
@@ -226,3 +232,153 @@ def _finish(axes: Axes, across: str, up: str, title: str) -> None:
     if axes.get_legend_handles_labels()[1]:
         axes.legend(fontsize=SMALL, frameon=False)
     entitle(axes, title)
+
+
+ACROSS = 3
+
+
+def dimension_fits(found: Dimension | Sequence[Dimension], *, title: str | None = None) -> Figure:
+    """Draw the curves that estimates of the intrinsic dimension were read from.
+
+    A panel for each: the curve, the range from which the estimate was read (shaded) and, where it
+    is a fit, what it predicts (dashed). An estimate is to be believed where the curve follows the
+    dashed line, or is level, over a wide range.
+
+    Parameters
+    ----------
+    found : Dimension or sequence of Dimension
+        What functions of `unbend.dimension` returned.
+    title : str, optional
+        Title of all.
+
+    Returns
+    -------
+    Figure
+        Not shown.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> X = unbend.datasets.swiss_roll(500, random_state=0).points
+    >>> figure = unbend.plot.dimension_fits([unbend.dimension.mle(X), unbend.dimension.pca(X)])
+    >>> [axes.get_title(loc="left").split(":")[0] for axes in figure.axes]
+    ['mle', 'pca']
+    """
+    given = [found] if isinstance(found, Dimension) else list(found)
+    if not given or not all(isinstance(one, Dimension) for one in given):
+        raise ValueError("give what functions of unbend.dimension returned, at least one")
+    columns = min(ACROSS, len(given))
+    rows = -(-len(given) // columns)
+    figure = new_picture(3.4 * columns + 0.4, 2.8 * rows)
+    grid = figure.add_gridspec(rows, columns)
+    for number, one in enumerate(given):
+        axes: Any = figure.add_subplot(grid[number // columns, number % columns])
+        _draw(axes, one)
+    if title:
+        figure.suptitle(plain(title), fontsize=LABEL, x=0.01, ha="left")
+    return figure
+
+
+def _draw(axes: Axes, found: Dimension) -> None:
+    curve = found.curve
+    lines = np.reshape(curve.y, (len(curve.x), -1))
+    single = lines.shape[1] == 1
+    for number, line in enumerate(lines.T):
+        marker = "o-" if single else "-"
+        color = PALETTE[0] if single else PALETTE[number % len(PALETTE)]
+        axes.plot(curve.x, line, marker, color=color, lw=1, ms=3)
+    if curve.line is not None:
+        axes.plot(curve.x, curve.line, "--", color=INK, lw=1)
+    # An edge, since some are read at a single place.
+    axes.axvspan(*curve.fitted, color=PALETTE[5], alpha=0.25, lw=1.5)
+    axes.set_xlabel(plain(curve.x_label), fontsize=SMALL)
+    axes.set_ylabel(plain(curve.y_label), fontsize=SMALL)
+    axes.grid(axis="y", color=FAINT, lw=0.5, alpha=0.6)
+    soften(axes)
+    told = f"{found.method}: {found.dimension:.2f} ± {found.uncertainty:.2f}"
+    axes.set_title(told, fontsize=LABEL, loc="left")
+
+
+def consistency(report: Consistency, *, title: str | None = None) -> Figure:
+    """Draw the local noise of a data graph, and how much other neighbourhoods would hide.
+
+    On the left, the share of each neighbourhood's variance outside its best d-plane against its
+    radius; neighbourhoods that span too few directions are marked. On the right, what the last
+    coordinate costs local methods over what would hide it, for every number of neighbours that was
+    tried: above one it is lost.
+
+    Parameters
+    ----------
+    report : Consistency
+        What `unbend.graphs.consistency` found of points or distances.
+    title : str, optional
+        Title; by default what is wrong.
+
+    Returns
+    -------
+    Figure
+        Not shown.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> X = unbend.datasets.swiss_roll(500, noise=0.1, random_state=0).points
+    >>> figure = unbend.plot.consistency(unbend.graphs.consistency(X, d=2, n_neighbors=8))
+    >>> [axes.get_xlabel() for axes in figure.axes]
+    ['radius of the neighbourhood', 'number of neighbours']
+    """
+    if not isinstance(report, Consistency) or report.outside is None:
+        raise ValueError(
+            "there are no neighbourhoods to draw: give the result of unbend.graphs.consistency of "
+            "points or distances"
+        )
+    figure = new_picture(9.6, 3.8)
+    shares, sizes = figure.subplots(1, 2)
+    _draw_shares(shares, report)
+    _draw_sizes(sizes, report)
+    for axes in (shares, sizes):
+        axes.grid(axis="y", color=FAINT, lw=0.5, alpha=0.6)
+        axes.set_axisbelow(True)
+        soften(axes)
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(fontsize=SMALL, frameon=False)
+    entitle(shares, title or "; ".join(report.problems()) or "nothing is wrong")
+    return figure
+
+
+def _draw_shares(axes: Axes, report: Consistency) -> None:
+    n = len(report.radius)
+    share = np.zeros(n) if report.outside is None else report.outside
+    thin = np.isin(np.arange(n), report.thin)
+    for rows, color, name in (
+        (~thin, PALETTE[0], None),
+        (thin, PALETTE[1], f"fewer than {report.d} directions"),
+    ):
+        if rows.any():
+            axes.scatter(
+                report.radius[rows],
+                share[rows],
+                s=point_size(n),
+                alpha=point_alpha(n),
+                color=color,
+                label=name,
+                linewidths=0,
+                rasterized=n > VECTOR_MARKS,
+            )
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("radius of the neighbourhood", fontsize=LABEL)
+    axes.set_ylabel(f"share outside the best {report.d}-plane", fontsize=LABEL)
+
+
+def _draw_sizes(axes: Axes, report: Consistency) -> None:
+    axes.plot(report.tried, report.hidden_by_size, "-", color=PALETTE[0], lw=1)
+    axes.plot(report.n_neighbors, report.hidden, "o", color=PALETTE[0], ms=6, label="this graph")
+    axes.axhline(1, color=INK, lw=1, ls="--", zorder=0)
+    if report.suggested is not None:
+        label = f"suggested: {report.suggested}"
+        axes.axvline(report.suggested, color=PALETTE[1], lw=1, label=label, zorder=0)
+    axes.set_xscale("log")
+    if np.all(report.hidden_by_size > 0) and report.hidden > 0:
+        axes.set_yscale("log")
+    axes.set_xlabel("number of neighbours", fontsize=LABEL)
+    axes.set_ylabel(f"cost of coordinate {report.d} over what hides it", fontsize=LABEL)

@@ -19,9 +19,8 @@ from unbend.plot.colors import (
     Values,
     coloring,
 )
-from unbend.plot.edges import Edges, edges
+from unbend.plot.geometry import Edges, beside_the_line, edges
 from unbend.plot.inputs import Drawable, drawable, one_a_row
-from unbend.plot.strip import beside_the_line
 
 MOST_COLUMNS = 6
 # Beyond this many, points in the plane are drawn by the graphics card, as those in space always.
@@ -191,9 +190,7 @@ def _template(drawn: Drawable, hover: np.ndarray[Any, Any]) -> str:
     return "<br>".join((first, *shown)) + "<extra></extra>"
 
 
-def _traces(
-    colors: Coloring, n: int, *, small: bool
-) -> Iterator[tuple[IntArray, dict[str, Any]]]:
+def _traces(colors: Coloring, n: int, *, small: bool) -> Iterator[tuple[IntArray, dict[str, Any]]]:
     """Rows drawn by one trace, and how it looks."""
     marker: dict[str, Any] = {
         "size": float(np.clip(36 / n**0.25, 2, 10) / (1.5 if small else 1.0)),

@@ -7,12 +7,10 @@ from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
 from unbend.plot.colors import Coloring, Labels, Values, coloring
-from unbend.plot.edges import Edges, edges
+from unbend.plot.geometry import Edges, beside_the_line, edges
 from unbend.plot.inputs import Drawable, drawable, one_a_row
-from unbend.plot.layers import draw_edges, draw_points
+from unbend.plot.layers import draw_edges, draw_points, write_names
 from unbend.plot.legend import add_key
-from unbend.plot.names import write_names
-from unbend.plot.strip import beside_the_line
 from unbend.plot.style import (
     HEIGHT,
     TITLE,

@@ -7,7 +7,7 @@ from unbend.apps.gallery.rows import Panel, Row
 from unbend.apps.gallery.table import shown_error, shown_trust
 from unbend.plot import save
 from unbend.plot.colors import Values
-from unbend.plot.sheet import Cell, draw_cells
+from unbend.plot.panels import Cell, draw_cells
 
 
 def draw_sheet(rows: Sequence[Row], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The neighbourhood graph under the points."""
+"""Positions and edges, whatever draws them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.graphs.given import edges_of
+from unbend.plot.colors import Coloring, Labels, Values
 
 # More lines than this take long to draw and show nothing: an even share of them is taken.
 MOST_EDGES = 200_000
+# Share of a lane's height over which its points are spread.
+SPREAD = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,3 +72,40 @@ def _matrix(graph: Any) -> Any:
         check_is_fitted(graph)
         return graph.graph_
     raise TypeError("graph must be a graph, its sparse matrix or a fitted neighbourhood method")
+
+
+def beside_the_line(coordinate: FloatArray, colors: Coloring) -> tuple[FloatArray, list[str]]:
+    """Give one coordinate a second: the value, or a place in the lane of the class.
+
+    Parameters
+    ----------
+    coordinate : array (n, 1)
+        The coordinate.
+    colors : Coloring
+        Values are drawn against the coordinate; classes get lanes, the first on top.
+
+    Returns
+    -------
+    positions : array (n, 2)
+        Points in the plane.
+    lanes : list of str
+        Names of the lanes, from below; empty where there are none.
+
+    Examples
+    --------
+    >>> from unbend.plot.colors import coloring
+    >>> positions, lanes = beside_the_line(np.array([[5.0], [6.0]]), coloring(["b", "a"], 2))
+    >>> positions[:, 0].tolist(), positions[:, 1].round().astype(int).tolist(), lanes
+    ([5.0, 6.0], [0, 1], ['b', 'a'])
+    """
+    n = len(coordinate)
+    if isinstance(colors, Values) and colors.known.all():
+        return np.column_stack((coordinate, colors.values)), []
+    # Low-discrepancy heights fill the lane evenly, whatever the order of the rows.
+    heights = (np.arange(n) * ((np.sqrt(5) - 1) / 2)) % 1 - 0.5
+    places, lanes = np.zeros(n), []
+    if isinstance(colors, Labels):
+        for lane, group in enumerate(reversed(colors.groups())):
+            places[group.rows] = lane
+            lanes.append(group.name)
+    return np.column_stack((coordinate, places + SPREAD * heights)), lanes

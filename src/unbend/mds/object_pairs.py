@@ -1,4 +1,4 @@
-"""Dissimilarities of pairs of objects, each pair once."""
+"""Dissimilarities of pairs of objects, each pair stored once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,9 +11,9 @@ from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics.norms import Plain
 from unbend.report import step
 
-# Rounding of single precision, in units of that of double precision.
+# Machine epsilon of single precision over that of double precision.
 COARSER = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
-# Share of the pairs of a block beyond which all of it is computed by differences.
+# Fraction of close pairs beyond which a whole block is computed by differences.
 FEW = 0.01
 
 Precision = type[np.float32] | type[np.float64]
@@ -23,13 +23,14 @@ Precision = type[np.float32] | type[np.float64]
 class Pairs:
     """Dissimilarities of the pairs i < j of n objects, row after row, and their weights if any.
 
-    A pair of weight zero is not known. Where few are known, `ends` (2, m) lists those that are, and
-    there is an entry for these only.
+    A pair of weight zero is unknown. Where few pairs are known, `ends` (2, m) lists them, and only
+    these have an entry.
 
     Examples
     --------
     >>> import numpy as np
-    >>> pairs = Pairs.of_square(np.array([[0.0, 1.0, np.nan], [1.0, 0.0, 2.0], [np.nan, 2.0, 0.0]]))
+    >>> unknown = np.nan
+    >>> pairs = Pairs.from_matrix(np.array([[0, 1, unknown], [1, 0, 2], [unknown, 2, 0]]))
     >>> pairs.dissimilarities, pairs.weights
     (array([1., 0., 2.]), array([1., 0., 1.]))
     """
@@ -40,18 +41,18 @@ class Pairs:
     ends: IntArray | None = None
 
     @classmethod
-    def of_square(
+    def from_matrix(
         cls,
         square: FloatArray,
         weights: FloatArray | None = None,
         dtype: Precision = np.float64,
     ) -> "Pairs":
-        """Take the pairs of a symmetric matrix, NaN where not known, with weights (n, n)."""
+        """Read the pairs of a symmetric matrix, NaN where unknown, with weights (n, n)."""
         n = len(square)
-        values = above_diagonal(n, dtype, lambda rows: square[rows, rows.start :])
+        values = upper_triangle(n, dtype, lambda rows: square[rows, rows.start :])
         given = None
         if weights is not None:
-            given = above_diagonal(n, dtype, lambda rows: weights[rows, rows.start :])
+            given = upper_triangle(n, dtype, lambda rows: weights[rows, rows.start :])
         unknown = np.isnan(values)
         if unknown.any():
             given = np.ones_like(values) if given is None else given
@@ -59,8 +60,8 @@ class Pairs:
         return cls(n, values, given)
 
     @classmethod
-    def of_points(cls, space: PointSpace, dtype: Precision = np.float64) -> "Pairs":
-        """Measure all pairs of some points."""
+    def from_points(cls, space: PointSpace, dtype: Precision = np.float64) -> "Pairs":
+        """Compute the distances of all pairs of points."""
         features = space.features
 
         def by_differences(rows: slice) -> FloatArray:
@@ -69,15 +70,15 @@ class Pairs:
         rows_of: Callable[[slice], FloatArray] = by_differences
         if dtype == np.float32 and euclidean_features(space) is not None:
             rows_of = _by_products(features, by_differences)
-        return cls(space.n, above_diagonal(space.n, dtype, rows_of))
+        return cls(space.n, upper_triangle(space.n, dtype, rows_of))
 
     @property
     def precision(self) -> Precision:
-        """Type of the dissimilarities."""
+        """Floating-point type of the dissimilarities."""
         return np.float32 if self.dissimilarities.dtype == np.float32 else np.float64
 
     def square(self) -> FloatArray:
-        """Return the full matrix, NaN where not known."""
+        """Return the full matrix, NaN where unknown."""
         if self.ends is not None:
             full = np.full((self.n, self.n), np.nan)
             rows, columns = self.ends
@@ -105,17 +106,17 @@ class Pairs:
         return np.stack(np.triu_indices(self.n, 1)) if self.ends is None else self.ends
 
     def starts(self) -> IntArray:
-        """Place of each row's first pair."""
+        """Index of the first pair of each row."""
         i = np.arange(self.n, dtype=np.int64)
         return i * self.n - i * (i + 1) // 2
 
     def index(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Places of some pairs of different objects."""
+        """Indices of pairs of different objects."""
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)
         return np.asarray(self.starts()[low] + high - low - 1)
 
-    def scaled(self) -> tuple["Pairs", float]:
-        """Divide by a power of two so that squares stay in range; return it too."""
+    def normalize(self) -> tuple["Pairs", float]:
+        """Divide by a power of two, also returned, so that squares do not overflow."""
         largest = float(self.dissimilarities.max(initial=0.0))
         if largest == 0:
             return self, 1.0
@@ -125,8 +126,8 @@ class Pairs:
     def _exact(self, scale: float) -> FloatArray:
         return np.asarray(scale, dtype=self.dissimilarities.dtype)
 
-    def dealt(self, rng: np.random.Generator) -> "Pairs":
-        """Deal the dissimilarities and their weights to other pairs; unknown ones stay unknown."""
+    def shuffle(self, rng: np.random.Generator) -> "Pairs":
+        """Permute dissimilarities and weights over the known pairs; unknown pairs stay unknown."""
         order = np.arange(len(self.dissimilarities))
         known = order if self.weights is None else order[self.weights > 0]
         order[known] = rng.permutation(known)
@@ -134,26 +135,26 @@ class Pairs:
         return replace(self, dissimilarities=self.dissimilarities[order], weights=weights)
 
     def sum(self, values: FloatArray) -> float:
-        """Weighted sum of one number a pair, in double precision."""
+        """Weighted sum of one number per pair, in double precision."""
         if self.weights is None:
             return float(np.sum(values, dtype=np.float64))
         return float(np.einsum("i,i->", values, self.weights, dtype=np.float64))
 
 
 def sum_of_squares(values: FloatArray, weights: FloatArray | None) -> float:
-    """Weighted sum of the squares of one number a pair, in double precision."""
+    """Weighted sum of squares of one number per pair, in double precision."""
     values = values.astype(np.float64, copy=False)
     return float(values @ values if weights is None else (values * weights) @ values)
 
 
 def euclidean_features(space: PointSpace) -> FloatArray | None:
-    """Rows whose Euclidean distances are those of the space, if there are such."""
+    """Rows whose Euclidean distances are those of the space, or None."""
     norm = space.metric.norm
     return space.features if isinstance(norm, Plain) and norm.p == 2 else None
 
 
-def above_diagonal(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
-    """Gather the entries above the diagonal from blocks of rows, each from its first row on."""
+def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
+    """Gather the upper triangle from blocks of rows; a block starts at its first diagonal entry."""
     values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
     place = 0
     for rows in row_chunks(n, 24 * n, 1 << 24):
@@ -170,8 +171,8 @@ def _by_products(
 ) -> Callable[[slice], FloatArray]:
     """Distances by |x|² + |y|² − 2xy, good to single precision.
 
-    The rounding of the squares' sizes is that of D double-precision terms. Pairs so close that
-    more than single precision of their distance would cancel are computed by differences.
+    Squared norms carry the rounding of D double-precision terms. Pairs so close that cancellation
+    would exceed single precision are computed by differences.
     """
     centred = points - points.mean(axis=0)
     squares = np.einsum("ij,ij->i", centred, centred)
@@ -193,7 +194,7 @@ def _by_products(
 
 
 def mean_pairs(several: Sequence[Pairs]) -> Pairs:
-    """Mean dissimilarity of each pair over matrices that are first brought to one size."""
+    """Mean dissimilarity of each pair over matrices rescaled to the same root mean square."""
     weights = [
         np.ones(len(pairs.dissimilarities)) if pairs.weights is None else pairs.weights
         for pairs in several

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
 from unbend.plot.colors import Coloring, Plain, coloring
+from unbend.plot.geometry import beside_the_line
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.layers import draw_points
 from unbend.plot.legend import add_key_beside, key_width
-from unbend.plot.strip import beside_the_line
 from unbend.plot.style import DPI, SMALL, TITLE, Picture, plain, point_size
 from unbend.registry import METHODS
 

@@ -1,11 +1,18 @@
 """Where the search for an unfolding begins."""
 
+from dataclasses import dataclass
+from typing import final
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.extension import FromNeighbors
 from unbend.graphs import geodesics
+from unbend.local import barycentric_weights
 from unbend.mvu.edges import Edges
+from unbend.neighbors.space import centred_gram, principal
+from unbend.report import step
 
 # Landmarks of the start; all rows where there are fewer.
 LANDMARKS = 200
@@ -36,3 +43,33 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
     found[:, : weights.shape[1]] = -0.5 * (squares - between.mean(axis=1)[:, None]).T @ weights
     spread = float(np.sqrt(np.square(found).mean()))
     return found + JITTER * spread * rng.standard_normal(found.shape)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trilateration(FromNeighbors):
+    """y = Σ w_j y_j with weights that fit the distances of a new row to its neighbours.
+
+    A graph does not say how far these are from each other; the unfolding does, to the accuracy
+    with which it keeps lengths.
+    """
+
+    coordinates: FloatArray
+    reg: float = 1e-3
+
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Place new rows."""
+        far = np.isinf(distances)
+        indices = np.where(far, indices[:, :1], indices)
+        distances = np.where(far, distances[:, :1], distances)
+        m, k = indices.shape
+        placed = np.empty((m, self.coordinates.shape[1]))
+        for rows in row_chunks(m, 32 * (k + 1) ** 2, 1 << 22):
+            near = self.coordinates[indices[rows]]
+            block = np.zeros((len(near), k + 1, k + 1))
+            block[:, 1:, 1:] = np.linalg.norm(near[:, :, None] - near[:, None], axis=3)
+            block[:, 0, 1:] = block[:, 1:, 0] = distances[rows]
+            weights = barycentric_weights(principal(centred_gram(block)), self.reg)
+            placed[rows] = np.einsum("ij,ijk->ik", weights, near)
+            step(rows.stop, m)
+        return placed

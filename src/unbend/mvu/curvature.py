@@ -5,13 +5,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import bsr_array, csc_array, csr_array
 from scipy.sparse.linalg import splu
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.eigen.factor import analyse
 from unbend.memory import reserve
-from unbend.mvu.edges import Edges
+from unbend.mvu.edges import Edges, Spanned
 
 # Beyond this the shift hides every curvature of the problem.
 MOST_SHIFT = 1e16
@@ -125,3 +126,54 @@ class Curvature:
 def centred(values: FloatArray) -> FloatArray:
     """Subtract the mean row."""
     return np.asarray(values - values.mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Dense:
+    factors: tuple[FloatArray, bool]
+
+    def solve(self, force: FloatArray) -> FloatArray:
+        return np.asarray(cho_solve(self.factors, force, check_finite=False))
+
+
+@dataclass
+class DenseCurvature:
+    """Factors of L(u)⊗I − I + Σ q (v⊗δ)(v⊗δ)' over the edges, shifted until it is convex."""
+
+    edges: Spanned
+    shift: float = 1e-6
+    factors: int = 0
+    concave: float = 0.0
+
+    def factor(
+        self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, least: float
+    ) -> tuple[Any, float]:
+        """Return the factors, and the shift that was needed."""
+        matrix = self._assembled(tensions, stiffness, differences)
+        if not np.all(np.isfinite(matrix)):
+            raise FloatingPointError
+        shift, self.concave = max(self.shift, least), 0.0
+        while shift < MOST_SHIFT:
+            self.factors += 1
+            try:
+                lifted = matrix + shift * np.eye(len(matrix))
+                found = cho_factor(lifted, lower=True, overwrite_a=True, check_finite=False)
+            except LinAlgError:
+                self.concave, shift = shift, 6.0 * shift
+                continue
+            self.shift = max(shift / 4.0, 1e-11)
+            return _Dense(found), shift
+        raise FloatingPointError
+
+    def _assembled(
+        self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray
+    ) -> FloatArray:
+        edges, rank = self.edges, differences.shape[1]
+        size = edges.p * rank
+        roots = np.sqrt(2.0 * stiffness) / edges.squares
+        matrix = np.kron(edges.laplacian(tensions) - np.eye(edges.p), np.eye(rank))
+        for rows in row_chunks(len(roots), 8 * size, 1 << 25):
+            scaled = roots[rows, None] * differences[rows]
+            products = (edges.vectors[rows, :, None] * scaled[:, None, :]).reshape(-1, size)
+            matrix += products.T @ products
+        return matrix

@@ -14,11 +14,10 @@ from unbend.mvu.certificate import (
     least_eigenvalue,
     slowest,
 )
-from unbend.mvu.edges import Edges
+from unbend.mvu.coordinates import landmark_isomap
+from unbend.mvu.edges import Edges, Spanned
 from unbend.mvu.interior import central
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
-from unbend.mvu.spanned import Spanned
-from unbend.mvu.start import landmark_isomap
 
 Constraint = Literal["inequality", "soft", "equality"]
 Solver = Literal["auto", "interior", "factored"]

@@ -7,12 +7,12 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.memory import reserve
 from unbend.mvu.burer_monteiro import MOST_STEPS, SETTLED, Factored, iterated, principal
-from unbend.mvu.certificate import EPS, Certificate
-from unbend.mvu.edges import Edges
+from unbend.mvu.certificate import EPS, Certificate, proved
+from unbend.mvu.coordinates import landmark_isomap
+from unbend.mvu.curvature import DenseCurvature
+from unbend.mvu.edges import Edges, Spanned, orthonormal
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
-from unbend.mvu.solve import STIFF, Constraint, Unfolding, gradient
-from unbend.mvu.spanned import DenseCurvature, Spanned, orthonormal, proved
-from unbend.mvu.start import landmark_isomap
+from unbend.mvu.sdp import STIFF, Constraint, Unfolding, gradient
 
 # Columns of the first factor beyond those asked for; how often and by how many they grow.
 SPARE, ROUNDS, MORE = 2, 5, 2
