@@ -18,7 +18,7 @@ from unbend.graphs import components
 from unbend.localization import Springs, localize
 from unbend.localization.multistart import reweighted
 from unbend.localization.springs import relative_weights
-from unbend.mvu import of_graph
+from unbend.mvu import graph_edges
 
 RESULTS = Path(__file__).with_suffix(".json")
 # Sensors, neighbours, noise and layouts: the book's network, and small ones of other shapes.
@@ -35,7 +35,7 @@ def measure(
     label = components(graph)
     rows = np.flatnonzero(label == np.argmax(np.bincount(label)))
     points, graph = points[rows], graph[rows][:, rows]
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
     _, refined = reweighted(springs, springs.refined(points))
     truth = rigid_error(points, refined.positions)

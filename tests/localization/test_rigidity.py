@@ -10,7 +10,7 @@ import unbend
 from tests.localization.networks import network, places, rigid_error
 from unbend.graphs import components
 from unbend.localization.rigidity import held
-from unbend.mvu import Edges, of_graph
+from unbend.mvu import Edges, graph_edges
 
 
 def nobody(n):
@@ -97,7 +97,7 @@ def test_anchors_choose_the_part_that_they_fix():
 def test_a_grid_is_no_special_case(radius, everyone):
     grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
     distances = np.linalg.norm(grid[:, None] - grid, axis=2)
-    edges, _ = of_graph(csr_array(np.where(distances < radius, distances, 0.0)))
+    edges, _ = graph_edges(csr_array(np.where(distances < radius, distances, 0.0)))
     found = held(edges, grid, nobody(64), np.random.default_rng(0))
     assert found.all() if everyone else not found.any()
 

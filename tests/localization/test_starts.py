@@ -9,7 +9,7 @@ from tests.localization.networks import network, places, rigid_error
 from unbend.localization.multistart import alternative, as_good
 from unbend.localization.patches import from_patches, local_maps
 from unbend.localization.springs import Springs, relative_weights
-from unbend.mvu import of_graph
+from unbend.mvu import graph_edges
 
 
 @pytest.mark.parametrize("shape", ["square", "C", "hole"])
@@ -17,7 +17,7 @@ from unbend.mvu import of_graph
 def test_exact_distances_give_the_truth_and_maps_come_near(shape, seed):
     truth = places(200, seed, shape)
     graph = network(truth, 16, 0.0, seed)
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     reach = graph.data.max()
     assert rigid_error(truth, from_patches(edges, 2)) < reach / 4
     found = unbend.localize(graph)
@@ -29,7 +29,7 @@ def test_exact_distances_give_the_truth_and_maps_come_near(shape, seed):
 
 def test_every_map_keeps_the_exact_distances_of_its_sensors():
     truth = np.random.default_rng(0).random((60, 3))
-    edges, _ = of_graph(network(truth, 25, 0.0))
+    edges, _ = graph_edges(network(truth, 25, 0.0))
     maps = local_maps(edges, 3)
     for members, found, kept in zip(maps.members, maps.places, maps.kept, strict=True):
         if kept.any():
@@ -65,7 +65,7 @@ def hinged(n=40):
 
 def test_a_layout_that_fits_as_well_is_told_and_one_that_does_not_is_none():
     points, graph = hinged()
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
     straight = springs.refined(points)
     folded = springs.refined(np.where(points > [0.0, np.inf], points * [-1.0, 1.0], points))
@@ -74,7 +74,7 @@ def test_a_layout_that_fits_as_well_is_told_and_one_that_does_not_is_none():
     assert as_good(springs, [straight, folded]) == [0, 1]
     fold = alternative(straight, [folded], everyone)
     assert np.sqrt(np.square(fold).mean()) > 0.1
-    worse = springs.refined(points, most_steps=0)
+    worse = springs.refined(points, max_steps=0)
     assert worse.stress > straight.stress
     assert as_good(springs, [worse, straight]) == [1]
 

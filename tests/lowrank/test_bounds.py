@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 
-from tests.lowrank.drawn import LAW, orthonormal, rngs, semidefinite, singular, with_spectrum
+from tests.lowrank.drawn import LAW, orthonormal_basis, rngs, semidefinite, singular, with_spectrum
 from unbend.lowrank import ULV, URV, randomized_interpolative, ulv, urv, volume_columns
 from unbend.lowrank.bounds import (
     interpolative_corollary,
@@ -49,7 +49,7 @@ def test_theorem_15_2_for_any_blocks(rng, n, more, data):
     block = rng.standard_normal((n - d, n - d))
     share = data.draw(st.floats(0.01, 0.95))
     lower[d:, d:] = block * share * least / np.linalg.norm(block, 2)
-    u, v = orthonormal(rng, n + more, n), orthonormal(rng, n, n)
+    u, v = orthonormal_basis(rng, n + more, n), orthonormal_basis(rng, n, n)
     found = ULV(u, lower, v, d)
     assert_within(subspace_bounds(found), u @ lower @ v.T, found)
     mirrored = URV(v, lower.T, u, d)

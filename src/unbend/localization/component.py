@@ -10,7 +10,7 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.localization.multistart import alternative, searched
 from unbend.localization.rigidity import held
 from unbend.localization.springs import Springs
-from unbend.mvu.edges import of_graph
+from unbend.mvu.edges import graph_edges
 from unbend.report import stage, warn
 
 # Draws of noise by which errors are estimated: each is known to about a tenth.
@@ -178,7 +178,7 @@ def placed(
     # Near one, so that no square of a length leaves double precision.
     apart = lengths.data[lengths.data > 0]
     unit = float(2.0 ** np.round(np.log2(np.median(apart)))) if len(apart) else 1.0
-    edges, vertex = of_graph(csr_array(lengths / unit))
+    edges, vertex = graph_edges(csr_array(lengths / unit))
     _tell_merged(n - edges.n)
     if edges.m == 0:
         return Part(np.zeros((n, dim)), np.full(n, np.nan), np.zeros(n, dtype=bool), False)

@@ -49,10 +49,10 @@ def from_patches(edges: Edges, dim: int) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from unbend.mvu import of_graph
+    >>> from unbend.mvu import graph_edges
     >>> grid = np.array([[i, j] for i in range(6) for j in range(6)], dtype=float)
     >>> apart = np.linalg.norm(grid[:, None] - grid, axis=2)
-    >>> edges, _ = of_graph(csr_array(np.where(apart < 2.5, apart, 0.0)))
+    >>> edges, _ = graph_edges(csr_array(np.where(apart < 2.5, apart, 0.0)))
     >>> found = from_patches(edges, 2)
     >>> bool(np.abs(edges.stretch(found)).max() < 0.1)
     True

@@ -18,7 +18,7 @@ from unbend.report import step
 
 # Distances below this share of the median weigh no more than that.
 SHORT = 0.1
-MOST_STEPS = 200
+MAX_STEPS = 200
 # Fall of the stress, relative, and gradient, relative to that of all edges, that end the search.
 SMALL_FALL, SMALL_GRADIENT = 1e-10, 1e-13
 # Damping relative to the mean diagonal: the first, the least, how it grows and shrinks, the most.
@@ -70,7 +70,7 @@ class Springs:
         """Σ over the edges of blocks across·I + along·δδ', with every entry of the pattern."""
         wide = np.broadcast_to(differences, (self.edges.m, self.dim))
         squares = self.edges.squares
-        found = self._matrix.assembled(across * squares, 0.5 * along * squares**2, wide, 1.0)
+        found = self._matrix.assemble(across * squares, 0.5 * along * squares**2, wide, 1.0)
         # Symmetric: columns are rows.
         return csr_array((found.data, found.indices, found.indptr), shape=found.shape)
 
@@ -108,14 +108,14 @@ class Springs:
         self,
         start: FloatArray,
         penalty: FloatArray | None = None,
-        most_steps: int = MOST_STEPS,
+        max_steps: int = MAX_STEPS,
     ) -> Refined:
         """Minimise the stress from a start, with ½ penalty·y² for each coordinate, if given."""
         price = np.zeros(self.dim) if penalty is None else penalty
         here: FloatArray = np.array(start, dtype=np.float64)
         value = self._value(here, price)
         damping, number = DAMPING, 0
-        for number in range(1, most_steps + 1):
+        for number in range(1, max_steps + 1):
             gradient = self.gradient(here) + price * here
             if np.abs(gradient).max(initial=0.0) <= SMALL_GRADIENT * self._force:
                 break
@@ -126,7 +126,7 @@ class Springs:
             fall, value = (value - after) / max(value, np.finfo(float).tiny), after
             if fall < SMALL_FALL:
                 break
-            step(number, most_steps)
+            step(number, max_steps)
         return Refined(here, self.stress(here), number)
 
     @cached_property

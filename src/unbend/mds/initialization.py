@@ -24,11 +24,11 @@ SINGLE_RANGE = (1e-12, 1e12)
 def pair_precision(n: int, between: Callable[[IntArray], FloatArray], d: int) -> Precision:
     """Precision of the pairs of n objects for an embedding of dimension d: half the memory or not.
 
-    Rounding dissimilarities by relative errors u = 6e-8 changes the stress-1 of every configuration by at
-    most u. Single precision is used where stress-1 is at least 1e-2, as estimated by classical
-    scaling of a sample: it then changes by less than 1e-5 of itself. Smaller stress, as of a table
-    whose columns have different units, unknown pairs in the sample, and very large or small
-    dissimilarities need double precision.
+    Rounding dissimilarities by relative errors u = 6e-8 changes the stress-1 of every configuration
+    by at most u. Single precision is used where stress-1 is at least 1e-2, as estimated by
+    classical scaling of a sample: it then changes by less than 1e-5 of itself. Smaller stress, as
+    of a table whose columns have different units, unknown pairs in the sample, and very large or
+    small dissimilarities need double precision.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class Pairs:
         return i * self.n - i * (i + 1) // 2
 
     def index(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Indices of pairs of different objects."""
+        """Return the indices of pairs of different objects."""
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)
         return np.asarray(self.starts()[low] + high - low - 1)
 

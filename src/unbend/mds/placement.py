@@ -109,7 +109,7 @@ class _Rows:
         return _Rows(self.fitted, *parts, self.loss)
 
     def start(self) -> FloatArray:
-        """Better of two initial values: linear trilateration, and the mean of the nearest objects."""
+        """Return the better of linear trilateration and the mean of the nearest objects."""
         centre = self.fitted.mean(axis=0)
         centred = self.fitted - centre
         lengths = np.einsum("ij,ij->i", centred, centred) / self.scale**2
@@ -147,7 +147,7 @@ class _Rows:
         return np.asarray((self._weights() * (distance - self.targets) ** 2).sum(axis=1))
 
     def newton(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Modified Newton directions, descent also where the stress is not convex, and slopes."""
+        """Return modified Newton directions, descent also where not convex, and slopes."""
         away, distance = self._parts(y)
         d = y.shape[1]
         if self.loss == "sstress":

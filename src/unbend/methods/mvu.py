@@ -8,7 +8,7 @@ from unbend.estimators.neighborhood import Finish, Part
 from unbend.estimators.params import FLAG, Choice, declared, param
 from unbend.estimators.unfolding import UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
-from unbend.mvu import locally_complete, of_graph, unfold
+from unbend.mvu import complete_neighborhoods, graph_edges, unfold
 
 
 @final
@@ -83,8 +83,8 @@ class MVU(UnfoldingEmbedding):
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         neighbors = part.neighbors
         if self.complete:
-            neighbors = locally_complete(part.space, neighbors)
-        edges, vertex = of_graph(undirected(neighbors).lengths)
+            neighbors = complete_neighborhoods(part.space, neighbors)
+        edges, vertex = graph_edges(undirected(neighbors).lengths)
         if edges.m:
             found = unfold(
                 edges,

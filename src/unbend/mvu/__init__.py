@@ -1,8 +1,8 @@
 """Maximum variance unfolding: semidefinite programs on graphs of lengths, with certificates."""
 
 from unbend.mvu.certificate import Certificate, certify
-from unbend.mvu.edges import Edges, Spanned, locally_complete, of_graph
-from unbend.mvu.landmark_sdp import unfold_spanned
+from unbend.mvu.edges import Edges, SubspaceEdges, complete_neighborhoods, graph_edges
+from unbend.mvu.landmark_sdp import unfold_in_span
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
 from unbend.mvu.sdp import Unfolding, unfold
 
@@ -12,11 +12,11 @@ __all__ = [
     "Inequality",
     "Relaxation",
     "Soft",
-    "Spanned",
+    "SubspaceEdges",
     "Unfolding",
     "certify",
-    "locally_complete",
-    "of_graph",
+    "complete_neighborhoods",
+    "graph_edges",
     "unfold",
-    "unfold_spanned",
+    "unfold_in_span",
 ]

@@ -1,4 +1,4 @@
-"""Where the search for an unfolding begins."""
+"""Coordinates from graph distances: landmark Isomap, and trilateration of new samples."""
 
 from dataclasses import dataclass
 from typing import final
@@ -14,16 +14,16 @@ from unbend.mvu.edges import Edges
 from unbend.neighbors.space import centred_gram, principal
 from unbend.report import step
 
-# Landmarks of the start; all rows where there are fewer.
+# Largest number of landmarks.
 LANDMARKS = 200
-# Size of what is added, relative to the spread, so that no column is zero and none a copy.
+# Relative size of the random perturbation, so that no column is zero and none a duplicate.
 JITTER = 1e-3
 
 
 def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatArray:
     """Coordinates (n, rank) by landmark Isomap (de Silva and Tenenbaum, 2003).
 
-    Columns without a positive eigenvalue are small and random, so that the search may use them.
+    Columns without a positive eigenvalue are small and random, so that a solver can use them.
     """
     n = edges.n
     ends = (
@@ -48,17 +48,16 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
 @final
 @dataclass(frozen=True, eq=False)
 class Trilateration(FromNeighbors):
-    """y = Σ w_j y_j with weights that fit the distances of a new row to its neighbours.
+    """y = Σ w_j y_j with weights fitted to the distances of a new sample to its neighbours.
 
-    A graph does not say how far these are from each other; the unfolding does, to the accuracy
-    with which it keeps lengths.
+    Distances between these are taken from the embedding, since a graph does not have them all.
     """
 
     coordinates: FloatArray
     reg: float = 1e-3
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Embed new samples."""
         far = np.isinf(distances)
         indices = np.where(far, indices[:, :1], indices)
         distances = np.where(far, distances[:, :1], distances)

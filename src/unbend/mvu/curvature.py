@@ -1,4 +1,4 @@
-"""The sparse matrix of Newton's method for coordinates Y (n, r), and its factors."""
+"""Newton matrices of the low-rank problem, sparse or in a basis, and their factors."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +12,9 @@ from scipy.sparse.linalg import splu
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.eigen.factor import analyse
 from unbend.memory import reserve
-from unbend.mvu.edges import Edges, Spanned
+from unbend.mvu.edges import Edges, SubspaceEdges
 
-# Beyond this the shift hides every curvature of the problem.
+# Largest shift: beyond it the curvature of the problem is lost.
 MOST_SHIFT = 1e16
 
 
@@ -27,7 +27,7 @@ class NewtonMatrix:
 
     @cached_property
     def _pattern(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Offsets and columns of the blocks, and which block each one is: edge, edge, diagonal."""
+        """Offsets and columns of the blocks, and the position of each: edge, edge, diagonal."""
         edges, every = self.edges, np.arange(self.edges.n)
         rows = np.concatenate((edges.first, edges.second, every))
         columns = np.concatenate((edges.second, edges.first, every))
@@ -41,18 +41,18 @@ class NewtonMatrix:
         return abs(self.edges.incidence)
 
     def reserve(self) -> None:
-        """Ask for the memory of the factors."""
+        """Reserve memory for the factors."""
         offsets, columns, _ = self._pattern
         n, values = self.edges.n, np.ones(len(columns))
         stored = analyse(csr_array((values, columns, offsets), shape=(n, n))).analysis.stored
-        # Numbers with their row indices, in both triangles.
+        # Values and row indices of both triangles.
         size = 24 * stored * self.rank**2
         reserve(size, f"factors for {n} rows and rank {self.rank}", "use fewer rows or neighbours")
 
-    def assembled(
+    def assemble(
         self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, shift: float
     ) -> csc_array:
-        """Return the matrix, with a multiple of the identity added."""
+        """Assemble the matrix plus a multiple of the identity."""
         edges, r, diagonal = self.edges, self.rank, np.arange(self.rank)
         offsets, columns, which = self._pattern
         scaled = (2.0 * stiffness / np.square(edges.squares))[:, None] * differences
@@ -63,12 +63,12 @@ class NewtonMatrix:
         data = np.concatenate((-blocks, -blocks, sums))[which]
         size = edges.n * r
         whole = bsr_array((data, columns, offsets), shape=(size, size)).tocsr()
-        # Symmetric: rows are columns.
+        # Symmetric: CSR and CSC coincide.
         return csc_array((whole.data, whole.indices, whole.indptr), shape=(size, size))
 
 
 def symmetric_factor(matrix: csc_array) -> Any:
-    """Factorise L D L' without exchanges of rows, whatever the signs of D."""
+    """Factorise L D L' without pivoting, D indefinite; None if a pivot is zero."""
     try:
         return splu(
             matrix,
@@ -77,7 +77,7 @@ def symmetric_factor(matrix: csc_array) -> Any:
             options={"SymmetricMode": True},
         )
     except RuntimeError:
-        # A pivot is zero: the shift was an eigenvalue, to the last bit.
+        # The shift is an eigenvalue.
         return None
 
 
@@ -88,16 +88,16 @@ def negative_pivots(factor: Any) -> int:
 
 @dataclass
 class Curvature:
-    """Factors of the matrix, shifted as little as makes it convex beside translations.
+    """Factors of the matrix with the least shift that makes it convex up to translations.
 
-    Translations of Y are eigenvectors of the matrix, with the eigenvalue shift − 1: right-hand
-    sides of sum zero do not see them, and they explain `rank` negative pivots.
+    Translations of Y are eigenvectors with the eigenvalue shift − 1: right-hand sides of sum zero
+    are orthogonal to them, and they account for `rank` negative pivots.
     """
 
     matrix: NewtonMatrix
     shift: float = 1e-4
     factors: int = 0
-    # Least shift known to be too small for the matrix last factorised.
+    # Largest shift that was too small for the last matrix.
     concave: float = 0.0
 
     def factor(
@@ -107,12 +107,12 @@ class Curvature:
         differences: FloatArray,
         least: float,
     ) -> tuple[Any, float]:
-        """Return the factors, and the shift that was needed."""
+        """Return the factors and the shift."""
         shift, self.concave = max(self.shift, least), 0.0
         while shift < MOST_SHIFT:
             if abs(shift - 1.0) < 0.05:
                 shift = 1.2
-            found = symmetric_factor(self.matrix.assembled(tensions, stiffness, differences, shift))
+            found = symmetric_factor(self.matrix.assemble(tensions, stiffness, differences, shift))
             self.factors += 1
             translations = self.matrix.rank if shift < 1 else 0
             if found is not None and negative_pivots(found) == translations:
@@ -123,13 +123,8 @@ class Curvature:
         raise FloatingPointError
 
 
-def centred(values: FloatArray) -> FloatArray:
-    """Subtract the mean row."""
-    return np.asarray(values - values.mean(axis=0))
-
-
 @dataclass(frozen=True, eq=False)
-class _Dense:
+class _DenseFactor:
     factors: tuple[FloatArray, bool]
 
     def solve(self, force: FloatArray) -> FloatArray:
@@ -138,9 +133,9 @@ class _Dense:
 
 @dataclass
 class DenseCurvature:
-    """Factors of L(u)⊗I − I + Σ q (v⊗δ)(v⊗δ)' over the edges, shifted until it is convex."""
+    """Factors of L(u)⊗I − I + Σ q (v⊗δ)(v⊗δ)' over the edges, shifted to be convex."""
 
-    edges: Spanned
+    edges: SubspaceEdges
     shift: float = 1e-6
     factors: int = 0
     concave: float = 0.0
@@ -148,8 +143,8 @@ class DenseCurvature:
     def factor(
         self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, least: float
     ) -> tuple[Any, float]:
-        """Return the factors, and the shift that was needed."""
-        matrix = self._assembled(tensions, stiffness, differences)
+        """Return the factors and the shift."""
+        matrix = self._assemble(tensions, stiffness, differences)
         if not np.all(np.isfinite(matrix)):
             raise FloatingPointError
         shift, self.concave = max(self.shift, least), 0.0
@@ -162,10 +157,10 @@ class DenseCurvature:
                 self.concave, shift = shift, 6.0 * shift
                 continue
             self.shift = max(shift / 4.0, 1e-11)
-            return _Dense(found), shift
+            return _DenseFactor(found), shift
         raise FloatingPointError
 
-    def _assembled(
+    def _assemble(
         self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray
     ) -> FloatArray:
         edges, rank = self.edges, differences.shape[1]
