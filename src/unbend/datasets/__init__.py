@@ -1,9 +1,9 @@
-"""Artificial data that come with their true coordinates.
+"""Artificial data with known true coordinates.
 
 Every surface function (book 1.5.4, 13.3 and 14.5.1) returns a `Surface`: points in space and the
-chart they were drawn from, so that an embedding can be measured against the truth. Every picture
+chart they were sampled from, so that an embedding can be compared with the truth. Every picture
 function (8.4.2, 14.5.2 and 14.5.3) returns `Pictures`: grey pictures and the parameters they were
-drawn from. `SURFACES` and `PICTURES` list the functions by name.
+rendered from. `SURFACES` and `PICTURES` list the functions by name.
 """
 
 from collections.abc import Callable

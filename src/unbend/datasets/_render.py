@@ -1,8 +1,7 @@
-"""A small renderer: figures made of ellipsoids, seen from afar under one distant light.
+"""A small renderer of ellipsoids: orthographic projection under one distant light.
 
-Where a ray parallel to the view meets an ellipsoid is the root of a quadratic equation, so nothing
-is searched for; and each step below, the share of a pixel that a part covers included, is
-continuous in the view and in the light: pictures of nearby views are near.
+Rays meet an ellipsoid at a root of a quadratic equation. Every step, including the coverage of
+pixels, is continuous in the view and in the light: pictures of nearby views are close.
 """
 
 from dataclasses import dataclass
@@ -13,11 +12,11 @@ from unbend.arrays import FloatArray
 
 # Pixels of the raster per pixel of the picture, along each side.
 SUPERSAMPLING = 2
-# Half the side of the square that is seen.
+# Half the side of the visible square.
 REACH = 1.15
-# The difference in depth over which one ellipsoid gives way to another.
+# Difference in depth over which one ellipsoid is blended into another.
 BLEND = 0.06
-# What a surface of albedo 1 shows in the shade, and what the light adds where it falls straight.
+# Ambient and diffuse reflection of albedo 1.
 AMBIENT, DIFFUSE = 0.25, 0.75
 
 
@@ -62,7 +61,7 @@ def _fine(
     figure: Figure, centres: FloatArray, axes: FloatArray, light: FloatArray, across: FloatArray
 ) -> FloatArray:
     """One picture on the raster; `across` holds the x of its columns and the -y of its rows."""
-    # Covered share of each pixel; depth and shade, averaged over that share and multiplied by it.
+    # Coverage of each pixel; depth and shade, weighted by it.
     covered, depth, shade = np.zeros((3, len(across), len(across)))
     halves = np.sqrt(np.diagonal(axes, axis1=1, axis2=2))
     pixel = across[1] - across[0]
@@ -74,7 +73,7 @@ def _fine(
         own_shade = part.albedo * (AMBIENT + DIFFUSE * np.maximum(cosine, 0))
         above = own_depth - depth[box] / np.maximum(covered[box], 1e-9)
         front = np.clip(0.5 + above / BLEND, 0, 1)
-        # In front it covers what was there; behind, it fills what was left.
+        # In front it occludes; behind, it fills the rest.
         gain, loss = cover * (1 - covered[box] * (1 - front)), cover * front
         for layer, own in ((covered, 1.0), (depth, own_depth), (shade, own_shade)):
             layer[box] += gain * own - loss * layer[box]
@@ -82,7 +81,7 @@ def _fine(
 
 
 def _span(across: FloatArray, centre: float, half: float) -> slice:
-    """Where `across` is within `half` of the centre, with a margin of one for partial cover."""
+    """Range of `across` within `half` of the centre, with a margin of one pixel."""
     first, last = np.searchsorted(across, (centre - half, centre + half))
     return slice(max(int(first) - 1, 0), int(last) + 1)
 
@@ -90,7 +89,7 @@ def _span(across: FloatArray, centre: float, half: float) -> slice:
 def _cast(
     form: FloatArray, x: FloatArray, y: FloatArray, light: FloatArray, pixel: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Send rays at the surface d'Fd = 1: covered share of each pixel, depth, cosine to the light.
+    """Intersect rays with the surface d'Fd = 1: coverage of each pixel, depth, cosine to the light.
 
     With F split as [[P, q], [q', f]] the outline is the ellipse e'Se = 1, S = P - qq'/f.
     """
@@ -99,7 +98,7 @@ def _cast(
     slope_x = outline[0, 0] * x + outline[0, 1] * y
     slope_y = outline[1, 0] * x + outline[1, 1] * y
     inside = 1 - (x * slope_x + y * slope_y)
-    # To first order the outline is this many pixels away.
+    # Distance to the outline in pixels, to first order.
     steepness = 2 * pixel * np.hypot(slope_x, slope_y)
     cover = np.clip(0.5 + inside / np.maximum(steepness, 1e-9), 0, 1)
     root = np.sqrt(f * np.maximum(inside, 0))

@@ -1,4 +1,4 @@
-"""What the surfaces share: the checks of their arguments, the random generator, the noise."""
+"""Sampling of surfaces and of sets of pictures: arguments, random generators, noise."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,27 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 
 SAMPLINGS = ("area", "parameter")
 
+# Docstrings of the parameters that all surfaces, and all sets of pictures, share.
+_RANDOM_STATE = (
+    "None, int, numpy.random.Generator or numpy.random.RandomState\n    Source of randomness."
+)
+_NOISE = "float\n    Standard deviation of the Gaussian noise added to each "
+SURFACE_PARAMETERS = {
+    "n": "int\n    Number of points.",
+    "noise": f"{_NOISE}coordinate of the points.",
+    "random_state": _RANDOM_STATE,
+}
+PICTURE_PARAMETERS = {
+    "n": "int\n    Number of pictures.",
+    "size": "int\n    Width and height of each picture, in pixels.",
+    "noise": f"{_NOISE}pixel.",
+    "random_state": _RANDOM_STATE,
+}
+
 
 @dataclass(frozen=True)
-class Draw:
-    """The checked arguments that every surface takes."""
+class Sampler:
+    """Arguments common to all data sets, checked."""
 
     n: int
     noise: float
@@ -37,62 +54,70 @@ class Draw:
     ) -> Surface:
         """Add the noise and return the surface.
 
-        The noise is drawn last, so that the same seed gives the same chart at any noise.
+        The noise is sampled last: a seed gives the same chart at any noise level.
         """
         if self.noise > 0:
             points = points + self.rng.normal(scale=self.noise, size=points.shape)
         return Surface(points, chart, name, isometric, labels)
 
+    def pictures(
+        self, images: FloatArray, chart: FloatArray, name: str, labels: tuple[str, ...]
+    ) -> Pictures:
+        """Add the noise and return the pictures; see `surface`."""
+        if self.noise > 0:
+            images = images + self.rng.normal(scale=self.noise, size=images.shape)
+        return Pictures(images, chart, name, labels)
 
-def begin(
+
+def make_sampler(
     n: object,
     noise: object,
     sampling: object,
     random_state: object,
     samplings: tuple[str, ...] = SAMPLINGS,
-) -> Draw:
-    """Check the arguments that every surface takes."""
+) -> Sampler:
+    """Check the arguments common to all data sets."""
     if sampling not in samplings:
         allowed = " or ".join(repr(name) for name in samplings)
-        raise ValueError(f"sampling must be {allowed}, but it is {sampling!r}.")
-    return Draw(
-        n=checked_count("n", n),
-        noise=checked_number("noise", noise, least=0, strict=False),
+        raise ValueError(f"sampling must be {allowed}, not {sampling!r}.")
+    return Sampler(
+        n=check_count("n", n),
+        noise=check_number("noise", noise, least=0, strict=False),
         by_area=sampling == "area",
         rng=_generator(random_state),
     )
 
 
-def checked_count(name: str, value: object) -> int:
+def check_count(name: str, value: object) -> int:
     """Return `value` as a positive `int`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, but it is {value!r}.")
+        raise TypeError(f"{name} must be an integer, not {value!r}.")
     if value < 1:
-        raise ValueError(f"{name} must be at least 1, but it is {value}.")
+        raise ValueError(f"{name} must be at least 1, not {value}.")
     return int(value)
 
 
-def checked_number(
+def check_number(
     name: str, value: object, *, least: float, most: float = inf, strict: bool = True
 ) -> float:
     """Return `value` as a finite `float` between `least` and `most`, both excluded if `strict`."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, but it is {value!r}.")
+        raise TypeError(f"{name} must be a number, not {value!r}.")
     number = float(value)
     inside = least < number < most if strict else least <= number <= most
     if not (isfinite(number) and inside):
         relation = "greater than" if strict else "at least"
         upper = "" if most == inf else f" and less than {most:g}"
-        raise ValueError(f"{name} must be finite, {relation} {least:g}{upper}, but it is {value}.")
+        raise ValueError(f"{name} must be finite, {relation} {least:g}{upper}, not {value}.")
     return number
 
 
-def fill(n: int, accepted: Callable[[int], FloatArray]) -> FloatArray:
-    """Rejection sampling: `accepted(m)` returns at most m rows, and is asked until n are there."""
+def rejection_sample(n: int, propose: Callable[[int], FloatArray]) -> FloatArray:
+    """Sample n rows by rejection; `propose(m)` returns at most m accepted rows."""
     parts: list[FloatArray] = []
     missing = n
     while missing > 0:
-        parts.append(accepted(missing))
+        parts.append(propose(missing))
         missing -= len(parts[-1])
     return np.concatenate(parts)
 
@@ -103,15 +128,15 @@ def _generator(random_state: object) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
-        # Drawing the seed moves the caller's state on, so that a second surface differs.
+        # Drawing the seed advances the caller's state, so that a second surface differs.
         return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
     if isinstance(random_state, bool) or not isinstance(random_state, Integral):
         raise TypeError(
             "random_state must be None, an integer, a numpy.random.Generator or a "
-            f"numpy.random.RandomState, but it is {random_state!r}."
+            f"numpy.random.RandomState, not {random_state!r}."
         )
     if random_state < 0:
-        raise ValueError(f"random_state must not be negative, but it is {random_state}.")
+        raise ValueError(f"random_state must not be negative, not {random_state}.")
     return np.random.default_rng(int(random_state))
 
 
@@ -121,40 +146,31 @@ Range: TypeAlias = tuple[float, float]
 PICTURE_SAMPLINGS = ("random", "grid", "shuffled")
 
 
-def within(draw: Draw, sampling: str, ranges: list[Range]) -> FloatArray:
-    """Rows of parameters, one column a range, its ends included."""
+def sample_ranges(sampler: Sampler, sampling: str, ranges: list[Range]) -> FloatArray:
+    """Sample rows of parameters, one column per range, ends included."""
     low, high = np.transpose(ranges)
     if sampling == "random":
-        return draw.rng.uniform(low, high, (draw.n, len(ranges)))
+        return sampler.rng.uniform(low, high, (sampler.n, len(ranges)))
     varying = low < high
-    steps = _steps(draw.n, int(varying.sum()), sampling)
+    steps = _steps(sampler.n, int(varying.sum()), sampling)
     axes = [
         np.linspace(*ends, steps if varies else 1)
         for ends, varies in zip(ranges, varying, strict=True)
     ]
-    rows = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(draw.n, -1)
-    return _ordered(draw, sampling, rows)
+    rows = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(sampler.n, -1)
+    return _order(sampler, sampling, rows)
 
 
-def around(draw: Draw, sampling: str) -> FloatArray:
-    """One column of angles from 0 to 360 degrees, the latter left out."""
+def sample_angles(sampler: Sampler, sampling: str) -> FloatArray:
+    """Sample one column of angles in [0, 360) degrees."""
     if sampling == "random":
-        return draw.rng.uniform(0, 360, (draw.n, 1))
-    return _ordered(draw, sampling, 360 * np.arange(draw.n)[:, None] / draw.n)
+        return sampler.rng.uniform(0, 360, (sampler.n, 1))
+    return _order(sampler, sampling, 360 * np.arange(sampler.n)[:, None] / sampler.n)
 
 
-def finished(
-    draw: Draw, images: FloatArray, chart: FloatArray, name: str, labels: tuple[str, ...]
-) -> Pictures:
-    """Add the noise, drawn last so that the same seed gives the same chart at any noise."""
-    if draw.noise > 0:
-        images = images + draw.rng.normal(scale=draw.noise, size=images.shape)
-    return Pictures(images, chart, name, labels)
-
-
-def checked_range(name: str, value: object) -> Range:
-    """Return `value` as two finite floats in order."""
-    wrong = f"{name} must be a pair (lowest, highest) of finite numbers, but it is {value!r}."
+def check_range(name: str, value: object) -> Range:
+    """Return `value` as two finite floats in ascending order."""
+    wrong = f"{name} must be a pair (lowest, highest) of finite numbers, not {value!r}."
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(wrong)
     if any(isinstance(end, bool) or not isinstance(end, Real) for end in value):
@@ -166,17 +182,17 @@ def checked_range(name: str, value: object) -> Range:
 
 
 def _steps(n: int, varying: int, sampling: str) -> int:
-    """Grid lines along each varying parameter, as many along one as along another."""
+    """Return the number of grid lines along each varying parameter, the same for all."""
     steps: int = round(n ** (1 / max(varying, 1)))
     if steps**varying != n:
         below = steps - (steps**varying > n)
         nearest = " or ".join(str(m) for m in sorted({below**varying, (below + 1) ** varying}))
         raise ValueError(
-            f"With sampling={sampling!r} and {varying} varying parameters, n must be the number of "
-            f"points of a grid, such as {nearest}, but it is {n}."
+            f"With sampling={sampling!r} and {varying} varying parameters n must be the number of "
+            f"points of a grid, such as {nearest}, not {n}."
         )
     return steps
 
 
-def _ordered(draw: Draw, sampling: str, rows: FloatArray) -> FloatArray:
-    return draw.rng.permutation(rows) if sampling == "shuffled" else rows
+def _order(sampler: Sampler, sampling: str, rows: FloatArray) -> FloatArray:
+    return sampler.rng.permutation(rows) if sampling == "shuffled" else rows

@@ -1,4 +1,4 @@
-"""The value that every surface function returns."""
+"""Surfaces and pictures with the coordinates that they were sampled from."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from unbend.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Points of a surface in space together with the coordinates they were drawn from.
+    """Points of a surface in space with the coordinates that they were sampled from.
 
     Parameters
     ----------
@@ -19,10 +19,10 @@ class Surface:
     name : str
         The surface's name in `unbend.datasets.SURFACES`.
     isometric : bool
-        Whether the chart keeps the length of every curve drawn on the surface, so that a
-        method may be judged by distances; otherwise judge it by neighbourhoods only.
+        Whether the chart preserves the lengths of curves, so that an embedding can be compared
+        with it by distances; otherwise only by neighbourhoods.
     labels : ndarray of shape (n,) or None
-        The part of the surface each point belongs to, where it has separate parts.
+        The component of the surface of each point, if it has several.
 
     Examples
     --------
@@ -54,19 +54,19 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """Grey pictures of one size together with the parameters they were drawn from.
+    """Grey pictures of one size with the parameters that they were rendered from.
 
     Parameters
     ----------
     images : ndarray of shape (n, height, width)
-        The pictures, noise included, the top row first: 0 is black and 1 is white. Noise is not
-        cut off there, so that it stays Gaussian.
+        The pictures, noise included, the top row first: 0 is black and 1 is white. Values are not
+        clipped, so that noise stays Gaussian.
     chart : ndarray of shape (n, p)
         The true parameters of each picture.
     name : str
         The set's name in `unbend.datasets.PICTURES`.
     labels : tuple of str
-        What the columns of the chart are.
+        Names of the columns of the chart.
 
     Attributes
     ----------

@@ -1,4 +1,8 @@
-"""One small picture shifted or rotated in its plane, drawn anew at each place (no resampling)."""
+"""Sets of pictures with known parameters (book 8.4.2, 14.5.2 and 14.5.3).
+
+A letter is shifted or rotated in its plane and drawn anew each time, without resampling; an object
+turns under a moving light.
+"""
 
 from typing import Literal, TypeAlias
 
@@ -7,19 +11,20 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.datasets._render import FIGURES, Figure, render
 from unbend.datasets._sampling import (
+    PICTURE_PARAMETERS,
     PICTURE_SAMPLINGS,
     PictureSampling,
     RandomState,
     Range,
-    around,
-    begin,
-    checked_count,
-    checked_number,
-    checked_range,
-    finished,
-    within,
+    check_count,
+    check_number,
+    check_range,
+    make_sampler,
+    sample_angles,
+    sample_ranges,
 )
 from unbend.datasets.containers import Pictures
+from unbend.docstrings import complete_docstring
 
 # A letter F: strokes from point to point, in a square of side 2 whose y points up. It has no
 # symmetry, so that no two angles look alike.
@@ -36,6 +41,7 @@ WIDTH = 0.16
 SMALL, LARGE = 0.25, 0.4
 
 
+@complete_docstring(PICTURE_PARAMETERS)
 def shifted_pictures(
     n: int = 400,
     *,
@@ -49,20 +55,14 @@ def shifted_pictures(
 
     Parameters
     ----------
-    n : int
-        Number of pictures.
     size : int
         Width and height of the canvas, in pixels; the letter is half as high.
     reach : float
         Largest shift from the centre as a share of the canvas, less than 1/2; up to 1/4 the
         letter stays on the canvas.
-    noise : float
-        Standard deviation of the Gaussian noise added to each pixel.
     sampling : {"random", "grid", "shuffled"}
         Shifts uniform in their square, on a grid that includes its sides (n must be a square), or
         on that grid in random order.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
 
     Returns
     -------
@@ -75,16 +75,17 @@ def shifted_pictures(
     >>> letters.chart.tolist()
     [[-8.0, -8.0], [-8.0, 8.0], [8.0, -8.0], [8.0, 8.0]]
     """
-    draw = begin(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size = checked_count("size", size)
-    most = size * checked_number("reach", reach, least=0, most=0.5)
-    chart = within(draw, sampling, [(-most, most)] * 2)
+    sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
+    size = check_count("size", size)
+    most = size * check_number("reach", reach, least=0, most=0.5)
+    chart = sample_ranges(sampler, sampling, [(-most, most)] * 2)
     x, y = _canvas(size)
     unit = SMALL * size
     images = _letter((x - chart[:, 0, None, None]) / unit, (y + chart[:, 1, None, None]) / unit)
-    return finished(draw, images, chart, "shifted_pictures", ("right", "down"))
+    return sampler.pictures(images, chart, "shifted_pictures", ("right", "down"))
 
 
+@complete_docstring(PICTURE_PARAMETERS)
 def rotated_pictures(
     n: int = 200,
     *,
@@ -97,17 +98,9 @@ def rotated_pictures(
 
     Parameters
     ----------
-    n : int
-        Number of pictures.
-    size : int
-        Width and height of each picture, in pixels.
-    noise : float
-        Standard deviation of the Gaussian noise added to each pixel.
     sampling : {"random", "grid", "shuffled"}
-        Angles uniform over the circle, whose gaps may cut a graph of few neighbours; the n angles
-        360 i/n in order; or those in random order.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        Angles uniform over the circle, whose gaps may disconnect a neighbourhood graph; the n
+        angles 360 i/n in order; or those in random order.
 
     Returns
     -------
@@ -122,15 +115,15 @@ def rotated_pictures(
     >>> bool(np.allclose(quarter, np.rot90(upright)))
     True
     """
-    draw = begin(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size = checked_count("size", size)
-    chart = around(draw, sampling)
+    sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
+    size = check_count("size", size)
+    chart = sample_angles(sampler, sampling)
     x, y = (part / (LARGE * size) for part in _canvas(size))
     angle = np.radians(chart)[:, :, None]
     cosine, sine = np.cos(angle), np.sin(angle)
-    # The letter turns forwards when the points at which it is drawn turn backwards.
+    # The letter is rotated by rotating the sampling points backwards.
     images = _letter(cosine * x + sine * y, cosine * y - sine * x)
-    return finished(draw, images, chart, "rotated_pictures", ("angle",))
+    return sampler.pictures(images, chart, "rotated_pictures", ("angle",))
 
 
 def _canvas(size: int) -> tuple[FloatArray, FloatArray]:
@@ -154,9 +147,9 @@ def _letter(x: FloatArray, y: FloatArray) -> FloatArray:
 
 Shape: TypeAlias = Literal["head", "rabbit"]
 
-# With these ranges the three parameters change the pictures by similar amounts. Where one does
-# much less than another, as the up-down pose does within 10 degrees, the bend of the long
-# direction takes a coordinate of the embedding before the short direction does.
+# With these ranges the three parameters change the pictures by similar amounts. Otherwise, as with
+# an up-down range of 10 degrees, a higher harmonic of the long direction precedes the short one in
+# the embedding.
 ANGLES = ((-45.0, 45.0), (-35.0, 35.0))
 LIGHT = (-70.0, 70.0)
 LABELS = ("left–right", "up–down", "light")
@@ -164,6 +157,7 @@ LABELS = ("left–right", "up–down", "light")
 ELEVATION = 20.0
 
 
+@complete_docstring(PICTURE_PARAMETERS)
 def turning_object(
     n: int = 698,
     *,
@@ -177,18 +171,14 @@ def turning_object(
 ) -> Pictures:
     """Object that turns left and right, up and down, while the light moves around it.
 
-    The object is rendered from its geometry: seen from afar, lit by one distant light and a
-    little from everywhere (Lambert's law), before a black background. The light stays 20 degrees
-    above the viewer's horizon. Pictures change continuously with the parameters.
+    The object is rendered by orthographic projection with Lambertian shading, one distant light and
+    ambient light, before a black background. The light is 20 degrees above the horizon. Pictures
+    are continuous in the parameters.
 
     Parameters
     ----------
-    n : int
-        Number of pictures.
-    size : int
-        Width and height of each picture, in pixels.
     shape : {"head", "rabbit"}
-        What turns.
+        The object.
     angles : ((float, float), (float, float))
         Least and greatest angle in degrees of the turn from left to right, positive when the
         object looks to the viewer's right, and of the nod, positive when it looks up. A parameter
@@ -196,13 +186,9 @@ def turning_object(
     light : bool or (float, float)
         Least and greatest angle in degrees of the light, positive from the viewer's right; True
         is (-70, 70). False leaves the light in front, and its column out of the chart.
-    noise : float
-        Standard deviation of the Gaussian noise added to each pixel.
     sampling : {"random", "grid", "shuffled"}
         Parameters uniform in their ranges, on a grid that includes the ends (n must be its number
         of points), or on that grid in random order.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
 
     Returns
     -------
@@ -219,18 +205,19 @@ def turning_object(
     >>> views.chart[:, 0].tolist()
     [-90.0, -30.0, 30.0, 90.0]
     """
-    draw = begin(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size, figure = checked_count("size", size), _figure(shape)
+    sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
+    size, figure = check_count("size", size), _figure(shape)
     moving = light is not False
     ranges = _ranges(angles)
     if moving:
-        ranges.append(LIGHT if light is True else checked_range("light", light))
-    chart = within(draw, sampling, ranges)
-    azimuth = chart[:, 2] if moving else np.zeros(draw.n)
+        ranges.append(LIGHT if light is True else check_range("light", light))
+    chart = sample_ranges(sampler, sampling, ranges)
+    azimuth = chart[:, 2] if moving else np.zeros(sampler.n)
     images = render(figure, rotations(chart[:, 0], chart[:, 1]), directions(azimuth), size)
-    return finished(draw, images, chart, "turning_object", LABELS[: len(ranges)])
+    return sampler.pictures(images, chart, "turning_object", LABELS[: len(ranges)])
 
 
+@complete_docstring(PICTURE_PARAMETERS)
 def turning_circle(
     n: int = 72,
     *,
@@ -244,19 +231,11 @@ def turning_circle(
 
     Parameters
     ----------
-    n : int
-        Number of pictures.
-    size : int
-        Width and height of each picture, in pixels.
     shape : {"head", "rabbit"}
-        What turns.
-    noise : float
-        Standard deviation of the Gaussian noise added to each pixel.
+        The object.
     sampling : {"random", "grid", "shuffled"}
-        Angles uniform over the circle, whose gaps may cut a graph of few neighbours; the n angles
-        360 i/n in order; or those in random order.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        Angles uniform over the circle, whose gaps may disconnect a neighbourhood graph; the n
+        angles 360 i/n in order; or those in random order.
 
     Returns
     -------
@@ -274,12 +253,12 @@ def turning_circle(
     >>> turning_circle(4, sampling="grid").chart[:, 0].tolist()
     [0.0, 90.0, 180.0, 270.0]
     """
-    draw = begin(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size, figure = checked_count("size", size), _figure(shape)
-    chart = around(draw, sampling)
-    level = np.zeros(draw.n)
+    sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
+    size, figure = check_count("size", size), _figure(shape)
+    chart = sample_angles(sampler, sampling)
+    level = np.zeros(sampler.n)
     images = render(figure, rotations(chart[:, 0], level), directions(level), size)
-    return finished(draw, images, chart, "turning_circle", ("angle",))
+    return sampler.pictures(images, chart, "turning_circle", ("angle",))
 
 
 def rotations(turn: FloatArray, nod: FloatArray) -> FloatArray:
@@ -307,7 +286,7 @@ def directions(azimuth: FloatArray) -> FloatArray:
 def _figure(shape: object) -> Figure:
     if not isinstance(shape, str) or shape not in FIGURES:
         allowed = " or ".join(repr(name) for name in FIGURES)
-        raise ValueError(f"shape must be {allowed}, but it is {shape!r}.")
+        raise ValueError(f"shape must be {allowed}, not {shape!r}.")
     return FIGURES[shape]
 
 
@@ -315,6 +294,6 @@ def _ranges(angles: object) -> list[Range]:
     if not isinstance(angles, tuple | list) or len(angles) != 2:
         raise TypeError(
             "angles must be two pairs (lowest, highest) in degrees, left–right and up–down, "
-            f"but it is {angles!r}."
+            f"not {angles!r}."
         )
-    return [checked_range("each pair of angles", pair) for pair in angles]
+    return [check_range("each pair of angles", pair) for pair in angles]

@@ -1,4 +1,4 @@
-"""A flat piece of plane, which even a linear method must recover (book 5.2.3)."""
+"""Surfaces: a plane, developable rolls, spheres and a closed curve (book 1.5.4, 5.2.3, 13.3, 14.5.1)."""
 
 from typing import Literal
 
@@ -7,20 +7,23 @@ import numpy as np
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.datasets._sampling import (
     SAMPLINGS,
-    Draw,
+    SURFACE_PARAMETERS,
     RandomState,
+    Sampler,
     Sampling,
-    begin,
-    checked_count,
-    checked_number,
-    fill,
+    check_count,
+    check_number,
+    make_sampler,
+    rejection_sample,
 )
 from unbend.datasets.containers import Surface
+from unbend.docstrings import complete_docstring
 
-# Orthonormal rows, parallel to no axis: no coordinate of the points is a coordinate of the chart.
+# Orthonormal rows of the square, not parallel to any axis.
 FRAME = np.array([[2.0, 2.0, 1.0], [-2.0, 1.0, 2.0]]) / 3
 
 
+@complete_docstring(SURFACE_PARAMETERS)
 def square(
     n: int = 1000,
     *,
@@ -36,16 +39,10 @@ def square(
 
     Parameters
     ----------
-    n : int
-        Number of points.
     length : float
         Length of the second side.
-    noise : float
-        Standard deviation of the Gaussian noise added to each coordinate of the points.
     sampling : {"area", "parameter"}
-        The same thing here.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        Both are the same here.
 
     Returns
     -------
@@ -58,10 +55,10 @@ def square(
     >>> int(np.linalg.matrix_rank(plane.points))
     2
     """
-    draw = begin(n, noise, sampling, random_state)
-    length = checked_number("length", length, least=0)
-    chart = draw.rng.uniform(0, (1, length), (draw.n, 2))
-    return draw.surface(chart @ FRAME, chart, name="square", isometric=True)
+    sampler = make_sampler(n, noise, sampling, random_state)
+    length = check_number("length", length, least=0)
+    chart = sampler.rng.uniform(0, (1, length), (sampler.n, 2))
+    return sampler.surface(chart @ FRAME, chart, name="square", isometric=True)
 
 
 THETA_RANGE = (1.5 * np.pi, 4.5 * np.pi)
@@ -69,6 +66,7 @@ HOLE_THETA = (9.0, 12.0)
 HOLE_S = (9.0, 14.0)
 
 
+@complete_docstring(SURFACE_PARAMETERS)
 def swiss_roll(
     n: int = 1000,
     *,
@@ -84,16 +82,10 @@ def swiss_roll(
 
     Parameters
     ----------
-    n : int
-        Number of points.
     length : float
         Width of the rolled sheet.
-    noise : float
-        Standard deviation of the Gaussian noise added to each coordinate of the points.
     sampling : {"area", "parameter"}
-        Uniform by area, or uniform in (t, s), which crowds the inner turn.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        Uniform by area, or uniform in (t, s), which samples the inner turn more densely.
 
     Returns
     -------
@@ -107,11 +99,12 @@ def swiss_roll(
     >>> bool(roll.chart[:, 1].max() <= 21)
     True
     """
-    draw = begin(n, noise, sampling, random_state)
-    sheet = _sheet(draw, draw.n, checked_number("length", length, least=0))
-    return _rolled(draw, sheet, "swiss_roll")
+    sampler = make_sampler(n, noise, sampling, random_state)
+    sheet = _sheet(sampler, sampler.n, check_number("length", length, least=0))
+    return _roll(sampler, sheet, "swiss_roll")
 
 
+@complete_docstring(SURFACE_PARAMETERS)
 def swiss_hole(
     n: int = 1000,
     *,
@@ -128,17 +121,13 @@ def swiss_hole(
         Number of points, none of them in the hole.
     length : float
         Width of the rolled sheet; more than 14, so that the sheet surrounds the hole.
-    noise : float
-        Standard deviation of the Gaussian noise added to each coordinate of the points.
     sampling : {"area", "parameter"}
-        Uniform by area, or uniform in (t, s), on what the hole leaves.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        Uniform by area, or uniform in (t, s), outside the hole.
 
     Returns
     -------
     Surface
-        Its chart is that of `swiss_roll`. It keeps the length of every curve, but it is not
+        Its chart is that of `swiss_roll`. It keeps the length of every curve, not not
         convex: shortest paths go around the hole and are longer than the straight line between
         their ends in the chart, which is why Isomap stretches the hole.
 
@@ -152,16 +141,17 @@ def swiss_hole(
     >>> len(sheet.points)
     1000
     """
-    draw = begin(n, noise, sampling, random_state)
-    length = checked_number("length", length, least=HOLE_S[1])
+    sampler = make_sampler(n, noise, sampling, random_state)
+    length = check_number("length", length, least=HOLE_S[1])
 
     def outside_the_hole(size: int) -> FloatArray:
-        sheet = _sheet(draw, size, length)
+        sheet = _sheet(sampler, size, length)
         return sheet[~(_between(sheet[:, 0], HOLE_THETA) & _between(sheet[:, 1], HOLE_S))]
 
-    return _rolled(draw, fill(draw.n, outside_the_hole), "swiss_hole")
+    return _roll(sampler, rejection_sample(sampler.n, outside_the_hole), "swiss_hole")
 
 
+@complete_docstring(SURFACE_PARAMETERS)
 def s_curve(
     n: int = 1000,
     *,
@@ -177,16 +167,10 @@ def s_curve(
 
     Parameters
     ----------
-    n : int
-        Number of points.
     length : float
         Width of the sheet.
-    noise : float
-        Standard deviation of the Gaussian noise added to each coordinate of the points.
     sampling : {"area", "parameter"}
-        The same thing here, because u is the arc length.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        Both are the same here, since u is the arc length.
 
     Returns
     -------
@@ -198,30 +182,30 @@ def s_curve(
     >>> s_curve(1000, random_state=0).chart.max(axis=0).round().tolist()
     [9.0, 5.0]
     """
-    draw = begin(n, noise, sampling, random_state)
-    length = checked_number("length", length, least=0)
-    u = draw.rng.uniform(0, 3 * np.pi, draw.n)
-    s = draw.rng.uniform(0, length, draw.n)
+    sampler = make_sampler(n, noise, sampling, random_state)
+    length = check_number("length", length, least=0)
+    u = sampler.rng.uniform(0, 3 * np.pi, sampler.n)
+    s = sampler.rng.uniform(0, length, sampler.n)
     z = np.where(u <= 1.5 * np.pi, -np.sin(u), 2 + np.sin(u))
     points = np.column_stack([-np.cos(u), s, z])
-    return draw.surface(points, np.column_stack([u, s]), name="s_curve", isometric=True)
+    return sampler.surface(points, np.column_stack([u, s]), name="s_curve", isometric=True)
 
 
-def _sheet(draw: Draw, size: int, length: float) -> FloatArray:
-    """Rows (theta, s) of the unholed roll."""
-    if draw.by_area:
+def _sheet(sampler: Sampler, size: int, length: float) -> FloatArray:
+    """Rows (theta, s) of the roll without a hole."""
+    if sampler.by_area:
         shortest, longest = _arc_length(np.array(THETA_RANGE))
-        theta = _theta_at(draw.rng.uniform(shortest, longest, size))
+        theta = _theta_at(sampler.rng.uniform(shortest, longest, size))
     else:
-        theta = draw.rng.uniform(*THETA_RANGE, size)
-    return np.column_stack([theta, draw.rng.uniform(0, length, size)])
+        theta = sampler.rng.uniform(*THETA_RANGE, size)
+    return np.column_stack([theta, sampler.rng.uniform(0, length, size)])
 
 
-def _rolled(draw: Draw, sheet: FloatArray, name: str) -> Surface:
+def _roll(sampler: Sampler, sheet: FloatArray, name: str) -> Surface:
     theta, s = sheet.T
     points = np.column_stack([theta * np.cos(theta), s, theta * np.sin(theta)])
     chart = np.column_stack([_arc_length(theta), s])
-    return draw.surface(points, chart, name=name, isometric=True)
+    return sampler.surface(points, chart, name=name, isometric=True)
 
 
 def _arc_length(theta: FloatArray) -> FloatArray:
@@ -251,6 +235,7 @@ SPHERE_SHARE = 0.3
 SEGMENT_SHARE = 0.05
 
 
+@complete_docstring(SURFACE_PARAMETERS)
 def punched_sphere(
     n: int = 1000,
     *,
@@ -267,23 +252,17 @@ def punched_sphere(
 
     Parameters
     ----------
-    n : int
-        Number of points.
     height : float
         Where the sphere is cut, above 0 (the bottom pole) and below 1 (the top pole).
-    noise : float
-        Standard deviation of the Gaussian noise added to each coordinate of the points.
     sampling : {"area", "parameter"}
         Uniform by area, which is uniform in z (Archimedes), or uniform in the two angles,
-        which crowds the bottom pole.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        which samples the bottom pole more densely.
 
     Returns
     -------
     Surface
-        A sphere has no isometric chart. This one is azimuthal equidistant: direction and
-        distance along the sphere, seen from the bottom pole, are true.
+        A sphere has no isometric chart. This one is the azimuthal equidistant projection from
+        the bottom pole.
 
     Examples
     --------
@@ -291,15 +270,16 @@ def punched_sphere(
     >>> bool(cap.points[:, 2].max() <= 0.5)
     True
     """
-    draw = begin(n, noise, sampling, random_state)
-    height = checked_number("height", height, least=0, most=1)
-    longitude, angle = _angles(draw, draw.n, np.arccos(1 - 2 * height))
+    sampler = make_sampler(n, noise, sampling, random_state)
+    height = check_number("height", height, least=0, most=1)
+    longitude, angle = _angles(sampler, sampler.n, np.arccos(1 - 2 * height))
     direction = np.column_stack([np.cos(longitude), np.sin(longitude)])
     points = 0.5 * np.column_stack([np.sin(angle)[:, None] * direction, 1 - np.cos(angle)])
     chart = 0.5 * angle[:, None] * direction
-    return draw.surface(points, chart, name="punched_sphere", isometric=False)
+    return sampler.surface(points, chart, name="punched_sphere", isometric=False)
 
 
+@complete_docstring(SURFACE_PARAMETERS)
 def clusters_3d(
     n: int = 1000,
     *,
@@ -315,24 +295,17 @@ def clusters_3d(
 
     Parameters
     ----------
-    n : int
-        Number of points.
-    noise : float
-        Standard deviation of the Gaussian noise added to each coordinate of the points.
     sampling : {"area", "parameter"}
-        Uniform by area on each sphere, or uniform in its two angles, which crowds its poles.
-        On a segment the points are uniform, one in each of equally long pieces: a random gap
-        would cut the chain in a graph of few neighbours.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
+        Uniform by area on each sphere, or uniform in its two angles, which samples its poles more
+        densely. On a segment the sample is stratified: a random gap would disconnect the
+        neighbourhood graph.
 
     Returns
     -------
     Surface
-        Its chart is the view onto the plane of the three centres: x runs along the chain, z is
-        the height across it. Front and back of a sphere coincide there, so the chart serves to
-        colour a picture, not to measure one. The labels are 0, 1, 2 for the spheres and 3, 4
-        for the segments.
+        Its chart is the projection to the plane of the three centres. Front and back of a sphere
+        coincide there, so use it for colours only. The labels are 0, 1, 2 for the spheres and
+        3, 4 for the segments.
 
     Examples
     --------
@@ -340,50 +313,51 @@ def clusters_3d(
     >>> np.bincount(chain.labels).tolist()
     [300, 300, 300, 50, 50]
     """
-    draw = begin(n, noise, sampling, random_state)
-    labels = _chain_labels(draw)
-    points = np.empty((draw.n, 3))
+    sampler = make_sampler(n, noise, sampling, random_state)
+    labels = _chain_labels(sampler)
+    points = np.empty((sampler.n, 3))
     for sphere, centre in enumerate(CENTRES):
         members = labels == sphere
-        points[members] = centre + RADIUS * _unit_sphere(draw, int(members.sum()))
+        points[members] = centre + RADIUS * _unit_sphere(sampler, int(members.sum()))
     for segment in (0, 1):
         members = labels == len(CENTRES) + segment
-        points[members] = _segment(draw, segment, int(members.sum()))
+        points[members] = _segment(sampler, segment, int(members.sum()))
     chart = points[:, [0, 2]]
-    return draw.surface(points, chart, name="clusters_3d", isometric=False, labels=labels)
+    return sampler.surface(points, chart, name="clusters_3d", isometric=False, labels=labels)
 
 
-def _angles(draw: Draw, size: int, widest: float) -> tuple[FloatArray, FloatArray]:
+def _angles(sampler: Sampler, size: int, widest: float) -> tuple[FloatArray, FloatArray]:
     """Longitude, and angle from the bottom pole up to `widest`."""
-    longitude = draw.rng.uniform(0, 2 * np.pi, size)
-    if draw.by_area:
-        return longitude, np.arccos(draw.rng.uniform(np.cos(widest), 1, size))
-    return longitude, draw.rng.uniform(0, widest, size)
+    longitude = sampler.rng.uniform(0, 2 * np.pi, size)
+    if sampler.by_area:
+        return longitude, np.arccos(sampler.rng.uniform(np.cos(widest), 1, size))
+    return longitude, sampler.rng.uniform(0, widest, size)
 
 
-def _unit_sphere(draw: Draw, size: int) -> FloatArray:
-    longitude, angle = _angles(draw, size, np.pi)
+def _unit_sphere(sampler: Sampler, size: int) -> FloatArray:
+    longitude, angle = _angles(sampler, size, np.pi)
     across = np.sin(angle)
     return np.column_stack([across * np.cos(longitude), across * np.sin(longitude), -np.cos(angle)])
 
 
-def _chain_labels(draw: Draw) -> IntArray:
+def _chain_labels(sampler: Sampler) -> IntArray:
     """Labels in random order; rounding the running total makes the counts add up to n."""
     shares = [SPHERE_SHARE] * 3 + [SEGMENT_SHARE] * 2
-    totals = np.rint(draw.n * np.cumsum(shares)).astype(np.int64)
+    totals = np.rint(sampler.n * np.cumsum(shares)).astype(np.int64)
     counts = np.diff(totals, prepend=0)
-    return draw.rng.permutation(np.repeat(np.arange(len(shares)), counts))
+    return sampler.rng.permutation(np.repeat(np.arange(len(shares)), counts))
 
 
-def _segment(draw: Draw, start: int, size: int) -> FloatArray:
+def _segment(sampler: Sampler, start: int, size: int) -> FloatArray:
     between = CENTRES[start + 1] - CENTRES[start]
     distance = np.linalg.norm(between)
-    pieces = (np.arange(size) + draw.rng.uniform(0, 1, size)) / max(size, 1)
+    pieces = (np.arange(size) + sampler.rng.uniform(0, 1, size)) / max(size, 1)
     along = RADIUS + pieces * (distance - 2 * RADIUS)
     points: FloatArray = CENTRES[start] + along[:, None] * (between / distance)
     return points
 
 
+@complete_docstring(SURFACE_PARAMETERS)
 def toroidal_helix(
     n: int = 1000,
     *,
@@ -399,16 +373,10 @@ def toroidal_helix(
 
     Parameters
     ----------
-    n : int
-        Number of points.
     turns : int
         Number of turns around the tube.
-    noise : float
-        Standard deviation of the Gaussian noise added to each coordinate of the points.
     sampling : {"area", "parameter", "even"}
         Uniform by arc length, uniform in u, or the n values :math:`u = 2\pi i/n` in order.
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of randomness.
 
     Returns
     -------
@@ -422,23 +390,23 @@ def toroidal_helix(
     >>> (curve.chart[:, 0] / np.pi).tolist()
     [0.0, 0.5, 1.0, 1.5]
     """
-    draw = begin(n, noise, sampling, random_state, (*SAMPLINGS, "even"))
-    turns = checked_count("turns", turns)
+    sampler = make_sampler(n, noise, sampling, random_state, (*SAMPLINGS, "even"))
+    turns = check_count("turns", turns)
 
     def by_arc_length(size: int) -> FloatArray:
-        proposed = draw.rng.uniform(0, 2 * np.pi, size)
+        proposed = sampler.rng.uniform(0, 2 * np.pi, size)
         # The speed is sqrt(turns^2 + (2 + cos(turns u))^2), largest where the cosine is 1.
         speed = np.hypot(turns, 2 + np.cos(turns * proposed))
-        u: FloatArray = proposed[draw.rng.uniform(0, np.hypot(turns, 3), size) < speed]
+        u: FloatArray = proposed[sampler.rng.uniform(0, np.hypot(turns, 3), size) < speed]
         return u
 
     u: FloatArray
     if sampling == "even":
-        u = 2 * np.pi * np.arange(draw.n) / draw.n
-    elif draw.by_area:
-        u = fill(draw.n, by_arc_length)
+        u = 2 * np.pi * np.arange(sampler.n) / sampler.n
+    elif sampler.by_area:
+        u = rejection_sample(sampler.n, by_arc_length)
     else:
-        u = draw.rng.uniform(0, 2 * np.pi, draw.n)
+        u = sampler.rng.uniform(0, 2 * np.pi, sampler.n)
     across = 2 + np.cos(turns * u)
     points = np.column_stack([across * np.cos(u), across * np.sin(u), np.sin(turns * u)])
-    return draw.surface(points, u[:, None], name="toroidal_helix", isometric=False)
+    return sampler.surface(points, u[:, None], name="toroidal_helix", isometric=False)

@@ -241,7 +241,7 @@ class Replicated:
     number.
     """
 
-    parts: Sequence["Ratio | Interval | Monotone"]
+    parts: Sequence["Transformation"]
 
     @cached_property
     def weights(self) -> FloatArray | None:

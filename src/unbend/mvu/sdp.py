@@ -63,11 +63,11 @@ def stiffness(edges: Edges | SubspaceEdges, slack: float) -> Soft:
     tension that bounds the variance is 1/λ₂ of the Laplacian with weights 1/d², so κ is
     1/(λ₂ slack).
     """
-    laplacian = edges.laplacian(np.ones(len(edges.squares)))
+    ones = np.ones(len(edges.squares))
     if isinstance(edges, SubspaceEdges):
-        least = max(float(np.linalg.eigvalsh(laplacian)[0]), EPS)
+        least = max(float(np.linalg.eigvalsh(edges.laplacian(ones))[0]), EPS)
     else:
-        least, _ = fiedler_pair(laplacian)
+        least, _ = fiedler_pair(edges.laplacian(ones))
     return Soft(edges.squares / (least * slack))
 
 

@@ -1,6 +1,6 @@
-"""Pictures of embeddings: returned as figures, never shown by side effect.
+"""Plots of embeddings: returned as figures, never shown by side effect.
 
-matplotlib and plotly are loaded with the function that draws with them.
+matplotlib and plotly are imported with the functions that use them.
 
 >>> import unbend
 >>> roll = unbend.datasets.swiss_roll(300, random_state=0)

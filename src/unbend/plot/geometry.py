@@ -1,4 +1,4 @@
-"""Positions and edges, whatever draws them."""
+"""Edges of a graph and positions of a single coordinate, for any plotting library."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,9 @@ from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.graphs.given import edges_of
 from unbend.plot.colors import Coloring, Labels, Values
 
-# More lines than this take long to draw and show nothing: an even share of them is taken.
+# Largest number of edges drawn; of more an evenly spaced sample is drawn.
 MOST_EDGES = 200_000
-# Share of a lane's height over which its points are spread.
+# Fraction of a lane's height over which its points are jittered.
 SPREAD = 0.7
 
 
@@ -26,16 +26,16 @@ class Edges:
 
     @property
     def remark(self) -> str:
-        """Say what was left out, if anything."""
+        """Return how many edges are drawn, if not all."""
         return "" if len(self.pairs) == self.total else f"{len(self.pairs)} of {self.total} edges"
 
     def segments(self, positions: FloatArray) -> FloatArray:
-        """Give the ends of the edges (m, 2, dimension)."""
+        """Return the endpoints of the edges (m, 2, dimension)."""
         return positions[self.pairs]
 
 
 def edges(graph: Any, n: int) -> Edges:
-    """Read the edges of a sparse matrix, a graph or neighbours value, or a fitted estimator.
+    """Read the edges of a sparse matrix, a graph or `Neighbors`, or a fitted estimator.
 
     Examples
     --------
@@ -46,10 +46,10 @@ def edges(graph: Any, n: int) -> Edges:
     matrix = _matrix(graph)
     if matrix.shape != (n, n):
         raise ValueError(
-            f"the graph has {matrix.shape[0]} vertices and the embedding {n} rows: they must be "
-            "the same rows"
+            f"the graph has {matrix.shape[0]} vertices and the embedding {n} rows: pass the graph "
+            "of the same rows"
         )
-    # Stored zeros are edges too, so the coordinates are read and not the values.
+    # Stored zeros are edges too: read the indices, not the values.
     rows, columns = (part.astype(np.int64) for part in coo_array(matrix).coords)
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     codes = np.unique((low * n + high)[low != high])
@@ -66,42 +66,42 @@ def _matrix(graph: Any) -> Any:
     if callable(getattr(graph, "fit", None)):
         if not hasattr(type(graph), "graph_"):
             raise ValueError(
-                f"{type(graph).__name__} holds no graph: give a fitted neighbourhood method or a "
+                f"{type(graph).__name__} has no graph: pass a fitted neighbourhood method or a "
                 "sparse matrix"
             )
         check_is_fitted(graph)
         return graph.graph_
-    raise TypeError("graph must be a graph, its sparse matrix or a fitted neighbourhood method")
+    raise TypeError("graph must be a graph, a sparse matrix or a fitted neighbourhood method")
 
 
-def beside_the_line(coordinate: FloatArray, colors: Coloring) -> tuple[FloatArray, list[str]]:
-    """Give one coordinate a second: the value, or a place in the lane of the class.
+def strip_positions(coordinate: FloatArray, colors: Coloring) -> tuple[FloatArray, list[str]]:
+    """Add a second coordinate to one: the value, or a jittered position in the lane of the class.
 
     Parameters
     ----------
     coordinate : array (n, 1)
         The coordinate.
     colors : Coloring
-        Values are drawn against the coordinate; classes get lanes, the first on top.
+        Values are the second coordinate; classes are lanes, the first on top.
 
     Returns
     -------
     positions : array (n, 2)
         Points in the plane.
     lanes : list of str
-        Names of the lanes, from below; empty where there are none.
+        Names of the lanes from bottom to top; empty without classes.
 
     Examples
     --------
     >>> from unbend.plot.colors import coloring
-    >>> positions, lanes = beside_the_line(np.array([[5.0], [6.0]]), coloring(["b", "a"], 2))
+    >>> positions, lanes = strip_positions(np.array([[5.0], [6.0]]), coloring(["b", "a"], 2))
     >>> positions[:, 0].tolist(), positions[:, 1].round().astype(int).tolist(), lanes
     ([5.0, 6.0], [0, 1], ['b', 'a'])
     """
     n = len(coordinate)
     if isinstance(colors, Values) and colors.known.all():
         return np.column_stack((coordinate, colors.values)), []
-    # Low-discrepancy heights fill the lane evenly, whatever the order of the rows.
+    # A low-discrepancy sequence fills the lane evenly in any order of the rows.
     heights = (np.arange(n) * ((np.sqrt(5) - 1) / 2)) % 1 - 0.5
     places, lanes = np.zeros(n), []
     if isinstance(colors, Labels):

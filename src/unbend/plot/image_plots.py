@@ -9,25 +9,28 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.docstrings import complete_docstring
 from unbend.plot.inputs import drawable
+from unbend.plot.parameters import FIGURE, PARAMETERS
 from unbend.plot.scattering import scatter
 from unbend.plot.style import (
     LABEL,
     SMALL,
     drawing_order,
-    new_picture,
+    new_figure,
     plain,
     value_colormap,
 )
 from unbend.validation.scalars import whole
 
-# Side of a thumbnail as a share of the width of the axes.
+# Side of a thumbnail as a fraction of the width of the axes.
 SIDE = 0.06
 MOST_FEATURES = 12
-# Points that are looked at one by one before the others are looked at many at a time.
+# Points tested one by one before the others are tested in blocks.
 FIRST_BLOCK = 1024
 
 
+@complete_docstring(PARAMETERS, FIGURE)
 def thumbnails(
     embedding: Any,
     images: Any,
@@ -38,28 +41,22 @@ def thumbnails(
     method: Any = None,
     ax: Any = None,
 ) -> Figure:
-    """Draw an embedding in the plane, with the images of as many points as have room.
+    """Draw a two-dimensional embedding with thumbnails at as many points as there is room for.
 
-    An image is centred on its point, and none covers another, however the picture is zoomed: which
-    are drawn is decided in an order that is the same every time.
+    Thumbnails are centred on their points and do not overlap at any zoom; the choice is
+    deterministic.
 
     Parameters
     ----------
     embedding : array (n, 2) or fitted estimator
         The coordinates.
     images : array (n, height, width) or (n, height, width, 3), or sequence of n such arrays
-        Grey or colour, as `Images.pictures` has them. Grey values are stretched between the least
-        and the most of all images; colours go from 0 to 1, or, where one is above 1, to 255.
+        Grey or RGB, as in `Images.pictures`. Grey values are scaled to the range of all images;
+        colours are in [0, 1], or in [0, 255] if one is above 1.
     color : array (n,), optional
-        Colours of the points below, as for `scatter`.
+        Colours of the points, as for `scatter`.
     side : float
-        Longer side of an image, as a share of the width of the axes.
-    title : str, optional
-        Title.
-    method : str, estimator or class, optional
-        What made the embedding, as for `scatter`.
-    ax : Axes, optional
-        Axes to draw on; by default a new figure.
+        Longer side of a thumbnail, as a fraction of the width of the axes.
 
     Returns
     -------
@@ -78,10 +75,13 @@ def thumbnails(
     """
     coordinates = drawable(embedding, color, method).coordinates
     if coordinates.shape[1] != 2:
-        raise ValueError(f"thumbnails need 2 columns, and the embedding has {coordinates.shape[1]}")
+        raise ValueError(
+            f"thumbnails need an embedding of dimension 2, not {coordinates.shape[1]}: select two "
+            "columns"
+        )
     if not 0 < side < 1:
-        raise ValueError(f"side must lie between 0 and 1, and it is {side}")
-    pictures = _checked_images(images, len(coordinates))
+        raise ValueError(f"side must be between 0 and 1, not {side}")
+    pictures = _check_images(images, len(coordinates))
     figure = scatter(embedding, color, title=title, method=method, ax=ax)
     axes = figure.axes[0] if ax is None else ax
     figure.draw_without_rendering()
@@ -93,11 +93,11 @@ def thumbnails(
     box = side * room.width * np.abs(per_pixel[1] - per_pixel[0])
     least, most = _range(pictures)
     grey = Normalize(least, most)
-    for row in apart(coordinates, box):
+    for row in non_overlapping(coordinates, box):
         shape = np.array(pictures[row].shape[1::-1], dtype=np.float64)
         half = box / 2 * shape / shape.max()
         (left, low), (right, high) = coordinates[row] - half, coordinates[row] + half
-        # Not by imshow, which would look at the limits of the axes again for each of thousands.
+        # Not by imshow, which recomputes the limits of the axes for each image.
         extent = (left, right, low, high)
         image = AxesImage(axes, cmap="gray", norm=grey, extent=extent, zorder=3)
         image.set_data(pictures[row])
@@ -108,31 +108,31 @@ def thumbnails(
     return figure
 
 
-def apart(points: FloatArray, box: FloatArray) -> IntArray:
-    """Rows whose boxes do not overlap, taken one by one in an order that is always the same.
+def non_overlapping(points: FloatArray, box: FloatArray) -> IntArray:
+    """Rows whose boxes do not overlap, chosen greedily in a fixed random order.
 
     Examples
     --------
-    >>> sorted(apart(np.array([[0.0, 0.0], [0.4, 0.0], [0.0, 2.0]]), np.ones(2)).tolist())[-1]
-    2
+    >>> sorted(non_overlapping(np.array([[0.0, 0.0], [0.4, 0.0], [0.0, 2.0]]),
+    np.ones(2)).tolist())[-1] 2
     """
-    # A little room, so that rounding does not make neighbours touch.
+    # Slightly larger, so that rounding does not make boxes touch.
     box = box * (1 + 1e-9)
-    taken = _Taken(points, box)
+    taken = _BoxGrid(points, box)
     order, start, size = drawing_order(len(points)), 0, FIRST_BLOCK
     while start < len(order):
-        # Most are in the way of what is there already, and are left out many at a time.
+        # Most overlap boxes already taken, and are rejected in blocks.
         for row in taken.free(order[start : start + size]).tolist():
             taken.take(row)
         start, size = start + size, 2 * size
     return np.sort(np.array(taken.rows, dtype=np.intp))
 
 
-class _Taken:
-    """Boxes that do not overlap, found by the cells of a grid, each as large as a box.
+class _BoxGrid:
+    """Boxes that do not overlap, in a grid with cells of the size of a box.
 
-    Two boxes with their middles in one cell overlap, so that a cell holds one at most; those that
-    a box can overlap lie in its own cell or in the eight around it.
+    Two boxes with centres in one cell overlap, so a cell holds at most one; a box can overlap only
+    those of its own cell and of the eight around it.
     """
 
     def __init__(self, points: FloatArray, box: FloatArray) -> None:
@@ -145,7 +145,7 @@ class _Taken:
         self.held: dict[int, int] = {}
 
     def free(self, rows: IntArray) -> IntArray:
-        """Rows that overlap none of the boxes."""
+        """Rows whose boxes overlap none of the boxes taken."""
         if not self.rows:
             return rows
         taken = np.array(self.rows)[np.argsort(self.cells[self.rows])]
@@ -167,22 +167,22 @@ class _Taken:
         self.rows.append(row)
 
 
-def _checked_images(images: Any, n: int) -> list[Any]:
+def _check_images(images: Any, n: int) -> list[Any]:
     pictures = [np.asarray(image) for image in images]
     if len(pictures) != n:
-        raise ValueError(f"there are {len(pictures)} images and {n} points: give one for each")
+        raise ValueError(f"there are {len(pictures)} images and {n} points: pass one per point")
     for number, picture in enumerate(pictures):
         color = picture.ndim == 3 and picture.shape[2] in (3, 4)
         if not (picture.ndim == 2 or color) or picture.size == 0:
             raise ValueError(
-                f"image {number} has the shape {picture.shape}: (height, width) is grey, and "
-                "(height, width, 3) is colour"
+                f"image {number} has the shape {picture.shape}: pass (height, width) for grey or "
+                "(height, width, 3) for RGB images"
             )
     return _display_colors(pictures)
 
 
 def _display_colors(pictures: list[Any]) -> list[Any]:
-    """Bring colours that are counted to 255 as fractions from 0 to 1, as matplotlib takes them."""
+    """Scale floating-point colours in [0, 255] to [0, 1], as matplotlib expects."""
     colored = [picture for picture in pictures if picture.ndim == 3]
     fractions = all(picture.dtype.kind == "f" for picture in colored)
     if not colored or not fractions or max(picture.max() for picture in colored) <= 1:
@@ -197,6 +197,7 @@ def _range(pictures: Sequence[Any]) -> tuple[float, float]:
     return float(min(one.min() for one in grey)), float(max(one.max() for one in grey))
 
 
+@complete_docstring(PARAMETERS, FIGURE)
 def feature_images(
     embedding: Any,
     shape: tuple[int, int],
@@ -206,30 +207,22 @@ def feature_images(
     title: str | None = None,
     method: Any = None,
 ) -> Figure:
-    """Draw every coordinate of an embedding of pixels as an image.
+    """Draw each coordinate of an embedding of pixels as an image.
 
-    A cube of rows × columns × bands is embedded pixel by pixel, ``cube.reshape(-1, bands)``; each
-    coordinate is then an image again.
+    The samples are the pixels of a cube of rows × columns × bands, ``cube.reshape(-1, bands)``.
 
     Parameters
     ----------
     embedding : array (rows · columns, p) or fitted estimator
-        Coordinates of the pixels, row by row; of those in the mask if there is one.
+        Coordinates of the pixels, row by row; with a mask only of those in it.
     shape : (int, int)
         Rows and columns of the image.
     mask : array (rows, columns) of bool, optional
-        Pixels that were embedded; the others are left blank.
+        Embedded pixels; the others are blank.
     names : sequence of str, optional
         Titles of the images; by default the method and a number.
     title : str, optional
-        Title of all.
-    method : str, estimator or class, optional
-        What made the embedding, as for `scatter`.
-
-    Returns
-    -------
-    Figure
-        Not shown.
+        Title of the figure.
 
     Examples
     --------
@@ -241,23 +234,25 @@ def feature_images(
     ['PCA 1', 'PCA 2', 'PCA 3']
     """
     drawn = drawable(embedding, None, method)
-    rows, columns = _checked_shape(shape)
-    kept = _checked_mask(mask, rows, columns)
+    rows, columns = _check_shape(shape)
+    kept = _check_mask(mask, rows, columns)
     if kept.sum() != drawn.n:
         raise ValueError(
-            f"the image has {kept.sum()} pixels and the embedding has {drawn.n} rows: they must be "
-            "the same"
+            f"the image has {kept.sum()} pixels and the embedding {drawn.n} rows: pass the shape, "
+            "and the mask, of the embedded pixels"
         )
     count = drawn.coordinates.shape[1]
     if count > MOST_FEATURES:
-        raise ValueError(f"{count} coordinates, and {MOST_FEATURES} can be drawn: choose some")
+        raise ValueError(
+            f"at most {MOST_FEATURES} coordinates can be drawn, not {count}: select some"
+        )
     titles = [str(name) for name in (drawn.columns if names is None else names)]
     if len(titles) != count:
-        raise ValueError(f"there are {len(titles)} names and {count} coordinates: give one each")
+        raise ValueError(f"there are {len(titles)} names and {count} coordinates: pass one each")
     across = min(4, count)
     down = -(-count // across)
     height = float(np.clip(2.4 * rows / columns, 1.2, 4.8))
-    figure = new_picture(2.6 * across, (height + 0.4) * down)
+    figure = new_figure(2.6 * across, (height + 0.4) * down)
     grid = figure.add_gridspec(down, across)
     for number, (values, name) in enumerate(zip(drawn.coordinates.T, titles, strict=True)):
         image = np.full((rows, columns), np.nan)
@@ -271,17 +266,17 @@ def feature_images(
     return figure
 
 
-def _checked_shape(shape: Any) -> tuple[int, int]:
+def _check_shape(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, tuple | list) else ()
     if len(sides) != 2 or not all(whole(side) and side > 0 for side in sides):
-        raise ValueError(f"shape must be the rows and columns of the image, but it is {shape!r}")
+        raise ValueError(f"shape must be the rows and columns of the image, not {shape!r}")
     return int(sides[0]), int(sides[1])
 
 
-def _checked_mask(mask: Any, rows: int, columns: int) -> BoolArray:
+def _check_mask(mask: Any, rows: int, columns: int) -> BoolArray:
     if mask is None:
         return np.ones((rows, columns), dtype=bool)
     kept = np.asarray(mask)
     if kept.shape != (rows, columns) or kept.dtype != bool:
-        raise ValueError(f"mask must hold {rows} × {columns} truth values")
+        raise ValueError(f"mask must be a boolean array ({rows}, {columns})")
     return kept

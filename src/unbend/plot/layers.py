@@ -20,14 +20,14 @@ from unbend.plot.style import (
     value_colormap,
 )
 
-# Turns in which classes of different shapes are drawn.
+# Rounds in which classes with different markers are drawn.
 TURNS = 8
 
 
 def draw_points(
     axes: Any, positions: FloatArray, coloring: Coloring, *, size: float | None = None
 ) -> Any:
-    """Draw points in their colours; return those coloured by value, if any.
+    """Draw points in their colours; return the collection coloured by value, if any.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def draw_points(
     coloring : Coloring
         Their colours.
     size : float, optional
-        Area of a point; by default it suits their number.
+        Area of a point; by default it depends on their number.
 
     Returns
     -------
     Collection or None
-        What a colour bar can be made of.
+        Mappable of a colour bar.
     """
     n = len(positions)
     look: dict[str, Any] = {
@@ -77,14 +77,14 @@ def _draw_values(axes: Any, points: FloatArray, values: Any, known: Any, look: A
 
 
 def _draw_labels(axes: Any, positions: FloatArray, labels: Labels, look: dict[str, Any]) -> None:
-    """Draw classes of one shape together, mixed, so that none lies on top; grey ones below."""
+    """Draw classes interleaved, so that none is on top; grey ones below."""
     n = len(positions)
     colors, markers = np.empty(n, dtype="<U7"), np.empty(n, dtype="<U1")
     for group in labels.groups():
         colors[group.rows], markers[group.rows] = group.color, group.markers[0]
     grey = colors == GREY
     shapes = dict.fromkeys(markers.tolist())
-    # A collection has one shape: several are drawn in turns, a share of each at a time.
+    # A collection has one marker: several are drawn in rounds, a fraction of each at a time.
     turns = np.array_split(drawing_order(n), 1 if len(shapes) == 1 else TURNS)
     for order in turns:
         for marker in shapes:
@@ -96,7 +96,7 @@ def _draw_labels(axes: Any, positions: FloatArray, labels: Labels, look: dict[st
 
 
 def _rgb(colors: Any) -> FloatArray:
-    """Red, green and blue; each of few different colours is read once."""
+    """Convert colour names to RGB, each distinct one once."""
     different, place = np.unique(colors, return_inverse=True)
     parts = [[int(name[at : at + 2], 16) / 255 for at in (1, 3, 5)] for name in different.tolist()]
     return np.asarray(np.array(parts)[place])
@@ -130,11 +130,11 @@ def draw_edges(axes: Any, positions: FloatArray, edges: Edges) -> None:
         )
 
 
-# Names that are tried; more than some hundred never have room.
+# Largest number of names tried; there is never room for more than some hundred.
 TRIED = 400
-# Points that names keep clear of; where there are more, these are a fair sample.
+# Points that names must not cover; of more a random sample.
 MARKS = 5000
-# Points between a mark and its name, and where the name may stand: right, left, above, below.
+# Offset of a name in points, and its possible positions: right, left, above, below.
 AWAY = 4
 PLACES = (
     (1, 0, "left", "center"),
@@ -145,16 +145,16 @@ PLACES = (
 
 
 def write_names(axes: Any, positions: FloatArray, names: list[str]) -> None:
-    """Write names beside their points where they cover neither each other nor leave the axes.
+    """Write names beside their points where they do not overlap or leave the axes.
 
     Parameters
     ----------
     axes : Axes or Axes3D
-        Axes of a figure whose other parts are all drawn: room is measured.
+        Axes of a figure that is otherwise complete, since free space is measured.
     positions : array (n, 2) or (n, 3)
         The points.
     names : list of str
-        A name for each; an empty one is not written.
+        A name for each point; empty ones are not written.
     """
     figure = axes.get_figure()
     figure.draw_without_rendering()
@@ -169,7 +169,7 @@ def write_names(axes: Any, positions: FloatArray, names: list[str]) -> None:
 
 
 def _texts(axes: Any, renderer: Any) -> list[Bbox]:
-    """Boxes of what is written on the axes already."""
+    """Boxes of the text on the axes."""
     written = [*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()]
     if hasattr(axes, "zaxis"):
         written += [*axes.get_zticklabels(), *(axis.label for axis in axes._axis_map.values())]
@@ -188,7 +188,7 @@ def _write(
     marks: FloatArray,
     renderer: Any,
 ) -> None:
-    """Write a name at the first place that is free, or not at all."""
+    """Write a name at the first free position, if any."""
     for right, up, horizontal, vertical in PLACES:
         text = axes.annotate(
             plain(name),
@@ -219,7 +219,7 @@ def _is_free(box: Bbox, room: Bbox, taken: list[Bbox], marks: FloatArray) -> boo
 
 
 def _flattened(axes: Any, positions: FloatArray) -> FloatArray:
-    """Points as the axes see them: in space, projected in the present view."""
+    """Project three-dimensional points in the current view."""
     if positions.shape[1] == 2:
         return positions
     from mpl_toolkits.mplot3d.proj3d import proj_transform

@@ -1,4 +1,4 @@
-"""What explains the colours: a legend, a colour bar, or the square of a chart."""
+"""Legends, colour bars, and the key of a bivariate colour map."""
 
 from typing import Any
 
@@ -11,24 +11,24 @@ from matplotlib.ticker import MaxNLocator
 from unbend.plot.colors import Chart, Coloring, Labels, Values, bivariate
 from unbend.plot.style import FAINT, INK, LABEL, ROUND, SMALL, plain
 
-# Entries of a legend under each other in a figure of usual height, and inches that one takes.
+# Entries per column of a legend in a figure of default height, and inches per entry.
 COLUMN, ENTRY = 20, 0.2
 
 
-def add_key(axes: list[Axes], coloring: Coloring, marks: Any, *, outside: bool = True) -> None:
-    """Explain the colours.
+def add_legend(axes: list[Axes], coloring: Coloring, marks: Any, *, outside: bool = True) -> None:
+    """Add a legend, a colour bar or the key of a chart.
 
     Parameters
     ----------
     axes : list of Axes
-        The axes of one figure that make room for the key.
+        The axes of one figure that make room for the legend.
     coloring : Coloring
         The colours.
     marks : Collection or None
-        Points coloured by value, which a colour bar reads.
+        Points coloured by value, for a colour bar.
     outside : bool
-        Whether a legend may take room beside the axes, which it can in a figure of its own;
-        otherwise it stands inside the first.
+        Whether a legend may be beside the axes, as in a figure of its own; otherwise it is inside
+        the first axes.
     """
     if isinstance(coloring, Labels):
         _add_legend(axes[0], coloring, outside)
@@ -38,8 +38,8 @@ def add_key(axes: list[Axes], coloring: Coloring, marks: Any, *, outside: bool =
         _add_square(axes, coloring)
 
 
-def key_width(coloring: Coloring, height: float) -> float:
-    """Inches that the key of a contact sheet takes beside panels of a given height."""
+def legend_width(coloring: Coloring, height: float) -> float:
+    """Width in inches of the legend of a contact sheet beside panels of a given height."""
     if not isinstance(coloring, Labels):
         return 1.1
     groups = coloring.groups()
@@ -47,10 +47,10 @@ def key_width(coloring: Coloring, height: float) -> float:
     return 0.2 + _columns(len(groups), _under(height)) * (0.35 + 0.085 * longest)
 
 
-def add_key_beside(
+def add_legend_beside(
     figure: Any, coloring: Coloring, marks: Any, corner: tuple[float, float]
 ) -> None:
-    """Explain the colours of a figure that keeps room for it right below `corner`."""
+    """Add a legend to a figure that reserves space below and right of `corner`."""
     x, y = corner
     width, height = figure.get_size_inches()
     if isinstance(coloring, Labels):
@@ -69,7 +69,7 @@ def add_key_beside(
 
 
 def _under(height: float) -> int:
-    """Entries that have room under each other, with a title."""
+    """Return the number of entries per column, with a title."""
     return max(1, int(height / ENTRY) - 1)
 
 
@@ -109,7 +109,7 @@ def _add_legend(axes: Axes, labels: Labels, outside: bool) -> None:
 
 
 def _style_bar(bar: Any, values: Values) -> None:
-    # The points may be translucent; their colours in the bar must not be.
+    # The points may be translucent, the bar must not be.
     bar.solids.set_alpha(1)
     bar.outline.set_visible(False)
     bar.ax.yaxis.set_major_locator(MaxNLocator(6, steps=ROUND))

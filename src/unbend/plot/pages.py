@@ -1,4 +1,4 @@
-"""Interactive figures, which `save` makes pages of that open without a network."""
+"""Interactive figures, which `save` writes as pages that need no network."""
 
 from collections.abc import Iterator
 from html import escape
@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.docstrings import complete_docstring
 from unbend.plot.colors import (
     GREY,
     MARKERS,
@@ -19,16 +20,18 @@ from unbend.plot.colors import (
     Values,
     coloring,
 )
-from unbend.plot.geometry import Edges, beside_the_line, edges
+from unbend.plot.geometry import Edges, edges, strip_positions
 from unbend.plot.inputs import Drawable, drawable, one_a_row
+from unbend.plot.parameters import PARAMETERS
 
 MOST_COLUMNS = 6
-# Beyond this many, points in the plane are drawn by the graphics card, as those in space always.
+# Beyond this many points, two-dimensional plots use WebGL, as three-dimensional ones always do.
 STILL_VECTOR = 1000
-# Beyond this many rows a line of text for each would make the page several times as large.
+# Beyond this many rows hover text would make the page several times as large.
 MOST_LINES = 100_000
 
 
+@complete_docstring(PARAMETERS)
 def interactive(
     embedding: Any,
     color: Any = None,
@@ -38,7 +41,7 @@ def interactive(
     method: Any = None,
     graph: Any = None,
 ) -> go.Figure:
-    """Draw an embedding to zoom, turn and point at.
+    """Draw an embedding interactively: zoom, rotation and hover text.
 
     Parameters
     ----------
@@ -47,11 +50,7 @@ def interactive(
     color : array (n,) or (n, 2), str, Surface, optional
         Labels, values or a chart, as for `scatter`; a click on the legend hides a class.
     names : array (n,), optional
-        Names of rows, shown under the pointer; by default the ids of a `Table`, or row numbers.
-    title : str, optional
-        Title.
-    method : str, estimator or class, optional
-        What made the embedding, as for `scatter`.
+        Hover text of rows; by default the ids of a `Table`, or row numbers.
     graph : sparse array (n, n), graph or fitted estimator, optional
         Edges to draw under the points, for up to three columns.
 
@@ -77,21 +76,21 @@ def interactive(
     width = drawn.coordinates.shape[1]
     if width > MOST_COLUMNS:
         raise ValueError(
-            f"the embedding has {width} columns and {MOST_COLUMNS} can be drawn: choose some, as "
-            "in embedding[:, :3]"
+            f"the embedding has {width} columns, at most {MOST_COLUMNS} can be drawn: select some, "
+            "as in embedding[:, :3]"
         )
     if width > 3:
         if graph is not None:
-            raise ValueError("a graph is drawn for up to 3 columns: choose some, or leave it out")
+            raise ValueError("a graph needs at most 3 columns: select some, or omit the graph")
         return _pairs(drawn, colors, hover, title)
     lines = None if graph is None else edges(graph, drawn.n)
     return _single(drawn, colors, hover, lines, title)
 
 
 def _hover(names: Any, colors: Coloring, n: int) -> np.ndarray[Any, Any]:
-    """Lines shown under the pointer: the name, and what the colour stands for.
+    """Hover text: the name, and the label or value.
 
-    Many rows without names show their numbers, which take no room in the page.
+    Many rows without names show their numbers, which need no space in the page.
     """
     if names is None and n > MOST_LINES:
         return np.arange(n, dtype=np.int32)
@@ -112,7 +111,7 @@ def _single(
     positions = drawn.coordinates
     lanes: list[str] = []
     if positions.shape[1] == 1:
-        positions, lanes = beside_the_line(positions, colors)
+        positions, lanes = strip_positions(positions, colors)
     figure = go.Figure()
     if lines is not None:
         figure.add_trace(_line_trace(positions, lines))
@@ -176,7 +175,7 @@ def _kind(positions: FloatArray) -> Any:
 
 
 def _columns(positions: FloatArray) -> dict[str, FloatArray]:
-    # Seven digits are more than a screen shows, and half the bytes.
+    # Single precision is enough for a screen, and half the bytes.
     return {
         axis: column.astype(np.float32) for axis, column in zip("xyz", positions.T, strict=False)
     }
@@ -191,7 +190,7 @@ def _template(drawn: Drawable, hover: np.ndarray[Any, Any]) -> str:
 
 
 def _traces(colors: Coloring, n: int, *, small: bool) -> Iterator[tuple[IntArray, dict[str, Any]]]:
-    """Rows drawn by one trace, and how it looks."""
+    """Rows and style of each trace."""
     marker: dict[str, Any] = {
         "size": float(np.clip(36 / n**0.25, 2, 10) / (1.5 if small else 1.0)),
         "opacity": float(np.clip(0.9 * (2000 / n) ** 0.15, 0.4, 0.9)),
@@ -226,7 +225,7 @@ def _hexadecimal(colors: FloatArray) -> list[str]:
 
 
 def _line_trace(positions: FloatArray, lines: Edges) -> Any:
-    """All edges as one line that is broken between them."""
+    """All edges as one trace, separated by NaN."""
     segments = lines.segments(positions)
     broken = np.full((len(segments), 3, positions.shape[1]), np.nan)
     broken[:, :2] = segments
@@ -245,7 +244,7 @@ def _lay_out(figure: go.Figure, drawn: Drawable, colors: Coloring, title: str | 
     if isinstance(colors, Labels):
         legend["title"] = {"text": escape(colors.title)}
     else:
-        # The place beside the axes is that of a colour bar.
+        # A colour bar is beside the axes.
         legend |= {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
     figure.update_layout(
         template="plotly_white",

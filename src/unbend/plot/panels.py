@@ -1,4 +1,4 @@
-"""Contact sheets: many embeddings of the same rows in one picture."""
+"""Contact sheets: several embeddings of the same rows in one figure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,24 +10,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from unbend.arrays import FloatArray
+from unbend.docstrings import complete_docstring
 from unbend.plot.colors import Coloring, Plain, coloring
-from unbend.plot.geometry import beside_the_line
+from unbend.plot.geometry import strip_positions
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.layers import draw_points
-from unbend.plot.legend import add_key_beside, key_width
+from unbend.plot.legend import add_legend_beside, legend_width
+from unbend.plot.parameters import FIGURE, PARAMETERS
 from unbend.plot.style import DPI, SMALL, TITLE, Picture, plain, point_size
 from unbend.registry import METHODS
 
 PANEL = 2.5  # inches
 MARGIN = 0.1
 SPACE = 3
-# Panels are smaller than figures, and so are their points.
+# Scale of the points of panels.
 SMALLER = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One panel: coordinates in their colours, or the sentence that says why there are none."""
+    """One panel: coordinates in their colours, or the reason of a failure."""
 
     title: str
     coordinates: FloatArray | None
@@ -38,6 +40,7 @@ class Cell:
     view: tuple[float, float] | None = None
 
 
+@complete_docstring(PARAMETERS, FIGURE)
 def contact_sheet(
     embeddings: Mapping[str, Any],
     color: Any = None,
@@ -45,24 +48,17 @@ def contact_sheet(
     columns: int | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw many embeddings of the same rows, each in a small panel, all in the same colours.
+    """Draw several embeddings of the same rows in small panels with common colours.
 
     Parameters
     ----------
     embeddings : mapping of str to array (n, p) or fitted estimator
-        Titles and embeddings of one, two or three columns, of more the first three. A title that
-        is the name of an isometric method gives the panel one scale.
-    color : array (n,) or (n, 2), optional
-        Labels, values or a chart, as for `scatter`.
+        Titles and embeddings; of more than three columns the first three are drawn. A panel whose
+        title is the name of an isometric method has equal scales.
     columns : int, optional
-        Panels beside each other; by default about as many as rows of them.
+        Panels per row; by default the square root of their number.
     title : str, optional
         Title of the sheet.
-
-    Returns
-    -------
-    Figure
-        Not shown.
 
     Examples
     --------
@@ -74,35 +70,29 @@ def contact_sheet(
     ['PCA', 'Isomap']
     """
     if not isinstance(embeddings, Mapping) or not embeddings:
-        raise ValueError("a contact sheet needs a mapping of titles to embeddings, not empty")
+        raise ValueError("embeddings must be a non-empty mapping of titles to embeddings")
     cells = [_cell(str(name), given, color) for name, given in embeddings.items()]
     across = int(np.ceil(np.sqrt(len(cells)))) if columns is None else columns
     if across < 1:
-        raise ValueError(f"columns must be at least 1, but it is {columns}")
+        raise ValueError(f"columns must be at least 1, not {columns}")
     across = min(across, len(cells))
     rows = [cells[start : start + across] for start in range(0, len(cells), across)]
     colors = cells[0].colors
     return draw_cells(rows, title=title, key=None if isinstance(colors, Plain) else colors)
 
 
+@complete_docstring(PARAMETERS, FIGURE)
 def before_after(X: Any, embeddings: Any, color: Any = None, *, title: str | None = None) -> Figure:
-    """Draw the data beside what became of them, all in the same colours.
+    """Draw the data beside their embeddings in common colours.
 
     Parameters
     ----------
     X : array (n, D) or Surface
-        The data: of more than three columns the first three principal components are drawn.
+        The data; of more than three columns the first three principal components are drawn.
     embeddings : array (n, p), fitted estimator, or mapping of titles to these
-        What became of them.
-    color : array (n,) or (n, 2), optional
-        Labels, values or a chart, as for `scatter`.
+        One embedding or several.
     title : str, optional
         Title of the sheet.
-
-    Returns
-    -------
-    Figure
-        Not shown.
 
     Examples
     --------
@@ -125,7 +115,7 @@ def before_after(X: Any, embeddings: Any, color: Any = None, *, title: str | Non
     cells = [first, *(_cell(str(given), found, wanted) for given, found in after.items())]
     for cell, given in zip(cells[1:], after, strict=True):
         if cell.coordinates is None or len(cell.coordinates) != drawn.n:
-            raise ValueError(f"{given} has other rows than the data, which have {drawn.n}")
+            raise ValueError(f"{given} does not have the {drawn.n} rows of X: embed the same rows")
     key = None if isinstance(first.colors, Plain) else first.colors
     return draw_cells([cells], title=title, key=key)
 
@@ -144,11 +134,11 @@ def draw_cells(
     rows : sequence of sequences of Cell
         The panels.
     title : str, optional
-        A line above all.
+        Title of the figure.
     headings : sequence of str
         Names of the columns, above the first row.
     key : Coloring, optional
-        Colours to explain beside the panels.
+        Colours of the legend beside the panels.
 
     Returns
     -------
@@ -157,7 +147,7 @@ def draw_cells(
     """
     columns = max(map(len, rows))
     header = 0.3 + 0.3 * bool(title) + 0.3 * bool(headings)
-    beside = 0.0 if key is None else key_width(key, PANEL * len(rows))
+    beside = 0.0 if key is None else legend_width(key, PANEL * len(rows))
     width, height = PANEL * columns + beside, PANEL * len(rows) + header
     figure = Picture(figsize=(width, height), dpi=DPI, facecolor="white")
     grid = figure.add_gridspec(
@@ -183,12 +173,12 @@ def draw_cells(
         figure.text(0.5, top, plain(title), ha="center", va="center", fontsize=TITLE + 1)
     if key is not None:
         side = (PANEL * columns + MARGIN) / width
-        add_key_beside(figure, key, marks, (side, 1 - header / height))
+        add_legend_beside(figure, key, marks, (side, 1 - header / height))
     return figure
 
 
 def draw_cell(axes: Any, cell: Cell) -> Any:
-    """Draw one panel; return the points coloured by value, if any."""
+    """Draw one panel; return the collection coloured by value, if any."""
     weight = "bold" if cell.bold else "normal"
     axes.set_title(plain(cell.title), fontsize=TITLE if cell.bold else SMALL, weight=weight, pad=3)
     if cell.coordinates is not None and cell.coordinates.shape[1] == 3:
@@ -202,7 +192,7 @@ def draw_cell(axes: Any, cell: Cell) -> Any:
         return None
     positions = cell.coordinates
     if positions.shape[1] == 1:
-        positions, _ = beside_the_line(positions, cell.colors)
+        positions, _ = strip_positions(positions, cell.colors)
     elif cell.equal:
         axes.set_aspect("equal", adjustable="datalim")
     return draw_points(axes, positions, cell.colors, size=SMALLER * point_size(len(positions)))
