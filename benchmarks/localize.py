@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from unbend.graphs import components
 from unbend.localization import Springs, localize
-from unbend.localization.multistart import reweighted
+from unbend.localization.multistart import reweight
 from unbend.localization.springs import relative_weights
 from unbend.mvu import graph_edges
 
@@ -37,14 +37,14 @@ def measure(
     points, graph = points[rows], graph[rows][:, rows]
     edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
-    _, refined = reweighted(springs, springs.refined(points))
-    truth = rigid_error(points, refined.positions)
+    _, refine = reweight(springs, springs.refine(points))
+    truth = rigid_error(points, refine.positions)
     facts: dict[str, Any] = {
         "shape": shape,
         "layout": seed,
         "sensors": len(rows),
         "neighbors": round(2 * edges.m / edges.n, 1),
-        "truth": {"error": round(truth, 5), "stress": round(refined.stress, 4)},
+        "truth": {"error": round(truth, 5), "stress": round(refine.stress, 4)},
     }
     for how in starts:
         began = time.process_time()

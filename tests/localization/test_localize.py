@@ -7,7 +7,7 @@ from scipy.sparse import block_diag, csr_array
 import unbend
 from tests.localization.networks import network, places, rigid_error
 from unbend.localization import Springs
-from unbend.localization.multistart import reweighted
+from unbend.localization.multistart import reweight
 from unbend.localization.springs import relative_weights
 from unbend.mvu import graph_edges
 
@@ -94,7 +94,7 @@ def test_refining_reaches_the_minimum_next_to_the_truth():
     graph = network(points, 18, 0.1)
     edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
-    _, truth = reweighted(springs, springs.refined(points))
+    _, truth = reweight(springs, springs.refine(points))
     found = unbend.localize(graph)
     assert found.stress <= 1.01 * truth.stress
 

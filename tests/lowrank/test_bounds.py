@@ -12,9 +12,9 @@ from tests.lowrank.drawn import LAW, orthonormal_basis, rngs, semidefinite, sing
 from unbend.lowrank import ULV, URV, randomized_interpolative, ulv, urv, volume_columns
 from unbend.lowrank.bounds import (
     interpolative_corollary,
-    largest_fails,
-    least_fails,
+    largest_singular_failure,
     randomized_bound,
+    smallest_singular_failure,
     subspace_bounds,
     svd_corollary,
     volume_bound,
@@ -82,10 +82,10 @@ def test_least_singular_values_of_gaussian_matrices(l, k, beta):  # noqa: E741
     rng = np.random.default_rng(0)
     least = np.linalg.svd(rng.standard_normal((20_000, l, k)), compute_uv=False)[:, -1]
     share = np.mean(least < 1 / np.sqrt(l * beta))
-    bound = least_fails(l, k, beta)
+    bound = smallest_singular_failure(l, k, beta)
     assert share <= bound + 4 * np.sqrt(bound / 20_000)
     if l == k:
-        printed = least_fails(l, k, beta**2)
+        printed = smallest_singular_failure(l, k, beta**2)
         assert share > 5 * printed
 
 
@@ -93,7 +93,7 @@ def test_least_singular_values_of_gaussian_matrices(l, k, beta):  # noqa: E741
 def test_largest_singular_values_of_gaussian_matrices(sides, x, gamma):
     rng = np.random.default_rng(1)
     largest = np.linalg.norm(rng.standard_normal((20_000, *sides)), 2, axis=(1, 2))
-    share, bound = np.mean(largest > np.sqrt(2 * x * gamma)), largest_fails(x, gamma)
+    share, bound = np.mean(largest > np.sqrt(2 * x * gamma)), largest_singular_failure(x, gamma)
     assert share <= bound + 4 * np.sqrt(bound / 20_000)
 
 

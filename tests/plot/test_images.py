@@ -169,7 +169,7 @@ def test_before_and_after_stand_side_by_side_in_the_same_colours():
     assert np.array_equal(first.get_array(), second.get_array())
     flat = unbend.PCA().fit_transform(X)
     assert same_points(second.get_offsets(), flat)
-    with pytest.raises(ValueError, match="other rows"):
+    with pytest.raises(ValueError, match="the same rows"):
         unbend.plot.before_after(X, flat[:-1])
 
 

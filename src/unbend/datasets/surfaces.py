@@ -1,4 +1,4 @@
-"""Surfaces: a plane, developable rolls, spheres and a closed curve (book 1.5.4, 5.2.3, 13.3, 14.5.1)."""
+"""A plane, rolls, spheres and a closed curve (book 1.5.4, 5.2.3, 13.3 and 14.5.1)."""
 
 from typing import Literal
 
@@ -127,9 +127,8 @@ def swiss_hole(
     Returns
     -------
     Surface
-        Its chart is that of `swiss_roll`. It keeps the length of every curve, not not
-        convex: shortest paths go around the hole and are longer than the straight line between
-        their ends in the chart, which is why Isomap stretches the hole.
+        Its chart is that of `swiss_roll`: isometric but not convex. Geodesics around the hole are
+        longer than straight lines in the chart, which is why Isomap enlarges the hole.
 
     See Also
     --------

@@ -1,6 +1,6 @@
 """Positions of sensors from noisy distances between neighbours."""
 
 from unbend.localization.localization import Localization, localize
-from unbend.localization.springs import Refined, Springs
+from unbend.localization.springs import Layout, Springs
 
-__all__ = ["Localization", "Refined", "Springs", "localize"]
+__all__ = ["Layout", "Localization", "Springs", "localize"]

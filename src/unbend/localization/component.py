@@ -1,4 +1,4 @@
-"""How far positions are expected to be from the truth."""
+"""One connected component of a network: positions, alignment to anchors, expected errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -7,20 +7,20 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-from unbend.localization.multistart import alternative, searched
-from unbend.localization.rigidity import held
+from unbend.localization.multistart import rival_distances, search_layouts
+from unbend.localization.rigidity import rigid_sensors
 from unbend.localization.springs import Springs
 from unbend.mvu.edges import graph_edges
 from unbend.report import stage, warn
 
-# Draws of noise by which errors are estimated: each is known to about a tenth.
+# Noise samples of the expected errors, which have a relative standard error of about 0.1.
 DRAWS = 64
-# Added to the curvature, relative, so that rigid motions do not make it singular.
+# Relative ridge of the curvature, which is singular for rigid motions.
 RIDGE = 1e-9
 
 
 def root_mean_square(values: FloatArray) -> float:
-    """Of the values that are known; NaN if none is."""
+    """Root mean square of the finite values; NaN if there are none."""
     known = values[np.isfinite(values)]
     if not known.any():
         return 0.0 if len(known) else np.nan
@@ -28,35 +28,35 @@ def root_mean_square(values: FloatArray) -> float:
     return float(largest * np.sqrt(np.square(known / largest).mean()))
 
 
-def noise_level(springs: Springs, positions: FloatArray, held: BoolArray) -> float:
-    """Estimate the standard deviation of √w (|yᵢ − yⱼ| − d), by what is left of the errors.
+def noise_level(springs: Springs, positions: FloatArray, rigid: BoolArray) -> float:
+    """Estimate the standard deviation of √w (|yᵢ − yⱼ| − d) from the residuals.
 
-    Only among sensors that are held: the distances of others are met whatever their errors.
+    Only among rigid sensors: distances of others are fitted whatever their errors.
     """
     edges, dim = springs.edges, positions.shape[1]
-    inside = held[edges.first] & held[edges.second]
-    spare = int(inside.sum()) - (int(held.sum()) * dim - dim * (dim + 1) // 2)
-    if spare < 1 or not held.any():
+    inside = rigid[edges.first] & rigid[edges.second]
+    spare = int(inside.sum()) - (int(rigid.sum()) * dim - dim * (dim + 1) // 2)
+    if spare < 1 or not rigid.any():
         return np.nan
     squares = springs.weights * np.square(springs.errors(positions))
     return float(np.sqrt(squares[inside].sum() / spare))
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """How positions answer, to first order, to noise drawn for the distances: moves (n, dim, q).
+class NoiseResponse:
+    """First-order response of the positions to sampled noise of the distances: moves (n, dim, q).
 
-    Their covariance is that of Gauss–Markov, noise² (J'WJ)⁺, up to a rigid motion.
+    Their covariance is the Gauss–Markov covariance noise² (J'WJ)⁺, up to a rigid motion.
     """
 
     positions: FloatArray
     moves: FloatArray
 
     @classmethod
-    def to_noise(
+    def sample(
         cls, springs: Springs, positions: FloatArray, noise: float, rng: np.random.Generator
-    ) -> "Answers":
-        """Draw noise, and see how positions answer."""
+    ) -> "NoiseResponse":
+        """Sample noise and compute the response of the positions."""
         edges = springs.edges
         differences = edges.differences(positions)
         reached = np.maximum(np.linalg.norm(differences, axis=1), 1e-9 * springs.lengths)
@@ -70,7 +70,7 @@ class Answers:
         return cls(positions, solver.solve(forces))
 
     def errors(self, fixed: BoolArray) -> FloatArray:
-        """Root mean square of moves (n,), once some sensors have taken a rigid motion back."""
+        """Root mean square of moves (n,) after removing the rigid motion of some sensors."""
         if not fixed.any() or np.isnan(self.moves).any():
             return np.full(len(self.positions), np.nan)
         motions = _rigid_motions(self.positions)
@@ -82,7 +82,7 @@ class Answers:
 
 
 def _rigid_motions(positions: FloatArray) -> FloatArray:
-    """Velocities (n, dim, q) of translations and of turns in every plane."""
+    """Velocities (n, dim, q) of translations and of rotations in every plane."""
     n, dim = positions.shape
     found = [np.tile(np.eye(dim)[axis], (n, 1)) for axis in range(dim)]
     centred = positions - positions.mean(axis=0)
@@ -94,18 +94,18 @@ def _rigid_motions(positions: FloatArray) -> FloatArray:
     return np.stack(found, axis=2)
 
 
-# Spread of anchors across the flat nearest to them, relative, that is rounding.
+# Relative tolerance for anchors in a line (plane).
 ROUNDING = 1e-9
-# How much better anchors must fit than mirrored ones, in squared errors of one coordinate.
+# Least improvement of the fit over that of mirrored anchors, in squared errors per coordinate.
 EVIDENCE = 18.0
 
 
-def onto_anchors(
+def align_to_anchors(
     positions: FloatArray, known: FloatArray, anchored: BoolArray, error: float
 ) -> tuple[FloatArray, bool]:
-    """Move, turn or mirror positions onto the anchors, if these are enough to say how.
+    """Align positions to the anchors by a rigid motion or reflection, if these determine it.
 
-    Anchors within their `error` of a line (plane) fit a mirror image as well, and do not say how.
+    Anchors within their `error` of a line (plane) fit the mirror image as well.
 
     Examples
     --------
@@ -122,15 +122,15 @@ def onto_anchors(
     here, there = positions[anchored], known[anchored]
     centre, target = here.mean(axis=0), there.mean(axis=0)
     left, values, right = np.linalg.svd((here - centre).T @ (there - target))
-    # Turning the last axis round adds four times its share to the squared distance from anchors.
-    mirrored = 4.0 * values[-1]
+    # Reflecting the last axis adds this to the squared distance from the anchors.
+    mirror_sensors = 4.0 * values[-1]
     doubt = EVIDENCE * error**2 / dim if np.isfinite(error) else 0.0
-    fixed = mirrored > max(4.0 * ROUNDING * values[0], doubt)
+    fixed = mirror_sensors > max(4.0 * ROUNDING * values[0], doubt)
     return (positions - centre) @ (left @ right) + target, bool(fixed)
 
 
-def side_by_side(parts: Sequence[tuple[FloatArray, bool]]) -> list[FloatArray]:
-    """Offsets that put components without anchors beside the others, so that none overlap."""
+def arrange_components(parts: Sequence[tuple[FloatArray, bool]]) -> list[FloatArray]:
+    """Offsets that place components without anchors beside the others, without overlap."""
     fixed = [positions for positions, absolute in parts if absolute]
     edge = float(max((found[:, 0].max() for found in fixed), default=-np.inf))
     offsets: list[FloatArray] = []
@@ -147,8 +147,8 @@ def side_by_side(parts: Sequence[tuple[FloatArray, bool]]) -> list[FloatArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Positions of one component, how far anchors are off, and how much of that is explained."""
+class Component:
+    """Positions of one component, distances from the anchors, and their expected size."""
 
     positions: FloatArray
     errors: FloatArray
@@ -162,36 +162,36 @@ class Part:
     noise: float = np.nan
 
 
-def placed(
+def place_component(
     lengths: csr_array,
     known: FloatArray,
     how: str,
     weights: str,
     rng: np.random.Generator,
-) -> Part:
-    """Place one component; `known` (n, dim) are the positions of its anchors, NaN for others."""
+) -> Component:
+    """Localise one component; `known` (n, dim) are positions of anchors, NaN for others."""
     n, dim = known.shape
     anchored = ~np.isnan(known[:, 0])
     if anchored.all() and n <= dim:
-        # Too few to be aligned, and nothing is to be found.
-        return Part(known.copy(), np.zeros(n), np.ones(n, dtype=bool), True)
-    # Near one, so that no square of a length leaves double precision.
+        # Too few to be aligned, and all positions are known.
+        return Component(known.copy(), np.zeros(n), np.ones(n, dtype=bool), True)
+    # Lengths near one, so that squares do not overflow.
     apart = lengths.data[lengths.data > 0]
     unit = float(2.0 ** np.round(np.log2(np.median(apart)))) if len(apart) else 1.0
     edges, vertex = graph_edges(csr_array(lengths / unit))
-    _tell_merged(n - edges.n)
+    _warn_merged(n - edges.n)
     if edges.m == 0:
-        return Part(np.zeros((n, dim)), np.full(n, np.nan), np.zeros(n, dtype=bool), False)
-    search = searched(edges, weights == "relative", how, dim, rng)
-    springs, found = search.springs, search.refined
+        return Component(np.zeros((n, dim)), np.full(n, np.nan), np.zeros(n, dtype=bool), False)
+    search = search_layouts(edges, weights == "relative", how, dim, rng)
+    springs, found = search.springs, search.layout
     with stage("errors"):
-        favoured = np.zeros(edges.n, dtype=bool)
-        favoured[vertex[anchored]] = True
-        safe = held(edges, found.positions, favoured, rng)
+        preferred = np.zeros(edges.n, dtype=bool)
+        preferred[vertex[anchored]] = True
+        safe = rigid_sensors(edges, found.positions, preferred, rng)
         noise = noise_level(springs, found.positions, safe)
-        answers = Answers.to_noise(springs, found.positions, noise, rng)
-        elsewhere = alternative(search.first, search.rivals, safe)[vertex] * unit
-    # Errors of relative lengths have no unit, nor has the stress that they add up to.
+        answers = NoiseResponse.sample(springs, found.positions, noise, rng)
+        ambiguity = rival_distances(search.first, search.rivals, safe)[vertex] * unit
+    # Relative errors, and their stress, are dimensionless.
     size = 1.0 if weights == "relative" else unit
     part = _aligned(answers, safe, vertex, known, unit)
     return replace(
@@ -199,14 +199,14 @@ def placed(
         start=search.start,
         stress=found.stress * size**2,
         noise=noise * size,
-        ambiguity=elsewhere,
+        ambiguity=ambiguity,
     )
 
 
 def _aligned(
-    answers: Answers, safe: BoolArray, vertex: IntArray, known: FloatArray, unit: float
-) -> Part:
-    """Move positions of vertices onto the anchors, those that are held if they are enough."""
+    answers: NoiseResponse, safe: BoolArray, vertex: IntArray, known: FloatArray, unit: float
+) -> Component:
+    """Align positions to the anchors, to the rigid ones if these are enough."""
     anchored, determined = ~np.isnan(known[:, 0]), safe[vertex]
     if (anchored & determined).sum() > known.shape[1]:
         anchored &= determined
@@ -214,17 +214,17 @@ def _aligned(
     fixed[vertex[anchored]] = True
     free = np.where(determined, answers.errors(safe)[vertex], np.nan) * unit
     explained = root_mean_square(free[anchored])
-    moved, absolute = onto_anchors(answers.positions[vertex] * unit, known, anchored, explained)
+    moved, absolute = align_to_anchors(answers.positions[vertex] * unit, known, anchored, explained)
     if not absolute:
-        return Part(moved, free, determined, False)
+        return Component(moved, free, determined, False)
     errors = np.where(determined, answers.errors(fixed)[vertex], np.nan) * unit
     misses = np.linalg.norm((moved - known)[anchored], axis=1)
-    return Part(moved, errors, determined, True, misses=misses, explained=explained)
+    return Component(moved, errors, determined, True, misses=misses, explained=explained)
 
 
-def _tell_merged(merged: int) -> None:
+def _warn_merged(merged: int) -> None:
     if merged:
         warn(
-            f"{merged} sensors are at distance zero from others and share their places: in a dense "
-            "array NaN, not 0, stands for what was not measured"
+            f"{merged} sensors are at distance zero from others and get the same positions. Use "
+            "NaN, not 0, for missing distances in a dense array."
         )

@@ -1,4 +1,4 @@
-"""Where sensors are, and how well that is known."""
+"""Localisation of sensor networks: positions, expected errors and ambiguity."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,12 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.estimators.inputs import generator
 from unbend.estimators.params import RANDOM, Integer
 from unbend.graphs import components
-from unbend.localization.component import Part, placed, root_mean_square, side_by_side
+from unbend.localization.component import (
+    Component,
+    arrange_components,
+    place_component,
+    root_mean_square,
+)
 from unbend.localization.multistart import STARTS
 from unbend.localization.network import anchor_positions, by_number, symmetric_lengths
 from unbend.report import Report, note, recording, stage, warn
@@ -18,40 +23,39 @@ from unbend.report import Report, note, recording, stage, warn
 
 @dataclass(frozen=True, eq=False)
 class Localization:
-    """Positions of sensors, and what is known of their errors.
+    """Positions of sensors with their expected errors.
 
     Attributes
     ----------
     positions : array (n, dim)
-        Absolute where `absolute` says so; elsewhere known up to a rigid motion of the component.
+        Absolute where `absolute` is true; elsewhere up to a rigid motion of the component.
     component : array (n,)
-        Connected part of the network that each sensor is in, the largest first. Parts without
-        anchors lie side by side, and nothing is known of where they are to each other.
+        Connected component of each sensor, the largest first. Components without anchors are
+        placed side by side; their relative positions are meaningless.
     absolute : array (n,) of bool
         Whether the anchors of the sensor's component fix its position.
     determined : array (n,) of bool
-        Whether a sensor is in the part of its component (the largest, or that of the anchors) that
-        exact distances would determine up to a rigid motion. All others could be mirrored, or
-        turned, alone or together, and keep their distances.
+        Whether a sensor is in the globally rigid part of its component (the largest, or that of
+        the anchors). Others could be reflected or rotated without changing their distances.
     errors : array (n,)
-        Expected distance of each sensor from its true position, by the residuals and by how well
-        the distances hold it, near the minimum that was found: with anchors that fix it, as it
-        is; else up to a rigid motion. NaN for a sensor that is not determined.
+        Expected distance of each sensor from its true position, to first order at the minimum and
+        with the noise estimated from the residuals; without anchors up to a rigid motion. NaN for
+        a sensor that is not determined.
     expected_error : float
-        Root mean square of `errors` over the sensors that have one.
+        Root mean square of the finite `errors`.
     ambiguity : array (n,)
-        Distance of each sensor to where another start put it, in the layout farthest away among
-        those that fit the distances as well; zero where all starts that fit agree.
+        Distance of each sensor to its position in the most different layout that fits the
+        distances as well; zero where all such layouts agree.
     noise : float
         Estimated relative (or, with weights given, weighted) error of a distance.
     anchor_error : float
-        Root mean square distance of placed anchors from where they were said to be; NaN without.
+        Root mean square distance of anchors from their given positions; NaN without anchors.
     stress : float
         ½ Σ w (|yᵢ − yⱼ| − d)² over the distances.
     start : tuple of str
-        What the refinement of each component began with.
+        Initial layout of each component.
     report : Report
-        What every stage did.
+        Record of every stage.
     """
 
     positions: FloatArray
@@ -79,10 +83,10 @@ class Localization:
 
 
 WEIGHTS = ("relative", "equal")
-# Times its expected error, and share of the extent of its component, that a sensor lies elsewhere
-# in another layout, to be told of.
+# A sensor is ambiguous if another layout moves it by this many expected errors and by this
+# fraction of the extent of its component.
 UNSURE, SMALL_DOUBT = 3.0, 1e-3
-# Anchors disagree that are this many times farther off than expected, and by this share of the
+# Anchors are inconsistent if they are off by this many expected errors and by this fraction of the
 # extent of their component.
 DISAGREE, SMALL_MISS = 5.0, 1e-3
 
@@ -96,31 +100,31 @@ def localize(
     weights: str = "relative",
     random_state: Any = None,
 ) -> Localization:
-    """Find positions of sensors from noisy distances between some of them.
+    """Localise sensors from noisy distances between some of them.
 
-    A start by landmark Isomap, by maps of neighbourhoods that are glued, or by maximum variance
-    unfolding; then the weighted stress is minimised, first with one coordinate too many, so that
-    parts can turn over. Sensors that fit better on the other side of their neighbours are moved
-    there. Components are placed each on its own; those with enough anchors are moved, turned or
-    mirrored onto them.
+    Initial positions come from landmark Isomap, from local maps that are glued, or from maximum
+    variance unfolding; then the weighted stress is minimised, first with one extra coordinate, so
+    that parts can turn over. Sensors that fit better on the other side of their neighbours are
+    reflected. Connected components are localised separately, and aligned to their anchors if these
+    are enough.
 
     Parameters
     ----------
     distances : sparse array or array (n, n)
-        Measured distances: absent, or NaN in a dense array, where there is none.
+        Measured distances; missing ones are absent, or NaN in a dense array.
     anchors : mapping from int to position, or array (n, dim), optional
-        Known positions; in an array NaN for all other sensors. A component needs dim + 1 of them,
-        not all on one line (plane), to be fixed.
+        Known positions; in an array NaN for all other sensors. dim + 1 anchors, not all on a line
+        (plane), fix a component.
     dim : int
-        Number of coordinates.
+        Dimension of the positions.
     start : {"auto", "isomap", "patches", "mvu", "best"}
-        "auto" refines from Isomap and from the glued maps ("patches"), "best" from all three. The
-        first is kept unless another has a clearly lower stress.
+        "auto" refines Isomap and glued maps ("patches"), "best" all three. The first is kept unless
+        another has a significantly lower stress.
     weights : {"relative", "equal"}
-        Whether errors of distances grow with these (w = 1/d², with d as found in the end, since
-        weights by the noisy distances would shrink the network) or are all alike (w = 1).
+        Whether errors are proportional to distances (w = 1/d², with fitted d, since weights from
+        noisy distances would shrink the network) or homoscedastic (w = 1).
     random_state : int or Generator, optional
-        Chooses landmarks, and draws the noise of the expected errors.
+        Seed of the landmarks and of the noise samples of the expected errors.
 
     Returns
     -------
@@ -151,19 +155,19 @@ def localize(
             label = _largest_first(components(lengths))
             count = int(label.max()) + 1
             note(sensors=n, distances=lengths.nnz // 2, components=count)
-        parts: list[Part] = []
+        parts: list[Component] = []
         members: list[IntArray] = [np.flatnonzero(label == number) for number in range(count)]
         for rows in members:
             own = csr_array(lengths[rows][:, rows])
             rng = generator(random_state)
-            parts.append(placed(own, known[rows], start, weights, rng))
+            parts.append(place_component(own, known[rows], start, weights, rng))
         positions, errors, ambiguity = np.empty((n, dim)), np.empty(n), np.empty(n)
         determined = np.empty(n, dtype=bool)
-        offsets = side_by_side([(part.positions, part.absolute) for part in parts])
+        offsets = arrange_components([(part.positions, part.absolute) for part in parts])
         for rows, part, offset in zip(members, parts, offsets, strict=True):
             positions[rows], errors[rows] = part.positions + offset, part.errors
             determined[rows], ambiguity[rows] = part.determined, part.ambiguity
-        _tell(members, parts, determined, anchors is not None, dim)
+        _warn_uncertainty(members, parts, determined, anchors is not None, dim)
     absolute = np.array([part.absolute for part in parts])[label]
     return Localization(
         positions,
@@ -183,17 +187,16 @@ def localize(
 
 def _check_options(dim: Any, start: str, weights: str, random_state: Any) -> None:
     if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 1:
-        raise ValueError(f"dim must be a whole number of at least 1, but it is {dim!r}")
+        raise ValueError(f"dim must be an integer of at least 1, not {dim!r}")
     if not isinstance(start, str) or start not in STARTS:
-        raise ValueError(f"start must be one of {', '.join(STARTS)}, but it is {start!r}")
+        raise ValueError(f"start must be one of {', '.join(STARTS)}, not {start!r}")
     if not isinstance(weights, str) or weights not in WEIGHTS:
-        raise ValueError(f"weights must be 'relative' or 'equal', but it is {weights!r}")
+        raise ValueError(f"weights must be 'relative' or 'equal', not {weights!r}")
     if random_state is not None and not any(
         kind.typed(random_state) and kind.holds(random_state) for kind in (Integer(0), RANDOM)
     ):
         raise ValueError(
-            "random_state must be a whole number of at least 0 or a generator, but it is "
-            f"{random_state!r}"
+            f"random_state must be a non-negative integer or a generator, not {random_state!r}"
         )
 
 
@@ -202,47 +205,47 @@ def _largest_first(label: IntArray) -> IntArray:
     return np.asarray(np.argsort(order)[label])
 
 
-def _tell(
-    members: list[IntArray], parts: list[Part], determined: BoolArray, anchors: bool, dim: int
+def _warn_uncertainty(
+    members: list[IntArray], parts: list[Component], determined: BoolArray, anchors: bool, dim: int
 ) -> None:
     if len(parts) > 1:
         sizes = ", ".join(str(len(rows)) for rows in members[:5])
         more = ", …" if len(parts) > 5 else ""
         warn(
-            f"the network falls into {len(parts)} components of {sizes}{more} sensors: each is "
-            "placed on its own, and without anchors nothing is known of where they are to each "
-            "other"
+            f"The network is disconnected: {len(parts)} components of {sizes}{more} sensors are "
+            "localised separately, and their relative positions are meaningless without anchors. "
+            "Add distances between them, or anchors."
         )
     loose = sum(len(rows) for rows, part in zip(members, parts, strict=True) if not part.absolute)
     if anchors and loose:
         warn(
-            f"{loose} sensors are in components with fewer than {dim + 1} anchors, or anchors that "
-            "lie flat: their positions are known up to a rigid motion only"
+            f"{loose} sensors are in components with fewer than {dim + 1} anchors, or collinear "
+            "(coplanar) ones: their positions are known up to a rigid motion only. Add anchors."
         )
     for part in parts:
         spread = float(np.ptp(part.positions, axis=0).max())
         miss = root_mean_square(part.misses)
         if miss > max(DISAGREE * part.explained, SMALL_MISS * spread):
             warn(
-                f"anchors lie {miss:.2g} from where the distances put them, and errors of these "
-                f"explain {part.explained:.2g}: check the anchors, and that both have one unit"
+                f"Anchors are {miss:.2g} from their positions by the distances, and the expected "
+                f"error is {part.explained:.2g}. Check the anchors and the units."
             )
     unsure = sum(_unsure(part) for part in parts)
     if unsure:
         warn(
-            f"another layout fits the distances as well, in which {unsure} sensors lie elsewhere: "
-            "`ambiguity` tells how far; distances across the network would decide"
+            f"Another layout of {unsure} sensors fits the distances as well: see `ambiguity`. Add "
+            "distances across the network."
         )
     few = int((~determined).sum())
     if few:
         warn(
-            f"{few} sensors are not determined by their distances: some may as well be mirrored or "
-            "turned with others; `determined` tells which, and they have no expected error"
+            f"{few} sensors are not determined by their distances and have no expected error: see "
+            "`determined`. Add distances to them."
         )
 
 
-def _unsure(part: Part) -> int:
-    """Count the sensors that another layout puts farther away than errors explain."""
+def _unsure(part: Component) -> int:
+    """Count the sensors that an equivalent layout moves farther than errors explain."""
     spread = float(np.ptp(part.positions, axis=0).max())
     expected = np.maximum(UNSURE * part.errors, SMALL_DOUBT * spread)
     return int(np.sum(part.ambiguity > expected))

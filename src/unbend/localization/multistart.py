@@ -1,4 +1,4 @@
-"""From where the stress is minimised, and how it is led past minima that are not the least."""
+"""Multi-start minimisation of the stress: initial positions, escapes from local minima, choice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,27 +8,26 @@ import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.localization.patches import from_patches
-from unbend.localization.springs import Refined, Springs, relative_weights
+from unbend.localization.springs import Layout, Springs, relative_weights
 from unbend.mvu.coordinates import landmark_isomap
 from unbend.mvu.edges import Edges
 from unbend.mvu.sdp import unfold
 from unbend.report import note, stage
 
 Start = Literal["isomap", "patches", "mvu"]
-# Price of the coordinates beyond those wanted, relative to the weights at a sensor, and steps each.
+# Penalties of the extra coordinates, relative to the weights at a sensor, and steps for each.
 PRICES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0)
 SQUEEZE_STEPS = 40
-# Slack of the springs of the start: enough to smooth a tenth of noise.
+# Slack of the initial unfolding, for relative noise up to 0.1.
 SLACK = 0.1
-# Rounds of new weights.
+# Rounds of reweighting.
 REWEIGHTINGS = 3
-# Columns to start with beyond those wanted, and the size, relative to the distances, of what is
-# added so that none is zero.
+# Extra initial columns, and the size, relative to the distances, of a random perturbation.
 SPARE, JITTER = 1, 1e-3
 
 
-def start(edges: Edges, how: Start, dim: int, rng: np.random.Generator) -> FloatArray:
-    """Coordinates (n, dim + 1) by landmark Isomap, by small maps, or by unfolding with springs."""
+def initial_positions(edges: Edges, how: Start, dim: int, rng: np.random.Generator) -> FloatArray:
+    """Coordinates (n, dim + 1) by landmark Isomap, local maps, or maximum variance unfolding."""
     columns = dim + SPARE
     if how == "isomap":
         return landmark_isomap(edges, columns, rng)
@@ -42,11 +41,10 @@ def start(edges: Edges, how: Start, dim: int, rng: np.random.Generator) -> Float
     return wide + JITTER * float(np.sqrt(edges.squares.mean())) * rng.standard_normal(wide.shape)
 
 
-def squeezed(springs: Springs, first: FloatArray) -> Refined:
-    """Refine with one coordinate too many, made dearer and dearer, and then without it.
+def refine_through_extra_dimension(springs: Springs, first: FloatArray) -> Layout:
+    """Refine with one extra coordinate under increasing penalties, then without it.
 
-    In one more dimension parts that lie the wrong way round can turn over; in the plane they would
-    have to pass through each other.
+    In the extra dimension reflected parts can turn over without passing through others.
     """
     dim = springs.dim
     wide = Springs(springs.edges, springs.weights, first.shape[1])
@@ -55,28 +53,28 @@ def squeezed(springs: Springs, first: FloatArray) -> Refined:
     for price in PRICES:
         penalty = np.zeros(first.shape[1])
         penalty[dim:] = price * size
-        found = wide.refined(positions, penalty, SQUEEZE_STEPS)
+        found = wide.refine(positions, penalty, SQUEEZE_STEPS)
         positions, steps = found.positions, steps + found.steps
-    last = springs.refined(positions[:, :dim])
-    return Refined(last.positions, last.stress, steps + last.steps)
+    last = springs.refine(positions[:, :dim])
+    return Layout(last.positions, last.stress, steps + last.steps)
 
 
-def reweighted(springs: Springs, found: Refined) -> tuple[Springs, Refined]:
-    """Weigh by the lengths found in place of those measured, and refine again.
+def reweight(springs: Springs, found: Layout) -> tuple[Springs, Layout]:
+    """Weight by fitted in place of measured lengths, and refine again.
 
-    A distance measured too short would weigh more for it, and shrink the network: by about three
+    Distances measured too short would have larger weights and shrink the network, by about three
     times the squared relative noise.
     """
     for _ in range(REWEIGHTINGS):
         weights = relative_weights(springs.lengths + springs.errors(found.positions))
         springs = Springs(springs.edges, weights, springs.dim)
-        again = springs.refined(found.positions)
-        found = Refined(again.positions, again.stress, found.steps + again.steps)
+        again = springs.refine(found.positions)
+        found = Layout(again.positions, again.stress, found.steps + again.steps)
     return springs, found
 
 
-def mirrored(springs: Springs, found: Refined, rounds: int = 5) -> Refined:
-    """Turn over single sensors that fit their distances better on the other side of neighbours."""
+def mirror_sensors(springs: Springs, found: Layout, rounds: int = 5) -> Layout:
+    """Reflect single sensors that fit better on the other side of their neighbours."""
     for _ in range(rounds):
         tried = _other_side(springs, found.positions)
         before = _own(springs, found.positions, found.positions)
@@ -85,15 +83,15 @@ def mirrored(springs: Springs, found: Refined, rounds: int = 5) -> Refined:
         if not better.any():
             break
         positions = np.where(better[:, None], tried, found.positions)
-        again = springs.refined(positions)
+        again = springs.refine(positions)
         if again.stress >= found.stress * (1.0 - 1e-9):
             break
-        found = Refined(again.positions, again.stress, found.steps + again.steps)
+        found = Layout(again.positions, again.stress, found.steps + again.steps)
     return found
 
 
 def _ends(edges: Edges) -> tuple[IntArray, IntArray]:
-    """Each edge both ways: the sensor, and its neighbour."""
+    """Sensor and neighbour of each edge, in both directions."""
     return (
         np.concatenate((edges.first, edges.second)),
         np.concatenate((edges.second, edges.first)),
@@ -101,7 +99,7 @@ def _ends(edges: Edges) -> tuple[IntArray, IntArray]:
 
 
 def _own(springs: Springs, positions: FloatArray, around: FloatArray) -> FloatArray:
-    """Stress of each sensor at a position among neighbours that stay."""
+    """Stress of each sensor with its neighbours fixed."""
     here, there = _ends(springs.edges)
     reached = np.linalg.norm(positions[here] - around[there], axis=1)
     errors = np.tile(springs.weights, 2) * np.square(reached - np.tile(springs.lengths, 2))
@@ -109,7 +107,7 @@ def _own(springs: Springs, positions: FloatArray, around: FloatArray) -> FloatAr
 
 
 def _other_side(springs: Springs, positions: FloatArray) -> FloatArray:
-    """Mirror each sensor in the flat in which its neighbours lie best, and settle it there."""
+    """Reflect each sensor in the best-fitting hyperplane of its neighbours, and refine it alone."""
     here, there = _ends(springs.edges)
     n, dim = positions.shape
     degree = np.maximum(np.bincount(here, minlength=n), 1)[:, None]
@@ -124,7 +122,7 @@ def _other_side(springs: Springs, positions: FloatArray) -> FloatArray:
     lengths, weights = np.tile(springs.lengths, 2), np.tile(springs.weights, 2)
     total = np.maximum(np.bincount(here, weights, n), np.finfo(float).tiny)[:, None]
     for _ in range(20):
-        # Majorisation of one sensor's stress: the mean of where each neighbour wants it.
+        # Majorisation of one sensor's stress.
         away = tried[here] - near
         reached = np.maximum(np.linalg.norm(away, axis=1), 1e-12 * lengths)
         wanted = (near + away * (lengths / reached)[:, None]) * weights[:, None]
@@ -139,51 +137,50 @@ STARTS: dict[str, tuple[Start, ...]] = {
     "mvu": ("mvu",),
     "best": ("isomap", "patches", "mvu"),
 }
-# Likelihood that two layouts may differ by, as a logarithm, and both be believed.
+# Largest difference of log-likelihoods of equivalent layouts.
 BELIEVED = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
-    """The layout kept, with its springs; as it was before these were weighed anew; its rivals."""
+class SearchResult:
+    """The best layout and its springs, the layout before reweighting, and equivalent layouts."""
 
     springs: Springs
-    refined: Refined
+    layout: Layout
     start: str
-    first: Refined
-    rivals: tuple[Refined, ...]
+    first: Layout
+    rivals: tuple[Layout, ...]
 
 
-def searched(
+def search_layouts(
     edges: Edges, relative: bool, how: str, dim: int, rng: np.random.Generator
-) -> Searched:
-    """Refine from every start of `how`, and keep the best."""
+) -> SearchResult:
+    """Refine every initial layout of `how`, and keep the best."""
     lengths = np.sqrt(edges.squares)
     springs = Springs(edges, relative_weights(lengths) if relative else np.ones(edges.m), dim)
-    layouts: list[Refined] = []
+    layouts: list[Layout] = []
     for name in STARTS[how]:
         with stage("start"):
-            first = start(edges, name, dim, rng)
+            first = initial_positions(edges, name, dim, rng)
             note(start=name)
         with stage("refinement"):
-            found = mirrored(springs, squeezed(springs, first))
+            found = mirror_sensors(springs, refine_through_extra_dimension(springs, first))
             note(stress=found.stress, steps=found.steps)
         layouts.append(found)
-    fitting = as_good(springs, layouts)
+    fitting = equivalent_layouts(springs, layouts)
     kept = layouts[fitting[0]]
-    refined = kept
+    layout = kept
     if relative:
         with stage("reweighting"):
-            springs, refined = reweighted(springs, kept)
+            springs, layout = reweight(springs, kept)
     rivals = tuple(layouts[place] for place in fitting[1:])
-    return Searched(springs, refined, STARTS[how][fitting[0]], kept, rivals)
+    return SearchResult(springs, layout, STARTS[how][fitting[0]], kept, rivals)
 
 
-def as_good(springs: Springs, layouts: Sequence[Refined]) -> list[int]:
-    """Numbers of the layouts that fit the distances as well as the best, for their noise.
+def equivalent_layouts(springs: Springs, layouts: Sequence[Layout]) -> list[int]:
+    """Return the indices of the layouts whose fit does not differ significantly from the best.
 
-    A later start has to be clearly better than an earlier one: among layouts that fit alike, a
-    somewhat lower stress says nothing.
+    The first of them is kept: a later start must be significantly better.
     """
     least = min(found.stress for found in layouts)
     edges, dim = springs.edges, springs.dim
@@ -192,25 +189,24 @@ def as_good(springs: Springs, layouts: Sequence[Refined]) -> list[int]:
     return [place for place, found in enumerate(layouts) if found.stress - least <= doubt]
 
 
-def alternative(kept: Refined, rivals: Sequence[Refined], held: BoolArray) -> FloatArray:
-    """Distance of each sensor from where the farthest of other layouts puts it.
+def rival_distances(kept: Layout, rivals: Sequence[Layout], rigid: BoolArray) -> FloatArray:
+    """Distance of each sensor to its position in the most different equivalent layout.
 
-    Layouts are laid on each other by the sensors that are held, and count by these: others may be
-    elsewhere in any case.
+    Layouts are aligned and compared by the rigid sensors.
     """
     positions = kept.positions
     farthest = np.zeros(len(positions))
-    if not held.any():
+    if not rigid.any():
         return farthest
     for rival in rivals:
-        apart = np.linalg.norm(aligned(rival.positions, positions, held) - positions, axis=1)
-        if np.square(apart[held]).sum() > np.square(farthest[held]).sum():
+        apart = np.linalg.norm(align(rival.positions, positions, rigid) - positions, axis=1)
+        if np.square(apart[rigid]).sum() > np.square(farthest[rigid]).sum():
             farthest = apart
     return farthest
 
 
-def aligned(positions: FloatArray, target: FloatArray, by: BoolArray) -> FloatArray:
-    """Move, turn or mirror positions onto others, in the sense of least squares over some."""
+def align(positions: FloatArray, target: FloatArray, by: BoolArray) -> FloatArray:
+    """Procrustes alignment of positions to a target, over some of the rows."""
     centre, goal = positions[by].mean(axis=0), target[by].mean(axis=0)
     left, _, right = np.linalg.svd((positions[by] - centre).T @ (target[by] - goal))
     return np.asarray((positions - centre) @ (left @ right) + goal)

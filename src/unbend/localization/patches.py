@@ -1,6 +1,6 @@
-"""A start from small maps: neighbourhoods are placed each on its own, turned alike, and glued.
+"""Initial positions from local maps of neighbourhoods, synchronised and glued.
 
-Shortest paths bend around what is missing from a network; neighbourhoods do not.
+Unlike shortest paths, local maps are not distorted by holes in the network.
 """
 
 from dataclasses import dataclass
@@ -16,35 +16,35 @@ from unbend.graphs import components
 from unbend.localization.springs import relative_weights
 from unbend.mvu.edges import Edges
 
-# Sensors of a neighbourhood, its centre included: the nearest.
+# Largest neighbourhood, its centre included.
 MOST_MEMBERS = 30
 ITERATIONS = 60
-# Two maps turn to each other as what they share says, unless that lies nearly on a line.
+# Least relative width of the common sensors of two maps that are aligned.
 LEAST_WIDTH = 0.05
-# Share of the graph's own springs in the glue, which holds sensors that are in no map.
+# Weight of the graph's own springs, for sensors that are in no map.
 FAINT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """Neighbourhoods of all sensors: `members` (n, s) ascending, n in empty places; `places`."""
+    """Neighbourhoods of all sensors: `members` (n, s) ascending, padded with n; `places`."""
 
     members: IntArray
     places: FloatArray
 
     @property
     def kept(self) -> BoolArray:
-        """Which places are taken."""
+        """Mask of entries that are not padding."""
         return np.asarray(self.members < len(self.members))
 
 
 def from_patches(edges: Edges, dim: int) -> FloatArray:
-    """Coordinates (n, dim) by gluing maps of neighbourhoods.
+    """Coordinates (n, dim) by gluing local maps of neighbourhoods.
 
     References
     ----------
     Shang and Ruml, INFOCOM (2004) for maps of neighbourhoods; Cucuringu, Lipman and Singer, ACM
-    Transactions on Sensor Networks 8 (2012) for turning them by eigenvectors.
+    Transactions on Sensor Networks 8 (2012) for eigenvector synchronisation.
 
     Examples
     --------
@@ -58,18 +58,20 @@ def from_patches(edges: Edges, dim: int) -> FloatArray:
     True
     """
     maps = local_maps(edges, dim)
-    return glued(edges, turned(edges, maps))
+    return glue_maps(edges, synchronize_maps(edges, maps))
 
 
 def local_maps(edges: Edges, dim: int) -> Maps:
-    """Place every neighbourhood by the distances known within it."""
+    """Embed every neighbourhood by the distances known within it."""
     members = _neighborhoods(edges, dim)
     n, width = members.shape
     places = np.zeros((n, width, dim))
     for rows in row_chunks(n, 64 * width**2, 1 << 25):
         lengths = _among(edges, members[rows])
         kept = _rigid(lengths, members[rows] < n, members[rows] == np.arange(n)[rows, None], dim)
-        places[rows] = _placed(np.where(kept[:, :, None] & kept[:, None], lengths, 0.0), kept, dim)
+        places[rows] = _majorize(
+            np.where(kept[:, :, None] & kept[:, None], lengths, 0.0), kept, dim
+        )
         members[rows] = np.where(kept, members[rows], n)
     order = np.argsort(members, axis=1, kind="stable")
     return Maps(
@@ -79,7 +81,7 @@ def local_maps(edges: Edges, dim: int) -> Maps:
 
 
 def _neighborhoods(edges: Edges, least: int) -> IntArray:
-    """Each sensor and the nearest that it has a distance to, ascending, n in empty places."""
+    """Each sensor and its nearest neighbours, ascending, padded with n."""
     n, every = edges.n, np.arange(edges.n)
     centre = np.concatenate((every, edges.first, edges.second))
     member = np.concatenate((every, edges.second, edges.first))
@@ -95,7 +97,7 @@ def _neighborhoods(edges: Edges, least: int) -> IntArray:
 
 
 def _among(edges: Edges, members: IntArray) -> FloatArray:
-    """Distances (b, s, s) between the members of neighbourhoods, zero where none is known."""
+    """Distances (b, s, s) between the members of neighbourhoods, zero where unknown."""
     stride = edges.n + 1
     key = np.concatenate((edges.first * stride + edges.second, edges.second * stride + edges.first))
     order = np.argsort(key)
@@ -106,7 +108,7 @@ def _among(edges: Edges, members: IntArray) -> FloatArray:
 
 
 def _rigid(lengths: FloatArray, kept: BoolArray, centre: BoolArray, dim: int) -> BoolArray:
-    """Keep members held by more than `dim` others, as long as the centre is one of them."""
+    """Keep members with more than `dim` distances, as long as the centre is one of them."""
     while True:
         links = np.sum((lengths > 0) & kept[:, None], axis=2)
         loose = kept & (links <= dim)
@@ -115,8 +117,8 @@ def _rigid(lengths: FloatArray, kept: BoolArray, centre: BoolArray, dim: int) ->
         kept = kept & ~loose
 
 
-def _placed(lengths: FloatArray, kept: BoolArray, dim: int) -> FloatArray:
-    """Majorise the stress of every neighbourhood, from its shortest paths (b, s, dim)."""
+def _majorize(lengths: FloatArray, kept: BoolArray, dim: int) -> FloatArray:
+    """Minimise the stress of every neighbourhood, from its shortest paths (b, s, dim)."""
     size = np.maximum(kept.sum(axis=1), 1)[:, None, None]
     both = (kept[:, :, None] & kept[:, None]) / size
     places = _by_paths(lengths, both, dim)
@@ -148,11 +150,11 @@ def _by_paths(lengths: FloatArray, both: FloatArray, dim: int) -> FloatArray:
     return np.asarray(vectors[:, :, -dim:] * np.sqrt(np.maximum(values[:, None, -dim:], 0.0)))
 
 
-def turned(edges: Edges, maps: Maps) -> Maps:
-    """Turn, or mirror, all maps so that those of neighbours agree; drop those that say nothing.
+def synchronize_maps(edges: Edges, maps: Maps) -> Maps:
+    """Rotate or reflect all maps so that overlapping ones agree; drop uninformative ones.
 
-    The orthogonal matrices that agree best are read from the top eigenvectors of the block matrix
-    of those that turn one map to another.
+    The orthogonal matrices are read from the top eigenvectors of the block matrix of pairwise
+    alignments.
     """
     n = len(maps.members)
     weights, turns = _between(edges, maps)
@@ -164,7 +166,7 @@ def turned(edges: Edges, maps: Maps) -> Maps:
     used = (weights > 0) & (number[edges.first] >= 0)
     if not used.any():
         return Maps(np.full_like(maps.members, n), np.zeros_like(maps.places))
-    found = _synchronised(
+    found = _synchronize(
         number[edges.first[used]], number[edges.second[used]], weights[used], turns[used], len(part)
     )
     members = np.full_like(maps.members, n)
@@ -174,7 +176,7 @@ def turned(edges: Edges, maps: Maps) -> Maps:
     return Maps(members, places)
 
 
-def _synchronised(
+def _synchronize(
     first: IntArray, second: IntArray, weights: FloatArray, turns: FloatArray, n: int
 ) -> FloatArray:
     """Orthogonal matrices R (n, dim, dim) for which R_first ≈ turn R_second."""
@@ -192,9 +194,9 @@ def _synchronised(
 
 
 def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
-    """For each edge, the matrix that turns coordinates of one end's map to the other's; a weight.
+    """For each edge, a weight and the matrix that aligns the maps of its ends.
 
-    Turns of rows: x_second @ block' is near x_first, so that R_first = block R_second.
+    For rows: x_second @ block' is near x_first, so that R_first = block R_second.
     """
     n, dim = len(maps.members), maps.places.shape[2]
     key = (np.arange(n)[:, None] * (n + 1) + maps.members).ravel()
@@ -225,8 +227,8 @@ def _centred(places: FloatArray, shared: BoolArray) -> FloatArray:
     return np.where(shared[:, :, None], taken - taken.sum(axis=1, keepdims=True) / count, 0.0)
 
 
-def glued(edges: Edges, maps: Maps) -> FloatArray:
-    """Positions that every map agrees with best, once it is shifted as it likes."""
+def glue_maps(edges: Edges, maps: Maps) -> FloatArray:
+    """Positions in least squares over all maps, each up to a translation."""
     n, kept = edges.n, maps.kept
     size = np.maximum(kept.sum(axis=1), 1)
     member = maps.members[kept]

@@ -1,4 +1,8 @@
-"""Plane rotations and reflections, applied in place to rows or columns."""
+"""Reflections and rotations in place, and estimates of the largest singular and eigenvalues.
+
+The estimates start where the matrix is largest, so they are never below ‖A‖_F/√m, and Krylov spaces
+only increase them: a value below a tolerance is surely small.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,12 +52,12 @@ def rotation(first: float, second: float) -> FloatArray:
 def bring_to_front(
     vector: FloatArray, lower: FloatArray, turned: FloatArray, restored: FloatArray
 ) -> None:
-    """Turn `vector` to ‖vector‖ e₁ in planes (j−1, j) and keep a matrix lower triangular.
+    """Rotate `vector` to ‖vector‖ e₁ in planes (j−1, j) and keep a matrix lower triangular.
 
     `lower` holds the last rows of the matrix, as many as the vector has entries. They and the
-    columns of `turned` are turned with the vector, from the last plane to the first. Each turn
+    columns of `turned` are rotated with the vector, from the last plane to the first. Each rotation
     fills one entry above the diagonal; a rotation of columns, also of `restored`, removes it.
-    All are views and change in place.
+    All are views, updated in place.
     """
     vector = vector.astype(np.float64)
     before = lower.shape[1] - len(vector)
@@ -69,7 +73,7 @@ def bring_to_front(
         restored[:, pair] = restored[:, pair] @ back.T
 
 
-# Dimension of the Krylov space at most: what is not told apart by then is hardly different.
+# Largest dimension of the Krylov space.
 STEPS = 30
 
 
@@ -104,9 +108,9 @@ def largest_singular(matrix: FloatArray, steps: int = STEPS) -> SingularEstimate
     right[0] = matrix[longest] / lengths[longest]
     bidiagonal = np.zeros((count, count + 1))
     for k in range(count):
-        # Full orthogonalisation: the coefficients that exact arithmetic leaves are the two kept.
-        bidiagonal[k, k], left[k] = _beyond(matrix @ right[k], left[:k])
-        bidiagonal[k, k + 1], right[k + 1] = _beyond(left[k] @ matrix, right[: k + 1])
+        # Full orthogonalisation; in exact arithmetic only these two coefficients are nonzero.
+        bidiagonal[k, k], left[k] = _orthogonalize(matrix @ right[k], left[:k])
+        bidiagonal[k, k + 1], right[k + 1] = _orthogonalize(left[k] @ matrix, right[: k + 1])
         u, sigma, vt = np.linalg.svd(bidiagonal[: k + 1, : k + 1])
         # A V = U B and A'U = V B' + β v e' with β the next coefficient.
         residual = abs(bidiagonal[k, k + 1] * u[k, 0])
@@ -146,7 +150,7 @@ def largest_eigenvalue(matrix: FloatArray, steps: int = STEPS) -> EigenEstimate:
     for k in range(count):
         image = matrix @ basis[k]
         tridiagonal[k, k] = image @ basis[k]
-        beta, basis[k + 1] = _beyond(image, basis[: k + 1])
+        beta, basis[k + 1] = _orthogonalize(image, basis[: k + 1])
         values, vectors = np.linalg.eigh(tridiagonal[: k + 1, : k + 1])
         top = int(np.argmax(np.abs(values)))
         residual = abs(beta * vectors[k, top])
@@ -157,8 +161,8 @@ def largest_eigenvalue(matrix: FloatArray, steps: int = STEPS) -> EigenEstimate:
     return EigenEstimate(float(values[top]), ritz.astype(matrix.dtype), float(residual))
 
 
-def _beyond(vector: FloatArray, basis: FloatArray) -> tuple[float, FloatArray]:
-    """Length and direction of what orthonormal rows do not hold of a vector."""
+def _orthogonalize(vector: FloatArray, basis: FloatArray) -> tuple[float, FloatArray]:
+    """Norm and direction of the component orthogonal to orthonormal rows."""
     scale = np.linalg.norm(vector)
     for _ in range(2):  # twice is enough (Kahan and Parlett)
         vector = vector - (basis @ vector) @ basis

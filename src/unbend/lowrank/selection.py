@@ -1,7 +1,9 @@
-"""Volume sampling: columns J drawn with probability ∝ det G_J (book (15.46)).
+"""Selection of columns of a positive semidefinite matrix (book 15.1.4, 15.2.4 and (15.46)).
 
-Exact, by Kulesza and Taskar (Found. Trends Mach. Learn. 5, 2012): draw k eigenvectors with
-probability ∝ the product of their eigenvalues, then columns of the projection on them.
+Greedy, pivoted, random, by leverage scores or by volume, and the optimal weights of any selection.
+Volume sampling, with probability ∝ det G_J, is exact, by Kulesza and Taskar (Found. Trends Mach.
+Learn. 5, 2012): sample k eigenvectors with probability ∝ the product of their eigenvalues, then
+columns of the projection on them.
 """
 
 from dataclasses import dataclass
@@ -29,7 +31,7 @@ def log_elementary(values: FloatArray, k: int) -> FloatArray:
 
 
 def volume_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
-    """Draw k columns with probability ∝ the squared volume that they span: O(n³ + nk³).
+    """Sample k columns with probability ∝ their squared volume: O(n³ + nk³).
 
     Theorem 15.9 bounds the mean error of Nyström's approximation from them.
 
@@ -40,7 +42,7 @@ def volume_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
     k : int
         Number of columns.
     rng : numpy.random.Generator
-        Draws them.
+        Random generator.
 
     Returns
     -------
@@ -64,17 +66,17 @@ def volume_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
         raise ValueError(NOT_SEMIDEFINITE)
     rank = int(np.sum(values > rounding))
     if rank == 0:
-        raise ValueError("the matrix is zero, and columns of it span no volume")
+        raise ValueError("the matrix is zero: its columns span no volume. Pass a nonzero matrix")
     if rank < k:
         raise ValueError(
-            f"the matrix has rank {rank}, so {k} columns span no volume: ask for {rank} or fewer"
+            f"the matrix has rank {rank}, so {k} columns span no volume: use k={rank} or less"
         )
     values, vectors = values[-rank:], vectors[:, -rank:]
-    return _projected(vectors[:, _chosen(values, k, rng)], rng)
+    return _sample_rows(vectors[:, _sample_eigenvectors(values, k, rng)], rng)
 
 
-def _chosen(values: FloatArray, k: int, rng: np.random.Generator) -> list[int]:
-    """Draw k values with probability ∝ their product, from the last to the first."""
+def _sample_eigenvectors(values: FloatArray, k: int, rng: np.random.Generator) -> list[int]:
+    """Sample k values with probability ∝ their product, from the last to the first."""
     table = log_elementary(values, k)
     chosen: list[int] = []
     for i in range(len(values), 0, -1):
@@ -87,8 +89,8 @@ def _chosen(values: FloatArray, k: int, rng: np.random.Generator) -> list[int]:
     return chosen
 
 
-def _projected(basis: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Draw as many rows of an orthonormal basis as it has columns, ∝ their squared volume.
+def _sample_rows(basis: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Sample as many rows of an orthonormal basis as it has columns, ∝ their squared volume.
 
     Each row with probability ∝ its squared distance to the span of those before: the residual
     diagonal of a Cholesky factorisation of the projection BB', a column at a time.
@@ -108,9 +110,9 @@ def _projected(basis: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def greedy_columns(gram: Any, k: int) -> IntArray:
-    """Choose the k longest columns, longest first (15.1.4 Step 1): O(n²).
+    """Select the k columns of largest norm, in descending order (15.1.4 Step 1): O(n²).
 
-    Near copies of a long column are all chosen; `pivoted_columns` does better.
+    Nearly parallel columns are all selected; `pivoted_columns` avoids that.
 
     Examples
     --------
@@ -124,9 +126,9 @@ def greedy_columns(gram: Any, k: int) -> IntArray:
 
 
 def pivoted_columns(gram: Any, k: int) -> IntArray:
-    """Choose each column where those before leave most of the diagonal: O(nk²).
+    """Select the columns of largest residual diagonal, one after another: O(nk²).
 
-    Fewer than k where these hold the whole matrix; `gram` may be `Columnwise`.
+    Fewer than k if these span the whole matrix; `gram` may be `Columnwise`.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def pivoted_columns(gram: Any, k: int) -> IntArray:
 
 
 def random_columns(n: int, k: int, rng: np.random.Generator) -> IntArray:
-    """Choose k of n columns, all sets alike.
+    """Sample k of n columns uniformly without replacement.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def leverage_scores(gram: Any, k: int) -> FloatArray:
 
 
 def leverage_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
-    """Choose k columns one after another, with probabilities ∝ leverage scores (O(n³)).
+    """Sample k columns without replacement, with probabilities ∝ leverage scores (O(n³)).
 
     Examples
     --------
@@ -176,7 +178,7 @@ def leverage_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
     [0]
     """
     scores = leverage_scores(gram, k).astype(np.float64)
-    # Gumbel's trick: the k largest of log p + noise are draws without replacement, in order.
+    # Gumbel's trick: the k largest of log p + noise are a sample without replacement, in order.
     with np.errstate(divide="ignore"):
         keys = np.log(scores) + rng.gumbel(size=len(scores))
     return np.argsort(-keys, kind="stable")[:k]
@@ -210,9 +212,9 @@ class WeightedColumns:
 
 
 def weighted_columns(gram: Any, indices: Any) -> WeightedColumns:
-    """Weights for chosen columns, and the error that they leave (Theorem 15.4).
+    """Optimal weights of selected columns, and the error (Theorem 15.4).
 
-    With Q = G∘G = [Q_k Y; Y' Z] in the order chosen, others: w = Q_k⁻¹[Q_k Y]1, and the squared
+    With Q = G∘G = [Q_k Y; Y' Z] in the order selected, others: w = Q_k⁻¹[Q_k Y]1, and the squared
     error is the sum of all entries of Z − Y'Q_k⁻¹Y. Costs O(nk²) and one pass over G.
 
     Parameters
@@ -240,10 +242,10 @@ def weighted_columns(gram: Any, indices: Any) -> WeightedColumns:
     chosen = np.asarray(indices)
     n = len(array)
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or len(set(chosen.tolist())) < len(chosen):
-        raise ValueError("indices must be a vector of different whole numbers")
+        raise ValueError("indices must be a vector of distinct integers")
     if not len(chosen) or chosen.min() < 0 or chosen.max() >= n:
-        raise ValueError(f"indices must name columns, from 0 to {n - 1}, at least one")
-    # Least squares of Q = G∘G on the chosen rows; equal columns share their weight.
+        raise ValueError(f"indices must hold at least one column, from 0 to {n - 1}")
+    # Least squares of Q = G∘G on the selected rows; equal columns share their weight.
     squares = array.astype(np.float64)[chosen] ** 2
     others = np.setdiff1d(np.arange(n), chosen)
     ones = np.linalg.lstsq(squares[:, chosen], squares[:, others].sum(axis=1), rcond=None)[0]

@@ -21,7 +21,7 @@ from unbend.estimators.params import (
     param,
 )
 from unbend.extension import Linear, LinearInverse
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
 from unbend.report import Report, note, stage
 
 # Pairs of rows on which the distortion is measured.
@@ -209,7 +209,7 @@ class RandomProjection(Embedding):
     def _matrix(self, k: int, columns: int, rng: np.random.Generator) -> FloatArray:
         matrix = random_matrix(k, columns, self.kind, rng)
         if self.orthogonalize:
-            matrix = orthogonalized(matrix)
+            matrix = orthogonalize(matrix)
         return np.asarray(matrix / np.sqrt(k))
 
     def _new_rows(self, X: Any) -> FloatArray:

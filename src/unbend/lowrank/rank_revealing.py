@@ -1,10 +1,17 @@
-"""Rank-revealing QR factorisation, strong in the sense of Gu and Eisenstat.
+"""Rank-revealing QR and LU factorisations, strong in the sense of Gu and Eisenstat.
 
 With A Π = Q [R₁₁ R₁₂; 0 R₂₂], R₁₁ of order k, and c = √(1 + f² k(n − k)):
 
     σᵢ(R₁₁) ≥ σᵢ(A)/c,    σⱼ(R₂₂) ≤ c σₖ₊ⱼ(A),    |(R₁₁⁻¹R₁₂)ᵢⱼ| ≤ f.
 
-Column pivoting alone (LAPACK) promises only c = O(2ᵏ), which Kahan's matrices reach.
+Column pivoting alone (LAPACK) guarantees only c = O(2ᵏ), which Kahan's matrices attain.
+
+LU: the columns J of a strong QR factorisation of A and the rows I of one of A[:, J]' give, with
+c = √(1 + f² k(n − k)) √(1 + f² k(m − k)) and S the Schur complement of A[I, J],
+
+    σᵢ(A[I, J]) ≥ σᵢ(A)/c,    σⱼ(S) ≤ c σₖ₊ⱼ(A),
+
+for f = 1 and m = n the bounds of Pan (Linear Algebra Appl. 316, 2000).
 """
 
 from dataclasses import dataclass
@@ -17,14 +24,14 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.lowrank.inputs import growth_limit, real_matrix, settled
 from unbend.lowrank.primitives import reflect_columns, reflect_rows, reflector
 
-# Sine of the angle to the span of the other columns of a block from which on its Gram matrix
-# tells them apart: errors are rounding divided by its square.
+# Least sine of the angle of a column to the span of the others for which a Gram matrix is accurate:
+# errors are rounding divided by its square.
 WELL_APART = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class RankRevealingQR:
-    """A[:, order] = q @ r with r upper triangular; the first `rank` columns hold most of A.
+    """A[:, order] = q @ r with r upper triangular; the first `rank` columns span most of A.
 
     Attributes
     ----------
@@ -74,8 +81,8 @@ def strong_qr(
 ) -> RankRevealingQR:
     """Rank-revealing QR factorisation with bounded interpolation.
 
-    Columns are pivoted as usual; then pairs are exchanged as long as one exchange makes det R₁₁
-    more than f times larger (Gu and Eisenstat, SIAM J. Sci. Comput. 17, 1996). Costs O(mn min(m,
+    Column pivoting; then pairs are exchanged as long as an exchange increases det R₁₁ more than
+    f times (Gu and Eisenstat, SIAM J. Sci. Comput. 17, 1996). Costs O(mn min(m,
     n)) and O((m + n)k² + mn) for each exchange, of which there are few.
 
     Parameters
@@ -83,11 +90,11 @@ def strong_qr(
     matrix : array (m, n)
         Real numbers.
     rank : int, optional
-        Rank of the approximation at most; less where the matrix has no more.
+        Largest rank of the approximation.
     tol : float, optional
         Directions below tol·‖A‖ count as zero; max(m, n) roundings by default.
     f : float
-        Bound of the interpolation's entries, at least 1: smaller is better and slower.
+        Bound of the interpolation's entries, at least 1; smaller values take longer.
 
     Returns
     -------
@@ -104,7 +111,7 @@ def strong_qr(
     f = growth_limit(f)
     array, scale = real_matrix(matrix)
     most, tol = settled(array, rank, tol)
-    # Below this squares of the inverse overflow.
+    # For smaller values squares of the inverse overflow.
     tol = max(tol, float(np.finfo(array.dtype).tiny) ** 0.25)
     q, r, order = linalg.qr(array, mode="economic", pivoting=True)
     order = order.astype(np.intp)
@@ -115,7 +122,7 @@ def strong_qr(
         weakest = int(np.argmin(omega))
         if omega[weakest] > tol * norm:
             break
-        # Pivots hid a small singular value: its column leaves, and the rest is revealed again.
+        # Pivots missed a small singular value: remove its column and continue.
         k -= 1
         if weakest < k:
             _exchange(q, r, order, weakest, k, k)
@@ -127,7 +134,7 @@ def _exchange_all(q: FloatArray, r: FloatArray, order: IntArray, k: int, f: floa
     """Exchange columns until none would raise |det R₁₁| by more than f; return 1/‖rows of R₁₁⁻¹‖.
 
     Exchanging i and k + j multiplies it by √((R₁₁⁻¹R₁₂)²ᵢⱼ + (γⱼ/ωᵢ)²), γⱼ the norm of a column of
-    R₂₂. Rounding could exchange for ever with f = 1, so the determinant must really grow.
+    R₂₂. With f = 1 rounding could cycle, so the determinant must increase strictly.
     """
     slack = 1 + np.sqrt(np.finfo(r.dtype).eps)
     volume = -np.inf
@@ -147,7 +154,7 @@ def _exchange_all(q: FloatArray, r: FloatArray, order: IntArray, k: int, f: floa
 
 
 def _exchange(q: FloatArray, r: FloatArray, order: IntArray, i: int, j: int, k: int) -> None:
-    """Exchange columns i < k and j ≥ k, and make the leading columns triangular again."""
+    """Exchange columns i < k and j ≥ k, and restore the triangular form of the leading columns."""
     for array in (r.T, order):
         array[[j, k]] = array[[k, j]]
     if k < len(r):
@@ -164,7 +171,7 @@ def _exchange(q: FloatArray, r: FloatArray, order: IntArray, i: int, j: int, k: 
 
 
 def _triangulate(q: FloatArray, r: FloatArray, order: IntArray, k: int) -> None:
-    """Make R₂₂ triangular, by pivoting, after reflections have filled it."""
+    """Restore the triangular form of R₂₂ with pivoting, after reflections have filled it."""
     if np.array_equal(np.tril(r[k:, k:], -1), np.zeros_like(r[k:, k:])):
         return
     turn, r[k:, k:], pivots = linalg.qr(r[k:, k:], mode="economic", pivoting=True)
@@ -174,11 +181,11 @@ def _triangulate(q: FloatArray, r: FloatArray, order: IntArray, k: int) -> None:
 
 
 def orthonormal_columns(block: FloatArray) -> FloatArray:
-    """Orthonormal basis of the columns: by their Gram matrix where they are well apart.
+    """Orthonormal basis of the columns: by their Gram matrix where they are well conditioned.
 
-    That takes two products; what it lacks in accuracy a second time makes up for.
+    That takes two products, and applying it twice gives full accuracy.
     """
-    # Squares that overflow show on the diagonal; beside it they may cancel to NaN.
+    # Overflow is detected on the diagonal; off it sums may cancel to NaN.
     with np.errstate(over="ignore", invalid="ignore"):
         gram = block.T @ block
     length = np.sqrt(np.diag(gram))
@@ -190,3 +197,97 @@ def orthonormal_columns(block: FloatArray) -> FloatArray:
         if np.diag(root).min() > WELL_APART:
             return np.asarray(block @ (np.linalg.inv(root).T / length[:, None]))
     return np.linalg.qr(block)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class RankRevealingLU:
+    """A[rows][:, columns] = lower @ upper, both triangular, lower with unit diagonal.
+
+    Attributes
+    ----------
+    lower : array (m, p)
+        Unit lower triangular, p = min(m, n).
+    upper : array (p, n)
+        Upper triangular.
+    rows, columns : arrays (m,), (n,)
+        Rows and columns of A in the order of the factors.
+    rank : int
+        Order k of the leading block.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    rows: IntArray
+    columns: IntArray
+    rank: int
+
+    @property
+    def error(self) -> float:
+        """‖A − matrix()‖ = ‖L₂₂U₂₂‖, spectral."""
+        trailing = self.lower[self.rank :, self.rank :] @ self.upper[self.rank :, self.rank :]
+        return float(np.linalg.norm(trailing, 2)) if trailing.size else 0.0
+
+    def matrix(self) -> FloatArray:
+        """Approximation of rank k, equal to A in the k chosen rows and columns."""
+        found = np.empty((len(self.rows), len(self.columns)), self.upper.dtype)
+        product = self.lower[:, : self.rank] @ self.upper[: self.rank]
+        found[np.ix_(self.rows, self.columns)] = product
+        return found
+
+
+def rank_revealing_lu(
+    matrix: Any, rank: int | None = None, tol: float | None = None, f: float = 2.0
+) -> RankRevealingLU:
+    """Rank-revealing LU factorisation.
+
+    Two strong QR factorisations select columns and rows; O(mn min(m, n)) in all. The factors
+    result from elimination only.
+
+    Parameters
+    ----------
+    matrix : array (m, n)
+        Real numbers.
+    rank, tol, f
+        As for `strong_qr`; a tol below the default has no effect.
+
+    Returns
+    -------
+    RankRevealingLU
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import rank_revealing_lu
+    >>> found = rank_revealing_lu([[1.0, 1.0, 2.0], [2.0, 2.0, 4.0], [0.0, 5.0, 5.0]])
+    >>> found.rank, bool(found.error < 1e-14)
+    (2, True)
+    """
+    array, scale = real_matrix(matrix)
+    most, tol = settled(array, rank, tol)
+    # Below rounding the leading block would be singular.
+    tol = max(tol, settled(array, rank, None)[1])
+    chosen = strong_qr(array, most, tol, f)
+    k, columns = chosen.rank, chosen.order
+    rows = strong_qr(array[:, columns[:k]].T, k, 0.0, f).order if k else np.arange(len(array))
+    array = array[np.ix_(rows, columns)]
+    p = min(array.shape)
+    lower, upper = np.zeros((len(array), p), array.dtype), np.zeros((p, len(columns)), array.dtype)
+    order, lower[:k, :k], upper[:k, :k] = _eliminate(array[:k, :k])
+    rows[:k], array[:k] = rows[:k][order], array[:k][order]
+    upper[:k, k:] = linalg.solve_triangular(
+        lower[:k, :k], array[:k, k:], lower=True, unit_diagonal=True
+    )
+    left = linalg.solve_triangular(upper[:k, :k], array[k:, :k].T, trans="T").T
+    order, lower[k:, k:], upper[k:, k:] = _eliminate(array[k:, k:] - left @ upper[:k, k:])
+    rows[k:], lower[k:, :k] = rows[k:][order], left[order]
+    return RankRevealingLU(lower, upper * scale, rows, columns, k)
+
+
+def _eliminate(block: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Order of the rows, L and U of Gaussian elimination with partial pivoting."""
+    if not block.size:
+        m, n = block.shape
+        p = min(m, n)
+        return np.arange(m), np.zeros((m, p), block.dtype), np.zeros((p, n), block.dtype)
+    inverse, lower, upper = linalg.lu(block, p_indices=True)
+    return np.argsort(inverse), lower, upper
