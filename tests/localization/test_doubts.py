@@ -127,8 +127,8 @@ def test_errors_of_absolute_positions_are_as_expected():
     [
         ({"weights": np.ones(3)}, "'relative' or 'equal'"),
         ({"start": 3}, "start must be one of"),
-        ({"random_state": "x"}, "whole number of at least 0"),
-        ({"random_state": -1}, "whole number of at least 0"),
+        ({"random_state": "x"}, "non-negative integer"),
+        ({"random_state": -1}, "non-negative integer"),
         ({"anchors": {0: "abc"}}, "anchor 0 must have coordinates that are numbers"),
         ({"anchors": "abc"}, "anchors must have coordinates that are numbers"),
     ],

@@ -111,7 +111,7 @@ def align_to_anchors(
     --------
     >>> import numpy as np
     >>> corner = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-    >>> onto_anchors(corner, corner[:, ::-1] + 5.0, np.ones(3, dtype=bool), 0.1)
+    >>> align_to_anchors(corner, corner[:, ::-1] + 5.0, np.ones(3, dtype=bool), 0.1)
     (array([[5., 5.],
            [5., 6.],
            [7., 5.]]), True)

@@ -43,7 +43,7 @@ class Springs:
     >>> import numpy as np
     >>> triangle = Edges(3, np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([9.0, 16.0, 25.0]))
     >>> springs = Springs(triangle, np.ones(3), 2)
-    >>> found = springs.refined(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    >>> found = springs.refine(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     >>> bool(found.stress < 1e-20)
     True
     """
