@@ -11,7 +11,7 @@ import pytest
 from tests.cli.program import PROGRAM, sentence, unbend
 from unbend.cli.app import COMMANDS, application
 from unbend.cli.parameters import ALL, GENERAL, method_entry, option_name, options_of
-from unbend.estimators.params import parameters
+from unbend.validation.parameters import parameters
 
 NAMES = [
     "embed",

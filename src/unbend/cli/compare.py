@@ -99,8 +99,8 @@ def compare(
 
 def parameters_of(tried: Sequence[str]) -> dict[str, list[object]]:
     """Read parameters and the values to try: n_neighbors=8,12."""
-    from unbend.estimators.params import parameters
     from unbend.registry import METHODS
+    from unbend.validation.parameters import parameters
 
     read: dict[str, list[object]] = {}
     for text in tried:

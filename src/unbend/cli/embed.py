@@ -102,7 +102,7 @@ def _say_matrices(work: Work) -> None:
 
 def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     """Make the estimator that the options describe."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     declared = {parameter.name: parameter for parameter in parameters(entry.load())}
     values = values_of(entry, typed)

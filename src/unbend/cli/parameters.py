@@ -13,7 +13,7 @@ from unbend.cli.errors import Misuse
 from unbend.registry import METHODS, SEVERAL, Entry
 
 if TYPE_CHECKING:
-    from unbend.estimators.params import Parameter
+    from unbend.validation.parameters import Parameter
 
 DEFAULT_METHOD = "isomap"
 # What embed takes: methods of rows, and of several matrices.
@@ -56,7 +56,7 @@ def option_name(parameter: str) -> str:
 
 def options_of(entry: Entry) -> list[inspect.Parameter]:
     """Return the parameters that only some methods have, as typer takes them."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     return [
         _option(parameter, panel=f"Parameters of {entry.name}")
@@ -105,7 +105,7 @@ def _shown(value: object) -> str:
 
 def allowed(parameter: "Parameter") -> str:
     """Return the values that can be typed, in words."""
-    from unbend.estimators import params
+    from unbend.validation import parameters as params
 
     # Functions, arrays, generators and indexes cannot be typed.
     of_python = (params.FUNCTION, params.COUNTS, params.INDEX, params.RANDOM)
@@ -124,7 +124,7 @@ def allowed(parameter: "Parameter") -> str:
 
 def choices(parameter: "Parameter") -> tuple[str, ...]:
     """Return the words that a parameter takes."""
-    from unbend.estimators.params import Choice
+    from unbend.validation.parameters import Choice
 
     return tuple(
         word for kind in parameter.kinds if isinstance(kind, Choice) for word in kind.words
@@ -133,7 +133,7 @@ def choices(parameter: "Parameter") -> tuple[str, ...]:
 
 def values_of(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, object]:
     """Read what was typed for a method's parameters; refuse what it does not declare."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     declared = {parameter.name: parameter for parameter in parameters(entry.load())}
     given = {name: text for name, text in typed.items() if text is not None}
@@ -145,7 +145,7 @@ def values_of(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, object
 
 def no_such_option(entry: Entry, option: str) -> str:
     """Say that a method does not have an option, and which it has."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     names = [option_name(parameter.name) for parameter in parameters(entry.load())]
     return f"{entry.name} has no {option}: it has {', '.join(names)}"
@@ -176,7 +176,7 @@ def _readings(text: str) -> Iterable[object]:
 def _solvers(parameter: "Parameter", text: str) -> Iterable[object]:
     """Read a solver with its number and words, where a parameter takes one."""
     from unbend.eigen import Fat, Nystrom
-    from unbend.estimators import params
+    from unbend.validation import parameters as params
 
     name, *words = text.split(":")
     given: list[Any] = [int(word) if word.isdecimal() else word for word in words]

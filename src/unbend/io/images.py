@@ -14,7 +14,7 @@ from unbend.io.scans import Tally
 from unbend.io.stacks import from_stack, room, stack_of
 from unbend.io.table import Table
 from unbend.report import step, warn
-from unbend.validation.scalars import whole
+from unbend.validation.scalars import is_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ def _checked_size(size: Any) -> tuple[int, int] | None:
     if size is None:
         return None
     sides = tuple(size) if isinstance(size, tuple | list) else ()
-    if len(sides) != 2 or not all(whole(side) and side > 0 for side in sides):
+    if len(sides) != 2 or not all(is_integer(side) and side > 0 for side in sides):
         raise ValueError(f"size={size!r} is not allowed: it must be (height, width), in pixels")
     return int(sides[0]), int(sides[1])
 

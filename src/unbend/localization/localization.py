@@ -7,8 +7,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import RANDOM, Integer
 from unbend.graphs import components
 from unbend.localization.component import (
     Component,
@@ -19,6 +17,8 @@ from unbend.localization.component import (
 from unbend.localization.multistart import STARTS
 from unbend.localization.network import anchor_positions, by_number, symmetric_lengths
 from unbend.report import Report, note, recording, stage, warn
+from unbend.validation.parameters import RANDOM, Integer
+from unbend.validation.random_state import generator
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given, unknown
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import declared
 from unbend.estimators.several import SeveralScaling
 from unbend.mds.indscal import indscal
 from unbend.memory import reserve
 from unbend.neighbors.space import centred_gram
 from unbend.report import Report, note, stage, warn
+from unbend.validation.parameters import declare
+from unbend.validation.random_state import generator
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class LeastSquares:
 
 
 @final
-@declared
+@declare
 class WeightedMDS(SeveralScaling):
     """Weighted multidimensional scaling: each matrix stretches the axes of one configuration.
 

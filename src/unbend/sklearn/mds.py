@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_array, validate_data
 
 from unbend.arrays import FloatArray
 from unbend.atomic import atomic_fit
-from unbend.estimators.inputs import generator
 from unbend.mds import MetricStress, Monotone, Pairs, Solution, Stress1, quasi_newton
 from unbend.mds.initialization import pair_precision, random
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 RENAMED = "The `dissimilarity` parameter is deprecated and will be removed in 1.10. Use `metric`."
