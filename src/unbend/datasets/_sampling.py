@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
-from numbers import Integral, Real
-from typing import Literal, TypeAlias
+from math import isfinite
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.datasets.containers import Pictures, Surface
+from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_choice, check_integer, check_real, is_real
 
 Sampling: TypeAlias = Literal["area", "parameter"]
-RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 SAMPLINGS = ("area", "parameter")
 
@@ -77,39 +77,23 @@ def make_sampler(
     samplings: tuple[str, ...] = SAMPLINGS,
 ) -> Sampler:
     """Check the arguments common to all data sets."""
-    if sampling not in samplings:
-        allowed = " or ".join(repr(name) for name in samplings)
-        raise ValueError(f"sampling must be {allowed}, not {sampling!r}.")
+    check_choice("sampling", sampling, samplings)
     return Sampler(
-        n=check_count("n", n),
-        noise=check_number("noise", noise, least=0, strict=False),
+        n=check_integer("n", n),
+        noise=check_real("noise", noise, 0),
         by_area=sampling == "area",
         rng=_generator(random_state),
     )
 
 
-def check_count(name: str, value: object) -> int:
-    """Return `value` as a positive `int`."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, not {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}.")
-    return int(value)
-
-
-def check_number(
-    name: str, value: object, *, least: float, most: float = inf, strict: bool = True
-) -> float:
-    """Return `value` as a finite `float` between `least` and `most`, both excluded if `strict`."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, not {value!r}.")
-    number = float(value)
-    inside = least < number < most if strict else least <= number <= most
-    if not (isfinite(number) and inside):
-        relation = "greater than" if strict else "at least"
-        upper = "" if most == inf else f" and less than {most:g}"
-        raise ValueError(f"{name} must be finite, {relation} {least:g}{upper}, not {value}.")
-    return number
+def _generator(random_state: Any) -> np.random.Generator:
+    """Make a generator; unlike for fits, None is not a fixed seed."""
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, np.random.RandomState):
+        # Drawing the seed advances the caller's state, so that a second surface differs.
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
+    return generator(random_state, stream=None)
 
 
 def rejection_sample(n: int, propose: Callable[[int], FloatArray]) -> FloatArray:
@@ -120,24 +104,6 @@ def rejection_sample(n: int, propose: Callable[[int], FloatArray]) -> FloatArray
         parts.append(propose(missing))
         missing -= len(parts[-1])
     return np.concatenate(parts)
-
-
-def _generator(random_state: object) -> np.random.Generator:
-    if random_state is None:
-        return np.random.default_rng()
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        # Drawing the seed advances the caller's state, so that a second surface differs.
-        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
-    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
-        raise TypeError(
-            "random_state must be None, an integer, a numpy.random.Generator or a "
-            f"numpy.random.RandomState, not {random_state!r}."
-        )
-    if random_state < 0:
-        raise ValueError(f"random_state must not be negative, not {random_state}.")
-    return np.random.default_rng(int(random_state))
 
 
 PictureSampling: TypeAlias = Literal["random", "grid", "shuffled"]
@@ -173,7 +139,7 @@ def check_range(name: str, value: object) -> Range:
     wrong = f"{name} must be a pair (lowest, highest) of finite numbers, not {value!r}."
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(wrong)
-    if any(isinstance(end, bool) or not isinstance(end, Real) for end in value):
+    if not all(map(is_real, value)):
         raise TypeError(wrong)
     low, high = float(value[0]), float(value[1])
     if not (isfinite(low) and isfinite(high) and low <= high):

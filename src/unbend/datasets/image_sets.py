@@ -14,10 +14,7 @@ from unbend.datasets._sampling import (
     PICTURE_PARAMETERS,
     PICTURE_SAMPLINGS,
     PictureSampling,
-    RandomState,
     Range,
-    check_count,
-    check_number,
     check_range,
     make_sampler,
     sample_angles,
@@ -25,6 +22,8 @@ from unbend.datasets._sampling import (
 )
 from unbend.datasets.containers import Pictures
 from unbend.docstrings import complete_docstring
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_choice, check_integer, check_real
 
 # A letter F: strokes from point to point, in a square of side 2 whose y points up. It has no
 # symmetry, so that no two angles look alike.
@@ -76,8 +75,8 @@ def shifted_pictures(
     [[-8.0, -8.0], [-8.0, 8.0], [8.0, -8.0], [8.0, 8.0]]
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size = check_count("size", size)
-    most = size * check_number("reach", reach, least=0, most=0.5)
+    size = check_integer("size", size)
+    most = size * check_real("reach", reach, 0, 0.5, closed="neither")
     chart = sample_ranges(sampler, sampling, [(-most, most)] * 2)
     x, y = _canvas(size)
     unit = SMALL * size
@@ -116,7 +115,7 @@ def rotated_pictures(
     True
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size = check_count("size", size)
+    size = check_integer("size", size)
     chart = sample_angles(sampler, sampling)
     x, y = (part / (LARGE * size) for part in _canvas(size))
     angle = np.radians(chart)[:, :, None]
@@ -206,7 +205,7 @@ def turning_object(
     [-90.0, -30.0, 30.0, 90.0]
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size, figure = check_count("size", size), _figure(shape)
+    size, figure = check_integer("size", size), _figure(shape)
     moving = light is not False
     ranges = _ranges(angles)
     if moving:
@@ -254,7 +253,7 @@ def turning_circle(
     [0.0, 90.0, 180.0, 270.0]
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size, figure = check_count("size", size), _figure(shape)
+    size, figure = check_integer("size", size), _figure(shape)
     chart = sample_angles(sampler, sampling)
     level = np.zeros(sampler.n)
     images = render(figure, rotations(chart[:, 0], level), directions(level), size)
@@ -284,10 +283,7 @@ def directions(azimuth: FloatArray) -> FloatArray:
 
 
 def _figure(shape: object) -> Figure:
-    if not isinstance(shape, str) or shape not in FIGURES:
-        allowed = " or ".join(repr(name) for name in FIGURES)
-        raise ValueError(f"shape must be {allowed}, not {shape!r}.")
-    return FIGURES[shape]
+    return FIGURES[check_choice("shape", shape, FIGURES)]
 
 
 def _ranges(angles: object) -> list[Range]:

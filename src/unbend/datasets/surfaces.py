@@ -8,16 +8,15 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.datasets._sampling import (
     SAMPLINGS,
     SURFACE_PARAMETERS,
-    RandomState,
     Sampler,
     Sampling,
-    check_count,
-    check_number,
     make_sampler,
     rejection_sample,
 )
 from unbend.datasets.containers import Surface
 from unbend.docstrings import complete_docstring
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer, check_real
 
 # Orthonormal rows of the square, not parallel to any axis.
 FRAME = np.array([[2.0, 2.0, 1.0], [-2.0, 1.0, 2.0]]) / 3
@@ -56,7 +55,7 @@ def square(
     2
     """
     sampler = make_sampler(n, noise, sampling, random_state)
-    length = check_number("length", length, least=0)
+    length = check_real("length", length, 0, closed="high")
     chart = sampler.rng.uniform(0, (1, length), (sampler.n, 2))
     return sampler.surface(chart @ FRAME, chart, name="square", isometric=True)
 
@@ -100,7 +99,7 @@ def swiss_roll(
     True
     """
     sampler = make_sampler(n, noise, sampling, random_state)
-    sheet = _sheet(sampler, sampler.n, check_number("length", length, least=0))
+    sheet = _sheet(sampler, sampler.n, check_real("length", length, 0, closed="high"))
     return _roll(sampler, sheet, "swiss_roll")
 
 
@@ -141,7 +140,7 @@ def swiss_hole(
     1000
     """
     sampler = make_sampler(n, noise, sampling, random_state)
-    length = check_number("length", length, least=HOLE_S[1])
+    length = check_real("length", length, HOLE_S[1], closed="high")
 
     def outside_the_hole(size: int) -> FloatArray:
         sheet = _sheet(sampler, size, length)
@@ -182,7 +181,7 @@ def s_curve(
     [9.0, 5.0]
     """
     sampler = make_sampler(n, noise, sampling, random_state)
-    length = check_number("length", length, least=0)
+    length = check_real("length", length, 0, closed="high")
     u = sampler.rng.uniform(0, 3 * np.pi, sampler.n)
     s = sampler.rng.uniform(0, length, sampler.n)
     z = np.where(u <= 1.5 * np.pi, -np.sin(u), 2 + np.sin(u))
@@ -270,7 +269,7 @@ def punched_sphere(
     True
     """
     sampler = make_sampler(n, noise, sampling, random_state)
-    height = check_number("height", height, least=0, most=1)
+    height = check_real("height", height, 0, 1, closed="neither")
     longitude, angle = _angles(sampler, sampler.n, np.arccos(1 - 2 * height))
     direction = np.column_stack([np.cos(longitude), np.sin(longitude)])
     points = 0.5 * np.column_stack([np.sin(angle)[:, None] * direction, 1 - np.cos(angle)])
@@ -390,7 +389,7 @@ def toroidal_helix(
     [0.0, 0.5, 1.0, 1.5]
     """
     sampler = make_sampler(n, noise, sampling, random_state, (*SAMPLINGS, "even"))
-    turns = check_count("turns", turns)
+    turns = check_integer("turns", turns)
 
     def by_arc_length(size: int) -> FloatArray:
         proposed = sampler.rng.uniform(0, 2 * np.pi, size)
