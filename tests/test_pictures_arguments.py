@@ -35,7 +35,12 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
 @pytest.mark.parametrize(
     ("make", "options", "error", "words"),
     [
-        (turning_object, {"shape": "teapot"}, ValueError, "shape=.* must be one of 'head', 'rabbit'"),
+        (
+            turning_object,
+            {"shape": "teapot"},
+            ValueError,
+            "shape=.* must be one of 'head', 'rabbit'",
+        ),
         (turning_circle, {"shape": None}, TypeError, "shape=.* must be one of 'head', 'rabbit'"),
         (turning_object, {"angles": 45}, TypeError, "angles must be two pairs"),
         (turning_object, {"angles": ((0, 1),)}, TypeError, "angles must be two pairs"),

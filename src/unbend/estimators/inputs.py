@@ -19,7 +19,7 @@ from unbend.neighbors import (
     PointSpace,
     Space,
 )
-from unbend.neighbors.precomputed import measured
+from unbend.neighbors.precomputed import dense_distances
 
 # Beyond these, products of squared distances leave the range of double precision; beyond FAR,
 # which a single new row may reach, the squares themselves do.
@@ -93,7 +93,7 @@ def open_space(
         rows = rows_of_numbers(estimator, X, reset=True)
         # A copy: what the caller does to X later must not move the fitted rows.
         points = np.array(rows, dtype=np.float64, order="C")
-        metric = Metric(estimator.metric, estimator.metric_params or {}).fitted(points)
+        metric = Metric(estimator.metric, estimator.metric_params or {}).fit(points)
         return PointSpace(points, metric, workers, index), rows.dtype
     if index == "kd_tree" or not isinstance(index, str | NNDescent):
         raise ValueError(
@@ -204,7 +204,7 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
         return np.ascontiguousarray(rows, dtype=np.float64)
     distances = _distances(estimator, X, reset=False)
     if isinstance(space, GraphSpace):
-        rows = measured(csr_array(distances)) if is_sparse(distances) else distances
+        rows = dense_distances(csr_array(distances)) if is_sparse(distances) else distances
         if not np.isfinite(rows).any(axis=1).all():
             raise ValueError("a new row has no distance to any fitted row: give it at least one")
         return np.asarray(rows, dtype=np.float64)

@@ -28,7 +28,7 @@ from unbend.neighbors import (
     NNDescent,
     PointSpace,
     Space,
-    described,
+    describe_parameters,
 )
 from unbend.report import stage
 from unbend.validation.parameters import (
@@ -110,7 +110,7 @@ class NeighborhoodEmbedding(Embedding):
         "taken as it is, and absent means not measured.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     connect: str = param(
         "bridge",

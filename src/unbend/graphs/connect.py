@@ -26,7 +26,7 @@ class Bridges:
 
     def as_edges(self, neighbors: Neighbors) -> Neighbors:
         """Make each end a neighbour of the other."""
-        return neighbors.joined(
+        return neighbors.add_edges(
             np.concatenate((self.first, self.second)),
             np.concatenate((self.second, self.first)),
             np.concatenate((self.lengths, self.lengths)),
@@ -50,7 +50,7 @@ class Bridges:
             rows.append(np.full(len(block) + 1, end))
             columns.append(np.append(block, other))
         row, column = np.concatenate(rows), np.concatenate(columns)
-        return neighbors.joined(row, column, space.lengths(row, column))
+        return neighbors.add_edges(row, column, space.lengths(row, column))
 
 
 def bridge(space: Space, labels: IntArray) -> Bridges:

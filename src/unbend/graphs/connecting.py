@@ -33,7 +33,7 @@ def fewest_neighbors(neighbors: Neighbors, mutual: bool = False) -> Fewest:
     >>> fewest_neighbors(pairs)
     Fewest(k=2, components=1)
     """
-    ranks = 1.0 + neighbors.places
+    ranks = 1.0 + neighbors.ranks
     ranked = Neighbors(neighbors.offsets, neighbors.indices, ranks)
     appears = undirected(ranked, "min" if mutual else "max").lengths
     forest = minimum_spanning_tree(with_short_indices(appears))

@@ -68,7 +68,7 @@ def enlarge(space: Space, neighbors: Neighbors) -> Enlarged:
                 counts[row] = max(counts[row], len(near))
                 grown.append((np.full(len(near), row), near, lengths))
         rows, columns, lengths = (np.concatenate(parts) for parts in zip(*grown, strict=True))
-        joined = joined.joined(rows, columns, lengths)
+        joined = joined.add_edges(rows, columns, lengths)
         label = components(joined.graph())
     across = before[joined.rows] != before[joined.indices]
     links = Bridges(joined.rows[across], joined.indices[across], joined.distances[across])

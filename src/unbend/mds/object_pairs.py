@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import PointSpace
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.report import step
 
 # Machine epsilon of single precision over that of double precision.
@@ -150,7 +150,7 @@ def sum_of_squares(values: FloatArray, weights: FloatArray | None) -> float:
 def euclidean_features(space: PointSpace) -> FloatArray | None:
     """Rows whose Euclidean distances are those of the space, or None."""
     norm = space.metric.norm
-    return space.features if isinstance(norm, Plain) and norm.p == 2 else None
+    return space.features if isinstance(norm, PNorm) and norm.p == 2 else None
 
 
 def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:

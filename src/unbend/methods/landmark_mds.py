@@ -13,7 +13,7 @@ from unbend.estimators.shepard import check_size, way_back
 from unbend.extension import Nystrom
 from unbend.gram import Gram, Squares
 from unbend.gram.columns import Columns, pivot_weights
-from unbend.neighbors import METRICS, GraphSpace, Space, described
+from unbend.neighbors import METRICS, GraphSpace, Space, describe_parameters
 from unbend.report import note, stage, warn
 from unbend.validation.parameters import (
     FUNCTION,
@@ -76,7 +76,7 @@ class LandmarkMDS(Embedding):
         help="Distance between rows; 'precomputed': X holds distances.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     n_landmarks: Any = param(
         "auto",

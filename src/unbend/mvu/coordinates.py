@@ -11,7 +11,7 @@ from unbend.extension import FromNeighbors
 from unbend.graphs import geodesics
 from unbend.local import barycentric_weights
 from unbend.mvu.edges import Edges
-from unbend.neighbors.space import centred_gram, principal
+from unbend.neighbors.space import centred_gram, principal_coordinates
 from unbend.report import step
 
 # Largest number of landmarks.
@@ -68,7 +68,7 @@ class Trilateration(FromNeighbors):
             block = np.zeros((len(near), k + 1, k + 1))
             block[:, 1:, 1:] = np.linalg.norm(near[:, :, None] - near[:, None], axis=3)
             block[:, 0, 1:] = block[:, 1:, 0] = distances[rows]
-            weights = barycentric_weights(principal(centred_gram(block)), self.reg)
+            weights = barycentric_weights(principal_coordinates(centred_gram(block)), self.reg)
             placed[rows] = np.einsum("ij,ijk->ik", weights, near)
             step(rows.stop, m)
         return placed

@@ -1,8 +1,8 @@
-"""Who is near whom: spaces that answer neighbour queries, and the neighbourhoods they give."""
+"""Neighbour search: metrics, spaces, indexes and neighbourhoods."""
 
 from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.metrics import Metric
-from unbend.neighbors.metrics.metric import METRICS, described
+from unbend.neighbors.metrics.metric import METRICS, describe_parameters
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
@@ -20,5 +20,5 @@ __all__ = [
     "Neighbors",
     "PointSpace",
     "Space",
-    "described",
+    "describe_parameters",
 ]

@@ -1,4 +1,4 @@
-"""Points in space: a KD-tree in low dimension, blocked matrix products in high."""
+"""Points with a metric: KD-tree search in low dimension, blocked matrix products in high."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,23 +13,29 @@ from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.index.external import ExternalIndex, norm_order
 from unbend.neighbors.index.kd_tree import COMPILED_NORMS
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
+from unbend.neighbors.space import (
+    Space,
+    centred_gram,
+    principal_coordinates,
+    smallest,
+    without_self,
+)
 from unbend.report import note, step
 from unbend.validation.scalars import check_count, check_radius, check_threads
 
-# Beyond this many columns a KD-tree visits most of its leaves and matrix products win.
+# Beyond this many columns a KD-tree visits most of its leaves and matrix products are faster.
 TREE_COLUMNS = 15
-# SciPy's tree serves other norms than the compiled one does, by powers of differences: those of
-# numbers beyond 2^±(ROOM / p), or by a larger p than this, leave double precision.
+# SciPy's tree, for norms that the compiled one does not support, computes powers of differences:
+# they overflow for numbers beyond 2^±(ROOM / p), or for larger p than this.
 LARGEST_P, ROOM = 16.0, 400.0
-# Searches by name: "exact" chooses between the other two.
+# Names of searches: "exact" chooses between the other two.
 ALGORITHMS = ("exact", "kd_tree", "brute")
 
 
 class Searcher(Protocol):
-    """A built index, as the space uses it."""
+    """A built index."""
 
     def query(self, rows: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k points nearest to each row."""
@@ -40,7 +46,7 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PointSpace(Space):
-    """Rows of numbers with a metric; every search works on the features that the metric sees.
+    """Rows of numbers with a metric; searches use the features of the metric.
 
     `index` is "exact", "kd_tree", "brute" or an unbuilt `NeighborIndex`.
 
@@ -70,48 +76,38 @@ class PointSpace(Space):
         check_threads(self.workers)
         check_index(self.index, self.metric)
 
-    @classmethod
-    def seen_as_they_are(
-        cls, points: FloatArray, metric: Metric = EUCLIDEAN, workers: int = 1
-    ) -> "PointSpace":
-        """Build from finite points that the metric does not map; they are not checked again."""
-        space = cls(points, metric, workers)
-        # The place where the cached property keeps them.
-        space.__dict__["features"] = points
-        return space
-
     @property
     def n(self) -> int:
         """Number of points."""
         return len(self.points)
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the trees, which are built again when they are asked for."""
+        """Leave out the trees, which are rebuilt on demand."""
         return {name: self.__dict__[name] for name in ("points", "metric", "workers", "index")}
 
     @cached_property
     def features(self) -> FloatArray:
-        """The points as the metric sees them."""
+        """Features of the points."""
         return self.metric.features(self.points)
 
-    def _mapped(self, new: FloatArray) -> FloatArray:
+    def _features_of(self, new: FloatArray) -> FloatArray:
         if new.ndim != 2 or new.shape[1] != self.points.shape[1]:
             raise ValueError(
-                f"new points must be rows of {self.points.shape[1]} numbers, as the fitted ones "
-                f"are: their shape is {new.shape}"
+                f"new samples must have {self.points.shape[1]} columns, as the fitted ones: their "
+                f"shape is {new.shape}"
             )
         return self.metric.features(new)
 
     @cached_property
-    def _low(self) -> bool:
-        """Whether a tree serves exact searches."""
+    def _uses_tree(self) -> bool:
+        """Whether exact searches use a tree."""
         if self.index == "brute" or self.metric.norm.p is None:
             return False
         few = self.features.shape[1] <= TREE_COLUMNS or self.index == "kd_tree"
-        return few and self._has_room(self.features)
+        return few and self._fits_tree(self.features)
 
-    def _has_room(self, features: FloatArray) -> bool:
-        """Whether a tree can take the powers of differences of these features."""
+    def _fits_tree(self, features: FloatArray) -> bool:
+        """Whether powers of differences of these features do not overflow in a tree."""
         p = self.metric.norm.p or 2.0
         if p in COMPILED_NORMS:
             return True
@@ -123,58 +119,58 @@ class PointSpace(Space):
         return KDTree(self.metric.norm.p or 2.0, self.workers).build(self.features)
 
     @cached_property
-    def _pairs(self) -> ScipyTree:
-        # Balanced trees split at medians, which degenerates when many points coincide.
+    def _scipy_tree(self) -> ScipyTree:
+        # Balanced trees split at medians, which degenerates with many duplicates.
         return ScipyTree(self.features, balanced_tree=False, compact_nodes=False)
 
     @cached_property
-    def _products(self) -> BruteForce:
+    def _brute_force(self) -> BruteForce:
         return BruteForce(self.workers).build(self.features)
 
     @cached_property
-    def _given(self) -> Searcher:
-        """The index that the space was made with, built."""
+    def _built_index(self) -> Searcher:
+        """The user's index, built."""
         if isinstance(self.index, KDTree | BruteForce | NNDescent):
             return replace(self.index, threads=self.workers).build(self.features)
         assert not isinstance(self.index, str)
         return ExternalIndex.build(self.index, self.features, self.workers)
 
     def _exact(self, rows: FloatArray) -> Searcher | None:
-        """Exact search for the neighbours of some rows; None where all distances are computed."""
-        if self._low and self._has_room(rows):
+        """Exact index for the neighbours of some rows; None if all distances are computed."""
+        if self._uses_tree and self._fits_tree(rows):
             return self._tree
-        return self._products if self.metric.norm.p == 2 else None
+        return self._brute_force if self.metric.norm.p == 2 else None
 
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
         check_count(k, self.n - 1)
         if isinstance(self.index, str):
             index = self._exact(self.features)
-        elif isinstance(self.index, NNDescent) and (self._low or self.metric.norm.p != 2):
+        elif isinstance(self.index, NNDescent) and (self._uses_tree or self.metric.norm.p != 2):
             note(search="exact")
             index = self._exact(self.features)
         else:
-            index = self._given
+            index = self._built_index
         if index is None:
             return without_self(*self._nearest_by_blocks(self.features, k + 1))
-        return Neighbors.rectangular(*self._read(self.features, *index.query_self(k)))
+        return Neighbors.rectangular(*self._to_distances(self.features, *index.query_self(k)))
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Find the k points nearest to each new point."""
+        """Find the k points nearest to each new sample."""
         check_count(k, self.n)
-        new = self._mapped(new)
+        new = self._features_of(new)
         exact = isinstance(self.index, str | NNDescent)
-        index = self._exact(new) if exact else self._given
+        index = self._exact(new) if exact else self._built_index
         if index is None:
             return self._nearest_by_blocks(new, k)
-        return self._read(new, *index.query(new, k))
+        return self._to_distances(new, *index.query(new, k))
 
-    def _read(
+    def _to_distances(
         self, features: FloatArray, indices: IntArray, lengths: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """Distances of neighbours that were found by a norm of their features."""
+        """Convert norms of features to distances of neighbours."""
         norm = self.metric.norm
-        distances = norm.read(lengths)
+        distances = norm.to_distance(lengths)
         if norm.reliable == np.inf:
             return indices, distances
         rough = np.nonzero(lengths > norm.reliable)
@@ -197,14 +193,14 @@ class PointSpace(Space):
     def within(self, radius: float) -> Neighbors:
         """Find all other points within `radius` of every point."""
         check_radius(radius)
-        if self._low:
+        if self._uses_tree:
             norm = self.metric.norm
             p = norm.p or 2.0
-            # A little farther, so that rounding loses no pair at exactly the radius.
-            reach = norm.unread(radius) * (1 + 1e-12)
-            edges = int(self._pairs.count_neighbors(self._pairs, reach, p))
+            # Slightly larger, so that rounding loses no pair at the radius itself.
+            reach = norm.to_norm(radius) * (1 + 1e-12)
+            edges = int(self._scipy_tree.count_neighbors(self._scipy_tree, reach, p))
             reserve(64 * edges, f"{edges} edges within the radius", "use a smaller radius")
-            pairs = self._pairs.query_pairs(reach, p, output_type="ndarray")
+            pairs = self._scipy_tree.query_pairs(reach, p, output_type="ndarray")
             lengths = self.lengths(pairs[:, 0], pairs[:, 1])
             pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
             ends = np.concatenate((pairs, pairs[:, ::-1]))
@@ -222,8 +218,8 @@ class PointSpace(Space):
         )
 
     def distances_of(self, new: FloatArray) -> FloatArray:
-        """Distances of the new points to all points."""
-        return self.metric.norm.between(self._mapped(new), self.features)
+        """Distances of new samples to all points."""
+        return self.metric.norm.between(self._features_of(new), self.features)
 
     def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Distances of pairs of points."""
@@ -231,51 +227,45 @@ class PointSpace(Space):
         return self.metric.norm.along(first.astype(np.float64, copy=False), second)
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
-        """Coordinates of the points in each block, up to a rigid motion."""
+        """Coordinates of the points of each block, up to a rigid motion."""
         return self._local(self.features[blocks].astype(np.float64, copy=False))
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
-        """Do the same with the new point first."""
-        new = self._mapped(new)
+        """Coordinates of each new sample followed by its block."""
+        new = self._features_of(new)
         return self._local(np.concatenate((new[:, None], self.features[blocks]), axis=1))
 
     def _local(self, block: FloatArray) -> FloatArray:
         norm = self.metric.norm
-        if not (isinstance(norm, Plain) and norm.p == 2):
-            return principal(centred_gram(np.stack([norm.between(b, b) for b in block])))
-        # From the first point: points that coincide differ by exactly zero.
+        if not (isinstance(norm, PNorm) and norm.p == 2):
+            return principal_coordinates(
+                centred_gram(np.stack([norm.between(b, b) for b in block]))
+            )
+        # Relative to the first point: duplicates differ by exactly zero.
         block = block - block[:, :1]
         if block.shape[2] <= block.shape[1]:
             return block
-        # s points span at most s - 1 directions: keep those, not all columns.
-        return principal(block @ block.transpose(0, 2, 1))
+        # s points span at most s - 1 dimensions.
+        return principal_coordinates(block @ block.transpose(0, 2, 1))
 
     def take(self, rows: IntArray) -> "PointSpace":
-        """Restrict to some points."""
-        part = PointSpace(self.points[rows], self.metric, self.workers, self.index)
-        # Mapped once: the place where the cached property keeps them.
-        part.__dict__["features"] = (
-            part.points if self.features is self.points else self.features[rows]
-        )
-        return part
+        """Restrict to a subset of the points."""
+        return replace(self, points=self.points[rows])
 
-    def copied(self) -> "PointSpace":
-        """Return the same points, which nobody else writes into."""
-        same = PointSpace(self.points.copy(), self.metric, self.workers, self.index)
-        mapped = self.features is not self.points
-        same.__dict__["features"] = self.features.copy() if mapped else same.points
-        return same
+    def copy(self) -> "PointSpace":
+        """Copy the points."""
+        return replace(self, points=self.points.copy())
 
     def rows(self, rows: IntArray) -> FloatArray:
-        """Fitted points as new points."""
+        """Fitted points as new samples."""
         return self.points[rows]
 
     def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
-        """Return the points: they do not depend on the fitted ones."""
+        """Return the points, which do not depend on the fitted ones."""
         return new
 
     def distinct(self) -> tuple[IntArray, IntArray]:
-        """First occurrence of each point that the metric tells apart, and which each equals."""
+        """First occurrence of each point with distinct features, and the inverse indices."""
         _, first, inverse = np.unique(self.features, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first)
         rank = np.empty_like(order)
@@ -284,7 +274,7 @@ class PointSpace(Space):
 
 
 def check_index(index: NeighborIndex | str, metric: Metric) -> None:
-    """Refuse an index that cannot search by the metric."""
+    """Raise if an index cannot search by the metric."""
     if isinstance(index, str) and index not in ALGORITHMS:
         raise ValueError(
             f"index={index!r} is not known: it must be one of {', '.join(ALGORITHMS)}, or an index"
@@ -295,12 +285,12 @@ def check_index(index: NeighborIndex | str, metric: Metric) -> None:
     p = metric.norm.p
     if p is None:
         raise ValueError(
-            f"neighbors_algorithm is {name} and metric={metric.name!r} is not a norm, which such "
-            "an index needs: use neighbors_algorithm='exact'"
+            f"neighbors_algorithm is {name}, which needs a norm, and metric={metric.name!r} is "
+            "none: use neighbors_algorithm='exact'"
         )
     if index != "kd_tree" and norm_order(index) != p:
         raise ValueError(
             f"neighbors_algorithm is {name}, which searches by the p-norm with "
             f"p={norm_order(index):g}, and metric={metric.name!r} needs p={p:g}: use "
-            "neighbors_algorithm='exact', or give the index an attribute p"
+            "neighbors_algorithm='exact', or set the attribute p of the index"
         )

@@ -1,7 +1,6 @@
-"""Plain twins of the compiled kernels: the oracle of their tests, and the fallback.
+"""Reference implementations of the compiled kernels: test oracles, and the fallback.
 
-They document what both do, and mypy reads their signatures; `threads` is accepted and mostly not
-used.
+They document both, and mypy reads their signatures; `threads` is mostly ignored.
 """
 
 from unbend._kernels.reference.local_kernels import (

@@ -1,4 +1,4 @@
-"""Bases of neighbourhoods, and the kernel that aligns them."""
+"""Local bases, alignment kernels and barycentric weights; distinct rows and second moments."""
 
 from itertools import pairwise
 
@@ -44,7 +44,7 @@ def _tangents(coordinates: FloatArray, d: int) -> FloatArray:
     The leading left singular vectors of the centred points. Where the points span fewer than d
     directions the missing columns are zero.
     """
-    # From the first point, so that points that coincide differ by exactly zero.
+    # Relative to the first point: duplicates differ by exactly zero.
     centred = coordinates - coordinates[:, :1]
     centred = centred - centred.mean(axis=1, keepdims=True)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
@@ -111,7 +111,7 @@ def ridged_gram(coordinates: FloatArray, reg: float) -> FloatArray:
     differences = coordinates[:, 1:] - coordinates[:, :1]
     gram = differences @ differences.transpose(0, 2, 1)
     trace = np.trace(gram, axis1=1, axis2=2)
-    # All neighbours on the point itself: any weights do, so take equal ones.
+    # All neighbours are duplicates of the point: use equal weights.
     ridge = np.where(trace > 0, reg * trace, 1.0)
     return np.asarray(gram + ridge[:, None, None] * np.eye(gram.shape[1]))
 
@@ -119,13 +119,13 @@ def ridged_gram(coordinates: FloatArray, reg: float) -> FloatArray:
 def distinct_rows(
     points: FloatArray, vanishing: float, copies: IntArray
 ) -> tuple[bool, float, bool, int]:
-    """Fill the number of the distinct row that each row equals, in order of first occurrence.
+    """Fill the index of the distinct row of each row, in order of first occurrence.
 
-    Returns whether all numbers are finite, their largest magnitude, whether one other than
-    zero is below `vanishing`, and how many rows differ: `copies` are filled if not all do.
-    Here by sorting the rows.
+    Returns whether all numbers are finite, their largest magnitude, whether a nonzero one is
+    below `vanishing`, and the number of distinct rows: `copies` are filled if there are
+    duplicates. Here by sorting the rows.
     """
-    # Adding zero makes minus zero zero: what is equal has the same bits.
+    # Adding zero turns -0.0 to 0.0: equal numbers must have equal bits.
     _, first, inverse = np.unique(
         points + 0.0, axis=0, return_index=True, return_inverse=True, equal_nan=False
     )
@@ -141,8 +141,8 @@ def near_products(points: FloatArray, far: float, products: FloatArray) -> tuple
     """Fill Σ (x − m)(x − m)' about the mean m of the rows near it, and return their number.
 
     Beside it the mean of |x − m|⁴, but for what skewness adds where m was guessed first.
-    Rows more than `far` times as far from the mean as the median row are left out, and again
-    until there are none.
+    Outliers, more than `far` times as far from the mean as the median row, are removed until
+    there are none.
     """
     centred, fourth = near_centred(points, far)
     products[...] = centred.T @ centred
@@ -150,7 +150,7 @@ def near_products(points: FloatArray, far: float, products: FloatArray) -> tuple
 
 
 def near_centred(points: FloatArray, far: float) -> tuple[FloatArray, float]:
-    """Rows about their mean, without those far from it; what they did to the mean is undone.
+    """Centred rows without outliers, which do not affect the mean either.
 
     Beside them the mean fourth power of their lengths.
     """

@@ -1,4 +1,4 @@
-"""Nearest rows, in any norm and from products."""
+"""Neighbour search: KD-tree, ranking, shortlists of matrix products, NN-descent."""
 
 from collections.abc import Iterator
 
@@ -12,19 +12,19 @@ SLACK = 1e-13
 
 
 class KdTree:
-    """Rows arranged for neighbour queries; answers are sorted by (distance, index).
+    """KD-tree; neighbours are sorted by (distance, index).
 
-    The compiled tree serves the 1-, 2- and maximum norm. This one is SciPy's, with distances
-    summed column by column, and serves any p-norm.
+    The compiled tree has the 1-, 2- and maximum norm. This one is SciPy's, with distances
+    summed column by column, for any p-norm.
     """
 
     def __init__(self, points: FloatArray, norm: float, threads: int) -> None:
         if not np.isfinite(points).all():
-            raise ValueError("the rows must be finite")
+            raise ValueError("the rows must be finite: remove those with NaN or infinity")
         self.norm = norm
         self.points = points
         self.scale = _safe_scale(float(np.abs(points).max()))
-        # Balanced trees split at medians, which degenerates when many points coincide.
+        # Balanced trees split at medians, which degenerates with many duplicates.
         self.tree = PlainTree(points * self.scale, balanced_tree=False, compact_nodes=False)
 
     @property
@@ -44,9 +44,9 @@ class KdTree:
     def nearest_of(
         self, points: FloatArray, threads: int, indices: IntArray, distances: FloatArray
     ) -> None:
-        """Fill (m, k) arrays with the rows nearest to each new one."""
+        """Fill (m, k) arrays with the rows nearest to each query."""
         if not np.isfinite(points).all():
-            raise ValueError("the rows must be finite")
+            raise ValueError("the rows must be finite: remove those with NaN or infinity")
         k = indices.shape[1]
         for i, others, away in self._sorted(points, k, threads):
             indices[i], distances[i] = others[:k], away[:k]
@@ -81,7 +81,7 @@ class KdTree:
 
 
 def _safe_scale(largest: float) -> float:
-    """Give the power of two that keeps squares in range."""
+    """Power of two that prevents overflow of squares."""
     if largest == 0 or 2.0**-250 <= largest <= 2.0**400:
         return 1.0
     return float(np.ldexp(1.0, min(-int(np.frexp(largest)[1]), 1000)))

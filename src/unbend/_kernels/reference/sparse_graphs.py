@@ -1,4 +1,4 @@
-"""Symmetric pairs, components and spanning trees of graphs, and products with their matrices."""
+"""Sparse graphs: symmetrisation, components, spanning trees, shortest paths, Cholesky factors."""
 
 from dataclasses import dataclass
 
@@ -140,10 +140,10 @@ def place_by_paths(
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a Cholesky factor will take, known before it is computed.
+    """Predicted cost of a Cholesky factor.
 
-    Entries of L, as many as were counted if the analysis was given up; multiplications with
-    additions; and whether it was completed, or given up at `most_flops`.
+    Entries of L, multiply-adds, and whether the analysis was completed or stopped at
+    `most_flops`.
     """
 
     entries: int
@@ -152,12 +152,12 @@ class Analysis:
 
     @property
     def stored(self) -> int:
-        """Numbers that the factor will hold: SuperLU keeps L and U."""
+        """Numbers that the factor stores: SuperLU keeps L and U."""
         return 2 * self.entries
 
 
 def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
-    """Order a symmetric CSR pattern and predict its Cholesky factor, or give up.
+    """Order a symmetric CSR pattern and predict its Cholesky factor, or stop at `most_flops`.
 
     Here by the profile after reverse Cuthill–McKee ordering.
     """

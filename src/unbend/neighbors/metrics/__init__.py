@@ -1,5 +1,5 @@
 """Distances between rows: named metrics, their maps and norms."""
 
-from unbend.neighbors.metrics.metric import EUCLIDEAN, METRICS, Metric, described
+from unbend.neighbors.metrics.metric import EUCLIDEAN, METRICS, Metric, describe_parameters
 
-__all__ = ["EUCLIDEAN", "METRICS", "Metric", "described"]
+__all__ = ["EUCLIDEAN", "METRICS", "Metric", "describe_parameters"]
