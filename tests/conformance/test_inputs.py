@@ -44,7 +44,7 @@ BAD = {
     "a frame with a text column": (pd.DataFrame({"x": range(50), "y": ["red"] * 50}), []),
     "complex": (curve(50) + 1j, ["omplex"]),
     "one dimension": (np.arange(50.0), ["2D"]),
-    "three dimensions": (np.zeros((50, 3, 3)), ["dim 3"]),
+    "three dimensions": (np.zeros((50, 3, 3)), ["2D", "(50, 3, 3)"]),
     "a number": (3.0, ["2D"]),
     "rows of unequal length": ([[1.0, 2.0], [3.0]] * 25, []),
     "a dictionary": ({"x": [1.0, 2.0]}, []),
@@ -182,7 +182,7 @@ def test_ties_everywhere_are_no_trouble(method: type, data: np.ndarray) -> None:
     d = min(2, data.shape[1])
     fitted = answered(lambda: method(n_components=d).fit(data))
     assert fitted is not None
-    for name in ("residual_variance_", "negative_share_", "repeated_"):
+    for name in ("residual_variance_", "negative_share_", "redundancy_"):
         assert np.all(np.isfinite(getattr(fitted, name, 0.0)))
 
 

@@ -172,7 +172,7 @@ def test_edges_without_weights_are_one_and_both():
         ),
         (
             lambda graph: graph.add_edge(NODES[0], NODES[1], weight=-1.0),
-            "distances must not be negative",
+            "Distances must be non-negative",
         ),
         (
             lambda graph: graph.add_edge(NODES[0], NODES[1], weight=np.nan),

@@ -183,7 +183,7 @@ def test_without_pywavelets_one_sentence_says_what_to_install(monkeypatch):
 
 
 def test_a_metric_that_depends_on_data_must_be_fitted_first():
-    with pytest.raises(ValueError, match="fitted"):
+    with pytest.raises(ValueError, match="call fit"):
         Metric("mahalanobis").between(bumps(), bumps())
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray
-from unbend.estimators.inputs import check_scale, refuse_sparse
+from unbend.estimators.inputs import rows_of_numbers
 from unbend.report import step
+from unbend.validation.arrays import check_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +53,14 @@ def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
         types.add(rows.dtype)
     if n < 2:
         raise ValueError(f"the batches have {n} rows together and at least 2 are needed")
-    check_scale(largest, fitting=True)
+    check_scale(largest)
     dtype = types.pop() if len(types) == 1 else np.dtype(np.float64)
     return Batches(source, estimator, n, dtype, total / n)
 
 
 def _checked(estimator: BaseEstimator, source: Iterable[Any], reset: bool) -> Iterator[FloatArray]:
     for batch in source:
-        refuse_sparse(estimator, batch)
-        yield validate_data(estimator, batch, reset=reset, dtype=[np.float64, np.float32])
+        yield rows_of_numbers(estimator, batch, reset=reset, min_rows=1, scale=False)
         reset = False
 
 

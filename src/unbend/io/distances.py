@@ -15,6 +15,7 @@ from unbend.io.missing import settled
 from unbend.io.reading import Source, check_no_separator, file_source, is_file, open_source
 from unbend.io.table import Roles, Table
 from unbend.memory import reserve
+from unbend.validation.distances import check_distances
 
 
 def read_distances(source: Any, *, separator: str | None = None) -> FloatArray | csr_array:
@@ -150,9 +151,6 @@ def _is_square(values: FloatArray) -> bool:
 def _square(table: Table, opened: Source) -> FloatArray:
     distances = _square_values(table, opened)
     _check_finite(distances, opened.where)
-    from unbend.estimators.inputs import check_distances, check_not_negative
-
-    check_not_negative(distances)
     check_distances(distances)
     return distances
 
@@ -264,9 +262,5 @@ def _graph(graph: csr_array, where: str) -> csr_array:
         )
     if not np.isfinite(graph.data).all():
         raise ValueError(f"{where} holds a distance that is not finite: leave it out")
-    # The checks come with scikit-learn, which reading tables does without.
-    from unbend.estimators.inputs import check_both_ways, check_not_negative
-
-    check_not_negative(graph.data)
-    check_both_ways(graph)
+    check_distances(graph)
     return graph

@@ -17,8 +17,8 @@ from unbend.localization.component import (
 from unbend.localization.multistart import STARTS
 from unbend.localization.network import anchor_positions, by_number, symmetric_lengths
 from unbend.report import Report, note, recording, stage, warn
-from unbend.validation.parameters import RANDOM, Integer
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_choice, check_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,18 +186,10 @@ def localize(
 
 
 def _check_options(dim: Any, start: str, weights: str, random_state: Any) -> None:
-    if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 1:
-        raise ValueError(f"dim must be an integer of at least 1, not {dim!r}")
-    if not isinstance(start, str) or start not in STARTS:
-        raise ValueError(f"start must be one of {', '.join(STARTS)}, not {start!r}")
-    if not isinstance(weights, str) or weights not in WEIGHTS:
-        raise ValueError(f"weights must be 'relative' or 'equal', not {weights!r}")
-    if random_state is not None and not any(
-        kind.typed(random_state) and kind.holds(random_state) for kind in (Integer(0), RANDOM)
-    ):
-        raise ValueError(
-            f"random_state must be a non-negative integer or a generator, not {random_state!r}"
-        )
+    check_integer("dim", dim)
+    check_choice("start", start, STARTS)
+    check_choice("weights", weights, WEIGHTS)
+    generator(random_state)
 
 
 def _largest_first(label: IntArray) -> IntArray:

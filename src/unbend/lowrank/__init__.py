@@ -4,9 +4,9 @@ from unbend.lowrank.cholesky import Columnwise, PivotedCholesky, pivoted_cholesk
 from unbend.lowrank.fat import fat, fat_rows
 from unbend.lowrank.interpolative import Interpolative, interpolative, randomized_interpolative
 from unbend.lowrank.nystrom import (
-    CentredDistances,
+    CenteredDistances,
     Eigenfunctions,
-    NormalisedAffinities,
+    NormalizedAffinities,
     nystrom_extension,
     orthogonal_nystrom,
 )
@@ -36,11 +36,11 @@ __all__ = [
     "ULV",
     "URV",
     "VSV",
-    "CentredDistances",
+    "CenteredDistances",
     "Columnwise",
     "Eigenfunctions",
     "Interpolative",
-    "NormalisedAffinities",
+    "NormalizedAffinities",
     "PivotedCholesky",
     "RankRevealingLU",
     "RankRevealingQR",

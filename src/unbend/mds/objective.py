@@ -19,7 +19,7 @@ from scipy.sparse.linalg import cg
 from unbend._kernels import kernels
 from unbend._kernels.reference.stress import pair_stress
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen.factor import analyse
+from unbend.eigen.shift_invert import analyse
 from unbend.mds.object_pairs import Pairs, Precision, sum_of_squares
 from unbend.mds.transformations import Transformation
 

@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given, unknown
-from unbend.estimators.several import SeveralScaling
+from unbend.estimators.scaling import MultiScaling
 from unbend.mds.indscal import indscal
 from unbend.memory import reserve
-from unbend.neighbors.space import centred_gram
+from unbend.neighbors.space import centered_gram
 from unbend.report import Report, note, stage, warn
 from unbend.validation.parameters import declare
 from unbend.validation.random_state import generator
@@ -21,7 +21,7 @@ from unbend.validation.random_state import generator
 class LeastSquares:
     """Place rows (k, m, n) by their scalar products with the group configuration.
 
-    With b_k = −½ (δ_k² − its mean) centred, b_k ≈ X diag(w_k) y for every matrix k.
+    With b_k = −½ (δ_k² − its mean) centered, b_k ≈ X diag(w_k) y for every matrix k.
     """
 
     configuration: FloatArray
@@ -48,7 +48,7 @@ class LeastSquares:
 
 @final
 @declare
-class WeightedMDS(SeveralScaling):
+class WeightedMDS(MultiScaling):
     """Weighted multidimensional scaling: each matrix stretches the axes of one configuration.
 
     The INDSCAL model: d²_k(i, j) = Σ_a w_ka (x_ia − x_ja)², with a group configuration X and
@@ -58,7 +58,7 @@ class WeightedMDS(SeveralScaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Group configuration, centred, of unit variance along each axis; the axes of greatest
+        Group configuration, centered, of unit variance along each axis; the axes of greatest
         total weight first.
     weights_ : array (k, n_components)
         Weights of the axes in each matrix, in squared units of its distances.
@@ -98,7 +98,7 @@ class WeightedMDS(SeveralScaling):
         with stage("kernel"):
             reserve(32 * k * n**2, f"{k} matrices of {n} x {n} scalar products", "use fewer rows")
             distances = np.stack([one.pairs.square() for one in given])
-            products = centred_gram(distances)
+            products = centered_gram(distances)
             if k == 1:
                 warn("one matrix does not fix the axes: WeightedMDS needs two or more to do so")
         with stage("stress"):
@@ -107,7 +107,7 @@ class WeightedMDS(SeveralScaling):
             found = indscal(products, self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
-                warn(f"the loss was still falling after max_iter={self.max_iter}: raise it")
+                warn(f"INDSCAL did not converge in {self.max_iter} iterations. Increase max_iter.")
         with stage("coordinates"):
             squares = np.square(distances, dtype=np.float64).mean(axis=1)
             place = LeastSquares(found.configuration.copy(), found.weights.copy(), squares)

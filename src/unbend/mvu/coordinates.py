@@ -7,11 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.extension import FromNeighbors
+from unbend.extension import NeighborExtension
 from unbend.graphs import geodesics
 from unbend.local import barycentric_weights
 from unbend.mvu.edges import Edges
-from unbend.neighbors.space import centred_gram, principal_coordinates
+from unbend.neighbors.space import centered_gram, principal_coordinates
 from unbend.report import step
 
 # Largest number of landmarks.
@@ -47,7 +47,7 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trilateration(FromNeighbors):
+class Trilateration(NeighborExtension):
     """y = Σ w_j y_j with weights fitted to the distances of a new sample to its neighbours.
 
     Distances between these are taken from the embedding, since a graph does not have them all.
@@ -68,7 +68,7 @@ class Trilateration(FromNeighbors):
             block = np.zeros((len(near), k + 1, k + 1))
             block[:, 1:, 1:] = np.linalg.norm(near[:, :, None] - near[:, None], axis=3)
             block[:, 0, 1:] = block[:, 1:, 0] = distances[rows]
-            weights = barycentric_weights(principal_coordinates(centred_gram(block)), self.reg)
+            weights = barycentric_weights(principal_coordinates(centered_gram(block)), self.reg)
             placed[rows] = np.einsum("ij,ijk->ik", weights, near)
             step(rows.stop, m)
         return placed

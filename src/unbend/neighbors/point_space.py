@@ -17,7 +17,7 @@ from unbend.neighbors.metrics.norms import PNorm
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import (
     Space,
-    centred_gram,
+    centered_gram,
     principal_coordinates,
     smallest,
     without_self,
@@ -239,7 +239,7 @@ class PointSpace(Space):
         norm = self.metric.norm
         if not (isinstance(norm, PNorm) and norm.p == 2):
             return principal_coordinates(
-                centred_gram(np.stack([norm.between(b, b) for b in block]))
+                centered_gram(np.stack([norm.between(b, b) for b in block]))
             )
         # Relative to the first point: duplicates differ by exactly zero.
         block = block - block[:, :1]

@@ -10,7 +10,7 @@ from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.space import (
     Space,
-    centred_gram,
+    centered_gram,
     principal_coordinates,
     smallest,
     without_self,
@@ -27,14 +27,14 @@ class _StoredDistances(Space):
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the rows of each block by classical MDS of their distances."""
-        return principal_coordinates(centred_gram(self._among(blocks)))
+        return principal_coordinates(centered_gram(self._among(blocks)))
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Coordinates of each new sample followed by its block."""
         to_new = np.take_along_axis(new, blocks, axis=1)
         bordered = np.pad(self._among(blocks), ((0, 0), (1, 0), (1, 0)))
         bordered[:, 0, 1:] = bordered[:, 1:, 0] = to_new
-        return principal_coordinates(centred_gram(bordered))
+        return principal_coordinates(centered_gram(bordered))
 
     def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
         """Keep the distances to `rows`."""
