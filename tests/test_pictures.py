@@ -218,10 +218,10 @@ def test_the_circle_begins_with_the_front_and_turns_to_the_right():
 
 def test_a_shift_by_whole_pixels_moves_every_pixel_by_as_many():
     letters = shifted_pictures(25, size=32, reach=0.125, sampling="grid")
-    centre = letters.images[12]
+    center = letters.images[12]
     assert letters.chart[12].tolist() == [0, 0]
     for image, (right, down) in zip(letters.images, letters.chart.astype(int), strict=True):
-        assert np.allclose(image, np.roll(centre, (down, right), (0, 1)), atol=1e-3)
+        assert np.allclose(image, np.roll(center, (down, right), (0, 1)), atol=1e-3)
 
 
 def test_a_shift_by_part_of_a_pixel_moves_the_centre_of_brightness_by_that_part():

@@ -107,11 +107,11 @@ def test_no_kernel_of_the_span_that_keeps_the_bounds_has_more_variance(basis, se
     rng = np.random.default_rng(seed)
     columns = smoothest(edges, 12) if basis == "laplacian" else rng.standard_normal((120, 12))
     found = unfold_in_span(edges, columns, "inequality")
-    centred = columns - columns.mean(axis=0)
+    centered = columns - columns.mean(axis=0)
     best = 0.0
     for rank in range(1, 13):
-        for near in (rng.standard_normal((12, rank)), np.linalg.pinv(centred) @ found.factor):
-            tried = centred @ (near + 0.01 * np.abs(near).max() * rng.standard_normal(near.shape))
+        for near in (rng.standard_normal((12, rank)), np.linalg.pinv(centered) @ found.factor):
+            tried = centered @ (near + 0.01 * np.abs(near).max() * rng.standard_normal(near.shape))
             tried /= np.sqrt(1.0 + edges.stretch(tried).max())
             best = max(best, float(np.square(tried).sum()))
     assert 0.5 * found.certificate.lower < best <= found.certificate.upper

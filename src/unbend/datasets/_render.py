@@ -27,7 +27,7 @@ class Ellipsoid:
     `tilt` turns the part about the z-axis, counterclockwise, in degrees.
     """
 
-    centre: tuple[float, float, float]
+    center: tuple[float, float, float]
     radii: tuple[float, float, float]
     albedo: float = 1.0
     tilt: float = 0.0
@@ -47,29 +47,29 @@ def render(figure: Figure, views: FloatArray, lights: FloatArray, size: int) -> 
     """Pictures of the figure, one for each rotation in `views` (n, 3, 3) and unit light (n, 3)."""
     side = SUPERSAMPLING * size
     across = REACH * ((2 * np.arange(side) + 1) / side - 1)
-    centres = np.array([part.centre for part in figure]) @ views.transpose(0, 2, 1)
+    centers = np.array([part.center for part in figure]) @ views.transpose(0, 2, 1)
     turns = views[:, None]
     axes = turns @ np.array([part.squared_axes() for part in figure]) @ turns.swapaxes(2, 3)
     pictures = np.empty((len(views), size, size))
-    for picture, places, matrices, light in zip(pictures, centres, axes, lights, strict=True):
+    for picture, places, matrices, light in zip(pictures, centers, axes, lights, strict=True):
         fine = _fine(figure, places, matrices, light, across)
         picture[:] = fine.reshape(size, SUPERSAMPLING, size, SUPERSAMPLING).mean(axis=(1, 3))
     return pictures
 
 
 def _fine(
-    figure: Figure, centres: FloatArray, axes: FloatArray, light: FloatArray, across: FloatArray
+    figure: Figure, centers: FloatArray, axes: FloatArray, light: FloatArray, across: FloatArray
 ) -> FloatArray:
     """One picture on the raster; `across` holds the x of its columns and the -y of its rows."""
     # Coverage of each pixel; depth and shade, weighted by it.
     covered, depth, shade = np.zeros((3, len(across), len(across)))
     halves = np.sqrt(np.diagonal(axes, axis1=1, axis2=2))
     pixel = across[1] - across[0]
-    for part, centre, half, form in zip(figure, centres, halves, np.linalg.inv(axes), strict=True):
-        box = _span(across, -centre[1], half[1]), _span(across, centre[0], half[0])
-        x, y = across[None, box[1]] - centre[0], -across[box[0], None] - centre[1]
+    for part, center, half, form in zip(figure, centers, halves, np.linalg.inv(axes), strict=True):
+        box = _span(across, -center[1], half[1]), _span(across, center[0], half[0])
+        x, y = across[None, box[1]] - center[0], -across[box[0], None] - center[1]
         cover, own_depth, cosine = _cast(form, x, y, light, pixel)
-        own_depth += centre[2]
+        own_depth += center[2]
         own_shade = part.albedo * (AMBIENT + DIFFUSE * np.maximum(cosine, 0))
         above = own_depth - depth[box] / np.maximum(covered[box], 1e-9)
         front = np.clip(0.5 + above / BLEND, 0, 1)
@@ -80,9 +80,9 @@ def _fine(
     return shade
 
 
-def _span(across: FloatArray, centre: float, half: float) -> slice:
+def _span(across: FloatArray, center: float, half: float) -> slice:
     """Range of `across` within `half` of the centre, with a margin of one pixel."""
-    first, last = np.searchsorted(across, (centre - half, centre + half))
+    first, last = np.searchsorted(across, (center - half, center + half))
     return slice(max(int(first) - 1, 0), int(last) + 1)
 
 

@@ -227,7 +227,7 @@ def _between(values: FloatArray, interval: tuple[float, float]) -> BoolArray:
 # A straight chain of equal spheres leaves the second to sixth eigenvalue of the Isomap kernel
 # nearly equal, hence no second coordinate to recover. The bend at the middle sphere sets the
 # second one apart: about 0.12 of the first, and the third 0.02.
-CENTRES = np.array([[-4.0, 0.0, 0.0], [0.0, 0.0, 3.0], [4.0, 0.0, 0.0]])
+CENTERS = np.array([[-4.0, 0.0, 0.0], [0.0, 0.0, 3.0], [4.0, 0.0, 0.0]])
 RADIUS = 1.5
 SPHERE_SHARE = 0.3
 SEGMENT_SHARE = 0.05
@@ -314,11 +314,11 @@ def clusters_3d(
     sampler = make_sampler(n, noise, sampling, random_state)
     labels = _chain_labels(sampler)
     points = np.empty((sampler.n, 3))
-    for sphere, centre in enumerate(CENTRES):
+    for sphere, center in enumerate(CENTERS):
         members = labels == sphere
-        points[members] = centre + RADIUS * _unit_sphere(sampler, int(members.sum()))
+        points[members] = center + RADIUS * _unit_sphere(sampler, int(members.sum()))
     for segment in (0, 1):
-        members = labels == len(CENTRES) + segment
+        members = labels == len(CENTERS) + segment
         points[members] = _segment(sampler, segment, int(members.sum()))
     chart = points[:, [0, 2]]
     return sampler.surface(points, chart, name="clusters_3d", isometric=False, labels=labels)
@@ -347,11 +347,11 @@ def _chain_labels(sampler: Sampler) -> IntArray:
 
 
 def _segment(sampler: Sampler, start: int, size: int) -> FloatArray:
-    between = CENTRES[start + 1] - CENTRES[start]
+    between = CENTERS[start + 1] - CENTERS[start]
     distance = np.linalg.norm(between)
     pieces = (np.arange(size) + sampler.rng.uniform(0, 1, size)) / max(size, 1)
     along = RADIUS + pieces * (distance - 2 * RADIUS)
-    points: FloatArray = CENTRES[start] + along[:, None] * (between / distance)
+    points: FloatArray = CENTERS[start] + along[:, None] * (between / distance)
     return points
 
 

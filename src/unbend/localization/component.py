@@ -85,11 +85,11 @@ def _rigid_motions(positions: FloatArray) -> FloatArray:
     """Velocities (n, dim, q) of translations and of rotations in every plane."""
     n, dim = positions.shape
     found = [np.tile(np.eye(dim)[axis], (n, 1)) for axis in range(dim)]
-    centred = positions - positions.mean(axis=0)
+    centered = positions - positions.mean(axis=0)
     for first in range(dim):
         for second in range(first + 1, dim):
             turn = np.zeros((n, dim))
-            turn[:, first], turn[:, second] = -centred[:, second], centred[:, first]
+            turn[:, first], turn[:, second] = -centered[:, second], centered[:, first]
             found.append(turn)
     return np.stack(found, axis=2)
 
@@ -120,13 +120,13 @@ def align_to_anchors(
     if anchored.sum() < dim + 1:
         return positions, False
     here, there = positions[anchored], known[anchored]
-    centre, target = here.mean(axis=0), there.mean(axis=0)
-    left, values, right = np.linalg.svd((here - centre).T @ (there - target))
+    center, target = here.mean(axis=0), there.mean(axis=0)
+    left, values, right = np.linalg.svd((here - center).T @ (there - target))
     # Reflecting the last axis adds this to the squared distance from the anchors.
     mirror_sensors = 4.0 * values[-1]
     doubt = EVIDENCE * error**2 / dim if np.isfinite(error) else 0.0
     fixed = mirror_sensors > max(4.0 * ROUNDING * values[0], doubt)
-    return (positions - centre) @ (left @ right) + target, bool(fixed)
+    return (positions - center) @ (left @ right) + target, bool(fixed)
 
 
 def arrange_components(parts: Sequence[tuple[FloatArray, bool]]) -> list[FloatArray]:

@@ -207,6 +207,6 @@ def rival_distances(kept: Layout, rivals: Sequence[Layout], rigid: BoolArray) ->
 
 def align(positions: FloatArray, target: FloatArray, by: BoolArray) -> FloatArray:
     """Procrustes alignment of positions to a target, over some of the rows."""
-    centre, goal = positions[by].mean(axis=0), target[by].mean(axis=0)
-    left, _, right = np.linalg.svd((positions[by] - centre).T @ (target[by] - goal))
-    return np.asarray((positions - centre) @ (left @ right) + goal)
+    center, goal = positions[by].mean(axis=0), target[by].mean(axis=0)
+    left, _, right = np.linalg.svd((positions[by] - center).T @ (target[by] - goal))
+    return np.asarray((positions - center) @ (left @ right) + goal)

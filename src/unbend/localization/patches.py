@@ -83,16 +83,16 @@ def local_maps(edges: Edges, dim: int) -> Maps:
 def _neighborhoods(edges: Edges, least: int) -> IntArray:
     """Each sensor and its nearest neighbours, ascending, padded with n."""
     n, every = edges.n, np.arange(edges.n)
-    centre = np.concatenate((every, edges.first, edges.second))
+    center = np.concatenate((every, edges.first, edges.second))
     member = np.concatenate((every, edges.second, edges.first))
-    order = np.lexsort((np.concatenate((np.zeros(n), np.tile(edges.squares, 2))), centre))
-    centre, member = centre[order], member[order]
-    begin = np.searchsorted(centre, every)
-    rank = np.arange(len(centre)) - begin[centre]
+    order = np.lexsort((np.concatenate((np.zeros(n), np.tile(edges.squares, 2))), center))
+    center, member = center[order], member[order]
+    begin = np.searchsorted(center, every)
+    rank = np.arange(len(center)) - begin[center]
     width = max(min(int(rank.max()) + 1, MOST_MEMBERS), least)
     members = np.full((n, width), n)
     near = rank < width
-    members[centre[near], rank[near]] = member[near]
+    members[center[near], rank[near]] = member[near]
     return np.sort(members, axis=1)
 
 
@@ -107,13 +107,13 @@ def _among(edges: Edges, members: IntArray) -> FloatArray:
     return np.where(key[where] == wanted, np.sqrt(np.tile(edges.squares, 2))[where], 0.0)
 
 
-def _rigid(lengths: FloatArray, kept: BoolArray, centre: BoolArray, dim: int) -> BoolArray:
+def _rigid(lengths: FloatArray, kept: BoolArray, center: BoolArray, dim: int) -> BoolArray:
     """Keep members with more than `dim` distances, as long as the centre is one of them."""
     while True:
         links = np.sum((lengths > 0) & kept[:, None], axis=2)
         loose = kept & (links <= dim)
         if not loose.any():
-            return np.asarray(kept & np.any(kept & centre, axis=1, keepdims=True))
+            return np.asarray(kept & np.any(kept & center, axis=1, keepdims=True))
         kept = kept & ~loose
 
 
@@ -209,8 +209,8 @@ def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
         where = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         shared = (key[where] == wanted) & (members < n)
         count = shared.sum(axis=1)
-        here = _centred(maps.places[edges.first[rows]], shared)
-        there = _centred(flat[where], shared)
+        here = _centered(maps.places[edges.first[rows]], shared)
+        there = _centered(flat[where], shared)
         left, values, right = np.linalg.svd(np.swapaxes(here, 1, 2) @ there)
         turns[rows] = left @ right
         size = np.maximum(np.square(here).sum(axis=(1, 2)), np.finfo(float).tiny)
@@ -221,7 +221,7 @@ def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
     return weights / (1.0 + np.square(misfit / max(usual, np.finfo(float).tiny))), turns
 
 
-def _centred(places: FloatArray, shared: BoolArray) -> FloatArray:
+def _centered(places: FloatArray, shared: BoolArray) -> FloatArray:
     count = np.maximum(shared.sum(axis=1), 1)[:, None, None]
     taken = np.where(shared[:, :, None], places, 0.0)
     return np.where(shared[:, :, None], taken - taken.sum(axis=1, keepdims=True) / count, 0.0)
@@ -236,7 +236,7 @@ def glue_maps(edges: Edges, maps: Maps) -> FloatArray:
     contains = csr_array((1.0 / np.sqrt(size[which]), (which, member)), shape=(n, n))
     faint = edges.laplacian(FAINT * edges.squares)
     matrix = diags_array(np.bincount(member, minlength=n).astype(float)) - contains.T @ contains
-    wanted = _centred(maps.places, kept)[kept]
+    wanted = _centered(maps.places, kept)[kept]
     sums = [np.bincount(member, column, n) for column in wanted.T]
     pull: FloatArray = np.stack(sums, axis=1).astype(np.float64)
     found = np.empty_like(pull)

@@ -62,19 +62,19 @@ PIVOTS = 100
 
 def principal_axes(configuration: FloatArray) -> FloatArray:
     """Centre a configuration and rotate it to its principal axes, with fixed signs."""
-    centred = configuration - configuration.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    return signed(centred @ axes[:, ::-1])
+    centered = configuration - configuration.mean(axis=0)
+    _, axes = np.linalg.eigh(centered.T @ centered)
+    return signed(centered @ axes[:, ::-1])
 
 
 def linear(points: FloatArray, d: int) -> FloatArray:
     """Principal components, the classical scaling of Euclidean distances."""
-    centred = points - points.mean(axis=0)
-    if centred.shape[1] > len(centred):
-        values, vectors = np.linalg.eigh(centred @ centred.T)
+    centered = points - points.mean(axis=0)
+    if centered.shape[1] > len(centered):
+        values, vectors = np.linalg.eigh(centered @ centered.T)
         found = vectors[:, ::-1][:, :d] * np.sqrt(np.maximum(values[::-1][:d], 0.0))
     else:
-        found = centred @ np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :d]
+        found = centered @ np.linalg.eigh(centered.T @ centered)[1][:, ::-1][:, :d]
     return _pad_columns(found, d)
 
 
@@ -87,13 +87,13 @@ def classical(pairs: Pairs, d: int, rng: np.random.Generator, threads: int) -> F
 def pivot(distances: FloatArray, d: int) -> FloatArray:
     """Pivot MDS (Brandes and Pich, 2007) of distances (k, n) from k objects to all n."""
     squares = np.square(distances, dtype=np.float64).T
-    centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True)
-    centred = -0.5 * (centred + squares.mean())
-    values, vectors = np.linalg.eigh(centred.T @ centred)
+    centered = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True)
+    centered = -0.5 * (centered + squares.mean())
+    values, vectors = np.linalg.eigh(centered.T @ centered)
     singular = np.sqrt(np.maximum(values[::-1][:d], 1e-300))
     # With k of n columns the singular values are about √(k/n) of the full kernel's eigenvalues.
     eigenvalues = singular * np.sqrt(len(squares) / len(distances))
-    return _pad_columns(centred @ vectors[:, ::-1][:, :d] / singular * np.sqrt(eigenvalues), d)
+    return _pad_columns(centered @ vectors[:, ::-1][:, :d] / singular * np.sqrt(eigenvalues), d)
 
 
 def pivot_distances(pairs: Pairs, rng: np.random.Generator, threads: int) -> FloatArray:

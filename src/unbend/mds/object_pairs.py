@@ -174,13 +174,13 @@ def _by_products(
     Squared norms carry the rounding of D double-precision terms. Pairs so close that cancellation
     would exceed single precision are computed by differences.
     """
-    centred = points - points.mean(axis=0)
-    squares = np.einsum("ij,ij->i", centred, centred)
+    centered = points - points.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centered, centered)
     close = (points.shape[1] + 4) / COARSER
 
     def rows_of(rows: slice) -> FloatArray:
         sizes = squares[rows, None] + squares[rows.start :]
-        block = centred[rows] @ (-2.0 * centred[rows.start :].T)
+        block = centered[rows] @ (-2.0 * centered[rows.start :].T)
         block += sizes
         sizes *= close
         first, second = np.nonzero(block < sizes)

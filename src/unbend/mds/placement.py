@@ -110,20 +110,20 @@ class _Rows:
 
     def start(self) -> FloatArray:
         """Return the better of linear trilateration and the mean of the nearest objects."""
-        centre = self.fitted.mean(axis=0)
-        centred = self.fitted - centre
-        lengths = np.einsum("ij,ij->i", centred, centred) / self.scale**2
+        center = self.fitted.mean(axis=0)
+        centered = self.fitted - center
+        lengths = np.einsum("ij,ij->i", centered, centered) / self.scale**2
         known, count = self.weights > 0, self.weights.sum(axis=1, keepdims=True)
         right = np.where(known, lengths - self.targets**2, 0.0)
         right = np.where(known, right - right.sum(axis=1, keepdims=True) / count, 0.0)
-        linear = 0.5 * row_products(right, np.linalg.pinv(centred).T) * self.scale
-        linear += centre / self.scale
+        linear = 0.5 * row_products(right, np.linalg.pinv(centered).T) * self.scale
+        linear += center / self.scale
         # The distance from the centre is at most the mean target plus the fitted objects' radius.
         reach = np.sqrt(lengths.max(axis=1, keepdims=True))
         farthest = self.targets.sum(axis=1, keepdims=True) / count + reach
-        away = linear - centre / self.scale
+        away = linear - center / self.scale
         length = np.linalg.norm(away, axis=1, keepdims=True)
-        linear = centre / self.scale + away * (farthest / np.maximum(length, farthest))
+        linear = center / self.scale + away * (farthest / np.maximum(length, farthest))
         near = np.argsort(np.where(known, self.targets, np.inf), axis=1)[:, :3]
         mixed = self.fitted[near].mean(axis=1) / self.scale
         better = self.values(linear) <= self.values(mixed)

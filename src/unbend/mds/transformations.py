@@ -126,12 +126,12 @@ class Interval(PairTransformation):
         """Intercept and slope."""
         given, pairs = self.pairs.dissimilarities.astype(np.float64), self.pairs
         count = pairs.sum(np.ones(len(given)))
-        centre, mean = pairs.sum(given) / count, pairs.sum(distances) / count
-        spread = pairs.sum(np.square(given - centre))
-        product = pairs.sum((given - centre) * (distances - mean))
+        center, mean = pairs.sum(given) / count, pairs.sum(distances) / count
+        spread = pairs.sum(np.square(given - center))
+        product = pairs.sum((given - center) * (distances - mean))
         slope = max(product / spread, 0.0) if spread > 0 else 0.0
-        if mean + slope * (self._least - centre) >= 0:
-            return mean - slope * centre, slope
+        if mean + slope * (self._least - center) >= 0:
+            return mean - slope * center, slope
         # The line through zero at the least δ: the other edge of the cone.
         above = given - self._least
         slope = pairs.sum(above * distances) / pairs.sum(above * above)

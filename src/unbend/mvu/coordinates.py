@@ -34,8 +34,8 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
     chosen = np.arange(n) if n <= LANDMARKS else np.sort(rng.choice(n, LANDMARKS, replace=False))
     squares = np.square(geodesics(lengths, chosen))
     between = squares[:, chosen]
-    centred = between - between.mean(axis=0) - between.mean(axis=1)[:, None] + between.mean()
-    values, vectors = np.linalg.eigh(-0.5 * centred)
+    centered = between - between.mean(axis=0) - between.mean(axis=1)[:, None] + between.mean()
+    values, vectors = np.linalg.eigh(-0.5 * centered)
     values, vectors = values[::-1][:rank], vectors[:, ::-1][:, :rank]
     used = values > JITTER**2 * values[0]
     weights = vectors[:, used] / np.sqrt(values[used])

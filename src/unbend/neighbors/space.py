@@ -95,5 +95,5 @@ def centered_gram(distances: FloatArray) -> FloatArray:
     """Gram matrices of centred points from stacked distance matrices: −½ H D² H."""
     squares = np.square(distances, dtype=np.float64)
     means = squares.mean(axis=2, keepdims=True)
-    centred = squares - means - means.transpose(0, 2, 1) + means.mean(axis=1, keepdims=True)
-    return np.asarray(-0.5 * centred)
+    centered = squares - means - means.transpose(0, 2, 1) + means.mean(axis=1, keepdims=True)
+    return np.asarray(-0.5 * centered)

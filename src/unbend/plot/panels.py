@@ -108,8 +108,8 @@ def before_after(X: Any, embeddings: Any, color: Any = None, *, title: str | Non
     wanted = drawn.color if color is None else color
     points, heading = drawn.coordinates, "before"
     if points.shape[1] > SPACE:
-        centred = points - points.mean(axis=0)
-        points = centred @ np.linalg.svd(centred, full_matrices=False)[2][:SPACE].T
+        centered = points - points.mean(axis=0)
+        points = centered @ np.linalg.svd(centered, full_matrices=False)[2][:SPACE].T
         heading = "before: principal components"
     first = Cell(heading, points, coloring(wanted, drawn.n), equal=True)
     cells = [first, *(_cell(str(given), found, wanted) for given, found in after.items())]

@@ -124,7 +124,7 @@ def stability_ellipses(
     present: BoolArray = np.asarray(np.isfinite(places).all(axis=2))
     often = np.flatnonzero(present.sum(axis=0) >= 2)
     rows = np.sort(often[drawing_order(len(often))[:MOST_ELLIPSES]])
-    centres, widths, heights, angles = ellipses(places[:, rows], level)
+    centers, widths, heights, angles = ellipses(places[:, rows], level)
     widening = _widening(float(present.mean()))
     axes.add_collection(
         EllipseCollection(
@@ -132,7 +132,7 @@ def stability_ellipses(
             widening * heights,
             angles,
             units="xy",
-            offsets=centres,
+            offsets=centers,
             offset_transform=axes.transData,
             facecolors="none",
             edgecolors=PALETTE[1],
@@ -167,12 +167,12 @@ def ellipses(
     """
     present: BoolArray = np.asarray(np.isfinite(places).all(axis=2))[..., None]
     times = present.sum(axis=0)
-    centres = np.where(present, places, 0).sum(axis=0) / times
-    off = np.where(present, places - centres, 0)
+    centers = np.where(present, places, 0).sum(axis=0) / times
+    off = np.where(present, places - centers, 0)
     covariances = np.einsum("rni,rnj->nij", off, off) / (times[..., None] - 1)
     values, vectors = np.linalg.eigh(covariances)
     # In the plane the squared Mahalanobis radius is exponential.
     reach = 2 * np.sqrt(-2 * np.log(1 - level))
     axes = reach * np.sqrt(np.maximum(values, 0))
     angles = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
-    return centres, axes[:, 1], axes[:, 0], angles
+    return centers, axes[:, 1], axes[:, 0], angles

@@ -115,10 +115,10 @@ def style_space(axes: Any, points: FloatArray, columns: tuple[str, ...], equal: 
     shape = np.maximum(extent, 0.15 * extent.max()) if equal and extent.max() > 0 else np.ones(3)
     if equal and extent.max() > 0:
         middle = (points.max(axis=0) + points.min(axis=0)) / 2
-        for set_limits, centre, side in zip(
+        for set_limits, center, side in zip(
             (axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, 1.05 * shape, strict=True
         ):
-            set_limits(centre - side / 2, centre + side / 2)
+            set_limits(center - side / 2, center + side / 2)
     axes.set_box_aspect(shape, zoom=0.88)
     for axis, name, share in zip(
         (axes.xaxis, axes.yaxis, axes.zaxis), columns, shape / shape.max(), strict=True

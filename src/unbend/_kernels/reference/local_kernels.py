@@ -45,9 +45,9 @@ def _tangents(coordinates: FloatArray, d: int) -> FloatArray:
     directions the missing columns are zero.
     """
     # Relative to the first point: duplicates differ by exactly zero.
-    centred = coordinates - coordinates[:, :1]
-    centred = centred - centred.mean(axis=1, keepdims=True)
-    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
+    centered = coordinates - coordinates[:, :1]
+    centered = centered - centered.mean(axis=1, keepdims=True)
+    left, singular, _ = np.linalg.svd(centered, full_matrices=False)
     exists = singular > RANK_TOLERANCE * singular[:, :1]
     constant = np.full((len(left), left.shape[1], 1), left.shape[1] ** -0.5)
     tangent = _orthogonal_to(constant, left[:, :, :d], exists[:, :d])
@@ -144,9 +144,9 @@ def near_products(points: FloatArray, far: float, products: FloatArray) -> tuple
     Outliers, more than `far` times as far from the mean as the median row, are removed until
     there are none.
     """
-    centred, fourth = near_centred(points, far)
-    products[...] = centred.T @ centred
-    return len(centred), fourth
+    centered, fourth = near_centred(points, far)
+    products[...] = centered.T @ centered
+    return len(centered), fourth
 
 
 def near_centred(points: FloatArray, far: float) -> tuple[FloatArray, float]:
@@ -156,9 +156,9 @@ def near_centred(points: FloatArray, far: float) -> tuple[FloatArray, float]:
     """
     while True:
         # The mean as a product, which is much faster than one column after the other.
-        centred = points - np.full(len(points), 1 / len(points)) @ points
-        squares = np.einsum("ij,ij->i", centred, centred)
+        centered = points - np.full(len(points), 1 / len(points)) @ points
+        squares = np.einsum("ij,ij->i", centered, centered)
         near = squares <= far**2 * np.median(squares)
         if near.all() or not near.any():
-            return np.asarray(centred), float(np.square(squares).mean())
+            return np.asarray(centered), float(np.square(squares).mean())
         points = points[near]

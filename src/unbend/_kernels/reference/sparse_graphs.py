@@ -127,7 +127,7 @@ def place_by_paths(
 ) -> None:
     """Fill `placed` (m, d) with (s + shift)² @ weights.T (d, ends).
 
-    s (m, ends) are the shortest ways of new rows through any of their neighbours (m, k), from
+    s (m, ends) are the shortest paths of new samples through any of their neighbours (m, k), from
     which `paths` (n, ends) lead on; an infinite distance is no neighbour.
     """
     for rows in row_chunks(len(neighbors), 16 * paths.shape[1]):

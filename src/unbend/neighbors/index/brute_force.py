@@ -149,9 +149,9 @@ class Cloud:
         least = (d + 1) * float(np.finfo(dtype).tiny) * 2.0**53
         rounded = RoundedPanels.empty(len(points), d, dtype)
         for chunk in _chunks(points):
-            centred = (points[chunk] - self.center) * self.scale
-            squares = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
-            rounded.put(chunk.start, centred, squares)
+            centered = (points[chunk] - self.center) * self.scale
+            squares = (1 - share) * np.einsum("ij,ij->i", centered, centered) - least
+            rounded.put(chunk.start, centered, squares)
         return rounded
 
 

@@ -133,15 +133,15 @@ def directions(rows: FloatArray, constants: Mapping[str, Any]) -> FloatArray:
     >>> directions(np.array([[3.0, 4.0]]), {"name": "angular", "centred": False})
     array([[0.6, 0.8]])
     """
-    centred = constants["centred"]
+    centered = constants["centred"]
     size = np.abs(rows).max(axis=1, keepdims=True)
     # Scaled first, so that squares do not overflow or underflow.
     rows = np.divide(rows, size, out=np.zeros_like(rows, dtype=np.float64), where=size > 0)
-    if centred:
+    if centered:
         rows = rows - rows.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    if np.any(lengths <= (CONSTANT if centred else 0.0)):
-        what = "is constant" if centred else "is zero"
+    if np.any(lengths <= (CONSTANT if centered else 0.0)):
+        what = "is constant" if centered else "is zero"
         raise ValueError(
             f"metric={constants['name']!r} is undefined for a row that {what}: remove such rows"
         )

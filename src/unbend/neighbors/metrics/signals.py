@@ -57,7 +57,7 @@ def fix_frequencies(points: FloatArray, params: Mapping[str, Any]) -> dict[str, 
     if not whole or len(keep) != len(there) or any(k > c for k, c in zip(keep, there, strict=True)):
         counts = " x ".join(map(str, there))
         raise ValueError(
-            f"keep={params['keep']!r} is not allowed: it must be an integer, or one for each axis "
+            f"keep={params['keep']!r} is not allowed: it must be an integer, or one for each side "
             f"of shape, from 1 to {counts}"
         )
     return {"shape": shape, "keep": tuple(int(k) for k in keep)}
@@ -175,7 +175,7 @@ def fix_wavelet(points: FloatArray, params: Mapping[str, Any]) -> dict[str, Any]
     if not isinstance(level, int | np.integer) or not 1 <= level <= np.log2(least):
         raise ValueError(
             f"level={level!r} is not allowed: it must be an integer from 1 to "
-            f"{int(np.log2(least))} for an axis of {least}"
+            f"{int(np.log2(least))} for {least} entries"
         )
     if not isinstance(keep, int | np.integer) or not 1 <= keep <= level + 1:
         raise ValueError(
