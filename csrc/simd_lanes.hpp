@@ -1,4 +1,4 @@
-// Several numbers side by side, one a lane: the distances of one vertex from several sources.
+// SIMD lanes: the distances of one vertex from several sources, side by side.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// As many numbers as a wide register holds, side by side.
+// SIMD vectors of the widest register.
 #pragma once
 
 #include <cmath>

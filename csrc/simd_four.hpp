@@ -1,4 +1,4 @@
-// Four numbers at once, whatever the machine has: one AVX register, two of SSE2 or NEON, or a loop.
+// SIMD vectors of four numbers: one AVX register, two of SSE2 or NEON, or a loop.
 //
 // Written out because compilers unroll such short loops before they see vectors in them. Every
 // operation rounds as the plain one does.
