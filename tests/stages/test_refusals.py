@@ -101,7 +101,7 @@ def test_points_are_rows_of_real_numbers(points):
 def test_values_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="not known"):
         Metric("euclid")
-    with pytest.raises(ValueError, match="rows of 20 numbers"):
+    with pytest.raises(ValueError, match="must have 20 columns"):
         PointSpace(DRAWN).nearest_of(DRAWN[:, :2], 1)
     with pytest.raises(ValueError, match="not negative"):
         PointSpace(DRAWN).within(np.nan)
