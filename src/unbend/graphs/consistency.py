@@ -17,7 +17,7 @@ from unbend.graphs.neighborhood_sizes import (
 )
 from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding, local_spectra
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.points import PointSpace
+from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
 from unbend.validation.scalars import is_integer
