@@ -14,7 +14,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
-from unbend.lowrank.qr import orthonormal_columns
+from unbend.lowrank.rank_revealing import orthonormal_columns
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]

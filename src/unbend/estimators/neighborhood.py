@@ -29,7 +29,14 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
-from unbend.neighbors import METRICS, NeighborIndex, Neighbors, NNDescent, Space, described
+from unbend.neighbors import (
+    METRICS,
+    NeighborIndex,
+    Neighbors,
+    NNDescent,
+    Space,
+    describe_parameters,
+)
 from unbend.quality import repeated_directions
 from unbend.report import note, stage, warn
 from unbend.validation.arrays import class_numbers
@@ -159,7 +166,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         "taken as it is, and absent means not measured.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     connect: str = param(
         "bridge",

@@ -23,13 +23,13 @@ from unbend.mds import (
     OwnStress,
     Pairs,
     Solution,
-    majorise,
-    matched_pairs,
+    estimate_stress,
+    initialization,
     quasi_newton,
-    sampled_stress,
-    starts,
+    smacof,
+    stochastic_gradient,
 )
-from unbend.mds.pairs import euclidean_features, mean_pairs
+from unbend.mds.object_pairs import euclidean_features, mean_pairs
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
 from unbend.validation.parameters import (
@@ -95,7 +95,7 @@ def minimise(
     objective: Objective, start: FloatArray, solver: str, tol: float | str, max_iter: int
 ) -> Solution:
     """Minimise a stress by SMACOF or L-BFGS."""
-    iterate = majorise if solver == "smacof" else quasi_newton
+    iterate = smacof if solver == "smacof" else quasi_newton
     return iterate(objective, start, tolerance(tol, objective.rounding), max_iter)
 
 
@@ -185,7 +185,7 @@ class Scaling(Embedding):
                 given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
                 check_connected(given.pairs)
                 self._check_dimension(given.pairs.n)
-                pairs, scale = given.pairs.scaled()
+                pairs, scale = given.pairs.normalize()
             self._fit(report, given, pairs, scale, rng)
         return self
 
@@ -206,7 +206,7 @@ class Scaling(Embedding):
         with stage("coordinates"):
             embedding, extension, attributes = self._finish(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
-            spread = objective.spread(embedding / scale)
+            spread = objective.per_object(embedding / scale)
             preimage = barycentric_preimage(given.points, embedding)
         self._keep(
             report,
@@ -234,17 +234,17 @@ class Scaling(Embedding):
             note(rows=space.n)
         with stage("start"):
             start = (
-                starts.pivot(starts.pivots_among(space, rng), d)
+                initialization.pivot(initialization.sample_pivot_distances(space, rng), d)
                 if isinstance(self.init, str)
                 else check_start(self.init, space.n, d)
             )
         with stage("stress"):
-            found = matched_pairs(space.lengths, start, self.max_iter, rng)
+            found = stochastic_gradient(space.lengths, start, self.max_iter, rng)
             drawn = rng.spawn(1)[0]
-            history = [sampled_stress(space.lengths, x, drawn) for x in (start, found)]
+            history = [estimate_stress(space.lengths, x, drawn) for x in (start, found)]
             note(iterations=self.max_iter, sampled=True)
         with stage("coordinates"):
-            embedding = starts.principal_axes(found)
+            embedding = initialization.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
             extension = OwnStress(embedding.copy(), points, "raw")
             preimage = barycentric_preimage(points, embedding)
@@ -268,15 +268,19 @@ class Scaling(Embedding):
         if not isinstance(self.init, str):
             return [check_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
-            return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
+            return [initialization.random(pairs, d, rng) for _ in range(self.n_init)]
         whole = pairs.weights is None and pairs.ends is None
         features = None if given.points is None else euclidean_features(given.points)
         if features is not None and whole and self.init != "pivot":
-            return [starts.linear(features / scale, d)]
+            return [initialization.linear(features / scale, d)]
         few = whole or pairs.ends is not None
         if self.init == "pivot" or (self.init == "auto" and few and pairs.n > CLASSICAL_OBJECTS):
-            return [starts.pivot(starts.pivots_of(pairs, rng, threads(self.n_jobs)), d)]
-        return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
+            return [
+                initialization.pivot(
+                    initialization.pivot_distances(pairs, rng, threads(self.n_jobs)), d
+                )
+            ]
+        return [initialization.classical(pairs, d, rng, threads(self.n_jobs))]
 
     def _minimise(self, objective: Objective, configurations: list[FloatArray]) -> Solution:
         name, tol = self._solver(), self.tol
@@ -333,12 +337,12 @@ class Scaling(Embedding):
         random = np.empty(n_permutations)
         for number in range(n_permutations):
             step(number, n_permutations)
-            dealt = pairs.dealt(rng)
+            shuffled = pairs.shuffle(rng)
             again = type(self)(**self.get_params(deep=False))
             if not isinstance(self.init, str):
                 again.init = "random"
-            given = Given(dealt, None, self.embedding_.dtype)
-            again._fit(Report(""), given, *dealt.scaled(), rng)
+            given = Given(shuffled, None, self.embedding_.dtype)
+            again._fit(Report(""), given, *shuffled.normalize(), rng)
             random[number] = again.stress_
         share = (1 + np.sum(random <= self.stress_)) / (1 + n_permutations)
         return Baseline(self.stress_, random, float(share))

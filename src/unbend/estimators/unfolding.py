@@ -11,7 +11,7 @@ from unbend.eigen import SpectralProblem, Spectrum
 from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
 from unbend.extension import Barycentric, EmbeddingResult, Rule
 from unbend.mvu import Certificate, Unfolding
-from unbend.mvu.trilateration import Trilateration
+from unbend.mvu.coordinates import Trilateration
 from unbend.neighbors import GraphSpace
 from unbend.report import note, warn
 from unbend.validation.parameters import Choice, Real, declare, param

@@ -10,7 +10,7 @@ from unbend.graphs.given import edges_of, is_graph
 from unbend.graphs.graph import Graph, components, undirected
 from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding_ratio, local_spectra
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.points import PointSpace
+from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
 from unbend.validation.scalars import is_integer

@@ -18,8 +18,8 @@ from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import Columns
 from unbend.memory import reserve
-from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, describe_parameters
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, declare, param
 
 
@@ -72,7 +72,7 @@ class ClassicalMDS(GramEmbedding):
         "similarities of covariance type.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     repair: str | None = repair_param()
 
@@ -161,4 +161,4 @@ def _gram(similarities: FloatArray, *, overwrite: bool = False) -> Gram:
 def _euclidean(space: Space) -> TypeGuard[PointSpace]:
     """Whether distances are those between points of a Euclidean space."""
     norm = space.metric.norm if isinstance(space, PointSpace) else None
-    return isinstance(norm, Plain) and norm.p == 2
+    return isinstance(norm, PNorm) and norm.p == 2

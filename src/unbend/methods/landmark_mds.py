@@ -12,7 +12,7 @@ from unbend.estimators.landmarks import landmark_count, landmarks_of_space, land
 from unbend.extension import Nystrom, barycentric_preimage
 from unbend.gram import Gram, Squares
 from unbend.gram.columns import Columns, pivot_weights
-from unbend.neighbors import METRICS, GraphSpace, Space, described
+from unbend.neighbors import METRICS, GraphSpace, Space, describe_parameters
 from unbend.report import note, stage, warn
 from unbend.validation.parameters import (
     FUNCTION,
@@ -71,7 +71,7 @@ class LandmarkMDS(Embedding):
         help="Distance between rows; 'precomputed': X holds distances.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     n_landmarks: Any = param(
         "auto",

@@ -19,7 +19,7 @@ from unbend.estimators.unfolding import (
 from unbend.graphs import undirected
 from unbend.memory import reserve
 from unbend.methods.lle import reconstruction_weights
-from unbend.mvu import Edges, Unfolding, of_graph, unfold_spanned
+from unbend.mvu import Edges, Unfolding, graph_edges, unfold_in_span
 from unbend.neighbors import GraphSpace, Neighbors
 from unbend.report import note, warn
 from unbend.validation.parameters import Choice, Integer, Real, declare, inherit, param
@@ -102,10 +102,10 @@ class LandmarkMVU(UnfoldingEmbedding):
 
     def _kernel(self, component: Component) -> UnfoldedKernel:
         lengths = undirected(component.neighbors).lengths
-        edges, vertex = of_graph(lengths)
+        edges, vertex = graph_edges(lengths)
         landmarks, columns = self._columns(component, lengths, edges, vertex)
         if edges.m:
-            found = unfold_spanned(
+            found = unfold_in_span(
                 edges,
                 columns,
                 self.constraint,  # type: ignore[arg-type]

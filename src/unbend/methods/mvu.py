@@ -5,7 +5,7 @@ from typing import final
 from unbend.estimators.neighborhood import Component
 from unbend.estimators.unfolding import UnfoldedKernel, UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
-from unbend.mvu import locally_complete, of_graph, unfold
+from unbend.mvu import complete_neighborhoods, graph_edges, unfold
 from unbend.validation.parameters import FLAG, Choice, declare, param
 from unbend.validation.random_state import generator
 
@@ -59,8 +59,8 @@ class MVU(UnfoldingEmbedding):
     def _kernel(self, component: Component) -> UnfoldedKernel:
         neighbors = component.neighbors
         if self.complete:
-            neighbors = locally_complete(component.space, neighbors)
-        edges, vertex = of_graph(undirected(neighbors).lengths)
+            neighbors = complete_neighborhoods(component.space, neighbors)
+        edges, vertex = graph_edges(undirected(neighbors).lengths)
         if edges.m:
             found = unfold(
                 edges,

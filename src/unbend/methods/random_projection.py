@@ -11,7 +11,11 @@ from unbend.estimators.batches import Batches, open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import rows_of_numbers
 from unbend.extension import Linear, LinearInverse
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from unbend.lowrank.sketch import (
+    johnson_lindenstrauss,
+    orthogonalize,
+    random_matrix,
+)
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import (
     FLAG,
@@ -200,7 +204,7 @@ class RandomProjection(Embedding):
     def _matrix(self, k: int, columns: int, rng: np.random.Generator) -> FloatArray:
         matrix = random_matrix(k, columns, self.kind, rng)
         if self.orthogonalize:
-            matrix = orthogonalized(matrix)
+            matrix = orthogonalize(matrix)
         return np.asarray(matrix / np.sqrt(k))
 
     def _new_rows(self, X: Any) -> FloatArray:
