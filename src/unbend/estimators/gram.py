@@ -102,12 +102,6 @@ class GramEmbedding(SpectralEmbedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or the matrix.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)

@@ -165,16 +165,10 @@ class Scaling(Embedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or the matrix; a sparse matrix of distances holds the known pairs.
-        y : ignored
-            Present for scikit-learn's sake.
         weights : array (n_samples, n_samples), optional
             Weight of each pair in the stress; zero: the pair is not known.
         mask : array (n_samples, n_samples) of bool, optional
             Which pairs are known.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
@@ -379,14 +373,8 @@ class MultiScaling(Embedding):
         ----------
         X : list of arrays, or array (k, n_samples, n_samples)
             A matrix of distances each; with another metric, a table of the same rows each.
-        y : ignored
-            Present for scikit-learn's sake.
         weights : list of arrays, or array (k, n_samples, n_samples), optional
             Weight of each pair in each matrix.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             with stage("dissimilarities"):

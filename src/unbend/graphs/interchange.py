@@ -9,10 +9,23 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.docstrings import complete_docstring
 from unbend.graphs.graph import Graph, as_edges, both_ways
 from unbend.neighbors.neighbors import Neighbors
 
 Meaning = Literal["length", "similarity"]
+
+GRAPH_PARAMETERS = {
+    "graph": "sparse matrix (n, n), Neighbors, Graph or LabelledGraph\n"
+    "    Every stored entry is an edge.",
+    "labels": "sequence, optional\n    Names of the vertices; by default their numbers.",
+    "meaning": '{"length", "similarity"}\n    What the numbers are.',
+}
+READ_PARAMETERS = {
+    "meaning": '{"length", "similarity"}, optional\n    What the numbers are; by default what the '
+    "graph attribute `weight` says, else lengths.",
+    "weight": "str\n    Edge attribute with the numbers; edges are one if none has it.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +58,11 @@ class LabelledGraph:
         return bool(np.any(forth != back))
 
 
+@complete_docstring(GRAPH_PARAMETERS)
 def labelled(
     graph: Any, labels: Sequence[Hashable] | None = None, meaning: Meaning = "length"
 ) -> LabelledGraph:
     """Make a graph with labels of a sparse matrix, of `Neighbors` or of a `Graph`.
-
-    Parameters
-    ----------
-    graph : sparse matrix (n, n), Neighbors, Graph or LabelledGraph
-        Every stored entry is an edge.
-    labels : sequence, optional
-        Names of the vertices; by default their numbers.
-    meaning : {"length", "similarity"}
-        What the numbers are.
 
     Examples
     --------
@@ -85,6 +90,7 @@ def labelled(
     return LabelledGraph(_merge_parallel(n, pairs, edges.data, meaning), names, meaning)
 
 
+@complete_docstring(GRAPH_PARAMETERS)
 def to_networkx(
     graph: Any, labels: Sequence[Hashable] | None = None, meaning: Meaning = "length"
 ) -> Any:
@@ -92,15 +98,6 @@ def to_networkx(
 
     The numbers are the edge attribute ``weight``, which networkx's own functions read, and the
     graph attribute ``weight`` says whether they are lengths or similarities.
-
-    Parameters
-    ----------
-    graph : sparse matrix, Neighbors, Graph or LabelledGraph
-        Every stored entry is an edge.
-    labels : sequence, optional
-        The nodes; by default numbers.
-    meaning : {"length", "similarity"}
-        What the numbers are.
 
     Examples
     --------
@@ -121,6 +118,7 @@ def to_networkx(
     return made
 
 
+@complete_docstring(READ_PARAMETERS)
 def from_networkx(
     graph: Any, meaning: Meaning | None = None, weight: str = "weight"
 ) -> LabelledGraph:
@@ -130,10 +128,6 @@ def from_networkx(
     ----------
     graph : networkx graph
         Directed or not. Of parallel edges the shortest counts, or the sum of similarities.
-    meaning : {"length", "similarity"}, optional
-        What the numbers are; by default what the graph attribute `weight` says, else lengths.
-    weight : str
-        Edge attribute with the numbers. Edges are one if none has it.
 
     Examples
     --------
@@ -154,6 +148,7 @@ def from_networkx(
     return _build_graph(labels, ends, values, graph.is_directed(), said, weight)
 
 
+@complete_docstring(GRAPH_PARAMETERS)
 def to_igraph(
     graph: Any, labels: Sequence[Hashable] | None = None, meaning: Meaning = "length"
 ) -> Any:
@@ -161,15 +156,6 @@ def to_igraph(
 
     Labels are the vertex attribute ``label``, the numbers the edge attribute ``weight``, and the
     graph attribute ``weight`` says whether they are lengths or similarities.
-
-    Parameters
-    ----------
-    graph : sparse matrix, Neighbors, Graph or LabelledGraph
-        Every stored entry is an edge.
-    labels : sequence, optional
-        Names of the vertices; by default numbers.
-    meaning : {"length", "similarity"}
-        What the numbers are.
 
     Examples
     --------
@@ -191,6 +177,7 @@ def to_igraph(
     return made
 
 
+@complete_docstring(READ_PARAMETERS)
 def from_igraph(
     graph: Any, meaning: Meaning | None = None, weight: str = "weight"
 ) -> LabelledGraph:
@@ -201,10 +188,6 @@ def from_igraph(
     graph : igraph graph
         Directed or not. Of parallel edges the shortest counts, or the sum of similarities. The
         labels are the vertex attribute ``label``, else ``name``, else numbers.
-    meaning : {"length", "similarity"}, optional
-        What the numbers are; by default what the graph attribute `weight` says, else lengths.
-    weight : str
-        Edge attribute with the numbers; edges are one without it.
 
     Examples
     --------

@@ -95,12 +95,6 @@ class LandmarkMDS(Embedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or their distances.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)

@@ -83,19 +83,7 @@ class PCA(Embedding):
     random_state: Any = seed_param("the iterative solvers")
 
     def fit(self, X: Any, y: None = None) -> "PCA":
-        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.
-
-        Parameters
-        ----------
-        X : array (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'."""
         with self._fitting() as report:
             rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SPARSE)
             self._check_size(rows.shape)
@@ -118,15 +106,6 @@ class PCA(Embedding):
         The batches are read twice: for the mean, and for a triangular factor of the centered rows,
         whose singular vectors are theirs. The result is that of `fit` on all rows, up to rounding,
         but `embedding_` has no rows: use `transform` on each batch.
-
-        Parameters
-        ----------
-        batches : iterable of arrays (m, n_features)
-            Can be read again, such as a list or `unbend.io.batches`; sizes may differ.
-
-        Returns
-        -------
-        self
 
         Examples
         --------

@@ -99,12 +99,6 @@ class RandomProjection(Embedding):
         ----------
         X : array or sparse array (n_samples, n_features)
             Rows.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             self._check_eps()
@@ -132,15 +126,6 @@ class RandomProjection(Embedding):
         The result is that of `fit` on all rows, up to rounding, but `embedding_` has no rows: use
         `transform` on each batch. The batches are read twice, once more with `svd`, and
         more often if the pairs for `distortion_` need more than a quarter of a gigabyte.
-
-        Parameters
-        ----------
-        batches : iterable of arrays (m, n_features)
-            Can be read again, such as a list or `unbend.io.batches`; sizes may differ.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             self._check_eps()
