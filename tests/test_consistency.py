@@ -170,7 +170,7 @@ def test_a_bare_graph_tells_only_of_its_connection():
     report = consistency(space.nearest(1), 1)
     assert report.dimension is None
     assert report.suggested is None
-    assert "points or distances would tell" in str(report)
+    assert "give points or distances to estimate" in str(report)
     assert report.sizes.tolist() == np.bincount(report.component).tolist()
 
 
