@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
 from unbend.quality import (
-    _ranks,
+    _spaces,
     align,
     continuity,
     procrustes,
@@ -93,7 +93,7 @@ def test_the_blocks_do_not_change_the_result(monkeypatch, columns):
     rng = np.random.default_rng(0)
     X, embedding = rng.normal(size=(200, columns)), rng.normal(size=(200, 2))
     whole = trustworthiness(X, embedding)
-    monkeypatch.setattr(_ranks, "TILE_BYTES", 4 * 200 * 7)
+    monkeypatch.setattr(_spaces, "TILE_BYTES", 4 * 200 * 7)
     assert trustworthiness(X, embedding) == whole
 
 

@@ -25,7 +25,7 @@ def given(method, distances, **options):
 @pytest.mark.parametrize("method", SINGLE + SEVERAL)
 @pytest.mark.parametrize("size", [1e100, 1e-100])
 def test_sizes_whose_squares_are_lost_are_refused(method, size):
-    refused(lambda: given(method, DISTANCES * size), "rescale")
+    refused(lambda: given(method, DISTANCES * size), "Rescale")
 
 
 @pytest.mark.parametrize("method", SINGLE + SEVERAL)

@@ -140,7 +140,7 @@ def test_classes_may_have_any_names_but_must_be_one_for_each_row(method: type) -
     for names in (classes.astype(str), list(classes * 10), classes.astype(float), classes + 5):
         assert_same(expected, method().fit(curve(), names).embedding_)
     for wrong in (classes[:-1], classes[:, None], np.eye(3)[classes], 3, {"a": 1}):
-        refused(lambda y=wrong: method().fit(curve(), y), "one class for each of 200 rows")
+        refused(lambda y=wrong: method().fit(curve(), y), "one value for each of 200 rows")
     unknown = method().fit(curve(), np.full(200, -1)).embedding_
     assert_same(unknown, method().fit(curve()).embedding_)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend._kernels import reference
-from unbend.dimension.moments import FAR
+from unbend.dimension._spectra import FAR
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ OF_GRAPHS = [components, degree_counts, labelled]
 @pytest.mark.parametrize("opened", SPACES)
 @pytest.mark.parametrize("k", [0, -1, 2.5, "3", True, None])
 def test_a_number_of_neighbours_must_be_one(opened, k):
-    with pytest.raises(ValueError, match="number of neighbours"):
+    with pytest.raises((TypeError, ValueError), match=r"k=.* integer of at least 1"):
         opened().nearest(k)
 
 
@@ -65,9 +65,9 @@ def test_a_number_of_neighbours_must_be_one(opened, k):
 def test_there_are_no_more_neighbours_than_rows(opened):
     space = opened()
     assert space.nearest(29).counts.tolist() == [29] * 30
-    with pytest.raises(ValueError, match="from 1 to 29"):
+    with pytest.raises(ValueError, match="at most 29"):
         space.nearest(30)
-    with pytest.raises(ValueError, match="from 1 to 30"):
+    with pytest.raises(ValueError, match="at most 30"):
         space.nearest_of(space.rows(np.arange(2)), 31)
 
 
@@ -103,7 +103,7 @@ def test_values_that_cannot_be_are_refused():
         Metric("euclid")
     with pytest.raises(ValueError, match="rows of 20 numbers"):
         PointSpace(DRAWN).nearest_of(DRAWN[:, :2], 1)
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="at least 0"):
         PointSpace(DRAWN).within(np.nan)
     with pytest.raises(ValueError, match="threads"):
         PointSpace(DRAWN, workers=-1)
@@ -115,7 +115,7 @@ def test_values_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="from 0 to 0"):
         Neighbors(np.array([0, 1]), np.array([7]), np.array([1.0]))
     for wrong in ({"trees": 0}, {"recall": 2.0}, {"sample": 0}, {"spare": -1}, {"leaf": 2.5}):
-        with pytest.raises(ValueError, match="NNDescent"):
+        with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
             NNDescent(**wrong)
 
 
@@ -196,7 +196,7 @@ def test_sources_are_vertices(sources):
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5])
 def test_threads_can_be_started(threads):
-    with pytest.raises(ValueError, match="threads"):
+    with pytest.raises((TypeError, ValueError), match="threads"):
         geodesics(TWO_TRIANGLES, threads=threads)
 
 

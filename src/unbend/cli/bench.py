@@ -79,10 +79,10 @@ def _rows(table: str | None, surface: str, columns: Columns, rows: int, seed: in
 
 
 def _estimators(names: list[str] | None, components: int) -> dict[str, Any]:
-    from unbend.selection._methods import made
+    from unbend.selection._common import make_method
     from unbend.selection.comparison import USUAL
 
-    return {name: made(name, n_components=components) for name in names or USUAL}
+    return {name: make_method(name, n_components=components) for name in names or USUAL}
 
 
 def timed(

@@ -208,11 +208,11 @@ def read_sample(name: str, columns: Columns, rows: int, seed: int) -> "Table":
     """Read data, and keep at most so many of their rows, drawn at random."""
     import numpy as np
 
-    from unbend.selection._points import drawn
+    from unbend.quality.measure import sampled_rows
 
     read = read_rows(name, columns)
     chosen = np.zeros(len(read.table), dtype=bool)
-    chosen[drawn(len(read.table), rows, seed)] = True
+    chosen[sampled_rows(len(read.table), rows, seed)] = True
     return read.take(chosen).whole()
 
 

@@ -7,17 +7,12 @@ import numpy as np
 from scipy.special import ndtr
 
 from unbend.arrays import TIED, FloatArray
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    generator,
-    opened,
-)
+from unbend.dimension._rows import Rows, distinct_rows, generator
 from unbend.dimension.pairs import Pairs, measured
 from unbend.dimension.value import Curve, Dimension, whole_number_error
-from unbend.neighbors import PointSpace
+from unbend.neighbors import MetricName, PointSpace
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Samples are these parts of the rows.
 PARTS = np.arange(1.0, 6.0)
@@ -79,9 +74,9 @@ def u_statistic(
     >>> u_statistic(np.random.default_rng(0).uniform(size=(1000, 2))).dimension
     2.0
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=20)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=20)
     rng = generator(random_state)
-    most = checked_count(
+    most = check_integer(
         "max_dimension", _columns(rows) if max_dimension is None else max_dimension, 1, 10_000
     )
     pairs = measured(rows, rng)

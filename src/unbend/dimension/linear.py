@@ -8,21 +8,14 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, row_chunks
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    checked_share,
-    generator,
-    opened,
-)
-from unbend.dimension.moments import FAR, near_products
-from unbend.dimension.spectra import block_variances, nearest_centre
+from unbend.dimension._rows import Rows, distinct_rows, generator
+from unbend.dimension._spectra import FAR, block_variances, near_products, nearest_centre
 from unbend.dimension.value import Curve, Dimension, whole_number_error
-from unbend.neighbors import PointSpace
+from unbend.neighbors import MetricName, PointSpace
 from unbend.neighbors.metrics.norms import Plain
 from unbend.neighbors.space import centred_gram
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer, check_real
 
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
@@ -92,8 +85,8 @@ def pca(
     >>> pca(plane).dimension
     2.0
     """
-    share = checked_share("threshold", threshold)
-    rows = opened(X, metric, metric_params, n_jobs)
+    share = check_real("threshold", threshold, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs)
     variances, tails, outliers = _spectrum(rows, random_state)
     if not variances[0] > 0:
         raise ValueError("the rows of X do not differ in any direction")
@@ -222,9 +215,9 @@ def local_pca(
     >>> found.dimension, found.local.shape
     (2.0, (2000,))
     """
-    share = checked_share("threshold", threshold)
-    rows = opened(X, metric, metric_params, n_jobs)
-    k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
+    share = check_real("threshold", threshold, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs)
+    k = min(check_integer("n_neighbors", n_neighbors, 2), rows.n - 1)
     centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
     found, near = [], []
     for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):

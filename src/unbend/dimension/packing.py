@@ -6,17 +6,11 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    crowded,
-    generator,
-    neighbor_distances,
-    opened,
-)
+from unbend.dimension._rows import Rows, crowded, distinct_rows, generator, neighbor_distances
 from unbend.dimension.value import Curve, Dimension
+from unbend.neighbors import MetricName
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Packings of at most this share of the rows, and at most so many: larger ones show that the rows
 # are finitely many. The slope is fitted from this share of the largest packing on.
@@ -81,8 +75,8 @@ def capacity(
     >>> round(capacity(square).dimension)
     2
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=20)
-    passes = checked_count("repeats", repeats, 2, 1000)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=20)
+    passes = check_integer("repeats", repeats, 2, 1000)
     rng = generator(random_state)
     nearest = neighbor_distances(rows, min(5, rows.n - 1))
     inside = crowded(nearest)

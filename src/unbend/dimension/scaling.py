@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.dimension._gate import MetricName, RandomState, generator, opened
+from unbend.dimension._rows import distinct_rows, generator
 from unbend.dimension.pairs import Pairs, measured
 from unbend.dimension.value import Curve, Dimension
+from unbend.neighbors import MetricName
+from unbend.validation.random_state import RandomState
 
 # The correlation sum is looked at from radii where a row has this many others on, in steps by this
 # factor of their number.
@@ -71,7 +73,7 @@ def correlation(
     >>> round(correlation(square).dimension)
     2
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=10)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=10)
     rng = generator(random_state)
     pairs = measured(rows, rng)
     first = max(2.0, FEWEST * pairs.centres)

@@ -10,7 +10,7 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.graphs.given import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
-from unbend.quality.preservation import agreement
+from unbend.quality.ranks import agreement
 
 # Neighbours that are looked for, or as many as fewer rows allow.
 NEIGHBORS = 10

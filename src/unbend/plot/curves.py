@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from unbend import quality
 from unbend.arrays import FloatArray
+from unbend.neighbors import MetricName
 from unbend.plot.colors import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.style import (
@@ -23,7 +24,6 @@ from unbend.plot.style import (
     plain,
     soften,
 )
-from unbend.quality._seen import Metric
 
 # Spectra that span more than this are drawn on a logarithmic axis.
 DECADES = 100.0
@@ -87,7 +87,7 @@ def residual_variance(
     embedding: Any,
     X: Any = None,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     d: int | None = None,
     title: str | None = None,
     ax: Any = None,
@@ -185,7 +185,7 @@ def _checked_d(d: int | None, most: int) -> int:
     return int(d)
 
 
-def _curve(given: Any, X: Any, metric: Metric) -> FloatArray:
+def _curve(given: Any, X: Any, metric: MetricName) -> FloatArray:
     if X is not None:
         coordinates = drawable(given).coordinates
         return quality.residual_variance(np.asarray(X), coordinates, metric=metric)
