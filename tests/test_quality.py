@@ -101,10 +101,10 @@ def test_the_blocks_do_not_change_the_result(monkeypatch, columns):
 @pytest.mark.parametrize(
     ("k", "error", "words"),
     [
-        (100, ValueError, "less than half the number of points, but it is 100 of 200"),
-        (0, ValueError, "n_neighbors must be at least 1"),
-        (2.0, TypeError, "n_neighbors must be an integer"),
-        (True, TypeError, "n_neighbors must be an integer"),
+        (100, ValueError, "at most 99 with 200 samples"),
+        (0, ValueError, "integer of at least 1"),
+        (2.0, TypeError, "must be an integer"),
+        (True, TypeError, "must be an integer"),
     ],
 )
 def test_impossible_numbers_of_neighbours_are_refused(measure, k, error, words):
@@ -117,12 +117,12 @@ def test_impossible_numbers_of_neighbours_are_refused(measure, k, error, words):
     ("first", "second", "error", "words"),
     [
         (np.ones((9, 2)), np.full((9, 2), np.nan), ValueError, "embedding contains NaN"),
-        (np.full((9, 2), np.inf), np.ones((9, 2)), ValueError, "contains NaN or infinity"),
-        (np.ones((9, 2)), np.ones((8, 2)), ValueError, "have 9 and 8 rows"),
-        (np.ones(9), np.ones((9, 2)), ValueError, "must have two dimensions"),
-        (np.ones((9, 0)), np.ones((9, 2)), ValueError, "must have two dimensions"),
+        (np.full((9, 2), np.inf), np.ones((9, 2)), ValueError, "contains infinity"),
+        (np.ones((9, 2)), np.ones((8, 2)), ValueError, "has 9 rows and embedding has 8"),
+        (np.ones(9), np.ones((9, 2)), ValueError, "must be a 2D array"),
+        (np.ones((9, 0)), np.ones((9, 2)), ValueError, "0 feature"),
         (np.ones((9, 2)), [["a", "b"]] * 9, TypeError, "embedding must be an array of real"),
-        (np.ones((9, 2)), 1j * np.ones((9, 2)), TypeError, "embedding must be an array of real"),
+        (np.ones((9, 2)), 1j * np.ones((9, 2)), ValueError, "Complex data not supported"),
     ],
 )
 def test_points_that_cannot_be_compared_are_refused(measure, first, second, error, words):
@@ -265,7 +265,7 @@ def test_one_coordinate_repeats_nothing():
     [
         (np.ones((10, 2)), {}, ValueError, "less than the number of rows used"),
         (np.ones((50, 2)), {"max_rows": 10}, ValueError, "less than the number of rows used"),
-        (np.ones((50, 2)), {"n_neighbors": 0}, ValueError, "n_neighbors must be at least 1"),
+        (np.ones((50, 2)), {"n_neighbors": 0}, ValueError, "integer of at least 1"),
         (np.ones((50, 2)), {"max_rows": 10.0}, TypeError, "max_rows must be an integer"),
         (np.full((50, 2), np.nan), {}, ValueError, "embedding contains NaN"),
         (np.ones(50), {}, ValueError, "embedding must have two dimensions"),

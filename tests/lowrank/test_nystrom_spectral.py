@@ -7,7 +7,8 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from tests.oracles.embeddings import subspace_angle
-from unbend.gram.similarities import GaussianSimilarities, SimilarityColumns
+from unbend.gram.columns import SimilarityColumns
+from unbend.gram.kernels import GaussianSimilarities
 from unbend.gram.spectral import spectral_columns
 
 

@@ -45,11 +45,11 @@ def largest_entry(matrix: Any) -> float:
     return float(np.nanmax(np.abs(values), initial=0.0)) if np.isnan(largest) else largest
 
 
-def check_square(matrix: Any, name: str = "X", what: str = "distance matrix") -> None:
+def check_square(matrix: Any, name: str = "X", what: str = "precomputed distance matrix") -> None:
     """Refuse a matrix that is not square."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"A precomputed {what} must be square, and the shape of {name} is {matrix.shape}. Pass "
+            f"A {what} must be square, and the shape of {name} is {matrix.shape}. Pass "
             "one row and one column for each object."
         )
 
