@@ -133,7 +133,7 @@ def test_a_graph_is_a_square_sparse_matrix_of_real_numbers(quantity):
 def test_weights_that_are_none_are_refused(quantity, number):
     graph = symmetrize(ARROWS)
     graph.data[:] = number
-    with pytest.raises(ValueError, match="finite and not negative"):
+    with pytest.raises(ValueError, match=r"contains|non-negative"):
         quantity(graph)
 
 

@@ -20,6 +20,7 @@ def multiplied(matrix: Any) -> Any:
     elif matrix.dtype.kind not in "fiub":
         real_array(matrix, "matrix", sparse=True)
     check_shape(matrix, "matrix")
+    check_finite(matrix, "matrix")
     return matrix
 
 

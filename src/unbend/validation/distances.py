@@ -54,16 +54,18 @@ def check_square(matrix: Any, name: str = "X", what: str = "precomputed distance
         )
 
 
-def check_nonnegative(distances: Any, name: str = "X", remedy: str = "") -> None:
-    """Refuse distances below zero."""
+def check_nonnegative(
+    distances: Any, name: str = "X", remedy: str = "", what: str = "Distances"
+) -> None:
+    """Refuse distances, or other values, below zero."""
     values = distances.data if is_sparse(distances) else distances
     smallest = float(values.min(initial=0.0))
     if np.isnan(smallest):
         smallest = float(np.nanmin(values, initial=0.0))
     if smallest < 0:
         raise ValueError(
-            f"Distances must be non-negative, and the smallest in {name} is {smallest:g}. "
-            f"Convert similarities to distances first.{remedy}"
+            f"{what} must be non-negative, and the smallest in {name} is {smallest:g}. "
+            f"Convert or drop negative values first.{remedy}"
         )
 
 
