@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from unbend._kernels import kernels
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray
 from unbend.neighbors import GraphSpace, MetricName, PointSpace, Space, make_space, open_space
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.neighbors.opening import check_metric
 from unbend.validation.arrays import (
     check_distinct,
@@ -119,7 +119,7 @@ def _first(copy: IntArray) -> IntArray:
 
 def _tells_all_apart(space: Space) -> bool:
     """Whether different rows have a distance above zero; angles and callables do not ensure it."""
-    return isinstance(space, PointSpace) and isinstance(space.metric.norm, Plain)
+    return isinstance(space, PointSpace) and isinstance(space.metric.norm, PNorm)
 
 
 def _apart(rows: Rows) -> Rows:

@@ -12,7 +12,7 @@ from unbend.dimension._rows import Rows, distinct_rows, generator
 from unbend.dimension._spectra import FAR, block_variances, near_products, nearest_centre
 from unbend.dimension.value import Curve, Dimension, whole_number_error
 from unbend.neighbors import MetricName, PointSpace
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.neighbors.space import centered_gram
 from unbend.validation.random_state import RandomState
 from unbend.validation.scalars import check_integer, check_real
@@ -111,7 +111,7 @@ def _flat(rows: Rows) -> bool:
     if not isinstance(space, PointSpace):
         return False
     norm = space.metric.norm
-    return isinstance(norm, Plain) and norm.p == 2
+    return isinstance(norm, PNorm) and norm.p == 2
 
 
 def _count_error(ratios: FloatArray, floor: float, deviation: float) -> float:

@@ -12,7 +12,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import GraphSpace, MetricName, PointSpace, Space, open_space
 from unbend.neighbors.index.brute_force import Cloud
-from unbend.neighbors.points import TREE_COLUMNS
+from unbend.neighbors.point_space import TREE_COLUMNS
 from unbend.report import step
 from unbend.validation.arrays import check_rows, check_same_rows
 
