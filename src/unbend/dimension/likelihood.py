@@ -9,11 +9,13 @@ from scipy.special import gammainc
 
 from unbend.arrays import TIED, FloatArray
 from unbend.dimension._rows import Rows, distinct_rows
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, PointSpace
 from unbend.validation.scalars import check_integer, check_neighbors, check_real
 
 
+@complete_docstring(PARAMETERS)
 def mle(
     X: Any,
     *,
@@ -34,13 +36,9 @@ def mle(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     n_neighbors : int
         k, at least 3. Few see fine detail, and noise as dimensions; many average over curvature
         and over the edge of the data.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
 
     Returns
     -------
@@ -91,6 +89,7 @@ def mle(
     return Dimension("mle", dimension, error, local[rows.copy], curve)
 
 
+@complete_docstring(PARAMETERS)
 def two_nn(
     X: Any,
     *,
@@ -109,14 +108,10 @@ def two_nn(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     discard : float
         Share of the largest ratios to discard.
     n_neighbors : int
         Rows whose ratios are put together for the local estimates.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
 
     Returns
     -------

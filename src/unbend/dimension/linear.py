@@ -10,7 +10,8 @@ from scipy.special import ndtr, ndtri
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, row_chunks
 from unbend.dimension._rows import Rows, distinct_rows, generator
 from unbend.dimension._spectra import FAR, block_variances, near_products, nearest_centre
-from unbend.dimension.value import Curve, Dimension, whole_number_error
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, whole_number_error
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, PointSpace
 from unbend.neighbors.metrics.norms import PNorm
 from unbend.neighbors.space import centered_gram
@@ -33,6 +34,7 @@ CERTAIN = 8.0
 TINY = float(np.finfo(np.float64).tiny)
 
 
+@complete_docstring(PARAMETERS)
 def pca(
     X: Any,
     *,
@@ -51,12 +53,8 @@ def pca(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     threshold : float
         α. Small ones count noise, large ones leave out short directions.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows whose distances are decomposed where there are more than 2000.
 
@@ -161,6 +159,7 @@ def _near(away: FloatArray) -> BoolArray:
     return np.asarray(away <= FAR * np.median(away))
 
 
+@complete_docstring(PARAMETERS)
 def local_pca(
     X: Any,
     *,
@@ -183,8 +182,6 @@ def local_pca(
         are fewer rows.
     threshold : float
         α: directions with more than α times the largest variance are counted.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the neighbourhoods that are looked at where there are more than 2500 rows.
 

@@ -9,7 +9,8 @@ import numpy as np
 from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
 from unbend.dimension._rows import crowded, distinct_rows, generator, neighbor_distances
 from unbend.dimension._spectra import block_variances, nearest_centre
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, Space
 from unbend.validation.random_state import RandomState
 from unbend.validation.scalars import check_integer
@@ -41,6 +42,7 @@ class _Reading:
     scale: int
 
 
+@complete_docstring(PARAMETERS)
 def multiscale_svd(
     X: Any,
     *,
@@ -65,8 +67,6 @@ def multiscale_svd(
         local coordinates are found by classical scaling.
     n_centers : int
         Number of centres.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the centres.
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray
 from unbend.dimension._rows import Rows, crowded, distinct_rows, generator, neighbor_distances
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
 from unbend.validation.random_state import RandomState
 from unbend.validation.scalars import check_integer
@@ -23,6 +24,7 @@ RADII = 64
 REPEATS, REACH = 50, 0.5**0.5
 
 
+@complete_docstring(PARAMETERS)
 def capacity(
     X: Any,
     *,
@@ -40,12 +42,8 @@ def capacity(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     repeats : int
         Passes, at least two: their spread is part of the uncertainty.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows to begin with.
 

@@ -8,7 +8,8 @@ import numpy as np
 from unbend._kernels import kernels
 from unbend.arrays import TIED
 from unbend.dimension._rows import crowded, distinct_rows, generator
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
 from unbend.validation.random_state import RandomState
 from unbend.validation.scalars import check_integer
@@ -19,6 +20,7 @@ SHARES = np.append(np.geomspace(0.35, 0.8, 4), 1.0)
 NEIGHBORS = 10
 
 
+@complete_docstring(PARAMETERS)
 def entropic_graph(
     X: Any,
     *,
@@ -37,12 +39,8 @@ def entropic_graph(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     repeats : int
         Samples of each size.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the samples.
 

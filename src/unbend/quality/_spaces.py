@@ -16,6 +16,27 @@ from unbend.neighbors.point_space import TREE_COLUMNS
 from unbend.report import step
 from unbend.validation.arrays import check_rows, check_same_rows
 
+# Parameters that several measures share.
+PARAMETERS = {
+    "X": (
+        "array_like of shape (n, D) or (n, n), data frame or Space\n"
+        '    The data, or with ``metric="precomputed"`` their distances.'
+    ),
+    "embedding": "array_like of shape (n, d)\n    Its coordinates, in the same order.",
+    "metric": (
+        "str or callable\n"
+        "    Distance between rows of X: any metric of `unbend.neighbors`, a function of two\n"
+        '    rows, or "precomputed". On a curved surface geodesic distances define who is near.'
+    ),
+    "metric_params": "dict, optional\n    Parameters of the metric.",
+    "max_rows": (
+        "int, optional\n"
+        "    Above this number of rows, evaluate that many only, sampled without replacement.\n"
+        "    Their neighbours and ranks are those among all rows; `error` is the standard error."
+    ),
+    "random_state": "int\n    Seed of the sample of rows.",
+    "threads": "int\n    Threads; the result does not depend on it.",
+}
 # Bytes of approximate squared distances held at once.
 TILE_BYTES = 1 << 23
 # Seconds of counting between two calls of the progress callback.

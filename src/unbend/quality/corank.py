@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
+from unbend.docstrings import complete_docstring
 from unbend.memory import reserve
 from unbend.neighbors import MetricName, Space
-from unbend.quality._spaces import all_ranks, open_pair
+from unbend.quality._spaces import PARAMETERS, all_ranks, open_pair
 from unbend.quality.measure import Measure, mean_measure, sampled_rows
 from unbend.report import stage, step
 
@@ -99,6 +100,7 @@ class CoRanking:
         return float(self.q_nx[self.k_max - 1 :].mean())
 
 
+@complete_docstring(PARAMETERS)
 def coranking(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -117,17 +119,9 @@ def coranking(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric, metric_params
-        As in `trustworthiness`.
     max_rows : int or None
         Above this number of rows, look from that many drawn at random, at all others; the errors
         tell what that costs. None looks from all.
-    random_state : int
-        Seed of the drawing.
 
     Returns
     -------
@@ -177,6 +171,7 @@ def coranking(
     )
 
 
+@complete_docstring(PARAMETERS)
 def coranking_matrix(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -191,15 +186,6 @@ def coranking_matrix(
     and nothing elsewhere; below the diagonal are intrusions, above it extrusions. Look at it as
     a picture; for figures, `coranking` needs no n² numbers.
     Good is all weight near the diagonal. It cannot see lengths, only ranks.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric, metric_params
-        As in `trustworthiness`.
 
     Returns
     -------

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import PointSpace
-from unbend.quality._spaces import check_pair, nearest_others
+from unbend.quality._spaces import PARAMETERS, check_pair, nearest_others
 from unbend.quality.measure import (
     Measure,
     jackknifed,
@@ -20,6 +21,7 @@ from unbend.validation.scalars import check_neighbors
 FLAT = 1e-10
 
 
+@complete_docstring(PARAMETERS)
 def local_isometry_error(
     chart: ArrayLike,
     embedding: ArrayLike,
@@ -51,11 +53,6 @@ def local_isometry_error(
         Points from which each derivative is fitted, at least d.
     scaled : bool
         Whether one scale for all points is free.
-    max_rows : int, optional
-        Above this number of rows, look at that many drawn at random only; the `error` of the
-        result tells what that costs. Neighbours are still sought among all rows.
-    random_state : int
-        Seed of the drawing.
 
     Returns
     -------
@@ -92,6 +89,7 @@ def local_isometry_error(
     return Measure(float(measure), local, rows, jackknifed(without, n))
 
 
+@complete_docstring(PARAMETERS)
 def conformality_error(
     chart: ArrayLike,
     embedding: ArrayLike,
@@ -118,8 +116,6 @@ def conformality_error(
         The coordinates found, in the same order.
     n_neighbors : int
         Points from which each derivative is fitted, at least d.
-    max_rows, random_state
-        As in `local_isometry_error`.
 
     Returns
     -------
@@ -144,6 +140,7 @@ def conformality_error(
     return mean_measure(np.clip(1 - round_part, 0.0, 1.0), rows, n)
 
 
+@complete_docstring(PARAMETERS)
 def density_distortion(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -166,14 +163,8 @@ def density_distortion(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n.
-    max_rows, random_state
-        As in `local_isometry_error`.
 
     Returns
     -------
@@ -201,6 +192,7 @@ def density_distortion(
     return root_mean_square(local - local.mean(), rows, len(data))
 
 
+@complete_docstring(PARAMETERS)
 def noise_amplification(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -224,16 +216,10 @@ def noise_amplification(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         Points from which each derivative is fitted, at least d.
     scaled : bool
         Whether to divide by the mean squared stretch, so that units do not matter.
-    max_rows, random_state
-        As in `local_isometry_error`.
 
     Returns
     -------

@@ -4,14 +4,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import PointSpace
-from unbend.quality._spaces import check_points, nearest_others
+from unbend.quality._spaces import PARAMETERS, check_points, nearest_others
 from unbend.quality.measure import Measure, mean_measure, sampled_rows
 from unbend.report import stage
 from unbend.validation.arrays import check_labels, check_same_rows, real_array
 from unbend.validation.scalars import check_neighbors
 
 
+@complete_docstring(PARAMETERS)
 def neighborhood_hit(
     embedding: ArrayLike,
     labels: ArrayLike,
@@ -36,8 +38,6 @@ def neighborhood_hit(
         Classes, of any type that can be compared.
     n_neighbors : int
         Neighbours of each point, less than n.
-    max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------
@@ -66,6 +66,7 @@ def neighborhood_hit(
     return mean_measure(same.mean(axis=1), rows, n)
 
 
+@complete_docstring(PARAMETERS)
 def color_mixing(
     embedding: ArrayLike,
     values: ArrayLike,
@@ -97,8 +98,6 @@ def color_mixing(
         Numbers to colour by: true coordinates, angles, times.
     n_neighbors : int
         The number k, less than n.
-    max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------

@@ -10,8 +10,9 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import rankdata
 
 from unbend.arrays import TIED, FloatArray, IntArray, distinct_values
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
-from unbend.quality._spaces import open_pair, pair_distances
+from unbend.quality._spaces import PARAMETERS, open_pair, pair_distances
 from unbend.quality.measure import Measure, jackknifed, sampled_rows
 from unbend.validation.scalars import check_choice
 
@@ -41,6 +42,7 @@ class Shepard:
     embedded: FloatArray
 
 
+@complete_docstring(PARAMETERS)
 def shepard(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -61,17 +63,9 @@ def shepard(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric, metric_params
-        As in `trustworthiness`.
     max_rows : int or None
         Above this number of rows, use the pairs of that many drawn at random. The errors are
         those of the jackknife over rows. None uses all: the memory grows as n².
-    random_state : int
-        Seed of the drawing.
 
     Returns
     -------
@@ -113,6 +107,7 @@ def _correlation(before: FloatArray, after: FloatArray, rows: IntArray, n: int) 
     return Measure(value, local, rows, jackknife(terms, m, n, statistic))
 
 
+@complete_docstring(PARAMETERS)
 def stress(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -145,10 +140,6 @@ def stress(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     kind : str
         One of the kinds above.
     scaled : bool

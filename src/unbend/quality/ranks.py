@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, Space
-from unbend.quality._spaces import nearest_others, open_pair, ranks_of
+from unbend.quality._spaces import PARAMETERS, nearest_others, open_pair, ranks_of
 from unbend.quality.measure import Measure, mean_measure, sampled_rows
 from unbend.report import stage
 from unbend.validation.scalars import check_neighbors
 
 
+@complete_docstring(PARAMETERS)
 def trustworthiness(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -41,25 +43,8 @@ def trustworthiness(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n/2.
-    metric : str or callable
-        Distance between rows of X: any metric of `unbend.neighbors`, a function of two rows, or
-        "precomputed" if X holds distances. On a curved surface geodesic distances define who is
-        near.
-    metric_params : dict, optional
-        Parameters of the metric.
-    max_rows : int, optional
-        Above this number of rows, look from that many drawn at random only. Their neighbours
-        and ranks are still those among all rows; the `error` of the result tells the rest.
-    random_state : int
-        Seed of the drawing.
-    threads : int
-        Threads; the result does not depend on it.
 
     Returns
     -------
@@ -85,6 +70,7 @@ def trustworthiness(
     return _score(data, coordinates, n_neighbors, max_rows, random_state)
 
 
+@complete_docstring(PARAMETERS)
 def continuity(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -104,14 +90,8 @@ def continuity(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number of neighbours, less than n/2.
-    metric, metric_params, max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------
@@ -136,6 +116,7 @@ def continuity(
     return _score(coordinates, data, n_neighbors, max_rows, random_state)
 
 
+@complete_docstring(PARAMETERS)
 def mean_relative_rank_errors(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -162,14 +143,8 @@ def mean_relative_rank_errors(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n/2.
-    metric, metric_params, max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------
@@ -205,6 +180,7 @@ def mean_relative_rank_errors(
     return errors[0], errors[1]
 
 
+@complete_docstring(PARAMETERS)
 def neighborhood_preservation(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -228,14 +204,8 @@ def neighborhood_preservation(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number k, at most n − 2.
-    metric, metric_params, max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------

@@ -8,14 +8,16 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, open_space
-from unbend.quality._spaces import check_points, pair_distances
+from unbend.quality._spaces import PARAMETERS, check_points, pair_distances
 from unbend.quality.pairs import variation
 from unbend.validation.arrays import check_finite, check_same_rows, real_array
 from unbend.validation.distances import check_square
 from unbend.validation.scalars import check_integer
 
 
+@complete_docstring(PARAMETERS)
 def residual_variance(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -42,10 +44,6 @@ def residual_variance(
     ----------
     X : array_like of shape (n, D) or (n, n)
         The data, or with ``metric="precomputed"`` its distances, geodesic ones for example.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric, metric_params
-        As in `trustworthiness`.
     max_rows : int
         Above this number of rows, that many are used, evenly spaced.
 
