@@ -350,7 +350,7 @@ EXEMPT = {
             "random_columns",
             "random_matrix",
             "sketch_matrix",
-            "sketched",
+            "apply_sketch",
         )
     },
     **{
