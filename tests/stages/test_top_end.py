@@ -77,7 +77,7 @@ def test_the_kernel_of_points_is_that_of_their_distances(rng, n, columns, offset
     points = rng.normal(size=(n, columns)) + offset
     found, expected = PointGram.of(points), Gram(pairwise(points))
     slack = 64 * (n + columns) * EPS * np.square(pairwise(points)).max()
-    np.testing.assert_allclose(found.formed(), expected.formed(), 0, slack)
+    np.testing.assert_allclose(found.form(), expected.form(), 0, slack)
     np.testing.assert_allclose(found.trace, expected.trace, 0, n * slack)
     np.testing.assert_allclose(found.mean_squares, expected.mean_squares, 0, slack)
     vectors = rng.normal(size=(n, 2))
@@ -92,7 +92,7 @@ def test_what_is_formed_is_what_products_multiply_by(rng, n, lift, squared):
     distances = rng.uniform(size=(n, n))
     gram = Gram(distances + distances.T, Squares(squared=squared), lift)
     slack = 16 * n * EPS * (4 + lift)
-    np.testing.assert_allclose(gram.formed(), gram.operator() @ np.eye(n), 0, slack)
+    np.testing.assert_allclose(gram.form(), gram.operator() @ np.eye(n), 0, slack)
 
 
 @LAW
@@ -153,7 +153,7 @@ def test_the_report_tells_how_the_negative_share_was_found(n):
     assert by(euclidean) == ("Cholesky factorisation", 0.0)
     how, share = by(other)
     assert how == ("all eigenvalues" if n < 600 else "quadrature from 8 probes")
-    values = np.linalg.eigvalsh(Gram(other).formed())
+    values = np.linalg.eigvalsh(Gram(other).form())
     exact = -values[values < 0].sum() / np.abs(values).sum()
     assert share == pytest.approx(exact, rel=1e-9 if n < 600 else 0.3)
 
