@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
+from tests.loops import each
 from unbend.datasets import (
     SURFACES,
     Surface,
@@ -17,8 +18,8 @@ from unbend.datasets import (
 )
 
 
-@pytest.mark.parametrize("name", SURFACES)
-@pytest.mark.parametrize(
+@each("name", SURFACES)
+@each(
     ("options", "error", "words"),
     [
         ({"n": 0}, ValueError, "n=.* must be an integer of at least 1"),
@@ -41,7 +42,7 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
         SURFACES[name](**options)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "options", "error", "words"),
     [
         (swiss_roll, {"length": 0}, ValueError, "length=.* must be a number above 0"),

@@ -8,6 +8,7 @@ from sklearn.decomposition import KernelPCA as ScikitKernelPCA
 from sklearn.metrics import adjusted_rand_score
 
 import unbend
+from tests.loops import sampled
 from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
 from unbend.quality import procrustes, trustworthiness
 
@@ -31,7 +32,7 @@ def test_diffusion_turns_an_even_helix_into_a_circle(kind):
 
 
 # The default number of neighbours was chosen while looking at seeds below 100: not these.
-@pytest.mark.parametrize("seed", range(100, 106))
+@sampled("seed", range(100, 106))
 def test_laplace_beltrami_turns_a_random_helix_into_a_circle(seed):
     helix = unbend.datasets.toroidal_helix(2000, random_state=seed)
     assert roundness(unbend.DiffusionMaps().fit_transform(helix.points)) < 0.05

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.isotonic import IsotonicRegression
 
+from tests.loops import each
 from tests.stages.drawn import LAW, rngs
 from unbend import NonmetricMDS
 from unbend.mds import Interval, Monotone, Pairs, Ratio, Replicated, Stress1
@@ -66,8 +67,8 @@ TRANSFORMATIONS = {
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", TRANSFORMATIONS)
+@each("weighted", [False, True])
+@each("kind", TRANSFORMATIONS)
 def test_the_gradient_is_the_derivative_though_disparities_move(kind, weighted):
     rng = np.random.default_rng(2)
     values, x = rng.uniform(0, 1, 190), rng.normal(size=(20, 2))

@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import unbend
+from tests.loops import sampled
 from unbend.mds import Pairs
 from unbend.mds.initialization import classical_stress
 from unbend.neighbors import PointSpace
@@ -47,7 +48,7 @@ def test_more_than_a_thousand_rows_of_unequal_units_reach_the_stress_of_fewer():
     assert more.stress_ / fewer.stress_ == pytest.approx((1010 / 1000) ** 2, rel=0.05)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_rounding_moves_stress_by_no_more_than_its_unit(seed):
     rng = np.random.default_rng(seed)
     points, places = rng.normal(size=(200, 5)), rng.normal(size=(200, 2))

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 
+from tests.loops import each, sampled
 from unbend.datasets import (
     PICTURES,
     SURFACES,
@@ -65,7 +66,7 @@ def test_the_points_are_the_rows_of_each_picture_one_after_another(name):
 # The renderer
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_a_ray_meets_an_ellipsoid_on_its_surface_nearest_the_viewer(seed):
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=(3, 3))
@@ -156,9 +157,9 @@ def test_a_light_from_one_side_brightens_that_side(shape):
     assert excess[2] == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("shape", FIGURES)
-@pytest.mark.parametrize("base", [(0, 0, 0), (20, -10, 30), (-40, 25, -60)])
-@pytest.mark.parametrize("parameter", range(3))
+@each("shape", FIGURES)
+@each("base", [(0, 0, 0), (20, -10, 30), (-40, 25, -60)])
+@each("parameter", range(3))
 def test_the_distance_between_pictures_grows_in_proportion_to_a_small_angle(shape, base, parameter):
     def speed(step):
         moved = np.array(base, dtype=float)

@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from tests.loops import each
 from unbend.datasets import (
     PICTURES,
     Pictures,
@@ -14,8 +15,8 @@ from unbend.datasets import (
 )
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize(
+@each("name", PICTURES)
+@each(
     ("options", "error", "words"),
     [
         ({"n": 0}, ValueError, "n=.* must be an integer of at least 1"),
@@ -32,7 +33,7 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
         PICTURES[name](**options)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "options", "error", "words"),
     [
         (

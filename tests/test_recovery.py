@@ -9,6 +9,7 @@ from numpy.testing import assert_array_less
 from scipy.stats import spearmanr
 
 import unbend
+from tests.loops import each, sampled
 from unbend.datasets import SURFACES
 from unbend.quality import procrustes
 
@@ -98,7 +99,7 @@ def assert_says_whether_it_keeps_both_coordinates(method, n, noise, seed):
 
 
 @pytest.mark.parametrize("method", ["LTSA", "HessianLLE"])
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_noise_that_hides_a_coordinate_is_told_of(method, seed):
     clean, _, noisy = (
         assert_says_whether_it_keeps_both_coordinates(method, 10_000, noise, seed)
@@ -109,8 +110,8 @@ def test_noise_that_hides_a_coordinate_is_told_of(method, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["LLE", "LTSA", "HessianLLE"])
-@pytest.mark.parametrize("noise", [0.0, 0.01, 0.05, 0.1])
+@each("method", ["LLE", "LTSA", "HessianLLE"])
+@each("noise", [0.0, 0.01, 0.05, 0.1])
 def test_noise_on_a_hundred_thousand_points_is_told_of(method, noise):
     assert_says_whether_it_keeps_both_coordinates(method, 100_000, noise, 0)
 

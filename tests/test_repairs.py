@@ -6,6 +6,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
 from tests.conformance.cases import assert_clear
+from tests.loops import each
 from tests.oracles.neighbors import nearest, union_graph
 from unbend import ClassicalMDS, Fat, Isomap, KernelPCA, Nystrom
 from unbend.datasets import s_curve
@@ -18,8 +19,8 @@ EXACT = ["auto", "dense", "lanczos"]
 WRAPPED = [Fat("prat", 40), Fat("gat", 40), Fat("irat", 40)]
 COLUMNS = [Nystrom(30), Fat("irat", 30, columns_only=True)]
 REPAIRS = [None, "additive_constant", "spectrum_shift"]
-over_repairs = pytest.mark.parametrize("repair", REPAIRS)
-over_solvers = pytest.mark.parametrize("solver", EXACT + WRAPPED + COLUMNS, ids=repr)
+over_repairs = each("repair", REPAIRS)
+over_solvers = each("solver", EXACT + WRAPPED + COLUMNS)
 
 
 def bent():
@@ -80,7 +81,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 @over_repairs
 @over_solvers
 def test_coordinates_are_those_of_the_dense_matrix_and_continuous_or_refused(case, repair, solver):
@@ -109,14 +110,13 @@ def test_all_columns_give_the_dense_result(case, solver):
 
 
 @over_solvers
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         ClassicalMDS(metric="kernel"),
         ClassicalMDS(metric="kernel", repair="spectrum_shift"),
         KernelPCA(kernel="precomputed"),
     ],
-    ids=repr,
 )
 def test_given_similarities_are_continuous_at_fitted_rows(model, solver):
     kernel = POINTS @ POINTS.T + 0.1 * np.cos(bent())

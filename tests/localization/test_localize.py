@@ -6,14 +6,15 @@ from scipy.sparse import block_diag, csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from tests.loops import each, sampled
 from unbend.localization import Springs
 from unbend.localization.multistart import reweight
 from unbend.localization.springs import relative_weights
 from unbend.mvu import graph_edges
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("dim", [1, 2, 3])
+@each("seed", range(4), keep=1)
+@each("dim", [1, 2, 3])
 def test_exact_distances_give_exact_positions(dim, seed):
     points = np.random.default_rng(seed).random((80, dim))
     distances = np.linalg.norm(points[:, None] - points, axis=2)
@@ -78,7 +79,7 @@ def test_sensors_held_by_too_few_distances_are_told():
     assert np.linalg.norm(found.positions[40] - found.positions[0]) == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("noise", [0.02, 0.1])
+@sampled("noise", [0.02, 0.1])
 def test_the_expected_error_is_that_of_the_truth_and_so_is_the_noise(noise):
     ratios = []
     for seed in range(5):

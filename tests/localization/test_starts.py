@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from tests.loops import sampled
 from unbend.localization.multistart import equivalent_layouts, rival_distances
 from unbend.localization.patches import from_patches, local_maps
 from unbend.localization.springs import Springs, relative_weights
@@ -13,7 +14,7 @@ from unbend.mvu import graph_edges
 
 
 @pytest.mark.parametrize("shape", ["square", "C", "hole"])
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_exact_distances_give_the_truth_and_maps_come_near(shape, seed):
     truth = places(200, seed, shape)
     graph = network(truth, 16, 0.0, seed)
@@ -36,6 +37,7 @@ def test_every_map_keeps_the_exact_distances_of_its_sensors():
             assert rigid_error(truth[members[kept]], found[kept]) < 0.02
 
 
+@pytest.mark.slow
 def test_cs_are_closed_where_shortest_paths_opened_them():
     """Paths around the gap make the ends of a C too far apart; maps do not see the gap."""
     errors = []

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-LAW = settings(max_examples=25, deadline=None)
+LAW = settings()  # of the profile: see tests/conftest.py
 rngs = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 SPECTRA = {
     "gap": lambda p: np.where(np.arange(p) < (p + 1) // 2, 1.0, 1e-3) * np.linspace(2, 1, p),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import unbend
+from tests.loops import each
 from tests.oracles.embeddings import classical_mds, subspace_angle
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import quality
@@ -198,7 +199,7 @@ def test_a_number_of_columns_that_is_none_is_refused(m):
         Nystrom(m)
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         unbend.ClassicalMDS(eigen_solver=unbend.Nystrom(10)),
@@ -208,7 +209,7 @@ def test_a_number_of_columns_that_is_none_is_refused(m):
         ),
     ],
 )
-@pytest.mark.parametrize("distinct", [1, 2])
+@each("distinct", [1, 2])
 def test_duplicate_rows_have_fewer_coordinates_by_columns_too(model, distinct):
     points = np.repeat(np.random.default_rng(0).normal(size=(distinct, 3)), 50 // distinct, axis=0)
     with pytest.warns(UserWarning, match=f"only {distinct - 1} positive eigenvalues"):

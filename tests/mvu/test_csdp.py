@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
+from tests.loops import each
 from tests.mvu.csdp import variance, variance_in_span
 from tests.mvu.graphs import of_points
 from unbend.datasets import SURFACES
@@ -17,7 +18,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("csdp") is None, reason="CSDP (coinor-csdp) is not installed"),
 ]
-SURFACE = pytest.mark.parametrize("surface", ["swiss_roll", "s_curve", "punched_sphere"])
+SURFACE = each("surface", ["swiss_roll", "s_curve", "punched_sphere"])
 
 
 @pytest.mark.parametrize("n", [40, 100])
@@ -39,8 +40,8 @@ def test_springs_have_the_objective_that_csdp_finds(surface, tmp_path):
     assert variance(edges, tmp_path, kappa) == pytest.approx(proof.lower, rel=1e-4)
 
 
-@pytest.mark.parametrize("columns", [4, 9])
-@pytest.mark.parametrize("span", ["smooth", "random"])
+@each("columns", [4, 9])
+@each("span", ["smooth", "random"])
 @SURFACE
 def test_bounds_within_a_span_enclose_what_csdp_finds(surface, span, columns, tmp_path):
     edges = of_points(SURFACES[surface](60, random_state=0).points, 5)

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import unbend
+from tests.loops import each, sampled
 from tests.mvu.graphs import cycle, lengths, of_points, path
 from unbend.datasets import s_curve, swiss_roll
 from unbend.methods.landmark_mvu import smoothest, written_by
@@ -67,7 +68,7 @@ def test_rows_that_write_only_each_other_lie_among_their_neighbours_in_the_graph
     np.testing.assert_allclose(columns[3:], np.tile([0.0, 1.0], (3, 1)), atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_the_books_roll_of_2000_points_and_61_landmarks_is_unrolled(seed):
     roll = swiss_roll(2000, random_state=seed)
     mvu = unbend.LandmarkMVU(
@@ -100,7 +101,7 @@ def test_too_few_landmarks_are_refused():
         unbend.LandmarkMVU(n_landmarks=3).fit(s_curve(60, random_state=0).points)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 @pytest.mark.parametrize("basis", ["weights", "laplacian"])
 def test_no_kernel_of_the_span_that_keeps_the_bounds_has_more_variance(basis, seed):
     edges = of_points(s_curve(120, random_state=seed).points, 6)
@@ -174,15 +175,14 @@ SPACINGS = {
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("spacing", SPACINGS)
-@pytest.mark.parametrize(
+@each("spacing", SPACINGS)
+@each(
     "options",
     [
         {"n_landmarks": 60, "n_neighbors": 2, "n_components": 3, "basis": "laplacian"},
         {"n_landmarks": 10, "n_neighbors": 20, "basis": "laplacian"},
         {"n_landmarks": 30, "n_neighbors": 3},
     ],
-    ids=str,
 )
 def test_equal_lengths_on_a_line_are_found_or_given_up_in_a_bounded_number_of_steps(
     spacing, options

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.loops import sampled
 from tests.mvu.graphs import cycle, of_points, path, plain_bounds, star
 from unbend.datasets import swiss_roll
 from unbend.mvu import Inequality, Soft, certificate, certify, unfold
@@ -52,14 +53,14 @@ def test_a_grid_with_diagonals_stays_flat():
     assert found.certificate.lower == pytest.approx(spread, rel=0.02)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_the_data_themselves_are_never_better(seed):
     surface = swiss_roll(80, random_state=seed).points
     found = unfold(of_points(surface, 5))
     assert found.certificate.lower > float(np.square(surface - surface.mean(axis=0)).sum())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_bounds_hold_in_plain_numpy(seed):
     edges = roll(70, seed=seed)
     found = unfold(edges)
@@ -99,7 +100,7 @@ def test_equal_lengths_are_kept_better_the_stiffer_the_springs():
     assert np.all(np.diff(residuals) < 0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@sampled("seed", range(4))
 def test_any_tensions_bound_any_coordinates(seed):
     # Weak duality, for a pair that no solver made: above and below the sparse proof's threshold.
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import each
 
 RNG = np.random.default_rng(0)
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -84,8 +85,8 @@ def test_only_figures_are_saved_and_interactive_ones_as_pages(tmp_path):
         unbend.plot.save(unbend.plot.interactive(RNG.normal(size=(9, 2))), tmp_path / "a.png")
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 5])
-@pytest.mark.parametrize("color", ["none", "label", "value", "chart"])
+@each("width", [1, 2, 3, 5])
+@each("color", ["none", "label", "value", "chart"])
 def test_a_page_asks_nothing_of_the_network_and_holds_the_points(tmp_path, width, color):
     points = RNG.normal(size=(30, width))
     given = {

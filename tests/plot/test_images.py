@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import each
 from tests.plot.drawn import same_points
 from unbend.plot.image_plots import non_overlapping
 from unbend.plot.style import drawing_order
@@ -194,8 +195,8 @@ def one_by_one(points, box):
     return np.sort(chosen)
 
 
-@pytest.mark.parametrize("side", [1e-4, 0.02, 0.3, 9.0])
-@pytest.mark.parametrize("draw", ["normal", "standard_cauchy", "whole"])
+@each("side", [1e-4, 0.02, 0.3, 9.0])
+@each("draw", ["normal", "standard_cauchy", "whole"])
 def test_the_cells_of_a_grid_leave_out_what_overlaps_and_nothing_else(side, draw):
     rng = np.random.default_rng(0)
     for n in (1, 2, 4000):

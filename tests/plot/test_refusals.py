@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 from scipy.sparse import csr_array
 
 import unbend
+from tests.loops import each
 
 PLANE = np.random.default_rng(0).normal(size=(20, 2))
 
 
-@pytest.mark.parametrize("draw", ["scatter", "interactive"])
-@pytest.mark.parametrize(
+@each("draw", ["scatter", "interactive"])
+@each(
     ("embedding", "options", "error", "sentence"),
     [
         (np.where(np.arange(40).reshape(20, 2) == 7, np.nan, 1.0), {}, ValueError, "nan in row 3"),
@@ -61,7 +62,7 @@ def test_axes_must_suit_the_number_of_columns():
         unbend.plot.scatter(PLANE, ax="left")
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "sentence"),
     [
         (lambda: unbend.plot.spectrum(unbend.RandomProjection()), ValueError, "no eigenvalues"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW, lattice, random_graph, rngs, sparse
 from tests.stages.searches import (
     assert_same,
@@ -81,7 +82,7 @@ def assert_lists(found, squares, itself):
     assert_same(found, (keys, indices))
 
 
-@pytest.mark.parametrize("tiles", range(1, 12))
+@each("tiles", range(1, 12))
 def test_rounds_pair_all_tiles_once_and_none_twice_at_a_time(tiles):
     rounds = list(brute_force._rounds(tiles))
     for pairs in rounds:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import sampled
 from tests.oracles import embeddings as oracle
 from tests.oracles.kernels import isomap_kernel
 from tests.oracles.neighbors import nearest, pairwise, shortest_paths, union_graph
@@ -93,7 +94,7 @@ def shifted_kernel(distances, shift):
 
 
 @pytest.mark.parametrize("n", [12, 60, 230])
-@pytest.mark.parametrize("seed", range(2))
+@sampled("seed", range(2))
 def test_the_shift_is_the_least_that_makes_the_kernel_semidefinite(n, seed):
     distances = dissimilarities(np.random.default_rng(seed), n)
     gram = Gram(distances).repair("additive_constant")
@@ -182,7 +183,7 @@ def test_the_negative_share_of_few_rows_is_exact(rng, n):
     assert negative_share(euclidean, solve(euclidean.problem(), 1), rng) <= 16 * n * EPS
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_the_negative_share_of_many_rows_is_close(seed):
     points = swiss_roll(1500, random_state=seed).points
     distances = geodesics(undirected(PointSpace(points).nearest(8)).lengths)

@@ -1,18 +1,18 @@
 """Every named distance is what its definition says, and is a distance."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW, rngs
 from tests.stages.metrics import CASES, COLUMNS, TRIANGLES
 from tests.stages.searches import by_sorting
 from unbend.neighbors import METRICS, PointSpace, describe_parameters
 
 # The oracles take their time.
-FEW = settings(max_examples=5, deadline=None)
-every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+FEW = settings(max_examples=settings().max_examples // 4)
+every_case = each("case", CASES.values())
 FIXED = {"shape", "w", "M", "B", "V", "VI", "weights"}
 ANY_COLUMNS = [name for name, case in CASES.items() if not set(case.params) & FIXED]
 
@@ -56,7 +56,7 @@ def test_distances_are_symmetric_and_zero_on_the_same_row(case, rng):
     np.testing.assert_array_equal(distances, distances.T)
 
 
-@pytest.mark.parametrize("case", [CASES[name] for name in TRIANGLES], ids=TRIANGLES)
+@each("case", [CASES[name] for name in TRIANGLES])
 @LAW
 @given(rngs)
 def test_no_way_round_is_shorter(case, rng):
@@ -96,7 +96,7 @@ def test_a_radius_finds_all_that_brute_force_finds(case, rng):
     np.testing.assert_array_equal(found, (truth <= radius) & ~np.eye(12, dtype=bool))
 
 
-@pytest.mark.parametrize("case", [CASES[name] for name in ANY_COLUMNS], ids=ANY_COLUMNS)
+@each("case", [CASES[name] for name in ANY_COLUMNS])
 def test_few_columns_go_through_a_tree_with_the_same_neighbours(case):
     """The other laws have enough columns for matrix products, and some maps keep few of them."""
     points = np.random.default_rng(0).normal(size=(300, 8)) + 0.5

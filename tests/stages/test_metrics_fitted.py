@@ -9,6 +9,7 @@ import pytest
 
 import unbend
 from tests.conformance.cases import refused
+from tests.loops import each
 from unbend.neighbors import METRICS, Metric, PointSpace
 
 SHAPE = (4, 6)
@@ -26,7 +27,7 @@ FITTED = {
     "phase difference pictures": ("fourier_phase_difference", PICTURES),
     "wavelet pictures": ("wavelet", {**PICTURES, "level": 2, "keep": 2, "wavelet": "haar"}),
 }
-every_metric = pytest.mark.parametrize(("metric", "params"), FITTED.values(), ids=FITTED)
+every_metric = each(("metric", "params"), FITTED.values())
 
 
 def bumps(n=80, seed=0):
@@ -44,7 +45,7 @@ def fitted(method, metric, params, rows, **options):
 
 
 @every_metric
-@pytest.mark.parametrize("method", [unbend.Isomap, unbend.LTSA, unbend.ClassicalMDS])
+@each("method", [unbend.Isomap, unbend.LTSA, unbend.ClassicalMDS])
 def test_fitted_rows_are_placed_where_they_are(method, metric, params):
     rows = bumps()
     model = fitted(method, metric, params, rows)
@@ -143,8 +144,8 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("what", MISTAKES)
-@pytest.mark.parametrize("method", [unbend.Isomap, unbend.ClassicalMDS])
+@each("what", MISTAKES)
+@each("method", [unbend.Isomap, unbend.ClassicalMDS])
 def test_mistakes_are_answered_by_one_sentence(method, what):
     metric, params, words = MISTAKES[what]
     refused(lambda: method(metric=metric, metric_params=params).fit(bumps()), *words)

@@ -155,7 +155,7 @@ def test_progress_goes_through_the_stages_in_order_and_never_back(make):
 
 
 @every_method
-@settings(LAW, max_examples=6)
+@settings(max_examples=LAW.max_examples // 4)
 @given(when=st.integers(0, 10))
 def test_a_cancelled_fit_stops_at_once_and_changes_nothing(make, when):
     estimator = make().fit(POINTS[:200])

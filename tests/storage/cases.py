@@ -174,3 +174,16 @@ CASES = [
     )
     for case in cases()
 ]  # fmt: skip
+
+
+def representative() -> set[str]:
+    """Name the first case of every kind, and the first of every method."""
+    seen: set[Any] = set()
+    names = set()
+    for case in CASES:
+        of, _, kind = case.name.partition("-")
+        keys = {case.method, kind or of} if of == case.method.__name__ else {case.name}
+        if keys - seen:
+            names.add(case.name)
+        seen |= keys
+    return names

@@ -69,7 +69,7 @@ def landmarks_of_space(how: str, count: int, space: Space, rng: np.random.Genera
 
 
 def _farthest(count: int, space: Space, rng: np.random.Generator) -> IntArray:
-    """Rows of a space, each farthest from those before; equal rows only if no others are left."""
+    """Rows of a space, each farthest from those before; duplicates only if no others are left."""
     chosen = np.empty(count, dtype=np.intp)
     nearest = np.full(space.n, np.inf)
     chosen[0] = rng.integers(space.n)

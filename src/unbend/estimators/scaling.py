@@ -53,7 +53,7 @@ GIVEN = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (
 
 
 class Shepard(NamedTuple):
-    """Shepard diagram, one entry a known pair: what was given, what it became, what was found."""
+    """Shepard diagram, one entry per known pair."""
 
     dissimilarities: FloatArray
     disparities: FloatArray
@@ -61,7 +61,7 @@ class Shepard(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """Stress of the fit and of fits to the same dissimilarities dealt to random pairs."""
+    """Stress of the fit and of fits to the same dissimilarities, permuted."""
 
     stress: float
     random: FloatArray
@@ -125,7 +125,7 @@ class Scaling(Embedding):
         None,
         Choice("clean"),
         NOTHING,
-        help="What to do about given distances that are none: None refuses them; 'clean' averages "
+        help="How to handle invalid distances: None refuses them; 'clean' averages "
         "both directions and sets the diagonal and negative entries to zero.",
     )
     init: Any = param(
@@ -315,7 +315,7 @@ class Scaling(Embedding):
         """Return what the distances of the embedding are compared with."""
 
     def permutation_baseline(self, n_permutations: int = 10) -> Baseline:
-        """Compare the stress with that of random data: the dissimilarities, shuffled anew.
+        """Compare the stress with that of permuted dissimilarities.
 
         Parameters
         ----------
@@ -420,7 +420,7 @@ class MultiScaling(Embedding):
         matrices = matrices_of(X)
         if len(matrices) != len(self._points):
             raise ValueError(
-                f"new rows need one matrix for each of the {len(self._points)} fitted ones and "
+                f"new samples need one matrix for each of the {len(self._points)} fitted ones and "
                 f"there are {len(matrices)}"
             )
         rows = [
@@ -428,7 +428,7 @@ class MultiScaling(Embedding):
             for matrix, points in zip(matrices, self._points, strict=True)
         ]
         if len({row.shape for row in rows}) > 1:
-            raise ValueError("new rows must be as many in every matrix")
+            raise ValueError("new samples must be as many in every matrix")
         return np.stack(rows)
 
 

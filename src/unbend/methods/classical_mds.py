@@ -31,8 +31,8 @@ class ClassicalMDS(GramEmbedding):
     The coordinates are the top eigenvectors of the Gram matrix K = −½ H D² H, scaled by √λ. On
     Euclidean distances of points they are the principal components, exactly.
 
-    Distances that are not Euclidean give negative eigenvalues: these are dropped, and
-    `negative_share_` tells how much that is.
+    Distances that are not Euclidean give negative eigenvalues, which are dropped:
+    `negative_share_` is their share.
 
     Attributes
     ----------
@@ -49,8 +49,6 @@ class ClassicalMDS(GramEmbedding):
     landmarks_ : array (m,)
         The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
         which the two numbers above are then estimated.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

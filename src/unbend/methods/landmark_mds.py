@@ -36,7 +36,7 @@ class LandmarkMDS(Embedding):
     """Landmark multidimensional scaling: classical scaling from the distances to a few rows.
 
     Only the distances of all rows to m landmarks are computed, a block at a time, so time and
-    memory grow with n·m and n: a million rows are no trouble. `variant="landmark"` scales the
+    memory grow with n·m and n, which scales to a million rows. `variant="landmark"` scales the
     landmarks and places every row from them by Nyström's formula; "pivot" takes the singular
     vectors of all n × m distances, which averages over more of them. Both are classical scaling
     itself where every row is a landmark.
@@ -49,8 +49,6 @@ class LandmarkMDS(Embedding):
         Squared lengths of the coordinates: about the eigenvalues of the whole kernel.
     landmarks_ : array (m,)
         The landmarks, as rows.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -49,31 +49,10 @@ class LandmarkMVU(UnfoldingEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, in the units of the data.
-    eigenvalues_ : array (n_components,)
-        Top eigenvalues of the kernel.
-    kernel_ : array (n, r)
-        Factor F of the kernel, K = FF', of the distinct rows (of the first part, where there are
-        several), in principal axes.
     landmarks_ : array (m,)
-        The landmarks, as rows of the distinct fitted rows (of the first part, where several);
+        The landmarks, as rows of the distinct fitted rows (of the largest component, where each
+        is embedded separately);
         empty where eigenvectors take their place.
-    dimension_ : int
-        Where the eigenvalues of the kernel fall most steeply.
-    lower_bound_ : float
-        Variance that the kernel has, less the price of springs.
-    upper_bound_ : float
-        Proved: no kernel Q L Q' has more.
-    gap_ : float
-        (upper − lower)/abs(upper).
-    edge_residual_ : float
-        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
-    status_ : str
-        'certified' if the gap is at most `tol`, of every part where there are several, else 'not
-        certified'. Bounds, gap and residual are those of the largest component.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -38,8 +38,6 @@ class MetricMDS(Scaling):
         Share of each object in the stress.
     n_iter_ : int
         Iterations taken.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -58,8 +58,6 @@ class NonmetricMDS(Scaling):
         Share of each object in the squared stress.
     n_iter_ : int
         Iterations taken.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -127,7 +125,7 @@ class NonmetricMDS(Scaling):
         steps = len(np.unique(targets.round(6 - int(np.log10(max(targets.max(), 1e-300))))))
         if self.transformation == "monotone" and steps < FEW_STEPS < len(distances) / 10:
             warn(
-                f"the disparities have only {steps} different values: the solution is degenerate, "
+                f"The disparities have only {steps} different values: the solution is degenerate, "
                 "for example two clusters that fell into points; use transformation='interval'"
             )
 

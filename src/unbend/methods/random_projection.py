@@ -54,8 +54,6 @@ class RandomProjection(Embedding):
         `mean`, `largest`, and `within`, the share that lies in 1 ± eps.
     bound_ : int
         The Johnson–Lindenstrauss bound for these rows, `eps` and `beta`.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -76,7 +74,7 @@ class RandomProjection(Embedding):
         2,
         Integer(1),
         Choice("auto"),
-        help="Number of coordinates; 'auto' takes `bound_`.",
+        help="Embedding dimension; 'auto' takes `bound_`.",
         kw_only=False,
     )
     kind: Any = param(
@@ -129,16 +127,16 @@ class RandomProjection(Embedding):
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":
-        """Draw a projection for rows that come some at a time; memory is for one batch.
+        """Draw a projection incrementally, in memory for one batch.
 
         The result is that of `fit` on all rows, up to rounding, but `embedding_` has no rows: use
-        `transform` on each batch. The batches are gone through twice, once more with `svd`, and
+        `transform` on each batch. The batches are read twice, once more with `svd`, and
         more often if the pairs for `distortion_` need more than a quarter of a gigabyte.
 
         Parameters
         ----------
         batches : iterable of arrays (m, n_features)
-            Can be gone through again, as a list or `unbend.io.batches`; sizes may differ.
+            Can be read again, such as a list or `unbend.io.batches`; sizes may differ.
 
         Returns
         -------

@@ -41,8 +41,6 @@ class ReplicatedMDS(MultiScaling):
         The stress at the start and after every iteration.
     curves_ : list of callables
         What each matrix's dissimilarities became.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

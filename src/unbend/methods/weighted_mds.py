@@ -29,7 +29,7 @@ class LeastSquares:
     mean_squares: FloatArray
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         if np.isnan(new).any():
             raise ValueError(
                 "WeightedMDS needs all distances of new rows and some are NaN: fill them in, or "
@@ -66,8 +66,6 @@ class WeightedMDS(MultiScaling):
         Share of each matrix's squared scalar products that the model accounts for.
     history_ : array
         Mean share not accounted for, after every iteration.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -100,7 +98,7 @@ class WeightedMDS(MultiScaling):
             distances = np.stack([one.pairs.square() for one in given])
             products = centered_gram(distances)
             if k == 1:
-                warn("one matrix does not fix the axes: WeightedMDS needs two or more to do so")
+                warn("One matrix does not determine the axes. Pass two or more to WeightedMDS.")
         with stage("stress"):
             rng = generator(self.random_state)
             tol = 1e-9 if self.tol == "auto" else self.tol

@@ -16,7 +16,7 @@ from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 from unbend.storage.damage import Damaged
 
 _WHERE = {
-    "Affinity": "graphs.diffusion",
+    "Affinity": "graphs.weights",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
