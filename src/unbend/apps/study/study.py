@@ -252,7 +252,7 @@ def classes_of(label: Any) -> Any:
     if label is None:
         return None
     colors = coloring(label, len(label))
-    return np.array(colors.shown) if isinstance(colors, Labels) else None
+    return np.array(colors.text) if isinstance(colors, Labels) else None
 
 
 def _raw(source: Any, roles: Roles, array: str | None, separator: str | None) -> tuple[Table, str]:
