@@ -177,7 +177,7 @@ def test_a_bare_graph_tells_only_of_its_connection():
 def test_questions_that_cannot_be_answered_are_refused():
     points = np.arange(12.0).reshape(6, 2)
     for call, words in [
-        (lambda: consistency(points, 0), "positive whole number"),
+        (lambda: consistency(points, 0), "positive integer"),
         (lambda: consistency(points, 1, 6), "between 1 and 5"),
         (lambda: consistency(points * np.nan, 1, 2), "finite numbers"),
         (lambda: consistency(np.zeros((6, 2)), 1, 2), "distinct points"),

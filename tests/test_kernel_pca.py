@@ -183,7 +183,7 @@ def test_values_that_we_do_not_compute_ourselves_are_judged_by_their_digits(give
 
 
 def test_rows_that_are_all_equal_are_no_loss_of_digits():
-    with pytest.warns(UserWarning, match="only 0 eigenvalues are positive"):
+    with pytest.warns(UserWarning, match="only 0 positive eigenvalues"):
         model = KernelPCA(kernel="poly", gamma=1.0).fit(np.full((6, 3), 1e8))
     assert not model.embedding_.any()
 

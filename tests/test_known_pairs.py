@@ -80,9 +80,9 @@ def test_a_sparse_matrix_gives_what_the_dense_one_does(loss, solver):
 @pytest.mark.parametrize("transformation", ["monotone", "interval", "ratio"])
 def test_a_sparse_matrix_gives_what_the_dense_one_does_by_order(transformation):
     options = {"transformation": transformation, "max_iter": 5}
-    with pytest.warns(UserWarning, match="still falling"):
+    with pytest.warns(UserWarning, match="did not converge"):
         few = scaled(NonmetricMDS, **options).fit(SPARSE)
-    with pytest.warns(UserWarning, match="still falling"):
+    with pytest.warns(UserWarning, match="did not converge"):
         whole = scaled(NonmetricMDS, **options).fit(DENSE)
     np.testing.assert_allclose(few.history_, whole.history_, rtol=1e-9)
 

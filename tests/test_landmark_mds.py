@@ -149,7 +149,7 @@ def test_warns_when_distances_do_not_resolve_a_coordinate(variant, across):
     rng = np.random.default_rng(0)
     # A line, and a strip 1e8 times as long as it is wide: squared distances do not show its width.
     points = np.c_[rng.normal(0, 1e8, 400), across * rng.normal(size=400)]
-    with pytest.warns(UserWarning, match="only 1 eigenvalues are positive"):
+    with pytest.warns(UserWarning, match="only 1 positive eigenvalues"):
         model = unbend.LandmarkMDS(variant=variant).fit(points)
     np.testing.assert_array_equal(model.embedding_[:, 1], 0.0)
     np.testing.assert_allclose(model.embedding_[:, 0].std(), points[:, 0].std(), rtol=1e-12)

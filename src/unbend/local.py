@@ -57,7 +57,7 @@ def _nonnegative_weights(gram: FloatArray) -> FloatArray:
 def affine_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatArray:
     """Orthonormal bases [1/√s, tangent coordinates] of each neighbourhood, (m, s, 1 + d).
 
-    Tangent coordinates are the leading left singular vectors of the centred points; where the
+    Tangent coordinates are the leading left singular vectors of the centered points; where the
     points span fewer than d directions the missing columns are zero. LTSA's blocks are I − GG'
     (Zhang and Zha, 2004): they vanish exactly on constants and on the tangent coordinates.
 

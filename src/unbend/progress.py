@@ -35,7 +35,7 @@ Callback = Callable[[Progress], object]
 # How kernels report the work done and the work there is; stops them by raising.
 Poll = Callable[[int, int], None]
 
-_callback: ContextVar[Callback | None] = ContextVar("unbend_callback", default=None)
+callback_var: ContextVar[Callback | None] = ContextVar("unbend_callback", default=None)
 
 
 @contextmanager
@@ -58,16 +58,16 @@ def monitoring(callback: Callback) -> Iterator[None]:
     ...
     unbend.progress.Cancelled: cancelled in stage 'neighbors'
     """
-    token = _callback.set(callback)
+    token = callback_var.set(callback)
     try:
         yield
     finally:
-        _callback.reset(token)
+        callback_var.reset(token)
 
 
 def watcher() -> Callback | None:
     """Return the callback that is told of progress here, if there is one."""
-    return _callback.get()
+    return callback_var.get()
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def spoken(seconds: float) -> str:
 
 def advance(stage: str, done: int, total: int) -> None:
     """Tell the callback, if there is one, and stop if it says so."""
-    callback = _callback.get()
+    callback = callback_var.get()
     if callback is not None:
         answer = callback(Progress(stage, done, total))
         if isinstance(answer, bool | np.bool_) and not answer:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.progress import advance
+from unbend.progress import advance, callback_var
 
 Fact = str | int | float | bool | list[float] | None
 
@@ -146,9 +146,11 @@ def stage(name: str) -> Iterator[Stage]:
     token = _stage.set(record)
     start = time.perf_counter()
     try:
-        advance(name, 0, 1)
+        if callback_var.get() is not None:
+            advance(name, 0, 1)
         yield record
-        advance(name, 1, 1)
+        if callback_var.get() is not None:
+            advance(name, 1, 1)
     finally:
         record.seconds = time.perf_counter() - start
         _stage.reset(token)
@@ -172,7 +174,7 @@ def note_bytes(size: int) -> None:
 def step(done: int, total: int) -> None:
     """Report progress within the running stage."""
     record = _stage.get()
-    if record is not None:
+    if record is not None and callback_var.get() is not None:
         advance(record.name, done, total)
 
 

@@ -71,7 +71,7 @@ def gap(points: np.ndarray, labels: np.ndarray) -> float:
 
 def determined(fitted: Any) -> bool:
     """Whether the method did not itself say that its coordinates mean nothing."""
-    return not any("not determined" in warning for warning in fitted.report_.warnings)
+    return not any("embedding is not unique" in warning for warning in fitted.report_.warnings)
 
 
 def assert_same_parts(first: Any, second: Any) -> None:

@@ -182,7 +182,7 @@ def test_ties_everywhere_are_no_trouble(method: type, data: np.ndarray) -> None:
     d = min(2, data.shape[1])
     fitted = answered(lambda: method(n_components=d).fit(data))
     assert fitted is not None
-    for name in ("residual_variance_", "negative_share_", "repeated_"):
+    for name in ("residual_variance_", "negative_share_", "redundancy_"):
         assert np.all(np.isfinite(getattr(fitted, name, 0.0)))
 
 

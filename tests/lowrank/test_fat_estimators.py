@@ -141,11 +141,11 @@ def test_columns_of_given_matrices_are_enough_for_their_rank(metric):
 
 
 def test_a_repair_needs_all_geodesics_and_says_so():
-    model = unbend.Isomap(repair="lift", eigen_solver=Nystrom(20))
-    with pytest.raises(ValueError, match="repair='lift' needs all geodesics"):
+    model = unbend.Isomap(repair="spectrum_shift", eigen_solver=Nystrom(20))
+    with pytest.raises(ValueError, match="repair='spectrum_shift' needs all geodesics"):
         model.fit(s_curve(200, random_state=0).points)
 
 
 def test_too_few_columns_are_refused():
-    with pytest.raises(ValueError, match="too little for 3 vectors"):
+    with pytest.raises(ValueError, match="fewer columns than the 3 vectors"):
         unbend.Isomap(n_components=3, eigen_solver=Nystrom(2)).fit(s_curve(200).points)

@@ -8,7 +8,8 @@ from sklearn.cluster import KMeans
 
 from tests.loops import sampled
 from tests.oracles.embeddings import subspace_angle
-from unbend.gram.similarities import GaussianSimilarities, SimilarityColumns
+from unbend.gram.columns import SimilarityColumns
+from unbend.gram.kernels import GaussianSimilarities
 from unbend.gram.spectral import spectral_columns
 
 

@@ -19,8 +19,8 @@ from tests.stages.drawn import EPS, LAW, rngs
 from unbend import _kernels
 from unbend._kernels import kernels, reference
 from unbend.eigen import Auto, solve
-from unbend.eigen.factor import NotPositiveDefinite, analyse
 from unbend.eigen.problem import SpectralProblem
+from unbend.eigen.shift_invert import NotPositiveDefinite, analyse
 from unbend.graphs import adjacency, laplacian, symmetrize, weigh
 from unbend.neighbors import PointSpace
 

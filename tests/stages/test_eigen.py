@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from tests.loops import each
 from tests.oracles.embeddings import perpendicular, subspace_angle
 from tests.stages.drawn import EPS, LAW, rngs
-from unbend.eigen import Auto, Dense, Lanczos, ShiftInvert, auto, solve
+from unbend.eigen import Auto, Dense, Lanczos, ShiftInvert, auto, krylov, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.solve import NotConverged
 from unbend.graphs import laplacian, undirected, weigh
@@ -235,3 +235,30 @@ def test_trivial_vectors_are_left_out_of_a_null_space_that_holds_more(solver):
     centred = chart - chart.mean(axis=0)
     angle = accuracy(solver, problem, np.maximum(exact, 0.0), 2)
     assert subspace_angle(found.vectors, centred) <= angle
+
+
+@pytest.mark.parametrize("end", ["top", "bottom"])
+def test_auto_passes_threads_on_to_lanczos(monkeypatch, end):
+    """Results do not depend on threads, so what reaches the products is what can be seen."""
+    n = 200
+    path = csr_array(np.diag(np.ones(n - 1), 1) + np.diag(np.arange(1.0, n + 1)) ** 2)
+    problem = SpectralProblem(csr_array(path + path.T), end)
+    monkeypatch.setattr(auto, "worth_factorising", lambda *_: 0.0)
+    assert isinstance(Auto().choose(problem, 2)[0], Lanczos)
+    seen, products = [], krylov.products
+    monkeypatch.setattr(
+        krylov,
+        "products",
+        lambda matrix, threads: seen.append(threads) or products(matrix, threads),
+    )
+    solve(problem, 2, "auto", threads=2)
+    assert set(seen) == {2}
+
+
+@every_solver
+def test_solvers_name_what_they_return(solver):
+    problem = SpectralProblem(csr_array(np.diag(np.arange(1.0, 101.0))), "bottom")
+    found = solver.eigenpairs(problem.standard(), 2, np.random.default_rng(0))
+    assert found.converged
+    np.testing.assert_allclose(found.values[:2], [1, 2])
+    assert found.vectors.shape[0] == problem.n

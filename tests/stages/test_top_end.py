@@ -17,7 +17,7 @@ from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.gram import Gram, PointGram, Squares
 from unbend.gram import kernels as gram_kernels
-from unbend.gram.similarities import GaussianSimilarities
+from unbend.gram.kernels import GaussianSimilarities
 from unbend.neighbors.metrics import norms
 
 
@@ -220,7 +220,7 @@ def test_too_small_a_ridge_is_told():
 
 
 def test_equal_rows_lie_at_the_origin():
-    with pytest.warns(UserWarning, match="only 0 eigenvalues"):
+    with pytest.warns(UserWarning, match="only 0 positive eigenvalues"):
         found = unbend.ClassicalMDS(n_components=2).fit_transform(np.full((50, 3), 0.1))
     assert not found.any()
 

@@ -134,7 +134,7 @@ def by_value() -> Iterator[Case]:
     mds, kernel, isomap = unbend.ClassicalMDS, unbend.KernelPCA, unbend.Isomap
     cityblock = cdist(POINTS, POINTS, "cityblock")
     yield Case("mds-kernel", mds, {"metric": "kernel"}, similarities, to_new)
-    lifted = {"metric": "precomputed", "repair": "lift"}
+    lifted = {"metric": "precomputed", "repair": "spectrum_shift"}
     yield Case("mds-lifted", mds, lifted, cityblock, cdist(NEW, POINTS, "cityblock"))
     yield Case("kernel-given", kernel, {"kernel": "precomputed"}, similarities, to_new)
     yield Case("isomap-float", isomap, {"precision": "single"})

@@ -22,7 +22,7 @@ from unbend.dimension.spectra import block_variances, nearest_centre
 from unbend.dimension.value import Curve, Dimension, whole_number_error
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics.norms import Plain
-from unbend.neighbors.space import centred_gram
+from unbend.neighbors.space import centered_gram
 
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
@@ -157,7 +157,7 @@ def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, float,
         part = space.take(drawn)
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))
-        products = centred_gram(distances[np.ix_(near, near)][None])[0]
+        products = centered_gram(distances[np.ix_(near, near)][None])[0]
         fourth = float(np.square(products.diagonal()).mean())
         kept, all_rows = len(products), part.n
     values = np.maximum(np.linalg.eigvalsh(products)[::-1][:kept] / kept, 0.0)

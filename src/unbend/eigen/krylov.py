@@ -13,7 +13,7 @@ import numpy as np
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import all_eigenpairs
-from unbend.eigen.problem import Matrix, SpectralProblem
+from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
 from unbend.lowrank.qr import orthonormal_columns
 from unbend.report import step
 
@@ -172,8 +172,8 @@ def block_krylov(
     iteration: Iteration,
     rng: np.random.Generator,
     slack: float,
-) -> tuple[FloatArray, FloatArray, bool]:
-    """Iterate on blocks of `width` vectors until nothing is missing: values, vectors, and whether.
+) -> Eigenpairs:
+    """Iterate on blocks of `width` vectors until no wanted pair is missing.
 
     What the iteration accepts is complete if A has no smaller value (larger, at the top) beside
     the wanted vectors than the last of theirs, up to `slack`: that is searched for from random
@@ -183,12 +183,12 @@ def block_krylov(
     for _ in range(REPAIRS + 1):
         values, vectors, passes = _iterate(problem, start, count, iteration)
         if not passes:
-            return values, vectors, False
+            return Eigenpairs(values, vectors, converged=False)
         missed = _missed(problem, values, vectors[:, :count], iteration, passes, rng, slack)
         if missed is None:
-            return values, vectors, True
+            return Eigenpairs(values, vectors)
         start = np.hstack([missed, vectors])[:, :width]
-    return values, vectors, False
+    return Eigenpairs(values, vectors, converged=False)
 
 
 def _missed(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -75,7 +75,7 @@ class SpectralProblem:
         residuals mean nothing.
     size : float
         About the largest magnitude of an eigenvalue, where it is known; zero where it is not.
-    lift : float
+    shift : float
         What is added to every eigenvalue: the problem is that of A plus so much of the identity on
         vectors beside the trivial ones, and a solver, which sees A alone, finds the same vectors.
     start : array (n, s), optional
@@ -89,7 +89,7 @@ class SpectralProblem:
     nullity: int = 0
     accuracy: float = 0.0
     size: float = 0.0
-    lift: float = 0.0
+    shift: float = 0.0
     start: FloatArray | None = None
 
     @property
@@ -161,6 +161,17 @@ def _scaled(matrix: Matrix, factors: FloatArray) -> Matrix:
     rows: Matrix = csr_array(matrix)
     values = rows.data * np.repeat(factors, np.diff(rows.indptr)) * factors[rows.indices]
     return csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+
+
+class Eigenpairs(NamedTuple):
+    """What a solver returns: at least as many pairs as asked for, from the wanted end inwards.
+
+    `converged` says whether those asked for reached the solver's tolerance.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    converged: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,8 @@
 """Data graphs: edges with lengths, connection, geodesics, weights, Laplacians and their spectra."""
 
 from unbend.graphs.combine import combine
-from unbend.graphs.connect import Bridges, bridge
-from unbend.graphs.connecting import Fewest, fewest_neighbors
+from unbend.graphs.connect import Bridges, Enlargement, Fewest, bridge, enlarge, fewest_neighbors
 from unbend.graphs.consistency import Consistency, consistency
-from unbend.graphs.enlarge import Enlarged, enlarge
 from unbend.graphs.geodesics import Paths, geodesics
 from unbend.graphs.graph import Graph, components, symmetrize, undirected
 from unbend.graphs.interchange import (
@@ -38,7 +36,7 @@ __all__ = [
     "Bridges",
     "Consistency",
     "EigenvalueBounds",
-    "Enlarged",
+    "Enlargement",
     "Fewest",
     "Graph",
     "LabelledGraph",

@@ -171,7 +171,7 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
     True
     """
     if not isinstance(d, int | np.integer) or d < 1:
-        raise ValueError(f"d must be a positive whole number, not {d!r}")
+        raise ValueError(f"d must be a positive integer, not {d!r}")
     if is_graph(X) and not isinstance(X, Neighbors):
         X = GraphSpace(edges_of(X, "length"))
     if isinstance(X, Neighbors | GraphSpace):

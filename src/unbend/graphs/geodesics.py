@@ -96,7 +96,7 @@ def geodesics(
     n = lengths.shape[0]
     start = np.arange(n) if sources is None else np.asarray(sources)
     if start.ndim != 1 or (len(start) and start.dtype.kind not in "iu"):
-        raise ValueError("sources must be a list of vertices, which are whole numbers")
+        raise ValueError("sources must be a list of vertices (integers)")
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, not {np.dtype(dtype)}")
     size = len(start) * n * np.dtype(dtype).itemsize

@@ -48,7 +48,7 @@ def spectrum(weights: csr_array, count: int | None = None) -> FloatArray:
         return np.linalg.eigvalsh(laplacian(weights, "symmetric").toarray())
     if not is_integer(count) or not 1 <= count <= n:
         raise ValueError(
-            f"count must be a whole number from 1 to the number of vertices, {n}: it is {count!r}"
+            f"count must be an integer from 1 to the number of vertices, {n}: it is {count!r}"
         )
     zeros, further = _harmonic(weights, count)
     return np.concatenate((np.zeros(zeros), further))[:count]
@@ -74,7 +74,7 @@ def _harmonic(weights: csr_array, count: int) -> tuple[int, FloatArray]:
 
 
 def graph_eigenvalue(weights: csr_array) -> float:
-    """λ_G, the second smallest eigenvalue of the Laplacian: zero if the graph falls apart.
+    """λ_G, the second smallest eigenvalue of the Laplacian: zero if the graph is disconnected.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def graph_eigenvalue(weights: csr_array) -> float:
 
 
 def diameter(lengths: csr_array, *, threads: int = 1) -> float:
-    """Longest of all shortest paths: infinite if the graph falls apart.
+    """Longest of all shortest paths: infinite if the graph is disconnected.
 
     Exact up to rounding, mostly from a few dozen sources: each one bounds how far the others can
     be from anything, and only those that could still be farther are asked (Takes and Kosters,

@@ -10,8 +10,8 @@ from scipy.sparse import bsr_array, csr_array, diags_array, eye_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
 from unbend.eigen import solve
-from unbend.eigen.factor import analyse
 from unbend.eigen.problem import SpectralProblem
+from unbend.eigen.shift_invert import analyse
 from unbend.graphs import components
 from unbend.localization.springs import relative_weights
 from unbend.mvu.edges import Edges

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
-from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
+from unbend.eigen.shift_invert import NotPositiveDefinite, Symbolic, analyse
 from unbend.mvu.edges import Edges
 from unbend.mvu.newton_matrix import NewtonMatrix
 from unbend.report import step

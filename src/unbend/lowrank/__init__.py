@@ -7,9 +7,9 @@ from unbend.lowrank.interpolative import Interpolative, interpolative, randomize
 from unbend.lowrank.lu import RankRevealingLU, rank_revealing_lu
 from unbend.lowrank.norms import largest_eigenvalue, largest_singular
 from unbend.lowrank.nystrom import (
-    CentredDistances,
+    CenteredDistances,
     Eigenfunctions,
-    NormalisedAffinities,
+    NormalizedAffinities,
     nystrom_extension,
     orthogonal_nystrom,
 )
@@ -35,11 +35,11 @@ __all__ = [
     "ULV",
     "URV",
     "VSV",
-    "CentredDistances",
+    "CenteredDistances",
     "Columnwise",
     "Eigenfunctions",
     "Interpolative",
-    "NormalisedAffinities",
+    "NormalizedAffinities",
     "PivotedCholesky",
     "RankRevealingLU",
     "RankRevealingQR",

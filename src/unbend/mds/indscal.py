@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 
 from unbend.arrays import FloatArray
 from unbend.eigen import signed
-from unbend.neighbors.space import centred_gram
+from unbend.neighbors.space import centered_gram
 from unbend.report import step
 
 # Random mixtures of the matrices that are tried for the directions of the start.
@@ -32,7 +32,7 @@ class Individual:
 
 def scalar_products(distances: FloatArray) -> FloatArray:
     """B_k of stacked distances (k, n, n)."""
-    return centred_gram(distances)
+    return centered_gram(distances)
 
 
 def scale_individually(

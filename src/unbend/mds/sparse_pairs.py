@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import cg
 
 from unbend.arrays import FloatArray
-from unbend.eigen.factor import analyse
+from unbend.eigen.shift_invert import analyse
 from unbend.mds.pairs import Pairs
 
 # Operations that a factorisation of the weights may take; beyond, its solutions are iterated.

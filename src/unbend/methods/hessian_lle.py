@@ -7,7 +7,6 @@ from unbend.estimators.alignment import AlignmentEmbedding
 from unbend.estimators.search import Needs
 from unbend.local import quadratic_bases
 from unbend.validation.parameters import declare
-from unbend.validation.threads import threads
 
 
 @final
@@ -55,5 +54,5 @@ class HessianLLE(AlignmentEmbedding):
         d = self.n_components
         return Needs(neighbors=(d + 1) * (d + 2) // 2 - 1)
 
-    def _bases(self, coordinates: FloatArray) -> FloatArray:
-        return quadratic_bases(coordinates, self.n_components, threads(self.n_jobs))
+    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+        return quadratic_bases(coordinates, self.n_components, threads)

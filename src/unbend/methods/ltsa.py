@@ -7,7 +7,6 @@ from unbend.estimators.alignment import AlignmentEmbedding
 from unbend.estimators.search import Needs
 from unbend.local import affine_bases
 from unbend.validation.parameters import declare
-from unbend.validation.threads import threads
 
 
 @final
@@ -48,5 +47,5 @@ class LTSA(AlignmentEmbedding):
     def _needs(self) -> Needs:
         return Needs(neighbors=self.n_components + 1)
 
-    def _bases(self, coordinates: FloatArray) -> FloatArray:
-        return affine_bases(coordinates, self.n_components, threads(self.n_jobs))
+    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+        return affine_bases(coordinates, self.n_components, threads)

@@ -26,7 +26,7 @@ class MetricMDS(Scaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes.
+        Coordinates, centered, in principal axes.
     stress_ : float
         The loss: Σ w (d − δ)² for "raw"; √(Σ w (d − δ)² / Σ w d²) for "stress1";
         Σ w (d² − δ²)² for "sstress"; Σ w (d − δ)²/δ / Σ w δ for "sammon".

@@ -2,9 +2,8 @@
 
 from typing import final
 
-from unbend.eigen.problem import SpectralProblem
-from unbend.estimators.neighborhood import Finish, Part
-from unbend.estimators.unfolding import UnfoldingEmbedding, nothing_to_unfold
+from unbend.estimators.neighborhood import Component
+from unbend.estimators.unfolding import UnfoldedKernel, UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
 from unbend.mvu import locally_complete, of_graph, unfold
 from unbend.validation.parameters import FLAG, Choice, declare, param
@@ -16,7 +15,7 @@ from unbend.validation.random_state import generator
 class MVU(UnfoldingEmbedding):
     """Maximum variance unfolding: pull the points apart as far as their neighbours allow.
 
-    Maximises tr K over kernels K ⪰ 0 of centred points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
+    Maximises tr K over kernels K ⪰ 0 of centered points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
     neighbours, or with springs in place of bounds: a semidefinite program. The coordinates are the
     top eigenvectors of K, scaled by √λ. What it finds is bounded from above by a proof, and a fit
     that is not shown to be optimal says so.
@@ -80,10 +79,10 @@ class MVU(UnfoldingEmbedding):
         "factor of it of few columns, for any number; 'auto' explains its choice in the report.",
     )
 
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        neighbors = part.neighbors
+    def _kernel(self, component: Component) -> UnfoldedKernel:
+        neighbors = component.neighbors
         if self.complete:
-            neighbors = locally_complete(part.space, neighbors)
+            neighbors = locally_complete(component.space, neighbors)
         edges, vertex = of_graph(undirected(neighbors).lengths)
         if edges.m:
             found = unfold(
@@ -97,4 +96,4 @@ class MVU(UnfoldingEmbedding):
             )
         else:
             found = nothing_to_unfold()
-        return self._unfolded(part, found, vertex)
+        return self._unfolded_kernel(component, found, vertex)

@@ -49,7 +49,7 @@ class NonmetricMDS(Scaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes, of the dissimilarities' root mean square.
+        Coordinates, centered, in principal axes, of the dissimilarities' root mean square.
     stress_ : float
         Stress-1: 0.2 is poor, 0.1 fair, 0.05 good, 0.025 excellent (Kruskal).
     history_ : array

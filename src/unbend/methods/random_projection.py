@@ -8,15 +8,13 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import signed
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding
+from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import rows_of_numbers
 from unbend.extension import Linear, LinearInverse
 from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import (
     FLAG,
-    NOTHING,
-    RANDOM,
     Choice,
     Integer,
     Real,
@@ -90,13 +88,7 @@ class RandomProjection(Embedding):
     beta: float = param(
         1.0, Real(0, closed=True), help="The bound holds with probability 1 − n^−beta."
     )
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the matrix; None is a fixed one, so that fits repeat.",
-    )
+    random_state: Any = seed_param("the random matrix")
 
     def fit(self, X: Any, y: None = None) -> "RandomProjection":
         """Draw a projection for the rows of X, which may be sparse.
@@ -223,9 +215,9 @@ class RandomProjection(Embedding):
         return tags
 
 
-def _principal_turn(centred: FloatArray) -> FloatArray:
+def _principal_turn(centered: FloatArray) -> FloatArray:
     """Principal axes, with signs that do not depend on how they were found."""
-    return signed(np.linalg.svd(centred, full_matrices=False)[2].T).T
+    return signed(np.linalg.svd(centered, full_matrices=False)[2].T).T
 
 
 def _squares(rows: Any, embedding: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:

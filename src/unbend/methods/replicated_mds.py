@@ -8,23 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
-from unbend.estimators.several import SeveralScaling
-from unbend.estimators.shepard import Shepard, tolerance
-from unbend.mds import (
-    FittedStress,
-    OwnStress,
-    Pairs,
-    Replicated,
-    majorise,
-    principal_axes,
-    quasi_newton,
-    starts,
-)
+from unbend.estimators.scaling import MultiScaling, Shepard, minimise, note_convergence
+from unbend.mds import FittedStress, OwnStress, Pairs, Replicated, principal_axes, starts
 from unbend.mds.pairs import mean_pairs
 from unbend.mds.placement import MeanOfCurves
 from unbend.mds.transformations import of_distances_size
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
-from unbend.report import Report, note, stage, warn
+from unbend.report import Report, stage
 from unbend.validation.parameters import Choice, declare, inherit, param
 from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
@@ -32,7 +22,7 @@ from unbend.validation.threads import threads
 
 @final
 @declare
-class ReplicatedMDS(SeveralScaling):
+class ReplicatedMDS(MultiScaling):
     """Replicated multidimensional scaling: one configuration for several matrices.
 
     Minimises √(Σ_k Σ w_k (d − d̂_k)² / Σ_k Σ w_k d²), where d̂_k is the best function, of the given
@@ -42,7 +32,7 @@ class ReplicatedMDS(SeveralScaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes, of the root mean square of all dissimilarities.
+        Coordinates, centered, in principal axes, of the root mean square of all dissimilarities.
     stress_ : float
         The minimum, a stress-1.
     stress_per_matrix_ : array (k,)
@@ -92,12 +82,8 @@ class ReplicatedMDS(SeveralScaling):
             unit = mean.scaled()[0]
             start = starts.classical(unit, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
-            solver = majorise if self.solver == "smacof" else quasi_newton
-            tol = tolerance(self.tol, objective.rounding)
-            solution = solver(objective, start, tol, self.max_iter)
-            note(iterations=len(solution.history) - 1, converged=solution.converged)
-            if not solution.converged:
-                warn(f"stress was still falling after max_iter={self.max_iter}: raise it")
+            solution = minimise(objective, start, self.solver, self.tol, self.max_iter)
+            note_convergence(solution, self.solver, self.max_iter)
         with stage("coordinates"):
             x = solution.coordinates
             distances = pdist(x)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given, unknown
-from unbend.estimators.several import SeveralScaling
+from unbend.estimators.scaling import MultiScaling
 from unbend.mds.indscal import scalar_products, scale_individually
 from unbend.memory import reserve
 from unbend.report import Report, note, stage, warn
@@ -20,7 +20,7 @@ from unbend.validation.random_state import generator
 class LeastSquares:
     """Place rows (k, m, n) by their scalar products with the group configuration.
 
-    With b_k = −½ (δ_k² − its mean) centred, b_k ≈ X diag(w_k) y for every matrix k.
+    With b_k = −½ (δ_k² − its mean) centered, b_k ≈ X diag(w_k) y for every matrix k.
     """
 
     configuration: FloatArray
@@ -47,7 +47,7 @@ class LeastSquares:
 
 @final
 @declare
-class WeightedMDS(SeveralScaling):
+class WeightedMDS(MultiScaling):
     """Weighted multidimensional scaling: each matrix stretches the axes of one configuration.
 
     The INDSCAL model: d²_k(i, j) = Σ_a w_ka (x_ia − x_ja)², with a group configuration X and
@@ -57,7 +57,7 @@ class WeightedMDS(SeveralScaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Group configuration, centred, of unit variance along each axis; the axes of greatest
+        Group configuration, centered, of unit variance along each axis; the axes of greatest
         total weight first.
     weights_ : array (k, n_components)
         Weights of the axes in each matrix, in squared units of its distances.
@@ -106,7 +106,7 @@ class WeightedMDS(SeveralScaling):
             found = scale_individually(products, self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
-                warn(f"the loss was still falling after max_iter={self.max_iter}: raise it")
+                warn(f"INDSCAL did not converge in {self.max_iter} iterations. Increase max_iter.")
         with stage("coordinates"):
             squares = np.square(distances, dtype=np.float64).mean(axis=1)
             place = LeastSquares(found.configuration.copy(), found.weights.copy(), squares)

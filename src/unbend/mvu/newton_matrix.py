@@ -9,7 +9,7 @@ from scipy.sparse import bsr_array, csc_array, csr_array
 from scipy.sparse.linalg import splu
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen.factor import analyse
+from unbend.eigen.shift_invert import analyse
 from unbend.memory import reserve
 from unbend.mvu.edges import Edges
 

@@ -6,15 +6,15 @@ from typing import final
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.extension import FromNeighbors
+from unbend.extension import NeighborExtension
 from unbend.local import barycentric_weights
-from unbend.neighbors.space import centred_gram, principal
+from unbend.neighbors.space import centered_gram, principal
 from unbend.report import step
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trilateration(FromNeighbors):
+class Trilateration(NeighborExtension):
     """y = Σ w_j y_j with weights that fit the distances of a new row to its neighbours.
 
     A graph does not say how far these are from each other; the unfolding does, to the accuracy
@@ -36,7 +36,7 @@ class Trilateration(FromNeighbors):
             block = np.zeros((len(near), k + 1, k + 1))
             block[:, 1:, 1:] = np.linalg.norm(near[:, :, None] - near[:, None], axis=3)
             block[:, 0, 1:] = block[:, 1:, 0] = distances[rows]
-            weights = barycentric_weights(principal(centred_gram(block)), self.reg)
+            weights = barycentric_weights(principal(centered_gram(block)), self.reg)
             placed[rows] = np.einsum("ij,ijk->ik", weights, near)
             step(rows.stop, m)
         return placed

@@ -15,7 +15,7 @@ from unbend.neighbors.index.kd_tree import COMPILED_NORMS
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
 from unbend.neighbors.metrics.norms import Plain
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
+from unbend.neighbors.space import Space, centered_gram, principal, smallest, without_self
 from unbend.report import note, step
 from unbend.validation.scalars import check_count, check_radius, check_threads
 
@@ -242,7 +242,7 @@ class PointSpace(Space):
     def _local(self, block: FloatArray) -> FloatArray:
         norm = self.metric.norm
         if not (isinstance(norm, Plain) and norm.p == 2):
-            return principal(centred_gram(np.stack([norm.between(b, b) for b in block])))
+            return principal(centered_gram(np.stack([norm.between(b, b) for b in block])))
         # From the first point: points that coincide differ by exactly zero.
         block = block - block[:, :1]
         if block.shape[2] <= block.shape[1]:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
+from unbend.neighbors.space import Space, centered_gram, principal, smallest, without_self
 from unbend.validation.scalars import check_count, check_radius
 
 
@@ -63,11 +63,11 @@ class DistanceSpace(Space):
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the rows in each block by classical MDS of their distances."""
-        return principal(centred_gram(self._among(blocks)))
+        return principal(centered_gram(self._among(blocks)))
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Do the same with the new row first."""
-        return principal(centred_gram(_bordered(self._among(blocks), new, blocks)))
+        return principal(centered_gram(_bordered(self._among(blocks), new, blocks)))
 
     def _among(self, blocks: IntArray) -> FloatArray:
         return self.distances[blocks[:, :, None], blocks[:, None, :]]
@@ -160,11 +160,11 @@ class GraphSpace(Space):
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Local coordinates, where all pairs inside the blocks are measured."""
-        return principal(centred_gram(self._among(blocks)))
+        return principal(centered_gram(self._among(blocks)))
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Do the same with the new row first."""
-        return principal(centred_gram(_bordered(self._among(blocks), new, blocks)))
+        return principal(centered_gram(_bordered(self._among(blocks), new, blocks)))
 
     def _among(self, blocks: IntArray) -> FloatArray:
         m, s = blocks.shape

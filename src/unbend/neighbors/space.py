@@ -92,7 +92,7 @@ def principal(gram: FloatArray) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :])
 
 
-def centred_gram(distances: FloatArray) -> FloatArray:
+def centered_gram(distances: FloatArray) -> FloatArray:
     """Gram matrices of centred points from stacked distance matrices: −½ H D² H."""
     squares = np.square(distances, dtype=np.float64)
     means = squares.mean(axis=2, keepdims=True)
