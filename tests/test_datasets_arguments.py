@@ -37,7 +37,7 @@ from unbend.datasets import (
         ({"random_state": "seed"}, TypeError, "random_state must be None, an integer"),
     ],
 )
-def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
+def test_bad_common_arguments_raise_a_clear_error(name, options, error, words):
     with pytest.raises(error, match=words) as caught:
         SURFACES[name](**options)
     assert str(caught.value).endswith(".")
@@ -59,7 +59,7 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
         (toroidal_helix, {"sampling": "odd"}, ValueError, "'area' or 'parameter' or 'even'"),
     ],
 )
-def test_bad_arguments_of_one_surface_are_refused_with_a_sentence(make, options, error, words):
+def test_bad_arguments_of_one_surface_raise_a_clear_error(make, options, error, words):
     with pytest.raises(error, match=words):
         make(**options)
 
