@@ -170,7 +170,7 @@ def test_for_a_bare_graph_only_connectivity_is_reported():
     report = consistency(space.nearest(1), 1)
     assert report.dimension is None
     assert report.suggested is None
-    assert "points or distances would tell" in str(report)
+    assert "give points or distances to estimate" in str(report)
     assert report.sizes.tolist() == np.bincount(report.component).tolist()
 
 

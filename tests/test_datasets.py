@@ -19,7 +19,7 @@ from unbend.datasets import (
     swiss_roll,
     toroidal_helix,
 )
-from unbend.datasets.rolls import THETA_RANGE, _arc_length, _theta_at
+from unbend.datasets.surfaces import THETA_RANGE, _arc_length, _theta_at
 
 SEEDS = range(5)
 ISOMETRIC = [swiss_roll, s_curve, square, swiss_hole]

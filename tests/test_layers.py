@@ -29,7 +29,7 @@ HEAVY = {
 FREE = {"pictures", "faces"}
 # Files that import what the rest of their layer does not.
 EXTRAS = {
-    "neighbors/metrics/wavelets.py": {"pywt"},
+    "neighbors/metrics/signals.py": {"pywt"},
     "validation/threads.py": {"joblib"},
 }
 

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import unbend
 from tests.loops import sampled
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
 from unbend.quality import procrustes, trustworthiness
 
 TYPES = ["graph_laplacian", "laplace_beltrami", "self_tuning"]
@@ -126,7 +126,7 @@ def test_the_bound_is_the_formula_of_the_book():
 
 
 def test_orthogonalised_rows_have_length_root_of_the_columns():
-    rows = orthogonalized(random_matrix(5, 40, "gaussian", np.random.default_rng(0)))
+    rows = orthogonalize(random_matrix(5, 40, "gaussian", np.random.default_rng(0)))
     np.testing.assert_allclose(rows @ rows.T, 40 * np.eye(5), atol=1e-12)
 
 

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 import unbend
 from tests.loops import sampled
 from unbend.mds import Pairs
-from unbend.mds.precision import classical_stress
+from unbend.mds.initialization import classical_stress
 from unbend.neighbors import PointSpace
 from unbend.sklearn import Isomap as ScikitIsomap
 
@@ -67,7 +67,7 @@ def test_single_precision_pairs_are_right_to_their_last_digit_however_close(colu
     points[150:] += apart
     points[1] = points[0] + 1e-9
     points[2] = points[0]
-    found = Pairs.of_points(PointSpace(points), np.float32).dissimilarities
+    found = Pairs.from_points(PointSpace(points), np.float32).dissimilarities
     np.testing.assert_allclose(found, pdist(points), rtol=2e-7)
 
 

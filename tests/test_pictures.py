@@ -16,9 +16,8 @@ from unbend.datasets import (
     turning_circle,
     turning_object,
 )
-from unbend.datasets._figures import FIGURES
-from unbend.datasets._render import AMBIENT, DIFFUSE, REACH, Ellipsoid, _cast, render
-from unbend.datasets.turning import directions, rotations
+from unbend.datasets._render import AMBIENT, DIFFUSE, FIGURES, REACH, Ellipsoid, _cast, render
+from unbend.datasets.image_sets import directions, rotations
 
 SEEDS = range(3)
 FRONT = np.array([[0.0, 0.0, 1.0]])
@@ -220,10 +219,10 @@ def test_the_circle_begins_with_the_front_and_turns_to_the_right():
 
 def test_a_shift_by_whole_pixels_moves_every_pixel_by_as_many():
     letters = shifted_pictures(25, size=32, reach=0.125, sampling="grid")
-    centre = letters.images[12]
+    center = letters.images[12]
     assert letters.chart[12].tolist() == [0, 0]
     for image, (right, down) in zip(letters.images, letters.chart.astype(int), strict=True):
-        assert np.allclose(image, np.roll(centre, (down, right), (0, 1)), atol=1e-3)
+        assert np.allclose(image, np.roll(center, (down, right), (0, 1)), atol=1e-3)
 
 
 def test_a_shift_by_part_of_a_pixel_moves_the_centre_of_brightness_by_that_part():

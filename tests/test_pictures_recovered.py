@@ -6,7 +6,7 @@ import pytest
 import unbend
 from tests.loops import sampled
 from unbend.datasets import rotated_pictures, shifted_pictures, turning_circle, turning_object
-from unbend.datasets._figures import FIGURES
+from unbend.datasets._render import FIGURES
 
 SEEDS = range(3)
 

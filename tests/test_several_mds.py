@@ -160,5 +160,5 @@ def test_weighted_scaling_refuses_missing_pairs_and_warns_when_there_is_one_matr
     holed[0, 1] = holed[1, 0] = np.nan
     with pytest.raises(ValueError, match="use ReplicatedMDS"):
         WeightedMDS().fit([given, holed])
-    with pytest.warns(UserWarning, match="one matrix does not fix the axes"):
+    with pytest.warns(UserWarning, match="One matrix does not determine the axes"):
         WeightedMDS().fit(given)

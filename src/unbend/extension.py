@@ -11,8 +11,7 @@ import numpy as np
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
 from unbend.gram import Gram
-from unbend.graphs.diffusion import Affinity
-from unbend.graphs.weights import Weight
+from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
 from unbend.report import step
@@ -252,7 +251,7 @@ class Placement:
     @classmethod
     def whole(cls, space: Space, embedding: FloatArray, extension: Extension) -> "Placement":
         """Place by one extension, but duplicates of a fitted row where that row is."""
-        everyone = np.arange(space.n)
+        everyone = np.arange(len(embedding))
         piece = Piece(everyone, extension, 1.0, np.zeros(embedding.shape[1]))
         return cls(space, embedding, np.zeros_like(everyone), (piece,))
 

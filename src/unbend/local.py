@@ -1,4 +1,4 @@
-"""Local geometry: what each neighbourhood says, and how the pieces are aligned.
+"""Local geometry: bases and weights of each neighbourhood, and their alignment.
 
 Functions of one neighbourhood take `coordinates` (m, s, r): m neighbourhoods of s points each, up
 to a rigid motion, as `Space.coordinates` gives them. The point itself comes first.
@@ -97,7 +97,7 @@ def _bases(coordinates: FloatArray, d: int, quadratic: bool, threads: int) -> Fl
 
 
 def _unwatched(done: int, total: int) -> None:
-    """Say nothing: the caller tells of the progress over all neighbourhoods."""
+    """Do nothing: the caller reports progress over all neighbourhoods."""
 
 
 def align(

@@ -135,5 +135,5 @@ def test_every_command_that_reads_data_has_the_same_options():
 
 
 def test_options_are_said_again_as_they_were_typed():
-    data = Data(kind="texts", colour=False, stem=True, text_column="a b", fits_part=0)
+    data = Data(kind="texts", color=False, stem=True, text_column="a b", fits_part=0)
     assert data.words() == " --as texts --grey --text-column 'a b' --stem --fits-part 0"

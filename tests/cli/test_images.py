@@ -39,9 +39,9 @@ def test_a_folder_of_images_is_embedded_as_the_library_does(shapes):
 @pytest.mark.parametrize(
     ("words", "options"),
     [
-        (["--colour"], {"colour": True}),
+        (["--color"], {"color": True}),
         (["--invert"], {"invert": True}),
-        (["--grey", "--no-invert"], {"colour": False, "invert": False}),
+        (["--grey", "--no-invert"], {"color": False, "invert": False}),
     ],
 )
 def test_colours_and_inversion_reach_the_reader(shapes, words, options):

@@ -155,4 +155,4 @@ def test_values_that_are_not_allowed_are_refused_by_name(method: type) -> None:
 @EVERY
 def test_too_little_memory_is_refused(method: type) -> None:
     with unbend.memory_limit(1000):
-        refused(lambda: method().fit(matrices()), "may be taken", error=MemoryError)
+        refused(lambda: method().fit(matrices()), "are available", error=MemoryError)

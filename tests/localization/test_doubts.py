@@ -84,7 +84,7 @@ def test_anchors_on_a_line_up_to_their_errors_do_not_say_which_side_is_which(acr
 
 def test_warns_when_anchors_are_in_another_unit():
     points = places(60, 0)
-    with pytest.warns(UserWarning, match="check the anchors, and that both have one unit"):
+    with pytest.warns(UserWarning, match="Check the anchors and the units"):
         unbend.localize(network(points, 14, 0.05), {i: 100.0 * points[i] for i in range(5)})
 
 
@@ -95,7 +95,7 @@ def test_anchors_that_agree_are_not_doubted():
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             unbend.localize(graph, {i: points[i] for i in range(0, 80, 9)})
-        assert not [str(one.message) for one in told if "check the anchors" in str(one.message)]
+        assert not [str(one.message) for one in told if "Check the anchors" in str(one.message)]
 
 
 def test_a_pair_of_anchors_apart_from_the_others_stays_where_it_is():

@@ -8,9 +8,9 @@ import unbend
 from tests.localization.networks import network, places, rigid_error
 from tests.loops import each, sampled
 from unbend.localization import Springs
+from unbend.localization.multistart import reweight
 from unbend.localization.springs import relative_weights
-from unbend.localization.starts import reweighted
-from unbend.mvu import of_graph
+from unbend.mvu import graph_edges
 
 
 @each("seed", range(4), keep=1)
@@ -93,15 +93,15 @@ def test_the_expected_error_is_that_of_the_truth_and_so_is_the_noise(noise):
 def test_refining_reaches_the_minimum_next_to_the_truth():
     points = places(400, 0)
     graph = network(points, 18, 0.1)
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
-    _, truth = reweighted(springs, springs.refined(points))
+    _, truth = reweight(springs, springs.refine(points))
     found = unbend.localize(graph)
     assert found.stress <= 1.01 * truth.stress
 
 
 def test_the_gradient_is_that_of_the_stress():
-    edges, _ = of_graph(network(places(30, 0), 8, 0.1))
+    edges, _ = graph_edges(network(places(30, 0), 8, 0.1))
     springs = Springs(edges, np.ones(edges.m), 2)
     rng = np.random.default_rng(0)
     here, way = rng.random((30, 2)), rng.standard_normal((30, 2))

@@ -71,7 +71,7 @@ def test_the_tolerance_finds_the_rank_of_matrices_with_a_gap(algorithm, rng, m, 
 @pytest.mark.parametrize("start", [0, 1, 7])
 def test_poor_estimates_cost_accuracy_not_the_rank(algorithm, start, monkeypatch):
     """One step for each norm: deflation still finds the rank, refinement the rest."""
-    module = import_module("unbend.lowrank.ulv")
+    module = import_module("unbend.lowrank.utv")
     monkeypatch.setattr(module, "largest_singular", lambda block: largest_singular(block, 1))
     rng = np.random.default_rng(start)
     matrix = with_spectrum(rng, 40, 30, np.where(np.arange(30) < 5, np.arange(6, -24, -1.0), 1e-8))

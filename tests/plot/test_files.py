@@ -71,7 +71,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("a.gif", "ends in '.gif'"), ("a", "ends in nothing"), ("a.html", "draw it with interactive")],
+    [("a.gif", "ends in '.gif'"), ("a", "ends in nothing"), ("a.html", "use interactive")],
 )
 def test_a_still_figure_is_not_saved_under_another_name(tmp_path, name, sentence):
     with pytest.raises(ValueError, match=sentence):
@@ -79,7 +79,7 @@ def test_a_still_figure_is_not_saved_under_another_name(tmp_path, name, sentence
 
 
 def test_only_figures_are_saved_and_interactive_ones_as_pages(tmp_path):
-    with pytest.raises(TypeError, match="a figure is needed"):
+    with pytest.raises(TypeError, match="figure must be of matplotlib or plotly"):
         unbend.plot.save([1, 2], tmp_path / "a.png")
     with pytest.raises(ValueError, match=r"saved as \.html"):
         unbend.plot.save(unbend.plot.interactive(RNG.normal(size=(9, 2))), tmp_path / "a.png")

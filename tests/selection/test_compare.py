@@ -6,7 +6,7 @@ from sklearn.model_selection import GridSearchCV
 
 import unbend
 from tests.loops import each, sampled
-from unbend.plot import sheet
+from unbend.plot import panels
 from unbend.progress import Cancelled
 
 
@@ -68,7 +68,7 @@ def test_the_contact_sheet_shows_all_in_order():
     found = unbend.compare(curve.points, ["PCA", "Isomap"], labels=np.arange(100) // 50)
     assert "neighborhood_hit" in found.trials[0].measures
     figure = found.contact_sheet(curve.chart[:, 0])
-    assert isinstance(figure, sheet.Picture)
+    assert isinstance(figure, panels.Picture)
     titles = [axes.get_title() for axes in figure.axes][:2]
     assert titles == [trial.title for trial in found.trials]
 

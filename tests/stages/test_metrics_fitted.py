@@ -62,7 +62,7 @@ def test_fitted_rows_are_placed_where_they_are(method, metric, params):
 def test_new_samples_are_embedded_as_by_their_distances(metric, params):
     rows, new = bumps(), bumps(9, seed=1)
     model = fitted(unbend.Isomap, metric, params, rows)
-    measured = Metric(metric, params or {}).fitted(rows)
+    measured = Metric(metric, params or {}).fit(rows)
     given = fitted(unbend.Isomap, "precomputed", None, measured.between(rows, rows))
     size = np.abs(model.embedding_).max()
     np.testing.assert_allclose(model.embedding_, given.embedding_, rtol=0, atol=1e-7 * size)
@@ -81,7 +81,7 @@ def test_inverse_transform_returns_rows_of_the_data(metric, params):
 @every_metric
 def test_a_pickled_space_keeps_what_the_metric_took_from_the_data(metric, params):
     rows, new = bumps(), bumps(9, seed=1)
-    space = PointSpace(rows, Metric(metric, params or {}).fitted(rows))
+    space = PointSpace(rows, Metric(metric, params or {}).fit(rows))
     again = pickle.loads(pickle.dumps(space))
     np.testing.assert_array_equal(again.distances_of(new), space.distances_of(new))
 
@@ -184,7 +184,7 @@ def test_without_pywavelets_the_error_names_the_package_to_install(monkeypatch):
 
 
 def test_a_metric_that_depends_on_data_must_be_fitted_first():
-    with pytest.raises(ValueError, match="fitted"):
+    with pytest.raises(ValueError, match="call fit"):
         Metric("mahalanobis").between(bumps(), bumps())
 
 

@@ -12,7 +12,7 @@ from unbend.neighbors import Metric, PointSpace
 
 
 def distances(points, name, **params):
-    return Metric(name, params).fitted(points).between(points, points)
+    return Metric(name, params).fit(points).between(points, points)
 
 
 def assert_same_distances(first, second, name, rtol=1e-9, **params):

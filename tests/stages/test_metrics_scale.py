@@ -20,7 +20,7 @@ def exact(points, p):
 @each("columns", [3, 20])
 def test_distances_and_neighbours_do_not_depend_on_units(p, size, columns):
     points = np.random.default_rng(0).normal(size=(40, columns))
-    space = PointSpace(points * size, Metric("minkowski", {"p": p}).fitted(points))
+    space = PointSpace(points * size, Metric("minkowski", {"p": p}).fit(points))
     expected = exact(points, p).astype(np.float64)
     between = space.distances_of(space.points)
     np.testing.assert_allclose(between / size, expected, rtol=1e-10)

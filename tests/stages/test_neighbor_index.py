@@ -65,7 +65,7 @@ Usearch, DOCUMENTED = documented_index()
 def searched(points, k=K, metric="euclidean", index="exact", workers=1):
     """Neighbours of all points, and the facts of the report."""
     with recording("search") as report, stage("neighbors"):
-        found = PointSpace(points, Metric(metric).fitted(points), workers, index).nearest(k)
+        found = PointSpace(points, Metric(metric).fit(points), workers, index).nearest(k)
     return found, report.stage("neighbors").facts
 
 

@@ -215,7 +215,7 @@ def test_memory_is_refused_beyond_the_limit_and_counted_below(size, limit):
         if size <= limit:
             reserve(size, "things", "use fewer")
         else:
-            with pytest.raises(NotEnoughMemory, match=r"^things need .* may be taken: use fewer$"):
+            with pytest.raises(NotEnoughMemory, match=r"^things need .* are available: use fewer$"):
                 reserve(size, "things", "use fewer")
     assert report.stage("a").bytes == (size if size <= limit else 0)
 

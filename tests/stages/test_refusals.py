@@ -79,9 +79,9 @@ def test_rows_that_are_not_finite_are_refused(name, value, columns):
     good = DRAWN[:, :columns]
     bad = good.copy()
     bad[3, 1] = value
-    space = PointSpace(good, Metric(name).fitted(good))
+    space = PointSpace(good, Metric(name).fit(good))
     for search in (
-        lambda: PointSpace(bad, Metric(name).fitted(bad)).nearest(2),
+        lambda: PointSpace(bad, Metric(name).fit(bad)).nearest(2),
         lambda: space.nearest_of(bad, 2),
         lambda: space.distances_of(bad),
     ):
@@ -100,14 +100,14 @@ def test_points_are_rows_of_real_numbers(points):
 def test_values_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="not known"):
         Metric("euclid")
-    with pytest.raises(ValueError, match="rows of 20 numbers"):
+    with pytest.raises(ValueError, match="must have 20 columns"):
         PointSpace(DRAWN).nearest_of(DRAWN[:, :2], 1)
     with pytest.raises(ValueError, match="not negative"):
         PointSpace(DRAWN).within(np.nan)
     with pytest.raises(ValueError, match="threads"):
         PointSpace(DRAWN, workers=-1)
     with pytest.raises(ValueError, match="finite weights"):
-        Metric("minkowski", {"w": [np.inf] * 20}).fitted(DRAWN)
+        Metric("minkowski", {"w": [np.inf] * 20}).fit(DRAWN)
     for distances in (-np.ones((2, 2)), np.full((2, 2), np.nan), np.ones((2, 3))):
         with pytest.raises(ValueError, match="square matrix"):
             DistanceSpace(distances)

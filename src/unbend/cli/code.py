@@ -9,7 +9,7 @@ def python_of(kind: str, name: str, columns: Columns) -> str:
     words = {"none": "None", "english": "'english'", None: "None"}
     stop_words = words.get(data.stop_words, f"open({data.stop_words!r}).read().split()")
     keywords = {
-        "colour": None if data.colour is None else repr(data.colour),
+        "color": None if data.color is None else repr(data.color),
         "invert": None if data.invert is None else repr(data.invert),
         "size": data.height_and_width and repr(data.height_and_width),
         "array": data.array and repr(data.array),

@@ -65,8 +65,8 @@ class Data:
         ("table", "texts", "matrices"),
         metavar="CHARACTER",
     )
-    colour: bool | None = _option(
-        "--colour/--grey",
+    color: bool | None = _option(
+        "--color/--grey",
         "Images: three colours for each pixel, or one; else as the first is.",
         ("images",),
         type=bool | None,
@@ -213,7 +213,7 @@ class Data:
         return [option for option in fields(self) if getattr(self, option.name) != option.default]
 
     def _word(self, option: Any) -> str:
-        """Return the option as it was typed: --grey for the opposite of --colour."""
+        """Return the option as it was typed: --grey for the opposite of --color."""
         name, _, opposite = option.metadata["names"].partition("/")
         return str(opposite if opposite and getattr(self, option.name) is False else name)
 

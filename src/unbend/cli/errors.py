@@ -18,7 +18,7 @@ OPTIONS = {
     "by array=": "by --array",
     "by size=": "by --size",
     "with size=": "with --size",
-    "pass colour=True or colour=False": "give --colour or --grey",
+    "pass color=True or color=False": "give --color or --grey",
     "pass invert=False": "give --no-invert",
     "or invert=True": "or --invert",
     "pass encoding=": "give --encoding",

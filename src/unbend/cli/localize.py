@@ -70,8 +70,8 @@ def localize(
     piece, and a warning tells so.
     """
     from unbend.localization import localize as find
-    from unbend.localization.localize import WEIGHTS
-    from unbend.localization.search import STARTS
+    from unbend.localization.localization import WEIGHTS
+    from unbend.localization.multistart import STARTS
 
     if start not in STARTS:
         raise Misuse(f"--start {start} is not allowed: it must be one of {', '.join(STARTS)}")

@@ -89,8 +89,8 @@ def _figure(
         return _with_images(files[0], images, columns, color, title)
     if len(files) > 1:
         return _side_by_side(files, columns, color, title)
-    drawn, colours = _drawn(files[0], columns, color)
-    return figure_of(drawn, colours, title=title, suffix=suffix)
+    drawn, colors = _drawn(files[0], columns, color)
+    return figure_of(drawn, colors, title=title, suffix=suffix)
 
 
 def _check_drawn(
@@ -116,8 +116,8 @@ def _with_images(
     from unbend import plot
     from unbend.io.shown import shown_images
 
-    drawn, colours = _drawn(file, columns, color)
-    label = colours if colours is not None else getattr(drawn, "label", None)
+    drawn, colors = _drawn(file, columns, color)
+    label = colors if colors is not None else getattr(drawn, "label", None)
     points = getattr(drawn, "values", drawn)
     return plot.thumbnails(points, shown_images(images), label, title=title, method=maker(drawn))
 
@@ -140,19 +140,19 @@ def _side_by_side(
     drawn = {Path(file).stem: _drawn(file, columns, color) for file in files}
     if len(drawn) < len(files):
         raise Misuse("the names of the files must differ: they become the titles")
-    (first, colours) = next(iter(drawn.values()))
+    (first, colors) = next(iter(drawn.values()))
     for file, (other, own) in zip(files, drawn.values(), strict=True):
-        if _values(own) != _values(colours) or _classes(other) != _classes(first):
+        if _values(own) != _values(colors) or _classes(other) != _classes(first):
             raise ValueError(
                 f"{file} has other labels or colours than {files[0]}: pictures side by side are of "
                 "the same rows"
             )
     shown = {name: of for name, (of, _) in drawn.items()}
-    return plots.contact_sheet(shown, color=colours, title=title)
+    return plots.contact_sheet(shown, color=colors, title=title)
 
 
-def _values(colours: Any) -> list[Any] | None:
-    return None if colours is None else [str(value) for value in colours.tolist()]
+def _values(colors: Any) -> list[Any] | None:
+    return None if colors is None else [str(value) for value in colors.tolist()]
 
 
 def _classes(drawn: Any) -> set[str]:
@@ -170,8 +170,8 @@ def _drawn(file: str, columns: Columns, color: tuple[str, ...]) -> tuple[Any, An
     table = read_table(file, columns)
     if not color:
         return table, None
-    colours = picked(table, color, file)
-    return without(table, color), colours[:, 0] if len(color) == 1 else colours
+    colors = picked(table, color, file)
+    return without(table, color), colors[:, 0] if len(color) == 1 else colors
 
 
 COMMAND = Command(

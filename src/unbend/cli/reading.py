@@ -113,7 +113,7 @@ def _read_images(name: str, columns: Columns, like: Mapping[str, Any] | None) ->
     invert = "auto" if data.invert is None else data.invert
     images = io.read_images(
         source(name),
-        colour=data.colour,
+        color=data.color,
         invert=invert,
         size=data.height_and_width,
         array=data.array,

@@ -21,7 +21,7 @@ from unbend.dimension.moments import FAR, near_products
 from unbend.dimension.spectra import block_variances, nearest_centre
 from unbend.dimension.value import Curve, Dimension, whole_number_error
 from unbend.neighbors import PointSpace
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.neighbors.space import centered_gram
 
 # Most rows whose distances are decomposed, where the metric has no coordinates.
@@ -118,7 +118,7 @@ def _flat(rows: Rows) -> bool:
     if not isinstance(space, PointSpace):
         return False
     norm = space.metric.norm
-    return isinstance(norm, Plain) and norm.p == 2
+    return isinstance(norm, PNorm) and norm.p == 2
 
 
 def _count_error(ratios: FloatArray, floor: float, deviation: float) -> float:

@@ -49,7 +49,7 @@ class Auto:
             return Lanczos(), "top end: products with the matrix are enough", None
         if not is_sparse(problem.matrix):
             return Dense(), "bottom end of a matrix that is not sparse", None
-        # Eigenvalues of alignment kernels crowd at zero, where products cannot tell them apart.
+        # Eigenvalues of alignment kernels crowd at zero, where products cannot separate them.
         most = inf if problem.nullity else worth_factorising(problem, count)
         symbolic = analyse(problem.matrix, most)
         if not symbolic.analysis.complete:

@@ -14,7 +14,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
-from unbend.lowrank.qr import orthonormal_columns
+from unbend.lowrank.rank_revealing import orthonormal_columns
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
@@ -204,7 +204,7 @@ def _missed(
 
     A vector that it finds is a proof (Courant and Fischer); that it finds none is none, but a
     search from random vectors misses only what is hardly nearer (Kuczyński and Woźniakowski, 1992).
-    How many passes the wanted vectors took tells how crowded they are: it takes a share of them.
+    How many passes the wanted vectors took shows how crowded they are; the search takes a share.
     """
     if not iteration.passes_a_check:
         return None

@@ -63,8 +63,8 @@ class SpectralProblem:
         Largest or smallest eigenvalues.
     trivial : array (n, t), optional
         Known eigenvectors that carry no information, such as the constant one. They are projected
-        out rather than skipped: by counting alone they could not be told from coordinates that
-        have the same eigenvalue.
+        out rather than skipped: counting alone cannot distinguish them from coordinates
+        that have the same eigenvalue.
     mass : array (n,), optional
         Diagonal of M; the identity if absent.
     nullity : int
@@ -140,7 +140,7 @@ class SpectralProblem:
             trivial = trivial * root[:, None]
             start = None if start is None else start * root[:, None]
             matrix = _scaled(matrix, 1.0 / root)
-        if is_sparse(matrix):
+        if not isinstance(matrix, np.ndarray | LinearOperator):
             matrix = csr_array(matrix)
             if not matrix.has_canonical_format:
                 # SciPy sorts entries in place when it likes: not those of the caller, and not while
@@ -178,8 +178,8 @@ class Eigenpairs(NamedTuple):
 class Spectrum:
     """Eigenpairs, in order from the wanted end, with what is known of their accuracy.
 
-    `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` is an
-    estimate of the first eigenvalue beyond those asked for: it tells how well they are separated.
+    `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` estimates
+    the first eigenvalue beyond those asked for, which shows how well they are separated.
     """
 
     values: FloatArray

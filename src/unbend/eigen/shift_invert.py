@@ -87,8 +87,8 @@ def _analyse(rows: Matrix, most_flops: float) -> Symbolic:
 class ShiftInvert:
     """Inverse iteration on blocks with a sparse factorisation of A + shift·I.
 
-    Alignment kernels crowd thousands of eigenvalues near zero: products with A cannot tell them
-    apart, products with its inverse can.
+    Alignment kernels crowd thousands of eigenvalues near zero: products with A cannot separate
+    them, products with its inverse can.
 
     Parameters
     ----------

@@ -65,7 +65,8 @@ def solve(
     start = time.perf_counter()
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     standard = problem.standard()
-    note(rows=problem.n, end=problem.end, wanted=count, solver=type(chosen).__name__)
+    if not isinstance(chosen, Auto):
+        note(solver=type(chosen).__name__)
     values, vectors, converged = chosen.eigenpairs(
         standard, count, np.random.default_rng(0) if rng is None else rng, threads
     )
@@ -75,7 +76,13 @@ def solve(
     oblique = float(np.abs(vectors.T @ vectors - np.eye(vectors.shape[1])).max(initial=0.0))
     converged = converged and oblique <= OBLIQUE
     residuals = np.linalg.norm(standard.matrix @ vectors - vectors * values, axis=0) / norm
-    note(residuals=[float(r) for r in residuals], converged=converged)
+    note(
+        rows=problem.n,
+        end=problem.end,
+        wanted=count,
+        residuals=[float(r) for r in residuals],
+        converged=converged,
+    )
     if not converged:
         warn(
             f"The eigensolver did not converge (relative residual {residuals.max():.1e}, "

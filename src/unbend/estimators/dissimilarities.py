@@ -15,8 +15,7 @@ from unbend.estimators.inputs import (
     square_similarities,
 )
 from unbend.mds import Pairs
-from unbend.mds.precision import DOUBLE_OBJECTS, pair_precision
-from unbend.mds.starts import parts
+from unbend.mds.initialization import DOUBLE_OBJECTS, count_components, pair_precision
 from unbend.memory import reserve
 from unbend.neighbors import DistanceSpace, PointSpace, Space
 from unbend.report import note
@@ -84,12 +83,12 @@ def gather(
     )
     with np.errstate(over="ignore"):
         pairs = (
-            Pairs.of_square(square, dtype=dtype_of_pairs)
+            Pairs.from_matrix(square, dtype=dtype_of_pairs)
             if points is None
-            else Pairs.of_points(points, dtype_of_pairs)
+            else Pairs.from_points(points, dtype_of_pairs)
         )
     if checked is not None:
-        both = Pairs.of_square(checked, dtype=dtype_of_pairs).dissimilarities
+        both = Pairs.from_matrix(checked, dtype=dtype_of_pairs).dissimilarities
         both = both if pairs.weights is None else both * pairs.weights
         pairs = Pairs(n, pairs.dissimilarities, both)
     note(
@@ -165,7 +164,7 @@ def _check_single_precision(pairs: Pairs) -> None:
 
 def check_connected(pairs: Pairs) -> None:
     """Refuse groups of objects between which no distance is known."""
-    count = parts(pairs)
+    count = count_components(pairs)
     if count > 1:
         raise ValueError(
             f"the known pairs leave {count} groups of objects between which no distance is known: "

@@ -1,6 +1,8 @@
 """What every estimator has: coordinates, their extension, pre-images, a score, a model file."""
 
+import inspect
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,15 +70,40 @@ class TrainingLeftOut(AttributeError, ValueError):
     """The model was saved without its training data, which the requested attribute needs."""
 
 
+def attribute_entries(text: str) -> dict[str, str]:
+    """Entries of the Attributes section of a docstring, by name."""
+    _, _, after = inspect.cleandoc(text).partition("Attributes\n----------\n")
+    section = re.split(r"\n\n\w+\n-{5,}\n", after)[0] + "\n"
+    return {found[1]: found[0] for found in re.finditer(r"([\w, ]+) : .*\n(?:    .*\n)*", section)}
+
+
 class Model(BaseEstimator, ABC):
-    """Abstract: an estimator that can be saved and that shows its report in notebooks."""
+    """Abstract: an estimator that can be saved and that shows its report in notebooks.
+
+    Attributes
+    ----------
+    report_ : Report
+        What every stage did.
+    """
 
     # Public attributes that hold training data, or as much: left out of files without them.
     of_training: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """Make every fit atomic: an interrupted one leaves the estimator as it was."""
+        """Make every fit atomic, and document the fitted attributes of the bases.
+
+        An interrupted fit leaves the estimator as it was.
+        """
         super().__init_subclass__(**keywords)
+        own = attribute_entries(cls.__doc__ or "")
+        entries = dict(own)
+        for base in cls.__mro__[1:]:
+            if issubclass(base, Model):
+                for name, entry in attribute_entries(base.__doc__ or "").items():
+                    entries.setdefault(name, entry)
+        if own:
+            documented, whole = ("".join(some.values()).rstrip() for some in (own, entries))
+            cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace(documented, whole)
         for name in ("fit", "fit_batches"):
             if name in vars(cls):
                 setattr(cls, name, atomic_fit(vars(cls)[name]))

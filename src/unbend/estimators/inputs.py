@@ -11,7 +11,7 @@ from unbend.arrays import FloatArray, is_sparse, row_chunks
 from unbend.gram.kernels import check_digits
 from unbend.graphs.given import is_graph, lengths_of
 from unbend.neighbors import GraphSpace, NeighborIndex, PointSpace, Space, make_space
-from unbend.neighbors.precomputed import measured
+from unbend.neighbors.precomputed import dense_distances
 from unbend.validation.arrays import check_rows, largest_magnitude
 from unbend.validation.distances import (
     check_distances,
@@ -95,7 +95,7 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
     distances = rows_of_numbers(estimator, X, reset=False, sparse=True)
     check_nonnegative(distances)
     if isinstance(space, GraphSpace):
-        rows = measured(csr_array(distances)) if is_sparse(distances) else distances
+        rows = dense_distances(csr_array(distances)) if is_sparse(distances) else distances
         if not np.isfinite(rows).any(axis=1).all():
             raise ValueError("A new row has no distance to any fitted row. Pass at least one.")
         return np.asarray(rows, dtype=np.float64)

@@ -9,7 +9,7 @@ from sklearn.cluster import MiniBatchKMeans
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs import Paths, geodesics
 from unbend.neighbors import PointSpace, Space
-from unbend.neighbors.metrics.norms import Wrapped
+from unbend.neighbors.metrics.norms import TorusNorm
 from unbend.report import step
 from unbend.validation.parameters import Choice, param
 from unbend.validation.threads import in_new_thread
@@ -69,7 +69,7 @@ def landmarks_of_space(how: str, count: int, space: Space, rng: np.random.Genera
 
 
 def _farthest(count: int, space: Space, rng: np.random.Generator) -> IntArray:
-    """Rows of a space, each farthest from those before; equal rows only if no others are left."""
+    """Rows of a space, each farthest from those before; duplicates only if no others are left."""
     chosen = np.empty(count, dtype=np.intp)
     nearest = np.full(space.n, np.inf)
     chosen[0] = rng.integers(space.n)
@@ -108,7 +108,7 @@ def _nearest_to_centers(count: int, space: Space, rng: np.random.Generator) -> I
     seed = int(rng.integers(2**31))
     # As the metric sees them: rows that it takes for near must share a center.
     seen = space.features
-    if isinstance(space.metric.norm, Wrapped):
+    if isinstance(space.metric.norm, TorusNorm):
         # Angles have no mean, but points of circles do.
         seen = np.concatenate((np.cos(seen), np.sin(seen)), axis=1)
     features = PointSpace(seen, workers=space.workers)

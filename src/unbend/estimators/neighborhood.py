@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,8 +28,15 @@ from unbend.extension import (
 )
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
-from unbend.graphs.connect import CONNECT, connect_components
-from unbend.neighbors import METRICS, NeighborIndex, Neighbors, NNDescent, Space, described
+from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.neighbors import (
+    METRICS,
+    NeighborIndex,
+    Neighbors,
+    NNDescent,
+    Space,
+    describe_parameters,
+)
 from unbend.quality import repeated_directions
 from unbend.report import note, stage, warn
 from unbend.validation.arrays import class_numbers
@@ -72,10 +78,10 @@ class Component:
     threads: int
     labels: IntArray | None = None
 
-    @cached_property
+    @property
     def n(self) -> int:
         """Number of rows."""
-        return self.neighbors.n
+        return len(self.neighbors.offsets) - 1
 
     def take(self, rows: IntArray) -> "Component":
         """Restrict to some rows, with all their neighbours."""
@@ -115,7 +121,15 @@ class LocalKernel(Kernel):
 
 @declare
 class NeighborhoodEmbedding(SpectralEmbedding):
-    """Abstract estimator of methods built on a neighbourhood graph."""
+    """Abstract estimator of methods built on a neighbourhood graph.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    """
 
     n_neighbors: Any = param(
         10,
@@ -152,7 +166,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         "taken as it is, and absent means not measured.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     connect: str = param(
         "bridge",
@@ -187,11 +201,11 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         ----------
         X : array (n_samples, n_features)
             Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
-            whose entries are the edges of a given graph, or a graph of networkx or igraph.
+            whose entries are the edges of a graph, or a graph of networkx or igraph.
         y : array (n_samples,), optional
             Classes, for supervised methods; ignored by the others.
         graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            A given graph: the stored entries of row i are its neighbours. Their distances come
+            Precomputed graph: the stored entries of row i are its neighbours. Their distances come
             from X; `n_neighbors` and `radius` are then not used.
 
         Returns
@@ -199,39 +213,46 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         self
         """
         with self._fitting() as report:
-            workers, needs = threads(self.n_jobs), self._needs()
-            least = needs.rows(self.n_components)
-            space, dtype = open_space(self, X, workers, self._index())
-            with stage("neighbors"):
-                found = self._search(graph, needs).run(space)
-            with stage("graph"):
-                connection = connect_components(
-                    found.space, found.neighbors, self.connect, self.local_blocks
-                )
-                self._check_largest(len(connection.groups[0]), least)
-            labels = class_numbers(y, len(found.inverse))[found.first] if self.supervised else None
-            whole = Component(found.space, connection.neighbors, found.rule, workers, labels)
-            results = [
-                self._embed(whole if len(rows) == whole.n else whole.take(rows), least)
-                for rows in connection.groups
-            ]
-            with stage("coordinates"):
-                embedding, placement = arrange_components(
-                    found.space, connection.groups, results, self.isometric
-                )
-                k = max(found.rule.k, embedding.shape[1] + 1)
-                preimage = barycentric_preimage(found.space, embedding, k)
-        self._keep(
-            report,
-            embedding[found.inverse],
-            dtype,
-            placement,
-            preimage,
-            component_=connection.component[found.inverse],
-            _neighborhoods=found,
-            **self._merge_attributes([result.attributes for result in results]),
-        )
+            fitted = self._fit_columns(X, graph)
+            if fitted is None:
+                fitted = self._fit_graph(X, y, graph)
+        self._keep(report, **fitted)
         return self
+
+    def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
+        """Fit without a graph, for methods that can; None where a graph is wanted."""
+        return None
+
+    def _fit_graph(self, X: Any, y: Any, graph: Any) -> dict[str, Any]:
+        """Run all stages, and return what `_keep` takes."""
+        workers, needs = threads(self.n_jobs), self._needs()
+        least = needs.rows(self.n_components)
+        space, dtype = open_space(self, X, workers, self._index())
+        with stage("neighbors"):
+            found = self._search(graph, needs).run(space)
+        space, inverse = found.space, found.inverse
+        with stage("graph"):
+            connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
+            self._check_largest(len(connection.groups[0]), least)
+        labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
+        whole = Component(space, connection.neighbors, found.rule, workers, labels)
+        results = [
+            self._embed(whole if len(rows) == whole.n else whole.take(rows), least)
+            for rows in connection.groups
+        ]
+        with stage("coordinates"):
+            embedding, placement = arrange_components(space, connection, results, self.isometric)
+            k = max(found.rule.k, embedding.shape[1] + 1)
+            preimage = barycentric_preimage(space, embedding, k)
+        return {
+            "embedding": embedding[inverse],
+            "dtype": dtype,
+            "extension": placement,
+            "preimage": preimage,
+            "component_": connection.component[inverse],
+            "_neighborhoods": found,
+            **self._merge_attributes([result.attributes for result in results]),
+        }
 
     @property
     def graph_(self) -> csr_array:
@@ -323,14 +344,15 @@ def _scale_geodesics(component: Component, d: int, isometric: bool) -> Embedding
 
 
 def arrange_components(
-    space: Space, groups: list[IntArray], results: list[EmbeddingResult], isometric: bool
+    space: Space, connection: Connection, results: list[EmbeddingResult], isometric: bool
 ) -> tuple[FloatArray, Placement]:
     """Coordinates of all rows, and the extension to new samples.
 
     Rows in no group are placed by the extension of the first; several groups are arranged side by
     side along the first axis. Vectors of unit length are first brought to one spread for all.
     """
-    n, d = space.n, results[0].coordinates.shape[1]
+    groups, n = connection.groups, len(connection.component)
+    d = results[0].coordinates.shape[1]
     owner, inside = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
     alone = isometric or len(groups) == 1
     factors = [1.0 if alone else float(np.sqrt(len(rows) / n)) for rows in groups]

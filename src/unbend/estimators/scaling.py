@@ -23,13 +23,13 @@ from unbend.mds import (
     OwnStress,
     Pairs,
     Solution,
-    majorise,
-    matched_pairs,
+    estimate_stress,
+    initialization,
     quasi_newton,
-    sampled_stress,
-    starts,
+    smacof,
+    stochastic_gradient,
 )
-from unbend.mds.pairs import euclidean_features, mean_pairs
+from unbend.mds.object_pairs import euclidean_features, mean_pairs
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
 from unbend.validation.parameters import (
@@ -53,7 +53,7 @@ GIVEN = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (
 
 
 class Shepard(NamedTuple):
-    """Shepard diagram, one entry a known pair: what was given, what it became, what was found."""
+    """Shepard diagram, one entry per known pair."""
 
     dissimilarities: FloatArray
     disparities: FloatArray
@@ -61,7 +61,7 @@ class Shepard(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """Stress of the fit and of fits to the same dissimilarities dealt to random pairs."""
+    """Stress of the fit and of fits to the same dissimilarities, permuted."""
 
     stress: float
     random: FloatArray
@@ -95,7 +95,7 @@ def minimise(
     objective: Objective, start: FloatArray, solver: str, tol: float | str, max_iter: int
 ) -> Solution:
     """Minimise a stress by SMACOF or L-BFGS."""
-    iterate = majorise if solver == "smacof" else quasi_newton
+    iterate = smacof if solver == "smacof" else quasi_newton
     return iterate(objective, start, tolerance(tol, objective.rounding), max_iter)
 
 
@@ -125,7 +125,7 @@ class Scaling(Embedding):
         None,
         Choice("clean"),
         NOTHING,
-        help="What to do about given distances that are none: None refuses them; 'clean' averages "
+        help="How to handle invalid distances: None refuses them; 'clean' averages "
         "both directions and sets the diagonal and negative entries to zero.",
     )
     init: Any = param(
@@ -185,7 +185,7 @@ class Scaling(Embedding):
                 given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
                 check_connected(given.pairs)
                 self._check_dimension(given.pairs.n)
-                pairs, scale = given.pairs.scaled()
+                pairs, scale = given.pairs.normalize()
             self._fit(report, given, pairs, scale, rng)
         return self
 
@@ -206,7 +206,7 @@ class Scaling(Embedding):
         with stage("coordinates"):
             embedding, extension, attributes = self._finished(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
-            spread = objective.spread(embedding / scale)
+            spread = objective.per_object(embedding / scale)
             preimage = barycentric_preimage(given.points, embedding)
         self._keep(
             report,
@@ -232,17 +232,17 @@ class Scaling(Embedding):
             note(rows=space.n)
         with stage("start"):
             start = (
-                starts.pivot(starts.pivots_among(space, rng), d)
+                initialization.pivot(initialization.sample_pivot_distances(space, rng), d)
                 if isinstance(self.init, str)
                 else check_start(self.init, space.n, d)
             )
         with stage("stress"):
-            found = matched_pairs(space.lengths, start, self.max_iter, rng)
+            found = stochastic_gradient(space.lengths, start, self.max_iter, rng)
             drawn = rng.spawn(1)[0]
-            history = [sampled_stress(space.lengths, x, drawn) for x in (start, found)]
+            history = [estimate_stress(space.lengths, x, drawn) for x in (start, found)]
             note(iterations=self.max_iter, sampled=True)
         with stage("coordinates"):
-            embedding = starts.principal_axes(found)
+            embedding = initialization.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
             extension = OwnStress(embedding.copy(), points, "raw")
             preimage = barycentric_preimage(points, embedding)
@@ -266,15 +266,19 @@ class Scaling(Embedding):
         if not isinstance(self.init, str):
             return [check_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
-            return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
+            return [initialization.random(pairs, d, rng) for _ in range(self.n_init)]
         whole = pairs.weights is None and pairs.ends is None
         features = None if given.points is None else euclidean_features(given.points)
         if features is not None and whole and self.init != "pivot":
-            return [starts.linear(features / scale, d)]
+            return [initialization.linear(features / scale, d)]
         few = whole or pairs.ends is not None
         if self.init == "pivot" or (self.init == "auto" and few and pairs.n > CLASSICAL_OBJECTS):
-            return [starts.pivot(starts.pivots_of(pairs, rng, threads(self.n_jobs)), d)]
-        return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
+            return [
+                initialization.pivot(
+                    initialization.pivot_distances(pairs, rng, threads(self.n_jobs)), d
+                )
+            ]
+        return [initialization.classical(pairs, d, rng, threads(self.n_jobs))]
 
     def _minimise(self, objective: Objective, configurations: list[FloatArray]) -> Solution:
         name, tol = self._solver(), self.tol
@@ -311,7 +315,7 @@ class Scaling(Embedding):
         """Return what the distances of the embedding are compared with."""
 
     def permutation_baseline(self, n_permutations: int = 10) -> Baseline:
-        """Compare the stress with that of random data: the dissimilarities, dealt anew.
+        """Compare the stress with that of permuted dissimilarities.
 
         Parameters
         ----------
@@ -331,12 +335,12 @@ class Scaling(Embedding):
         random = np.empty(n_permutations)
         for number in range(n_permutations):
             step(number, n_permutations)
-            dealt = pairs.dealt(rng)
+            shuffled = pairs.shuffle(rng)
             again = type(self)(**self.get_params(deep=False))
             if not isinstance(self.init, str):
                 again.init = "random"
-            given = Given(dealt, None, self.embedding_.dtype)
-            again._fit(Report(""), given, *dealt.scaled(), rng)
+            given = Given(shuffled, None, self.embedding_.dtype)
+            again._fit(Report(""), given, *shuffled.normalize(), rng)
             random[number] = again.stress_
         share = (1 + np.sum(random <= self.stress_)) / (1 + n_permutations)
         return Baseline(self.stress_, random, float(share))
@@ -416,7 +420,7 @@ class MultiScaling(Embedding):
         matrices = matrices_of(X)
         if len(matrices) != len(self._points):
             raise ValueError(
-                f"new rows need one matrix for each of the {len(self._points)} fitted ones and "
+                f"new samples need one matrix for each of the {len(self._points)} fitted ones and "
                 f"there are {len(matrices)}"
             )
         rows = [
@@ -424,7 +428,7 @@ class MultiScaling(Embedding):
             for matrix, points in zip(matrices, self._points, strict=True)
         ]
         if len({row.shape for row in rows}) > 1:
-            raise ValueError("new rows must be as many in every matrix")
+            raise ValueError("new samples must be as many in every matrix")
         return np.stack(rows)
 
 

@@ -103,14 +103,14 @@ class NeighborSearch:
     def _search(self, space: Space, everyone: IntArray) -> Neighborhoods:
         first, inverse = everyone, everyone
         counts = self._counts(len(everyone))
-        neighbors, rule = self._neighbors(space, counts)
+        neighbors, rule = self._neighbors(space, counts, len(everyone))
         if np.any(neighbors.distances == 0):
             first, inverse = space.distinct()
             if len(first) < len(everyone):
                 self._check_rows(len(first))
                 space = space.take(first)
                 counts = counts[first] if isinstance(counts, np.ndarray) else counts
-                neighbors, rule = self._neighbors(space, counts)
+                neighbors, rule = self._neighbors(space, counts, len(first))
         return Neighborhoods(space, neighbors, rule, first, inverse)
 
     def _check_rows(self, n: int) -> None:
@@ -134,7 +134,7 @@ class NeighborSearch:
             )
         return counts
 
-    def _neighbors(self, space: Space, counts: Counts) -> tuple[Neighbors, Rule]:
+    def _neighbors(self, space: Space, counts: Counts, n: int) -> tuple[Neighbors, Rule]:
         radius = np.inf if self.radius is None else self.radius
         if isinstance(counts, str):
             neighbors, k = self._fewest(space)
@@ -144,7 +144,7 @@ class NeighborSearch:
             neighbors = space.within(radius)
             self._check_least(neighbors, space)
             return neighbors, Rule(int(max(1, neighbors.counts.max())), radius)
-        counts = self._adjust_counts(counts, space.n)
+        counts = self._adjust_counts(counts, n)
         neighbors = space.nearest(int(np.max(counts)))
         if isinstance(counts, np.ndarray):
             neighbors = neighbors.nearest(counts)

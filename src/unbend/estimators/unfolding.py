@@ -11,7 +11,7 @@ from unbend.eigen import SpectralProblem, Spectrum
 from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
 from unbend.extension import Barycentric, EmbeddingResult, Rule
 from unbend.mvu import Certificate, Unfolding
-from unbend.mvu.trilateration import Trilateration
+from unbend.mvu.coordinates import Trilateration
 from unbend.neighbors import GraphSpace
 from unbend.report import note, warn
 from unbend.validation.parameters import Choice, Real, declare, param
@@ -24,7 +24,30 @@ CONSTRAINTS = Choice("inequality", "soft", "equality")
 
 @declare
 class UnfoldingEmbedding(NeighborhoodEmbedding):
-    """Abstract: top eigenvectors, scaled by √λ, of a kernel whose variance a proof bounds."""
+    """Abstract: top eigenvectors, scaled by √λ, of a kernel whose variance a proof bounds.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components,)
+        Top eigenvalues of the kernel.
+    kernel_ : array (n, r)
+        Factor F of the kernel, K = FF', of the distinct rows (of the largest component, where each
+        is embedded separately), in principal axes.
+    dimension_ : int
+        Where the eigenvalues of the kernel fall most steeply; on a long strip that may be after
+        the first already.
+    lower_bound_ : float
+        Variance that the kernel has, less the price of springs: nothing less is optimal.
+    upper_bound_ : float
+        Proved: no kernel has more; for landmarks, none within their span.
+    gap_ : float
+        (upper − lower)/abs(upper).
+    edge_residual_ : float
+        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
+    status_ : str
+        'certified' if the gap is at most `tol`, of every component where there are several, else
+        'not certified'. Bounds, gap and residual are those of the largest component.
+    """
 
     constraint: str = param(
         "inequality",

@@ -100,8 +100,8 @@ class CenteredGram(ABC):
     def coordinates(self, spectrum: Spectrum) -> FloatArray:
         """Vectors of length √λ; directions of eigenvalues that are not positive become zero.
 
-        Where a solver only comes near the vectors, they are what new rows are placed among: the
-        image of the weights, so that the extension is continuous at fitted rows.
+        Where a solver is approximate, they are what new samples are placed among: the image
+        of the weights, so that the extension is continuous at fitted rows.
         """
         if spectrum.residuals.max(initial=0.0) > SOLVED:
             return self._unshifted()._product(self.nystrom_weights(spectrum))

@@ -41,7 +41,7 @@ class Squares:
 class SimilaritySquares:
     """Squared distances that similarities k stand for: k(x, x) + k_jj − 2 k(x, x_j).
 
-    For new rows k(x, x) is left out: centering drops any constant of a row.
+    For new samples k(x, x) is left out: centering drops any constant of a row.
     """
 
     diagonal: FloatArray

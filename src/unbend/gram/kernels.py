@@ -38,8 +38,8 @@ SAME_ERROR = 16.0
 class GaussianSimilarities:
     """exp(−γ‖x − x_j‖²) by matrix products, for rows near the landmarks' mean.
 
-    Squares from products have errors of about ε‖x‖² about that mean; `safe` tells whether these
-    are too small to be seen.
+    Squares from products have errors of about ε‖x‖² about that mean; `safe` says whether these
+    are negligible.
     """
 
     center: FloatArray
@@ -82,7 +82,7 @@ class GaussianSimilarities:
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """Values of a kernel between new rows and the fitted ones.
+    """Values of a kernel between new samples and the fitted rows.
 
     Kernels of features that can be written down, "linear" and "cosine", take features from those
     of the `center`: this changes no distance, and rows far from the origin keep their digits.
@@ -110,7 +110,7 @@ class Similarities:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, n) array."""
-        # From differences, not products: right for equal rows and far from the origin too.
+        # From differences, not products: right for duplicate rows and far from the origin too.
         if self.kernel in ("rbf", "laplacian"):
             return np.exp(-self._distances(new))
         if callable(self.kernel):
@@ -169,7 +169,7 @@ class Similarities:
         return float(value)
 
     def squares(self, new: FloatArray) -> FloatArray:
-        """Squared distances of new rows to all fitted ones, from differences of rows."""
+        """Squared distances of new samples to all fitted rows, from differences of rows."""
         squares, usable = self._from_differences(new)
         if not usable.all():
             # Rows so far from the fitted ones that the three values share no digits.

@@ -154,7 +154,7 @@ def _until_steady(
         previous, basis = basis, np.linalg.qr(loading)[0]
         if np.linalg.norm(basis - previous @ (previous.T @ basis), 2) <= tol:
             return loading, number + 1
-    warn(f"the axes still turn after {max_iter} iterations: raise max_iter or tol")
+    warn(f"The principal axes did not converge in {max_iter} iterations. Increase max_iter or tol.")
     return loading, max_iter
 
 

@@ -99,7 +99,7 @@ class WeightedDistances:
 
 @dataclass(frozen=True, eq=False)
 class SpectralPlaces:
-    """New rows by the affinities to the landmarks: f, or D^½ f where `scaled`.
+    """New samples by the affinities to the landmarks: f, or D^½ f where `scaled`.
 
     `axes` turn affinities into f times the degree, whose share of the whole is at least `least`.
     """
@@ -111,7 +111,7 @@ class SpectralPlaces:
     scaled: bool
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         placed = np.empty((len(new), self.axes.shape[1]))
         for rows in row_chunks(len(new), 16 * len(self.axes)):
             affinities = self.affinities(new[rows])

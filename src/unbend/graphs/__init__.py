@@ -3,7 +3,7 @@
 from unbend.graphs.combine import combine
 from unbend.graphs.connect import Bridges, Enlargement, Fewest, bridge, enlarge, fewest_neighbors
 from unbend.graphs.consistency import Consistency, consistency
-from unbend.graphs.geodesics import Paths, geodesics
+from unbend.graphs.geodesics import Path, Paths, floyd_warshall, geodesics, shortest_paths
 from unbend.graphs.graph import Graph, components, symmetrize, undirected
 from unbend.graphs.interchange import (
     LabelledGraph,
@@ -13,8 +13,15 @@ from unbend.graphs.interchange import (
     to_igraph,
     to_networkx,
 )
-from unbend.graphs.laplacian import degrees, laplacian
-from unbend.graphs.paths import Path, floyd_warshall, shortest_paths
+from unbend.graphs.laplacian import (
+    EigenvalueBounds,
+    degrees,
+    diameter,
+    eigenvalue_bounds,
+    graph_eigenvalue,
+    laplacian,
+    spectrum,
+)
 from unbend.graphs.quantities import (
     boundary_volume,
     contract,
@@ -22,13 +29,6 @@ from unbend.graphs.quantities import (
     rayleigh_quotient,
     volume,
     volumes,
-)
-from unbend.graphs.spectrum import (
-    EigenvalueBounds,
-    diameter,
-    eigenvalue_bounds,
-    graph_eigenvalue,
-    spectrum,
 )
 from unbend.graphs.weights import adjacency, heat_kernel, weigh
 

@@ -119,7 +119,7 @@ class Bridges:
 
     def as_edges(self, neighbors: Neighbors) -> Neighbors:
         """Make each end a neighbour of the other."""
-        return neighbors.joined(
+        return neighbors.add_edges(
             np.concatenate((self.first, self.second)),
             np.concatenate((self.second, self.first)),
             np.concatenate((self.lengths, self.lengths)),
@@ -143,7 +143,7 @@ class Bridges:
             rows.append(np.full(len(block) + 1, end))
             columns.append(np.append(block, other))
         row, column = np.concatenate(rows), np.concatenate(columns)
-        return neighbors.joined(row, column, space.lengths(row, column))
+        return neighbors.add_edges(row, column, space.lengths(row, column))
 
 
 def bridge(space: Space, labels: IntArray) -> Bridges:
@@ -296,7 +296,7 @@ def enlarge(space: Space, neighbors: Neighbors) -> Enlargement:
                 counts[row] = max(counts[row], len(near))
                 grown.append((np.full(len(near), row), near, lengths))
         rows, columns, lengths = (np.concatenate(parts) for parts in zip(*grown, strict=True))
-        joined = joined.joined(rows, columns, lengths)
+        joined = joined.add_edges(rows, columns, lengths)
         label = components(joined.graph())
     across = before[joined.rows] != before[joined.indices]
     links = Bridges(joined.rows[across], joined.indices[across], joined.distances[across])
@@ -346,7 +346,7 @@ def fewest_neighbors(neighbors: Neighbors, mutual: bool = False) -> Fewest:
     >>> fewest_neighbors(pairs)
     Fewest(k=2, components=1)
     """
-    ranks = 1.0 + neighbors.places
+    ranks = 1.0 + neighbors.ranks
     ranked = Neighbors(neighbors.offsets, neighbors.indices, ranks)
     appears = undirected(ranked, "min" if mutual else "max").lengths
     forest = minimum_spanning_tree(with_short_indices(appears))

@@ -25,7 +25,7 @@ def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_arra
         graph = graph if is_sparse(graph) else edges_of(graph, meaning)
         if not is_sparse(graph):
             raise TypeError(
-                f"{what} must be a graph or a sparse matrix: of a dense one say what is an edge "
+                f"{what} must be a graph or a sparse matrix: of a dense one define the edges "
                 "with scipy.sparse.csr_array(matrix)"
             )
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:

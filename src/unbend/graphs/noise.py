@@ -28,8 +28,8 @@ from unbend.neighbors.space import Space, centered_gram
 COORDINATE, STRING, BEAM = 0.82, 3.29, 7.3
 # Eigenvalues below this share of the largest are rounding: the neighbourhood has no such direction.
 FLAT = 1e-12
-# Neighbourhoods looked at when many sizes are compared, and sources of the geodesics that tell how
-# long and how wide the data are, with the points placed from them.
+# Neighbourhoods looked at when many sizes are compared, and sources of the geodesics that measure
+# how long and how wide the data are, with the points placed from them.
 SAMPLE, LANDMARKS, CROWD = 192, 128, 4096
 
 

@@ -102,7 +102,7 @@ class Images:
 def read_images(
     source: Any,
     *,
-    colour: bool | None = None,
+    color: bool | None = None,
     invert: bool | str = "auto",
     size: tuple[int, int] | None = None,
     array: str | None = None,
@@ -116,7 +116,7 @@ def read_images(
         A folder of PNG, JPEG, TIFF, BMP, GIF, WebP or PNM files, with those in its subfolders,
         whose names then are the label; a list of such files; an array, or the NPY, NPZ, IDX, HDF5
         or MAT file that holds one. Files of pictures need Pillow.
-    colour : bool, optional
+    color : bool, optional
         Whether to keep colours: False makes images grey, True gives grey ones three equal colours.
         By default the first image decides, and another kind among the rest is refused.
     invert : bool or 'auto', default='auto'
@@ -154,7 +154,7 @@ def read_images(
     if not isinstance(invert, bool) and invert != "auto":
         raise ValueError(f"invert={invert!r} is not allowed: it must be True, False or 'auto'")
     if like is None:
-        return _read(source, colour, invert, _checked_size(size), array)
+        return _read(source, color, invert, _checked_size(size), array)
     kind = like.kind() if isinstance(like, Images) else like
     shape = tuple(kind["size"])
     # Models of an earlier version do not say, and knew no other sizes.
@@ -183,7 +183,7 @@ def _checked_size(size: Any) -> tuple[int, int] | None:
 
 def _read(
     source: Any,
-    colour: bool | None,
+    color: bool | None,
     invert: bool | str,
     size: tuple[int, int] | None,
     array: str | None,
@@ -194,11 +194,11 @@ def _read(
         if array is not None:
             raise ValueError(f"array={array!r} names an array of a file, and files were given")
         files = files_of(source, SUFFIXES if folder else None, "images")
-        values, shape = _from_files(files, colour, size, tally)
+        values, shape = _from_files(files, color, size, tally)
         images = _images(values, shape, files.ids, files.label)
     else:
         held, where = stack_of(source, size, array)
-        images = _images(*from_stack(held, where, colour, size, tally), None, None)
+        images = _images(*from_stack(held, where, color, size, tally), None, None)
     return replace(_turned(images, tally, invert), resampled=size is not None)
 
 
@@ -207,17 +207,17 @@ def _is_names(source: Any) -> bool:
 
 
 def _from_files(
-    files: Gathered, colour: bool | None, size: tuple[int, int] | None, tally: Tally
+    files: Gathered, color: bool | None, size: tuple[int, int] | None, tally: Tally
 ) -> tuple[FloatArray, tuple[int, ...]]:
     first = picture_kind(files.paths[0])
     height, width = (first.height, first.width) if size is None else size
-    kind = Kind(height, width, first.colour if colour is None else colour, first.bits)
+    kind = Kind(height, width, first.color if color is None else color, first.bits)
     n, cut = len(files.paths), []
     # Whole numbers beyond 16 bits are rare among images, and lose digits in single precision.
     values = room(n, kind.size, np.float64 if first.bits > 16 else np.float32, "the images")
     for place, path in enumerate(files.paths):
-        read = picture(path, kind, files.paths[0], convert=colour is not None, resample=bool(size))
-        tally.add(read.pixels, kind.colour)
+        read = picture(path, kind, files.paths[0], convert=color is not None, resample=bool(size))
+        tally.add(read.pixels, kind.color)
         values[place] = pixels_of(read, kind).reshape(-1)
         if read.cut:
             cut.append(path)

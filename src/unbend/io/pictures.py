@@ -56,13 +56,13 @@ class Kind:
 
     height: int
     width: int
-    colour: bool
+    color: bool
     bits: int = 8
 
     @property
     def size(self) -> tuple[int, ...]:
         """Shape of the pixels."""
-        return (self.height, self.width, 3) if self.colour else (self.height, self.width)
+        return (self.height, self.width, 3) if self.color else (self.height, self.width)
 
     @property
     def seen(self) -> str:
@@ -132,9 +132,9 @@ def picture(path: Path, kind: Kind, first: Path, *, convert: bool, resample: boo
         _check_kind(found, kind, path, first, convert=convert, resample=resample)
         if getattr(image, "n_frames", 1) > 1 and image.format != "MPO":
             raise _Refused(f"{path} holds several images: save each as a file of its own")
-        own = replace(found, colour=kind.colour)
+        own = replace(found, color=kind.color)
         reserve(4 * prod(own.size), f"the pixels of {path}", "save a smaller image")
-        pixels = np.asarray(_converted(operations.exif_transpose(image), kind.colour))
+        pixels = np.asarray(_converted(operations.exif_transpose(image), kind.color))
         if pixels.shape != own.size or not np.isfinite(pixels).all():
             raise _Refused(f"{path} holds pixels that are not finite, or not as many as it says")
         return Picture(pixels, cut)
@@ -143,7 +143,7 @@ def picture(path: Path, kind: Kind, first: Path, *, convert: bool, resample: boo
 def _check_kind(
     found: Kind, kind: Kind, path: Path, first: Path, *, convert: bool, resample: bool
 ) -> None:
-    if found.bits != kind.bits or (found.bits > 8 and kind.colour):
+    if found.bits != kind.bits or (found.bits > 8 and kind.color):
         raise _Refused(
             f"{path} has {found.bits} bits for a pixel, and {first.name}, the first image, has "
             f"{kind.bits}: bring all to one depth, of 8 bits where colours are wanted"
@@ -153,11 +153,11 @@ def _check_kind(
             f"{path} is {found.seen} and {first.name}, the first image, is {kind.seen}: bring "
             "all to one by size="
         )
-    if found.colour != kind.colour and not convert:
-        kinds = ("in colour", "grey") if found.colour else ("grey", "in colour")
+    if found.color != kind.color and not convert:
+        kinds = ("in colour", "grey") if found.color else ("grey", "in colour")
         raise _Refused(
             f"{path} is {kinds[0]} and {first.name}, the first image, is {kinds[1]}: pass "
-            "colour=True or colour=False to bring all to one"
+            "color=True or color=False to bring all to one"
         )
 
 
@@ -196,8 +196,8 @@ def resampled(pixels: Array, size: tuple[int, int]) -> Array:
     return np.asarray(image.resize(size[::-1], images.Resampling.BILINEAR))
 
 
-def _converted(image: Any, colour: bool) -> Any:
-    if colour:
+def _converted(image: Any, color: bool) -> Any:
+    if color:
         return image.convert("RGB")
     if image.mode in ("I", "F") or image.mode.startswith("I;16"):
         return image

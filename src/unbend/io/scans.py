@@ -15,7 +15,7 @@ class Tally:
     Examples
     --------
     >>> tally = Tally()
-    >>> tally.add(np.array([[255, 255], [255, 0]]), colour=False)
+    >>> tally.add(np.array([[255, 255], [255, 0]]), color=False)
     >>> tally.is_mostly_white, tally.least, tally.most
     (True, 0.0, 255.0)
     """
@@ -26,7 +26,7 @@ class Tally:
     other: bool = False
     counts: Counter[float] = field(default_factory=Counter)
 
-    def add(self, pixels: Array, colour: bool) -> None:
+    def add(self, pixels: Array, color: bool) -> None:
         """Count the pixels of some images; with colours, three after each other are one pixel."""
         ends = {float(pixels.min()), float(pixels.max())}
         self.least, self.most = min(self.least, *ends), max(self.most, *ends)
@@ -34,7 +34,7 @@ class Tally:
             return
         found = {end: int(np.count_nonzero(pixels == end)) for end in ends}
         self.counts.update(found)
-        dots = pixels.reshape(-1, 3 if colour else 1)
+        dots = pixels.reshape(-1, 3 if color else 1)
         self.other = (
             sum(found.values()) < pixels.size
             or len(self.counts) > 2

@@ -93,36 +93,36 @@ def _chosen(arrays: Any, array: str | None, where: str) -> Array:
 
 
 def from_stack(
-    array: Array, where: str, colour: bool | None, size: tuple[int, int] | None, tally: Tally
+    array: Array, where: str, color: bool | None, size: tuple[int, int] | None, tally: Tally
 ) -> tuple[FloatArray, tuple[int, ...]]:
     """Rows of an array of grey images, or of three colours, or four with transparency."""
-    coloured = array.ndim == 4 and array.shape[3] in (3, 4)
+    colored = array.ndim == 4 and array.shape[3] in (3, 4)
     if array.ndim == 4 and array.shape[3] == 1:
         array = array[..., 0]
-    if (array.ndim != 3 and not coloured) or array.dtype.kind not in "biuf" or not array.size:
+    if (array.ndim != 3 and not colored) or array.dtype.kind not in "biuf" or not array.size:
         raise ValueError(
             f"{where} has the shape {array.shape} and the type {array.dtype}: images are numbers, "
             "(n, height, width) or (n, height, width, 3)"
         )
     height, width = array.shape[1:3] if size is None else size
-    kind = Kind(height, width, coloured if colour is None else colour)
+    kind = Kind(height, width, colored if color is None else color)
     wide = array.dtype.itemsize > (4 if array.dtype.kind == "f" else 2)
     values = room(len(array), kind.size, np.float64 if wide else np.float32, f"images of {where}")
     for part in row_chunks(len(array), 64 * prod(array.shape[1:])):
-        pixels = _coloured(array[part], kind.colour)
+        pixels = _colored(array[part], kind.color)
         if not np.isfinite(pixels).all():
             raise ValueError(
                 f"{where} holds pixels that are not finite: put numbers in their place"
             )
-        tally.add(pixels, kind.colour)
+        tally.add(pixels, kind.color)
         if pixels.shape[1:3] != (height, width):
             pixels = np.stack([resampled(image, (height, width)) for image in pixels])
         values[part] = pixels.reshape(-1, prod(kind.size))
     return values, kind.size
 
 
-def _coloured(images: Array, colour: bool) -> Array:
+def _colored(images: Array, color: bool) -> Array:
     """Grey of colours, or three equal colours of grey."""
     if images.ndim == 3:
-        return np.repeat(images[..., None], 3, axis=3) if colour else images
-    return images[..., :3] if colour else images[..., :3] @ np.array([0.299, 0.587, 0.114])
+        return np.repeat(images[..., None], 3, axis=3) if color else images
+    return images[..., :3] if color else images[..., :3] @ np.array([0.299, 0.587, 0.114])

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.lowrank.inputs import at_least, finite, multiplied, whole_number
-from unbend.lowrank.sketch import Sketch, sketch_matrix, sketched
+from unbend.lowrank.sketch import Sketch, apply_sketch, sketch_matrix
 
 Mode = Literal["gat", "irat", "prat"]
 MODES: tuple[str, ...] = get_args(Mode)
@@ -229,7 +229,7 @@ def fat_rows(
     if size < d:
         raise ValueError(f"m={size} vectors cannot hold {d}: use at least {d}, and as many columns")
     if mode == "prat":
-        wrap = sketched(centered, size, sketch, rng)
+        wrap = apply_sketch(centered, size, sketch, rng)
     else:
         norms = np.linalg.norm(centered, axis=0) if mode == "gat" else rng.permutation(width)
         wrap = centered[:, np.argsort(-norms, kind="stable")[:size]]

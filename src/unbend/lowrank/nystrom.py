@@ -19,7 +19,7 @@ def kept_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArra
     """Eigenpairs of a block, largest first, that stand out from its error.
 
     Those at most `accuracy` times the largest are rounding; those no larger than the most negative
-    one cannot be told from what makes the block indefinite, such as the bends of geodesics.
+    one cannot be distinguished from what makes the block indefinite, such as bent geodesics.
     """
     values, vectors = np.linalg.eigh((block + block.T) / 2)
     values, vectors = values[::-1], vectors[:, ::-1]

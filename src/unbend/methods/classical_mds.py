@@ -18,8 +18,8 @@ from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import Columns
 from unbend.memory import reserve
-from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, describe_parameters
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, declare, param
 
 
@@ -31,8 +31,8 @@ class ClassicalMDS(GramEmbedding):
     The coordinates are the top eigenvectors of the Gram matrix K = −½ H D² H, scaled by √λ. On
     Euclidean distances of points they are the principal components, exactly.
 
-    Distances that are not Euclidean give negative eigenvalues: these are dropped, and
-    `negative_share_` tells how much that is.
+    Distances that are not Euclidean give negative eigenvalues, which are dropped:
+    `negative_share_` is their share.
 
     Attributes
     ----------
@@ -49,8 +49,6 @@ class ClassicalMDS(GramEmbedding):
     landmarks_ : array (m,)
         The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
         which the two numbers above are then estimated.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -74,7 +72,7 @@ class ClassicalMDS(GramEmbedding):
         "similarities of covariance type.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     repair: str | None = repair_param()
 
@@ -163,4 +161,4 @@ def _gram(similarities: FloatArray, *, overwrite: bool = False) -> Gram:
 def _euclidean(space: Space) -> TypeGuard[PointSpace]:
     """Whether distances are those between points of a Euclidean space."""
     norm = space.metric.norm if isinstance(space, PointSpace) else None
-    return isinstance(norm, Plain) and norm.p == 2
+    return isinstance(norm, PNorm) and norm.p == 2

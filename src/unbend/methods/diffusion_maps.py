@@ -13,7 +13,7 @@ from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedd
 from unbend.estimators.search import Needs
 from unbend.extension import DiffusionExtension, EmbeddingResult, Rule
 from unbend.graphs import degrees, laplacian
-from unbend.graphs.diffusion import (
+from unbend.graphs.weights import (
     Affinity,
     diffusion_weights,
     edge_weights,
@@ -85,10 +85,6 @@ class DiffusionMaps(NeighborhoodEmbedding):
         Eigenvalues of the walk, from the top, the trivial one left out.
     bandwidth_ : float
         The t of the affinity; not a number for self-tuning ones.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -98,7 +98,7 @@ class Isomap(NeighborhoodEmbedding):
     are convex when flat; holes stretch the paths around them.
 
     Memory grows with n², four bytes a pair or eight (see `precision`), or with n·m for
-    ``eigen_solver=Nystrom(m)``; new rows are placed by the Nyström formula through their
+    ``eigen_solver=Nystrom(m)``; new samples are embedded by the Nyström formula through their
     neighbours.
 
     Attributes
@@ -108,7 +108,8 @@ class Isomap(NeighborhoodEmbedding):
     eigenvalues_ : array (n_components,)
         Top eigenvalues of the kernel.
     geodesics_ : array
-        Geodesic distances between the distinct rows (of the first part, where there are several);
+        Geodesic distances between the distinct rows (of the largest component, where each is
+        embedded separately);
         with `Nystrom` or a columns-only `Fat` those from all rows to the landmarks.
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used, among the distinct ones: all, or some with
@@ -119,10 +120,6 @@ class Isomap(NeighborhoodEmbedding):
     residual_variance_ : array
         1 − R² between geodesic and embedded distances with 1, 2, … coordinates. With landmarks:
         theirs.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

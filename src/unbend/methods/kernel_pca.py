@@ -43,9 +43,9 @@ POSITIVE = ("linear", "rbf", "laplacian", "cosine")
 class KernelPCA(GramEmbedding):
     """Kernel PCA: principal components in the feature space of a kernel.
 
-    The coordinates are the top eigenvectors of the centered kernel H K H, scaled by √λ; new rows
-    are placed by the Nyström formula. With ``eigen_solver=Nystrom(m)`` the kernel is never formed:
-    m of its columns are made, twice, a block of rows at a time, and a million rows are no trouble.
+    The coordinates are the top eigenvectors of the centered kernel H K H, scaled by √λ; new samples
+    are embedded by the Nyström formula. With ``eigen_solver=Nystrom(m)`` it is never formed:
+    m of its columns are computed, twice, a block of rows at a time, which scales to a million rows.
 
     Named kernels keep their digits for rows far from the origin. A callable or precomputed kernel
     whose values are much larger than the squared distances that they stand for gives a warning
@@ -67,8 +67,6 @@ class KernelPCA(GramEmbedding):
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used: all, or with `Nystrom` some; the two numbers
         above, and pre-images, then come from these alone.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

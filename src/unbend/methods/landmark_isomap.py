@@ -34,10 +34,6 @@ class LandmarkIsomap(NeighborhoodEmbedding):
         embedded separately).
     geodesics_ : array (n, m)
         Geodesic distances of the distinct rows to the landmarks.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

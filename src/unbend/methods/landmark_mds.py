@@ -12,7 +12,7 @@ from unbend.estimators.landmarks import landmark_count, landmarks_of_space, land
 from unbend.extension import Nystrom, barycentric_preimage
 from unbend.gram import Gram, Squares
 from unbend.gram.columns import Columns, pivot_weights
-from unbend.neighbors import METRICS, GraphSpace, Space, described
+from unbend.neighbors import METRICS, GraphSpace, Space, describe_parameters
 from unbend.report import note, stage, warn
 from unbend.validation.parameters import (
     FUNCTION,
@@ -36,7 +36,7 @@ class LandmarkMDS(Embedding):
     """Landmark multidimensional scaling: classical scaling from the distances to a few rows.
 
     Only the distances of all rows to m landmarks are computed, a block at a time, so time and
-    memory grow with n·m and n: a million rows are no trouble. `variant="landmark"` scales the
+    memory grow with n·m and n, which scales to a million rows. `variant="landmark"` scales the
     landmarks and places every row from them by Nyström's formula; "pivot" takes the singular
     vectors of all n × m distances, which averages over more of them. Both are classical scaling
     itself where every row is a landmark.
@@ -49,8 +49,6 @@ class LandmarkMDS(Embedding):
         Squared lengths of the coordinates: about the eigenvalues of the whole kernel.
     landmarks_ : array (m,)
         The landmarks, as rows.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -73,7 +71,7 @@ class LandmarkMDS(Embedding):
         help="Distance between rows; 'precomputed': X holds distances.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     n_landmarks: Any = param(
         "auto",

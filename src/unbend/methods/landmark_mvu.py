@@ -19,7 +19,7 @@ from unbend.estimators.unfolding import (
 from unbend.graphs import undirected
 from unbend.memory import reserve
 from unbend.methods.lle import reconstruction_weights
-from unbend.mvu import Edges, Unfolding, of_graph, unfold_spanned
+from unbend.mvu import Edges, Unfolding, graph_edges, unfold_in_span
 from unbend.neighbors import GraphSpace, Neighbors
 from unbend.report import note, warn
 from unbend.validation.parameters import Choice, Integer, Real, declare, inherit, param
@@ -49,31 +49,10 @@ class LandmarkMVU(UnfoldingEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, in the units of the data.
-    eigenvalues_ : array (n_components,)
-        Top eigenvalues of the kernel.
-    kernel_ : array (n, r)
-        Factor F of the kernel, K = FF', of the distinct rows (of the first part, where there are
-        several), in principal axes.
     landmarks_ : array (m,)
-        The landmarks, as rows of the distinct fitted rows (of the first part, where several);
+        The landmarks, as rows of the distinct fitted rows (of the largest component, where each
+        is embedded separately);
         empty where eigenvectors take their place.
-    dimension_ : int
-        Where the eigenvalues of the kernel fall most steeply.
-    lower_bound_ : float
-        Variance that the kernel has, less the price of springs.
-    upper_bound_ : float
-        Proved: no kernel Q L Q' has more.
-    gap_ : float
-        (upper − lower)/abs(upper).
-    edge_residual_ : float
-        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
-    status_ : str
-        'certified' if the gap is at most `tol`, of every part where there are several, else 'not
-        certified'. Bounds, gap and residual are those of the largest component.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -123,10 +102,10 @@ class LandmarkMVU(UnfoldingEmbedding):
 
     def _kernel(self, component: Component) -> UnfoldedKernel:
         lengths = undirected(component.neighbors).lengths
-        edges, vertex = of_graph(lengths)
+        edges, vertex = graph_edges(lengths)
         landmarks, columns = self._columns(component, lengths, edges, vertex)
         if edges.m:
-            found = unfold_spanned(
+            found = unfold_in_span(
                 edges,
                 columns,
                 self.constraint,  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen import Nystrom, SpectralProblem, Spectrum, column_solver, signed
+from unbend.eigen import SpectralProblem, Spectrum, column_solver, signed
 from unbend.estimators.inputs import open_space
 from unbend.estimators.neighborhood import (
     Component,
@@ -49,9 +49,9 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
 
     With weights W on the edges and degrees D, the coordinates solve (D − W) f = λ D f at the
-    bottom end, the constant left out. Neighbours stay together; lengths are not kept, and on a
-    long strip later eigenvectors repeat the first (cos 2x is a function of cos x): the report
-    tells which, and more components show the other direction.
+    bottom end, the constant left out. Neighbours stay together; lengths are not preserved, and on a
+    long strip later eigenvectors are functions of the first (cos 2x of cos x): `redundancy_`
+    shows which, and more components show the other direction.
 
     With ``n_neighbors=None``, no radius, ``weights="heat"`` and ``eigen_solver=Nystrom(m)`` all
     pairs of rows are joined, and m columns of their weights stand for all (Fowlkes et al., 2004).
@@ -60,16 +60,10 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, orthonormal with respect to D (`random_walk`) or plainly.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
     redundancy_ : array (n_components,)
         R² of each coordinate on those before it: near one means that it adds nothing.
     volume_ : float
         Sum of the degrees.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -106,33 +100,6 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         help="Solutions f of L f = λ D f, their scaling D^½ f, or solutions of L f = λ f.",
     )
 
-    def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "LaplacianEigenmaps":
-        """Fit to the rows of X.
-
-        Parameters
-        ----------
-        X : array (n_samples, n_features)
-            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
-            whose entries are the edges of a given graph, or a graph of networkx or igraph.
-        y : ignored
-            Present for scikit-learn's sake.
-        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            A given graph: the stored entries of row i are its neighbours. Their distances come
-            from X; `n_neighbors` and `radius` are then not used.
-
-        Returns
-        -------
-        self
-        """
-        solver = column_solver(self.eigen_solver)
-        if solver is None or not (graph is self.n_neighbors is self.radius is None):
-            super().fit(X, y, graph=graph)
-            return self
-        with self._fitting() as report:
-            fitted = self._fit_all_pairs(X, solver)
-        self._keep(report, **fitted)
-        return self
-
     def _needs(self) -> Needs:
         return Needs(mutual=self.symmetrize == "min")
 
@@ -151,11 +118,14 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         problem = SpectralProblem(difference(degree, weights), "bottom", constant, mass)
         return LaplacianKernel(component, problem, weight, degree, self.normalization)
 
-    def _fit_all_pairs(self, X: Any, solver: Nystrom) -> dict[str, Any]:
-        """Embed rows by the random walk on all pairs (slides (69)); return what a model keeps.
+    def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
+        """Embed rows by the random walk on all pairs (slides (69)).
 
         Nothing of size n² is computed: three passes over n × m affinities.
         """
+        solver = column_solver(self.eigen_solver)
+        if solver is None or not (graph is self.n_neighbors is self.radius is None):
+            return None
         if self.weights == "adjacency" or self.normalization == "none":
             raise ValueError(
                 f"weights={self.weights!r} with normalization={self.normalization!r} is undefined "

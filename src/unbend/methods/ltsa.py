@@ -22,12 +22,6 @@ class LTSA(AlignmentEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates: orthogonal vectors of unit length.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------

@@ -57,8 +57,6 @@ class PCA(Embedding):
         Mean variance of the directions left out; for ``sensible``, its maximum-likelihood value.
     n_iter_ : int
         Iterations taken; 1 for solvers that do not iterate.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -115,7 +113,7 @@ class PCA(Embedding):
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "PCA":
-        """Fit to rows that come some at a time, in memory for one batch and an n_features² array.
+        """Fit incrementally, in memory for one batch and an n_features² array.
 
         The batches are read twice: for the mean, and for a triangular factor of the centered rows,
         whose singular vectors are theirs. The result is that of `fit` on all rows, up to rounding,
@@ -124,7 +122,7 @@ class PCA(Embedding):
         Parameters
         ----------
         batches : iterable of arrays (m, n_features)
-            Can be gone through again, as a list or `unbend.io.batches`; sizes may differ.
+            Can be read again, such as a list or `unbend.io.batches`; sizes may differ.
 
         Returns
         -------

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
 from unbend.estimators.scaling import MultiScaling, Shepard, minimise, note_convergence
-from unbend.mds import FittedStress, OwnStress, Pairs, Replicated, principal_axes, starts
-from unbend.mds.pairs import mean_pairs
+from unbend.mds import OwnStress, Pairs, Replicated, Stress1, initialization, principal_axes
+from unbend.mds.object_pairs import mean_pairs
 from unbend.mds.placement import MeanOfCurves
-from unbend.mds.transformations import of_distances_size
+from unbend.mds.transformations import rescale_disparities
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
 from unbend.report import Report, stage
 from unbend.validation.parameters import Choice, declare, inherit, param
@@ -41,8 +41,6 @@ class ReplicatedMDS(MultiScaling):
         The stress at the start and after every iteration.
     curves_ : list of callables
         What each matrix's dissimilarities became.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -68,9 +66,11 @@ class ReplicatedMDS(MultiScaling):
         pairs = [one.pairs for one in given]
         parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
         # Stress-1 has no unit: each matrix in its own, so that squares stay in range.
-        scaled = [transformation_of(self.transformation, self.ties, p.scaled()[0]) for p in pairs]
+        scaled = [
+            transformation_of(self.transformation, self.ties, p.normalize()[0]) for p in pairs
+        ]
         single = all(one.precision is np.float32 for one in pairs)
-        objective = FittedStress(
+        objective = Stress1(
             pairs[0].n,
             Replicated(scaled),
             threads(self.n_jobs),
@@ -79,8 +79,8 @@ class ReplicatedMDS(MultiScaling):
         with stage("start"):
             rng = generator(self.random_state)
             mean = mean_pairs(pairs)
-            unit = mean.scaled()[0]
-            start = starts.classical(unit, self.n_components, rng, threads(self.n_jobs))
+            unit = mean.normalize()[0]
+            start = initialization.classical(unit, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
             solution = minimise(objective, start, self.solver, self.tol, self.max_iter)
             note_convergence(solution, self.solver, self.max_iter)
@@ -92,7 +92,7 @@ class ReplicatedMDS(MultiScaling):
             embedding = principal_axes(x) * stretch
             distances *= stretch
             curves = [part.curve(distances) for part in parts]
-            sized = [of_distances_size(curve, solution.value) for curve in curves]
+            sized = [rescale_disparities(curve, solution.value) for curve in curves]
             own = OwnStress(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
         self._keep(

@@ -53,8 +53,6 @@ class SpectralClustering(ClusterMixin, Model):
         What was rounded.
     eigenvalues_ : array (n_clusters - 1,)
         Eigenvalues of the Laplacian, the trivial zero left out.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -103,7 +101,7 @@ class SpectralClustering(ClusterMixin, Model):
         y : ignored
             Present for scikit-learn's sake.
         graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            A given graph: the stored entries of row i are its neighbours.
+            Precomputed graph: the stored entries of row i are its neighbours.
 
         Returns
         -------
@@ -132,17 +130,17 @@ class SpectralClustering(ClusterMixin, Model):
 
     @property
     def graph_(self) -> csr_array:
-        """Neighbours as found (n_samples, n_samples), entries are lengths."""
+        """The directed neighbour graph (n_samples, n_samples), entries are lengths."""
         check_is_fitted(self)
         return self._eigenmaps.graph_
 
     def predict(self, X: Any) -> IntArray:
-        """Give new rows to the clusters found.
+        """Assign new samples to the clusters.
 
         Parameters
         ----------
         X : array (m, n_features)
-            New rows.
+            New samples.
 
         Returns
         -------

@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given, unknown
 from unbend.estimators.scaling import MultiScaling
-from unbend.mds.indscal import scalar_products, scale_individually
+from unbend.mds.indscal import indscal
 from unbend.memory import reserve
+from unbend.neighbors.space import centered_gram
 from unbend.report import Report, note, stage, warn
 from unbend.validation.parameters import declare
 from unbend.validation.random_state import generator
@@ -28,7 +29,7 @@ class LeastSquares:
     mean_squares: FloatArray
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         if np.isnan(new).any():
             raise ValueError(
                 "WeightedMDS needs all distances of new rows and some are NaN: fill them in, or "
@@ -65,8 +66,6 @@ class WeightedMDS(MultiScaling):
         Share of each matrix's squared scalar products that the model accounts for.
     history_ : array
         Mean share not accounted for, after every iteration.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -97,13 +96,13 @@ class WeightedMDS(MultiScaling):
         with stage("kernel"):
             reserve(32 * k * n**2, f"{k} matrices of {n} x {n} scalar products", "use fewer rows")
             distances = np.stack([one.pairs.square() for one in given])
-            products = scalar_products(distances)
+            products = centered_gram(distances)
             if k == 1:
-                warn("one matrix does not fix the axes: WeightedMDS needs two or more to do so")
+                warn("One matrix does not determine the axes. Pass two or more to WeightedMDS.")
         with stage("stress"):
             rng = generator(self.random_state)
             tol = 1e-9 if self.tol == "auto" else self.tol
-            found = scale_individually(products, self.n_components, tol, self.max_iter, rng)
+            found = indscal(products, self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
                 warn(f"INDSCAL did not converge in {self.max_iter} iterations. Increase max_iter.")

@@ -16,7 +16,7 @@ from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 from unbend.storage.damage import Damaged
 
 _WHERE = {
-    "Affinity": "graphs.diffusion",
+    "Affinity": "graphs.weights",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
@@ -46,10 +46,10 @@ _WHERE = {
     "Nystrom": "extension",
     "NystromSolver": "eigen.approximate",
     "OwnStress": "mds.placement",
-    "Pairs": "mds.pairs",
+    "Pairs": "mds.object_pairs",
     "Piece": "extension",
     "Placement": "extension",
-    "PointSpace": "neighbors.points",
+    "PointSpace": "neighbors.point_space",
     "Report": "report",
     "Ridge": "preimage",
     "Rule": "extension",
@@ -62,7 +62,7 @@ _WHERE = {
     "Stage": "report",
     "Steps": "mds.transformations",
     "Stretched": "mds.placement",
-    "Trilateration": "mvu.trilateration",
+    "Trilateration": "mvu.coordinates",
     "WeightedDistances": "gram.spectral",
 }
 # Names in files of classes that share theirs with another.

@@ -69,7 +69,7 @@ class Row:
     """One surface, a colour between 0 and 1 for each of its points, and a panel a method."""
 
     surface: Surface
-    colours: FloatArray
+    colors: FloatArray
     panels: tuple[Panel, ...]
 
     @property
@@ -110,8 +110,8 @@ def embed(name: str, n: int, seed: int, methods: Sequence[Entry] = METHODS) -> R
     """
     surface = SURFACES[name](n, sampling=SAMPLING.get(name, "area"), random_state=seed)
     shade = surface.chart[:, 0] if surface.labels is None else surface.labels
-    colours = (shade - shade.min()) / max(float(shade.max() - shade.min()), 1e-300)
-    return Row(surface, colours, tuple(_panel(surface, method) for method in methods))
+    colors = (shade - shade.min()) / max(float(shade.max() - shade.min()), 1e-300)
+    return Row(surface, colors, tuple(_panel(surface, method) for method in methods))
 
 
 def _panel(surface: Surface, method: Entry) -> Panel:

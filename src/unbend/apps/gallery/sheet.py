@@ -7,7 +7,7 @@ from unbend.apps.gallery.rows import Panel, Row
 from unbend.apps.gallery.table import shown_error, shown_trust
 from unbend.plot import save
 from unbend.plot.colors import Values
-from unbend.plot.sheet import Cell, draw_cells
+from unbend.plot.panels import Cell, draw_cells
 
 
 def draw_sheet(rows: Sequence[Row], path: Path) -> None:
@@ -30,14 +30,14 @@ def draw_sheet(rows: Sequence[Row], path: Path) -> None:
 
 
 def _surface(row: Row) -> Cell:
-    points, colours = row.surface.points, Values(row.colours)
-    return Cell(row.title, points, colours, equal=True, bold=True, view=row.view)
+    points, colors = row.surface.points, Values(row.colors)
+    return Cell(row.title, points, colors, equal=True, bold=True, view=row.view)
 
 
 def _panel(row: Row, panel: Panel) -> Cell:
-    fit, colours = panel.fit, Values(row.colours)
+    fit, colors = panel.fit, Values(row.colors)
     if fit is None:
-        return Cell("failed", None, colours, failure=panel.failure)
+        return Cell("failed", None, colors, failure=panel.failure)
     error = "" if fit.error is None else f"error {shown_error(fit)}   "
     title = f"{error}trust {shown_trust(fit)}"
-    return Cell(title, fit.coordinates, colours, equal=fit.kind == "similarity")
+    return Cell(title, fit.coordinates, colors, equal=fit.kind == "similarity")

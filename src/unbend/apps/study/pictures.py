@@ -40,7 +40,7 @@ def dimension_picture(found: Study) -> str:
 
 def sheet_picture(found: Study) -> str:
     """Draw all embeddings side by side."""
-    figure = found.comparison.contact_sheet(_colour(found))
+    figure = found.comparison.contact_sheet(_color(found))
     return picture(figure, "the embeddings side by side, best first")
 
 
@@ -57,11 +57,11 @@ def best_pictures(found: Study) -> list[str]:
     best, trust = found.best, found.trust
     if best is None or trust is None:
         return []
-    given, colour = found.asked.given, _colour(found)
+    given, color = found.asked.given, _color(found)
     if given is not None and given.size is not None:
-        shown = plot.thumbnails(best.estimator, _images(found), colour, title=best.title)
+        shown = plot.thumbnails(best.estimator, _images(found), color, title=best.title)
     else:
-        shown = plot.scatter(best.estimator, colour, title=best.title)
+        shown = plot.scatter(best.estimator, color, title=best.title)
     title = f"Trustworthiness of each point, {NEIGHBORS} neighbours"
     doubted = plot.scatter(best.estimator, np.asarray(trust.local), title=title)
     return [picture(shown, best.title), picture(doubted, title)]
@@ -89,7 +89,7 @@ def _images(found: Study) -> FloatArray:
     return np.asarray(found.table.values, dtype=np.float64).reshape(-1, *given.size)
 
 
-def _colour(found: Study) -> Any:
+def _color(found: Study) -> Any:
     return found.table.label
 
 
