@@ -11,11 +11,11 @@ import pytest
 
 import unbend as library
 from tests.cli.program import PROGRAM, QUIET_BLAS, program, unbend
-from unbend.cli.printable import printable, printable_json
+from unbend.cli.messages import printable, printable_json
 
 # What terminals obey or readers do not see, and how it is shown.
 HOSTILE = {
-    "colour": ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+    "color": ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
     "title": ("\x1b]0;owned\x07", r"\x1b]0;owned\x07"),
     "clipboard": ("\x1b]52;c;ZXZpbA==\x1b\\", "\\x1b]52;c;ZXZpbA==\\x1b\\"),
     "eight bits": ("\x9b2J\x9d0;t\x9c", r"\x9b2J\x9d0;t\x9c"),

@@ -111,4 +111,4 @@ def test_separators_that_cannot_be_are_refused(colons):
     assert "--separator ';' is for text files" in told
     (colons / "short.csv").write_text("a,b\n1,2\n3\n")
     told = sentence(unbend("embed", "short.csv", cwd=colons, code=1))
-    assert "mend the line, or give --separator" in told
+    assert "correct the line, or give --separator" in told

@@ -134,10 +134,10 @@ def test_ctrl_c_inside_code_that_does_not_look_for_it(tmp_path):
     """Uninterruptible work is left behind, with what it was writing."""
     code = f"""
 import hashlib
-from unbend.cli.files import appearing_together
+from unbend.files import atomic_write
 from unbend.cli.interrupts import prompt_interrupts
-with prompt_interrupts(), appearing_together() as beside:
-    open(beside({str(tmp_path / "out.csv")!r}), "w").write("partial")
+with prompt_interrupts(), atomic_write({str(tmp_path / "out.csv")!r}) as temporary:
+    temporary.write_text("partial")
     print("begun", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"minutes", b"in C", 10**9)
 """

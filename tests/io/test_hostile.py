@@ -78,7 +78,7 @@ def test_bombs_among_texts_images_and_cubes_are_refused(tmp_path):
     with unbend.memory_limit(LIMIT), pytest.raises(NotEnoughMemory, match=r"a\.txt .*unpacks to"):
         unbend.io.read_texts(tmp_path)
     Image.fromarray(np.zeros((6000, 6000), dtype=np.uint8)).save(tmp_path / "a.png")
-    with unbend.memory_limit(LIMIT), pytest.raises(NotEnoughMemory, match="images need 144"):
+    with unbend.memory_limit(LIMIT), pytest.raises(NotEnoughMemory, match="need 144"):
         unbend.io.read_images(tmp_path)
     header = envi(tmp_path, numbers("f8"), more="file compression = 1\n")
     header.write_text(header.read_text().replace("samples = 4", "samples = 99999999", 1))

@@ -25,7 +25,7 @@ def save(folder, pictures, suffix=".png"):
 
 @pytest.mark.parametrize("suffix", [".png", ".bmp", ".tif", ".pgm", ".gif"])
 def test_a_folder_gives_every_pixel_in_the_order_of_the_numbers(suffix, tmp_path):
-    images = unbend.io.read_images(save(tmp_path / "set", GREY, suffix), colour=False)
+    images = unbend.io.read_images(save(tmp_path / "set", GREY, suffix), color=False)
     assert np.array_equal(images.pictures, GREY)
     assert images.values.dtype == np.float32
     assert images.table.ids.tolist() == [f"im{place}{suffix}" for place in range(12)]
@@ -37,14 +37,14 @@ def test_colours_stay_together_and_become_grey_as_pillow_makes_them(tmp_path):
     images = unbend.io.read_images(folder)
     assert images.size == (5, 7, 3)
     assert np.array_equal(images.pictures, COLOURS)
-    grey = unbend.io.read_images(folder, colour=False)
+    grey = unbend.io.read_images(folder, color=False)
     expected = np.stack([np.asarray(Image.fromarray(pixels).convert("L")) for pixels in COLOURS])
     assert np.array_equal(grey.pictures, expected)
-    assert np.abs(unbend.io.read_images(COLOURS, colour=False).pictures - expected).max() <= 1
+    assert np.abs(unbend.io.read_images(COLOURS, color=False).pictures - expected).max() <= 1
 
 
 def test_grey_files_get_three_equal_colours_when_asked(tmp_path):
-    images = unbend.io.read_images(save(tmp_path / "set", GREY), colour=True)
+    images = unbend.io.read_images(save(tmp_path / "set", GREY), color=True)
     assert np.array_equal(images.pictures, np.repeat(GREY[..., None], 3, axis=3))
 
 

@@ -13,7 +13,7 @@ from typing import IO, Any, NoReturn
 
 from numpy.typing import NDArray
 
-from unbend.files import replacing
+from unbend.files import atomic_write
 from unbend.storage import npy
 from unbend.storage.damage import Damaged
 
@@ -32,7 +32,7 @@ def member(number: int) -> str:
 def write(path: Path, document: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
     """Write a file beside `path` and rename it."""
     text = json.dumps(document, allow_nan=False).encode()
-    with replacing(path) as partial, zipfile.ZipFile(partial, "w") as archive:
+    with atomic_write(path) as partial, zipfile.ZipFile(partial, "w") as archive:
         archive.writestr(_info(DOCUMENT), text)
         for number, array in enumerate(arrays):
             wide = array.nbytes > WIDE

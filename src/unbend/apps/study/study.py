@@ -10,9 +10,8 @@ import numpy as np
 from unbend.apps.study.columns import Column, described
 from unbend.arrays import BoolArray, IntArray
 from unbend.io import Table
-from unbend.io.missing import settled
-from unbend.io.reading import open_source
-from unbend.io.table import Roles
+from unbend.io.reading import open_table
+from unbend.io.table import Roles, fill_missing
 from unbend.plot.colors import Labels, colouring
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.report import stage
@@ -192,7 +191,7 @@ def study(
     names = tuple(ignore)
     with stage("reading"):
         raw, where = _raw(source, Roles(label, id, names), array, separator)
-        whole = settled(raw, missing, where)
+        whole = fill_missing(raw, missing, where)
     asked = Asked(
         name or where,
         raw.label_name,
@@ -259,9 +258,9 @@ def _raw(source: Any, roles: Roles, array: str | None, separator: str | None) ->
     """Read a table with NaN where values are missing; one that was read stays as it is."""
     if isinstance(source, Table):
         return source, "the table"
-    opened = open_source(source, array, separator)
-    (table,) = opened.tables(roles.among(opened.names, opened.where), None)
-    return table, opened.where
+    reader = open_table(source, array=array, separator=separator)
+    (table,) = reader.tables(roles.resolve(reader.names, reader.where), None)
+    return table, reader.where
 
 
 def _chosen(rows: IntArray, n: int) -> BoolArray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Asked, Study, classes_of
-from unbend.registry import METHODS
+from unbend.registry import entry_of
 
 # One column beyond this share of the variance rules every distance.
 RULES = 0.9
@@ -124,11 +124,11 @@ def commands(found: Study) -> list[str]:
     ]
     best = found.best
     if best is not None:
-        kind = type(best.estimator).__name__
-        (method,) = (entry.name for entry in METHODS if entry.class_name == kind)
+        entry = entry_of(best.estimator)
+        assert entry is not None
         k = best.estimator.get_params().get("n_neighbors")
         size = "" if k is None else f" --n-neighbors {k}"
-        lines.append(f"unbend embed {table}{aside} --method {method}{size} -o flat.csv")
+        lines.append(f"unbend embed {table}{aside} --method {entry.name}{size} -o flat.csv")
     return lines
 
 

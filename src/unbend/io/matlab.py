@@ -1,7 +1,7 @@
-"""Variables of MAT files of versions 5 to 7, and of version 4: arrays of numbers and of text.
+"""MAT files of versions 4 to 7; those of version 7.3 are HDF5.
 
-Read here and not by SciPy, whose reader can be made to crash by a file whose sizes do not fit.
-Written after MathWorks' *MAT-File Format*. Every size is checked against the bytes that are there.
+Parsed here and not by SciPy, whose reader crashes on some damaged files. Follows MathWorks'
+*MAT-File Format*. Every size is checked against the bytes that are there.
 """
 
 import struct
@@ -13,7 +13,9 @@ from math import prod
 import numpy as np
 from scipy.sparse import coo_array, csc_array
 
+from unbend.io.arrays import describe_arrays
 from unbend.io.numerals import Array
+from unbend.io.source import Source
 from unbend.memory import NotEnoughMemory, available_memory, reserve
 
 TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
@@ -33,8 +35,27 @@ class Damaged(Exception):
     """The file makes no sense."""
 
 
+def load_mat(source: Source) -> dict[str, Array]:
+    """Read the arrays of numbers and text; cells, structures and objects are ignored."""
+    try:
+        held = dict(variables(source.read_bytes(), source.name))
+    except Damaged as error:
+        raise ValueError(
+            f"{source.name} is a damaged or cut off MAT file: fetch or write it again"
+        ) from error
+    # MATLAB has no arrays of one dimension.
+    arrays = {
+        name: array.reshape(-1) if array.ndim == 2 and 1 in array.shape else array
+        for name, array in held.items()
+        if array.size
+    }
+    if not arrays:
+        raise ValueError(f"{source.name} holds {describe_arrays({})}: save a matrix")
+    return arrays
+
+
 def variables(content: bytes, name: str) -> Iterator[tuple[str, Array]]:
-    """Give names and arrays; cells, structures, functions and complex numbers are left alone."""
+    """Give names and arrays; cells, structures, functions and complex numbers are ignored."""
     if not content.startswith(b"MATLAB"):
         yield from _old_variables(content, name)
         return

@@ -6,16 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from unbend.cli.command import Command
-from unbend.cli.data import Data
-from unbend.cli.errors import Misuse
-from unbend.cli.files import appearing_together, check_files
-from unbend.cli.options import READABLE, Json, Output, Seed
-from unbend.cli.output import emit_json, next_step, say
-from unbend.cli.progress import watched
-from unbend.cli.reading import read_network, read_table
-from unbend.cli.separators import Separator
-from unbend.cli.steps import named
-from unbend.cli.tables import PIPE, Columns, write_rows
+from unbend.cli.inputs import Input
+from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
+from unbend.cli.options import READABLE, DataOptions, Json, Output, Seed, Separator
+from unbend.cli.outputs import check_outputs, write_results, write_rows
 
 DistancesFile = Annotated[
     str,
@@ -79,16 +73,18 @@ def localize(
         raise Misuse(f"--weights {weights} is not allowed: it must be {' or '.join(WEIGHTS)}")
     if distances == anchors == PIPE:
         raise Misuse("only one of the two can come through the pipe")
-    check_files(table=output, read=[distances, *([anchors] if anchors else [])])
-    data = Data(separator=separator)
+    check_outputs(table=output, read=[distances, *([anchors] if anchors else [])])
+    data = DataOptions(typed_separator=separator)
+    given = Input(distances, data)
+    known_positions = None if anchors is None else Input(anchors, data)
     began = time.perf_counter()
-    with watched(), appearing_together() as beside:
-        lengths, first = read_network(distances, data.mark)
+    with show_progress(), write_results():
+        lengths, first = given.read_network()
         n = lengths.shape[0]
-        known = None if anchors is None else _anchors(anchors, data, dim, first, n)
+        known = known_positions and _read_anchors(known_positions, dim, first, n)
         found = find(lengths, known, dim, start=start, weights=weights, random_state=seed)
         if output is not None or not json:
-            _write(found, output or PIPE, beside)
+            _write(found, output or PIPE)
     seconds = time.perf_counter() - began
     say(
         f"{len(found.positions)} sensors in {seconds:.1f} s, expected error "
@@ -97,12 +93,12 @@ def localize(
     if json:
         emit_json(_facts(found, seconds))
     if output not in (None, PIPE):
-        next_step(f"unbend plot {named(str(output))} -o positions.png")
+        next_step(f"unbend plot {shell_word(str(output))} -o positions.png")
 
 
-def _anchors(name: str, data: Data, dim: int, first: int, n: int) -> dict[int, Any]:
+def _read_anchors(given: Input, dim: int, first: int, n: int) -> dict[int, Any]:
     """Positions by the place of a sensor, where they are numbered as the distances are."""
-    table = read_table(name, Columns(data=data))
+    name, table = given.name, given.read_table()
     if table.values.shape[1] != 1 + dim:
         raise ValueError(
             f"{name} has {table.values.shape[1]} columns of numbers: anchors are the number of a "
@@ -121,7 +117,7 @@ def _anchors(name: str, data: Data, dim: int, first: int, n: int) -> dict[int, A
     return known
 
 
-def _write(found: Any, target: str, beside: Any) -> None:
+def _write(found: Any, target: str) -> None:
     import numpy as np
 
     from unbend.io import Table
@@ -136,7 +132,7 @@ def _write(found: Any, target: str, beside: Any) -> None:
     facts = (found.errors, found.component, found.absolute, found.determined)
     values = np.column_stack((found.positions, *facts))
     table = Table(values, columns, None, None, None, None, np.arange(len(values)))
-    write_rows(target, beside, values, columns, table)
+    write_rows(target, values, columns, table)
 
 
 def _facts(found: Any, seconds: float) -> dict[str, Any]:
