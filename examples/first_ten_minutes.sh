@@ -5,14 +5,14 @@ unbend surface swiss_roll -n 1000 --seed 0 -o roll.csv
 unbend embed roll.csv --method isomap --n-neighbors 8 --label chart_1 --ignore chart_2 \
     -o flat.csv --plot flat.png --model roll.unbend
 
-# How good it is: neighbours kept, and, as this sheet is known, how much of the truth is missed.
+# Quality: trustworthiness and continuity, and, as the true chart is known, the Procrustes error.
 unbend quality roll.csv flat.csv --label chart_1 --truth chart_1,chart_2
 
-# New rows, placed among the fitted ones; the label may be there or not.
+# New samples: out-of-sample extension of the saved model. The label column is optional.
 unbend surface swiss_roll -n 200 --seed 1 -o new.csv
 unbend transform roll.unbend new.csv -o new-flat.csv
 
-# A page to turn and zoom, what the model is, and what else there is to try.
+# An interactive page, a summary of the model, and the other methods.
 unbend plot flat.csv --label chart_1 -o flat.html
 unbend info roll.unbend
 unbend methods

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from unbend.datasets import SURFACES
-from unbend.estimators.params import parameters
 from unbend.registry import METHODS
+from unbend.validation.parameters import parameters
 
 # Eigenvectors of a walk or a Laplacian hold a chart only together.
 SPANNING = {"LaplacianEigenmaps", "DiffusionMaps"}

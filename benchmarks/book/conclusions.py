@@ -32,8 +32,8 @@ THIN = (
     "turns: it hardly tilts a tangent plane."
 )
 APART = (
-    "Of samples drawn evenly by area all of sphere, roll and S-curve fall apart at k = 3, and four "
-    "of five of the cluster; bridged, all have a result."
+    "Of samples drawn evenly by area the graphs of sphere, roll and S-curve are disconnected at "
+    "k = 3, and four of five of the cluster; bridged, all have a result."
 )
 CHAIN = "Like Leigs, they lay the chain along a curve: the waves along it come first."
 
@@ -87,7 +87,7 @@ def _unfolding() -> Iterator[Claim]:
     )
     yield Claim(
         "9.5",
-        "With three neighbours the graph of the 3-D cluster falls apart",
+        "With three neighbours the graph of the 3-D cluster is disconnected",
         (Check("no result", sizes(bare, CLUSTER, 3)),),
     )
     yield Claim(

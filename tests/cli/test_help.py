@@ -11,8 +11,8 @@ import pytest
 from tests.cli.program import PROGRAM, sentence, unbend
 from unbend.cli.app import COMMANDS, application
 from unbend.cli.parameters import GENERAL, find_method, method_options, option_name
-from unbend.estimators.params import parameters
 from unbend.registry import EMBEDDINGS
+from unbend.validation.parameters import parameters
 
 NAMES = [
     "embed",

@@ -11,8 +11,8 @@ from tests.oracles import embeddings, kernels, neighbors
 from unbend.arrays import FloatArray
 from unbend.datasets import s_curve
 from unbend.estimators.neighborhood import NeighborhoodEmbedding
-from unbend.estimators.params import FLAG, Choice, parameters
 from unbend.registry import METHODS
+from unbend.validation.parameters import FLAG, Choice, parameters
 
 CLASSES = [entry.load() for entry in METHODS]
 NEIGHBORHOOD = [method for method in CLASSES if issubclass(method, NeighborhoodEmbedding)]

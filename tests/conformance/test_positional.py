@@ -14,8 +14,8 @@ from sklearn.base import clone
 import unbend
 import unbend.sklearn as swapped
 from unbend.dimension.estimators import ESTIMATORS
-from unbend.estimators.params import parameters
 from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.validation.parameters import parameters
 
 CLASSES = [entry.load() for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)]
 FIRST = {"SpectralClustering": "n_clusters"}

@@ -12,8 +12,8 @@ from sklearn.base import clone
 import unbend
 from tests.conformance.cases import STRICT, assert_same, curve, over, quietly, refused
 from unbend.arrays import FloatArray
-from unbend.estimators.params import parameters
 from unbend.registry import SEVERAL
+from unbend.validation.parameters import parameters
 
 CLASSES = [entry.load() for entry in SEVERAL]
 EVERY = over(CLASSES)

@@ -188,7 +188,7 @@ def test_a_metric_that_depends_on_data_must_be_fitted_first():
 
 
 def test_every_distance_and_its_parameters_are_declared():
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     for method in (unbend.Isomap, unbend.ClassicalMDS):
         declared = {parameter.name: parameter for parameter in parameters(method)}

@@ -183,7 +183,7 @@ def compare(
 
 def _parse_grid(typed: Sequence[str]) -> dict[str, list[object]]:
     """Parse parameters and their values: n_neighbors=8,12."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     grid: dict[str, list[object]] = {}
     for text in typed:

@@ -53,7 +53,7 @@ def _show_all(json: bool) -> None:
 
 
 def _show_one(entry: Entry, json: bool) -> None:
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     method = entry.load()
     declared = parameters(method)

@@ -98,7 +98,7 @@ def embed(
 
 def _estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     """Make the estimator that the options describe."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     declared = {parameter.name for parameter in parameters(entry.load())}
     values = parse_values(entry, typed)

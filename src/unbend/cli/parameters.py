@@ -12,7 +12,7 @@ from unbend.cli.messages import Misuse
 from unbend.registry import EMBEDDINGS, METHODS, Entry, find_entry
 
 if TYPE_CHECKING:
-    from unbend.estimators.params import Parameter
+    from unbend.validation.parameters import Parameter
 
 DEFAULT_METHOD = "isomap"
 
@@ -48,7 +48,7 @@ def option_name(parameter: str) -> str:
 
 def method_options(entry: Entry) -> list[inspect.Parameter]:
     """Return the parameters that only some methods have, as typer takes them."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     return [
         _option(parameter, panel=f"Parameters of {entry.name}")
@@ -97,7 +97,7 @@ def _shown(value: object) -> str:
 
 def describe_kinds(parameter: "Parameter") -> str:
     """Describe the values that can be typed."""
-    from unbend.estimators import params
+    from unbend.validation import parameters as params
 
     # Functions, arrays, generators and indexes cannot be typed.
     of_python = (params.FUNCTION, params.COUNTS, params.INDEX, params.RANDOM)
@@ -116,7 +116,7 @@ def describe_kinds(parameter: "Parameter") -> str:
 
 def _choices(parameter: "Parameter") -> tuple[str, ...]:
     """Return the words that a parameter takes."""
-    from unbend.estimators.params import Choice
+    from unbend.validation.parameters import Choice
 
     return tuple(
         word for kind in parameter.kinds if isinstance(kind, Choice) for word in kind.words
@@ -125,7 +125,7 @@ def _choices(parameter: "Parameter") -> tuple[str, ...]:
 
 def parse_values(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, object]:
     """Parse what was typed for a method's parameters; refuse what it does not declare."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     declared = {parameter.name: parameter for parameter in parameters(entry.load())}
     given = {name: text for name, text in typed.items() if text is not None}
@@ -137,7 +137,7 @@ def parse_values(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, obj
 
 def unknown_option(entry: Entry, option: str) -> str:
     """Return the refusal of an option that a method does not have."""
-    from unbend.estimators.params import parameters
+    from unbend.validation.parameters import parameters
 
     names = [option_name(parameter.name) for parameter in parameters(entry.load())]
     return f"{entry.name} has no {option}: it has {', '.join(names)}"
@@ -169,7 +169,7 @@ def _interpretations(text: str) -> Iterable[object]:
 def _solvers(parameter: "Parameter", text: str) -> Iterable[object]:
     """Parse a solver with its arguments, where a parameter takes one."""
     from unbend.eigen import Fat, Nystrom
-    from unbend.estimators import params
+    from unbend.validation import parameters as params
 
     name, *words = text.split(":")
     given: list[Any] = [int(word) if word.isdecimal() else word for word in words]

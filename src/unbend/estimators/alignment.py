@@ -8,18 +8,18 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.eigen.problem import SpectralProblem, Spectrum
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import declared
 from unbend.extension import Barycentric, Fitted, Rule
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.report import step
+from unbend.validation.parameters import declare
 from unbend.validation.threads import threads
 
 # Neighbourhoods handled at once: enough to batch, little enough to stay in cache.
 AT_ONCE = 2048
 
 
-@declared
+@declare
 class AlignmentEmbedding(NeighborhoodEmbedding):
     """Abstract: bottom eigenvectors of Σ SᵢBᵢSᵢ', with one block Bᵢ for each neighbourhood.
 

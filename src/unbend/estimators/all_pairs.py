@@ -7,7 +7,7 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom, signed
 from unbend.estimators.diagnostics import noted_repetition
-from unbend.estimators.inputs import generator, open_space
+from unbend.estimators.inputs import open_space
 from unbend.estimators.search import Found
 from unbend.estimators.shepard import check_size
 from unbend.extension import Barycentric, Placement, Rule
@@ -23,6 +23,7 @@ from unbend.graphs import heat_kernel
 from unbend.graphs.weights import Weight
 from unbend.neighbors import Neighbors, PointSpace
 from unbend.report import note, stage
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Fitted rows by which coordinates are carried back to rows.

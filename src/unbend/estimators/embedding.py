@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.model import Model
-from unbend.estimators.params import Integer, declared, param, validate
 from unbend.estimators.scoring import kept_neighbors
 from unbend.extension import Extension
 from unbend.report import Report, recording, stage
+from unbend.validation.parameters import Integer, check_parameters, declare, param
 
 
-@declared
+@declare
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
 
@@ -121,7 +121,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     @contextmanager
     def _fitting(self) -> Iterator[Report]:
         """Check parameters and record a fit."""
-        validate(self)
+        check_parameters(self)
         with recording(type(self).__name__) as report:
             yield report
 

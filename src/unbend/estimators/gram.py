@@ -11,8 +11,6 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SOLVERS, few_columns, signed, solve
 from unbend.eigen import Nystrom as FewColumns
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import NOTHING, RANDOM, SOLVER, Choice, Integer, declared, param
 from unbend.estimators.shepard import check_size
 from unbend.extension import Distances, Extension, Nystrom, Placement
 from unbend.gram import CentredGram, SimilaritySquares, Squares, negative_share
@@ -20,6 +18,8 @@ from unbend.gram.columns import ColumnPasses, placed_by_columns
 from unbend.gram.similarities import SimilarityColumns
 from unbend.neighbors import PointSpace, Space
 from unbend.report import Report, note, stage, warn
+from unbend.validation.parameters import NOTHING, RANDOM, SOLVER, Choice, Integer, declare, param
+from unbend.validation.random_state import generator
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def given_columns(
     return BuiltColumns(columns, chosen, squares, Squares(squared=True), space, dtype, attributes)
 
 
-@declared
+@declare
 class GramEmbedding(Embedding):
     """Abstract: top eigenvectors of a Gram matrix, scaled by √λ; new rows by Nyström."""
 

@@ -28,9 +28,6 @@ LARGEST, TINIEST, FAR = 1e60, 1e-60, 1e150
 # Rows and columns of a square that is compared with its mirror image in cache.
 TILE = 256
 
-# Set apart from the streams that users draw their data from.
-STREAM = 0x756E62656E64
-
 
 def plain_input(estimator: BaseEstimator, X: Any) -> Any:
     """Return the sparse distances of a graph, where X is one; anything else as it is."""
@@ -214,16 +211,6 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
     if is_sparse(distances):
         raise ValueError("new rows must be dense distances, as the fitted ones were")
     return np.asarray(distances, dtype=np.float64)
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Make a generator of a `random_state`; None is a fixed seed, so that fits repeat."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    # A stream of our own: data drawn with the same seed must not be correlated with ours.
-    return np.random.default_rng((STREAM, 0 if random_state is None else int(random_state)))
 
 
 def class_numbers(y: Any, n: int) -> IntArray:

@@ -16,23 +16,7 @@ from unbend.estimators.components import lay_out
 from unbend.estimators.connection import CONNECT, connect
 from unbend.estimators.diagnostics import check_spectrum
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import class_numbers, generator, new_rows, open_space
-from unbend.estimators.params import (
-    COUNTS,
-    FLAG,
-    FUNCTION,
-    INDEX,
-    MAPPING,
-    NOTHING,
-    RANDOM,
-    SOLVER,
-    Choice,
-    Integer,
-    Real,
-    Threads,
-    declared,
-    param,
-)
+from unbend.estimators.inputs import class_numbers, new_rows, open_space
 from unbend.estimators.search import AUTO, Found, Needs, Search
 from unbend.extension import Barycentric, Fitted, Placement, Rule
 from unbend.gram import Gram
@@ -47,6 +31,23 @@ from unbend.neighbors import (
     described,
 )
 from unbend.report import stage
+from unbend.validation.parameters import (
+    COUNTS,
+    FLAG,
+    FUNCTION,
+    INDEX,
+    MAPPING,
+    NOTHING,
+    RANDOM,
+    SOLVER,
+    Choice,
+    Integer,
+    Real,
+    Threads,
+    declare,
+    param,
+)
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 Finish = Callable[[Spectrum], Fitted]
@@ -71,7 +72,7 @@ class Part:
         return Part(self.space.take(rows), self.neighbors.take(rows), self.rule, labels)
 
 
-@declared
+@declare
 class NeighborhoodEmbedding(Embedding):
     """Abstract estimator of methods that see the data through its neighbourhoods."""
 

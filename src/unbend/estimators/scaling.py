@@ -15,20 +15,6 @@ from unbend.estimators.dissimilarities import (
     whole_space,
 )
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import (
-    FUNCTION,
-    MAPPING,
-    NOTHING,
-    RANDOM,
-    Choice,
-    Integer,
-    Matching,
-    Real,
-    Threads,
-    declared,
-    param,
-)
 from unbend.estimators.shepard import (
     Baseline,
     Shepard,
@@ -52,6 +38,20 @@ from unbend.mds import (
 from unbend.mds.pairs import euclidean_features
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
+from unbend.validation.parameters import (
+    FUNCTION,
+    MAPPING,
+    NOTHING,
+    RANDOM,
+    Choice,
+    Integer,
+    Matching,
+    Real,
+    Threads,
+    declare,
+    param,
+)
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Up to here the classical start is taken, which holds all distances in double precision.
@@ -59,7 +59,7 @@ CLASSICAL_OBJECTS = 2000
 GIVEN = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (n, n_components)")
 
 
-@declared
+@declare
 class Scaling(Embedding):
     """Abstract: a configuration whose distances are as the dissimilarities say, by stress."""
 

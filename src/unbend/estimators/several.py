@@ -14,27 +14,27 @@ from unbend.estimators.dissimilarities import (
     unknown,
 )
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.params import declared, shared
 from unbend.estimators.scaling import Scaling
 from unbend.estimators.shepard import check_size
 from unbend.graphs.given import is_graph, lengths_of
 from unbend.mds.pairs import mean_pairs
 from unbend.neighbors import PointSpace
 from unbend.report import Report, note, stage
+from unbend.validation.parameters import declare, inherit
 from unbend.validation.threads import threads
 
 
-@declared
+@declare
 class SeveralScaling(Embedding):
     """Abstract: one configuration for several matrices, or tables, of the same objects."""
 
-    metric: Any = shared(Scaling, "metric", default="precomputed")
-    metric_params: dict[str, Any] | None = shared(Scaling, "metric_params")
-    repair: str | None = shared(Scaling, "repair")
-    max_iter: int = shared(Scaling, "max_iter")
-    tol: Any = shared(Scaling, "tol")
-    random_state: Any = shared(Scaling, "random_state")
-    n_jobs: int | None = shared(Scaling, "n_jobs")
+    metric: Any = inherit(Scaling, "metric", default="precomputed")
+    metric_params: dict[str, Any] | None = inherit(Scaling, "metric_params")
+    repair: str | None = inherit(Scaling, "repair")
+    max_iter: int = inherit(Scaling, "max_iter")
+    tol: Any = inherit(Scaling, "tol")
+    random_state: Any = inherit(Scaling, "random_state")
+    n_jobs: int | None = inherit(Scaling, "n_jobs")
 
     @abstractmethod
     def _fit_all(self, report: Report, given: list[Given]) -> None:

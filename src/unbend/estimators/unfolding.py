@@ -8,13 +8,13 @@ from scipy.sparse.linalg import LinearOperator
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.problem import SpectralProblem, Spectrum
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import Choice, Real, declared, param
 from unbend.estimators.search import Needs
 from unbend.extension import Barycentric, Fitted, Rule
 from unbend.mvu import Certificate, Unfolding
 from unbend.mvu.trilateration import Trilateration
 from unbend.neighbors import GraphSpace
 from unbend.report import note, warn
+from unbend.validation.parameters import Choice, Real, declare, param
 
 # Eigenvalues below this share of the largest do not count as dimensions.
 LEAST_SHARE = 1e-6
@@ -22,7 +22,7 @@ CERTIFIED, NOT_CERTIFIED = "certified", "not certified"
 CONSTRAINTS = Choice("inequality", "soft", "equality")
 
 
-@declared
+@declare
 class UnfoldingEmbedding(NeighborhoodEmbedding):
     """Abstract: top eigenvectors, scaled by √λ, of a kernel whose variance a proof bounds."""
 

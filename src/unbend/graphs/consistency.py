@@ -20,7 +20,7 @@ from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.points import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
-from unbend.validation.scalars import whole
+from unbend.validation.scalars import is_integer
 
 # A number of neighbours is suggested where the last coordinate costs at most half of what would
 # hide it, so that a constant somewhat wrong does no harm; where that many would jump, 0.8 of it.
@@ -196,7 +196,7 @@ def _points(X: Any) -> PointSpace:
 
 def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
     """Neighbours among distinct points, and which of them each point equals."""
-    if not whole(k) or not 1 <= k < space.n:
+    if not is_integer(k) or not 1 <= k < space.n:
         raise ValueError(f"n_neighbors must lie between 1 and {space.n - 1}, and it is {k!r}")
     neighbors = space.nearest(k)
     if np.any(neighbors.distances == 0):

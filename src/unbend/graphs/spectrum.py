@@ -13,7 +13,7 @@ from unbend.graphs.graph import as_edges, components
 from unbend.graphs.laplacian import laplacian
 from unbend.graphs.quantities import as_undirected, volume, volumes
 from unbend.memory import reserve
-from unbend.validation.scalars import whole
+from unbend.validation.scalars import is_integer
 
 # Distances are sums with rounding: bounds of the diameter that agree to this share are one number.
 ROUNDING = 1e-12
@@ -46,7 +46,7 @@ def spectrum(weights: csr_array, count: int | None = None) -> FloatArray:
     if count is None:
         reserve(16 * n * n, f"all {n} eigenvalues", "ask for count=10 or so")
         return np.linalg.eigvalsh(laplacian(weights, "symmetric").toarray())
-    if not whole(count) or not 1 <= count <= n:
+    if not is_integer(count) or not 1 <= count <= n:
         raise ValueError(
             f"count must be a whole number from 1 to the number of vertices, {n}: it is {count!r}"
         )

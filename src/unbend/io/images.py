@@ -25,7 +25,7 @@ from unbend.io.source import FileList, Source, is_file, is_folder, is_paths, lis
 from unbend.io.table import Table
 from unbend.memory import reserve
 from unbend.report import step, warn
-from unbend.validation.scalars import whole
+from unbend.validation.scalars import is_integer
 
 # Pixels of the longer side of a thumbnail.
 LONGEST = 128
@@ -189,7 +189,7 @@ def _check_size(size: Any) -> tuple[int, int] | None:
     if size is None:
         return None
     sides = tuple(size) if isinstance(size, tuple | list) else ()
-    if len(sides) != 2 or not all(whole(side) and side > 0 for side in sides):
+    if len(sides) != 2 or not all(is_integer(side) and side > 0 for side in sides):
         raise ValueError(f"size={size!r} is not allowed: it must be (height, width), in pixels")
     return int(sides[0]), int(sides[1])
 

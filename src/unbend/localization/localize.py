@@ -6,8 +6,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import BoolArray, IntArray
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import RANDOM, Integer
 from unbend.graphs import components
 from unbend.localization.alignment import side_by_side
 from unbend.localization.component import Part, placed
@@ -16,6 +14,8 @@ from unbend.localization.network import anchor_positions, by_number, symmetric_l
 from unbend.localization.result import Localization
 from unbend.localization.search import STARTS
 from unbend.report import note, recording, stage, warn
+from unbend.validation.parameters import RANDOM, Integer
+from unbend.validation.random_state import generator
 
 WEIGHTS = ("relative", "equal")
 # Times its expected error, and share of the extent of its component, that a sensor lies elsewhere

@@ -8,7 +8,6 @@ from unbend.arrays import FloatArray
 from unbend.eigen import Nystrom
 from unbend.estimators.gram import Built, BuiltColumns, GramEmbedding, given_columns
 from unbend.estimators.inputs import new_rows, open_space, rows_of_numbers, square_similarities
-from unbend.estimators.params import FUNCTION, MAPPING, NOTHING, Choice, declared, param
 from unbend.estimators.shepard import way_back
 from unbend.extension import Extension, LinearInverse
 from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
@@ -16,10 +15,11 @@ from unbend.gram.columns import Columns
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
 from unbend.neighbors.metrics.norms import Plain
+from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, declare, param
 
 
 @final
-@declared
+@declare
 class ClassicalMDS(GramEmbedding):
     """Classical multidimensional scaling: points from their distances.
 

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.problem import SpectralProblem, Spectrum
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import NOTHING, Choice, Matching, Real, declared, param, shared
 from unbend.estimators.search import Needs
 from unbend.extension import Diffused, Fitted, Rule
 from unbend.graphs import degrees, laplacian
@@ -23,13 +22,14 @@ from unbend.graphs.diffusion import (
 )
 from unbend.neighbors import Neighbors
 from unbend.report import note
+from unbend.validation.parameters import NOTHING, Choice, Matching, Real, declare, inherit, param
 
 ALPHAS = {"graph_laplacian": 0.0, "laplace_beltrami": 1.0, "self_tuning": 0.0}
 INFINITE = Matching(lambda value: isinstance(value, float) and value == np.inf, "infinity")
 
 
 @final
-@declared
+@declare
 class DiffusionMaps(NeighborhoodEmbedding):
     """Diffusion maps: rows are near when a random walk goes easily from one to the other.
 
@@ -68,7 +68,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
     """
 
     # A walk needs more edges than a geodesic: with ten, the gaps of a random sample show.
-    n_neighbors: Any = shared(NeighborhoodEmbedding, "n_neighbors", default=24)
+    n_neighbors: Any = inherit(NeighborhoodEmbedding, "n_neighbors", default=24)
     kind: str = param(
         "laplace_beltrami",
         Choice(*ALPHAS),

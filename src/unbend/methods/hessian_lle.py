@@ -4,14 +4,14 @@ from typing import ClassVar, final
 
 from unbend.arrays import FloatArray
 from unbend.estimators.alignment import AlignmentEmbedding
-from unbend.estimators.params import declared
 from unbend.estimators.search import Needs
 from unbend.local import quadratic_bases
+from unbend.validation.parameters import declare
 from unbend.validation.threads import threads
 
 
 @final
-@declared
+@declare
 class HessianLLE(AlignmentEmbedding):
     """Hessian locally linear embedding: coordinates with no second derivatives.
 

@@ -8,9 +8,7 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray
 from unbend.eigen import Nystrom, few_columns, solve
 from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.inputs import generator
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import NOTHING, Choice, declared, param
 from unbend.estimators.search import Needs
 from unbend.extension import Fitted, GeodesicNystrom
 from unbend.gram import Gram, negative_share
@@ -20,6 +18,8 @@ from unbend.graphs import geodesics, undirected
 from unbend.lowrank.nystrom import Factored
 from unbend.quality import residual_variance
 from unbend.report import note, warn
+from unbend.validation.parameters import NOTHING, Choice, declare, param
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Dimensions of the residual-variance curve, and rows it is measured on at most.
@@ -31,7 +31,7 @@ SINGLE_RANGE = (1e-30, 1e30)
 
 
 @final
-@declared
+@declare
 class Isomap(NeighborhoodEmbedding):
     """Isometric feature mapping: distances along the data become straight distances.
 

@@ -9,7 +9,6 @@ from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import Nystrom
 from unbend.estimators.gram import Built, BuiltColumns, GramEmbedding, given_columns
 from unbend.estimators.inputs import rows_of_numbers, square_similarities
-from unbend.estimators.params import FUNCTION, MAPPING, NOTHING, Choice, Real, declared, param
 from unbend.extension import Extension
 from unbend.gram import CentredGram, Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import ColumnPasses
@@ -18,6 +17,7 @@ from unbend.gram.similarities import FeatureColumns, GaussianSimilarities, Simil
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
 from unbend.preimage import FixedPoint, LateRidge
+from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, Real, declare, param
 
 # The parameters that each named kernel takes.
 KERNELS = {
@@ -35,7 +35,7 @@ POSITIVE = ("linear", "rbf", "laplacian", "cosine")
 
 
 @final
-@declared
+@declare
 class KernelPCA(GramEmbedding):
     """Kernel PCA: principal components in the feature space of a kernel.
 

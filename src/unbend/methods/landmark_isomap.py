@@ -6,15 +6,15 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.inputs import generator
 from unbend.estimators.landmarks import LANDMARKS, choose_landmarks
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import Choice, Integer, declared, param
 from unbend.estimators.search import Needs
 from unbend.extension import Fitted, GeodesicNystrom, Nystrom
 from unbend.gram import Gram
 from unbend.graphs import undirected
 from unbend.report import note
+from unbend.validation.parameters import Choice, Integer, declare, param
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
@@ -22,7 +22,7 @@ AUTO = 200
 
 
 @final
-@declared
+@declare
 class LandmarkIsomap(NeighborhoodEmbedding):
     """Landmark Isomap: Isomap of a few landmarks, and every other row placed from them.
 

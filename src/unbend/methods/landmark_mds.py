@@ -7,9 +7,15 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.eigen import signed, solve
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import generator, new_rows, open_space
+from unbend.estimators.inputs import new_rows, open_space
 from unbend.estimators.landmarks import LANDMARKS, landmarks_of_space
-from unbend.estimators.params import (
+from unbend.estimators.shepard import check_size, way_back
+from unbend.extension import Nystrom
+from unbend.gram import Gram, Squares
+from unbend.gram.columns import Columns, pivot_weights
+from unbend.neighbors import METRICS, GraphSpace, Space, described
+from unbend.report import note, stage, warn
+from unbend.validation.parameters import (
     FUNCTION,
     MAPPING,
     NOTHING,
@@ -17,15 +23,10 @@ from unbend.estimators.params import (
     Choice,
     Integer,
     Threads,
-    declared,
+    declare,
     param,
 )
-from unbend.estimators.shepard import check_size, way_back
-from unbend.extension import Nystrom
-from unbend.gram import Gram, Squares
-from unbend.gram.columns import Columns, pivot_weights
-from unbend.neighbors import METRICS, GraphSpace, Space, described
-from unbend.report import note, stage, warn
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
@@ -33,7 +34,7 @@ AUTO = 100
 
 
 @final
-@declared
+@declare
 class LandmarkMDS(Embedding):
     """Landmark multidimensional scaling: classical scaling from the distances to a few rows.
 

@@ -9,10 +9,8 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import solve
 from unbend.eigen.factor import analyse
 from unbend.eigen.problem import SpectralProblem
-from unbend.estimators.inputs import generator
 from unbend.estimators.landmarks import LANDMARKS, choose_landmarks
 from unbend.estimators.neighborhood import Finish, Part
-from unbend.estimators.params import Choice, Integer, Real, declared, param, shared
 from unbend.estimators.unfolding import CONSTRAINTS, UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
 from unbend.memory import reserve
@@ -20,6 +18,8 @@ from unbend.methods.lle import reconstruction_weights
 from unbend.mvu import Edges, Unfolding, of_graph, unfold_spanned
 from unbend.neighbors import GraphSpace, Neighbors
 from unbend.report import note, warn
+from unbend.validation.parameters import Choice, Integer, Real, declare, inherit, param
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
@@ -32,7 +32,7 @@ FAINT = 1e-9
 
 
 @final
-@declared
+@declare
 class LandmarkMVU(UnfoldingEmbedding):
     """Landmark maximum variance unfolding: MVU of a few landmarks that write all other rows.
 
@@ -121,7 +121,7 @@ class LandmarkMVU(UnfoldingEmbedding):
     reg: float = param(
         1e-4, Real(0), help="Ridge of the local weights, relative to the trace of the local Gram."
     )
-    tol: float = shared(UnfoldingEmbedding, "tol", default=1e-5)
+    tol: float = inherit(UnfoldingEmbedding, "tol", default=1e-5)
 
     def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
         lengths = undirected(part.neighbors).lengths

@@ -10,7 +10,6 @@ from unbend.eigen.problem import SpectralProblem, Spectrum
 from unbend.estimators.all_pairs import all_pairs
 from unbend.estimators.diagnostics import noted_repetition
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import FUNCTION, NOTHING, Choice, Real, declared, param
 from unbend.estimators.search import Needs
 from unbend.extension import Fitted, Harmonic
 from unbend.graphs import adjacency, degrees, heat_kernel, weigh
@@ -18,10 +17,11 @@ from unbend.graphs.graph import How, symmetric_part
 from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Weight
 from unbend.neighbors import Neighbors
+from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
 
 
 @final
-@declared
+@declare
 class LaplacianEigenmaps(NeighborhoodEmbedding):
     """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
 

@@ -7,11 +7,11 @@ from scipy.sparse import csr_array
 
 from unbend.eigen.problem import SpectralProblem, Spectrum
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import FLAG, Real, declared, param
 from unbend.estimators.search import Needs
 from unbend.extension import Barycentric, Fitted, Rule
 from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
+from unbend.validation.parameters import FLAG, Real, declare, param
 from unbend.validation.threads import threads
 
 
@@ -51,7 +51,7 @@ def lle_problem(
 
 
 @final
-@declared
+@declare
 class LLE(NeighborhoodEmbedding):
     """Locally linear embedding: coordinates that the same local weights reconstruct.
 

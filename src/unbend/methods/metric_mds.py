@@ -6,16 +6,16 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
-from unbend.estimators.params import Choice, declared, param
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
 from unbend.mds import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
 from unbend.mds.placement import Stretched
+from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
 
 
 @final
-@declared
+@declare
 class MetricMDS(Scaling):
     """Metric multidimensional scaling: distances as near as can be to the dissimilarities.
 

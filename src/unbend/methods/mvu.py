@@ -3,16 +3,16 @@
 from typing import final
 
 from unbend.eigen.problem import SpectralProblem
-from unbend.estimators.inputs import generator
 from unbend.estimators.neighborhood import Finish, Part
-from unbend.estimators.params import FLAG, Choice, declared, param
 from unbend.estimators.unfolding import UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
 from unbend.mvu import locally_complete, of_graph, unfold
+from unbend.validation.parameters import FLAG, Choice, declare, param
+from unbend.validation.random_state import generator
 
 
 @final
-@declared
+@declare
 class MVU(UnfoldingEmbedding):
     """Maximum variance unfolding: pull the points apart as far as their neighbours allow.
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
-from unbend.estimators.params import Choice, declared, param
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
 from unbend.mds import (
@@ -23,6 +22,7 @@ from unbend.mds import (
 )
 from unbend.mds.transformations import of_distances_size
 from unbend.report import warn
+from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
 
 # Fewer different disparities than this, over many pairs, say that clusters fell into points.
@@ -37,7 +37,7 @@ def transformation_of(kind: str, ties: str, pairs: Pairs) -> Transformation:
 
 
 @final
-@declared
+@declare
 class NonmetricMDS(Scaling):
     """Non-metric multidimensional scaling: only the order of the dissimilarities counts.
 

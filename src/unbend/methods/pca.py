@@ -10,11 +10,12 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen import signed
 from unbend.estimators.batches import open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import generator, rows_of_numbers
-from unbend.estimators.params import NOTHING, RANDOM, Choice, Integer, Real, declared, param
+from unbend.estimators.inputs import rows_of_numbers
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
+from unbend.validation.parameters import NOTHING, RANDOM, Choice, Integer, Real, declare, param
+from unbend.validation.random_state import generator
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
 DIRECT = ("auto", "full", "covariance_eigh")
@@ -25,7 +26,7 @@ DENSE_ENTRIES = 10**7
 
 
 @final
-@declared
+@declare
 class PCA(Embedding):
     """Principal component analysis: the directions of largest variance.
 

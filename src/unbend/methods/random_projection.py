@@ -9,20 +9,21 @@ from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import signed
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import generator, rows_of_numbers
-from unbend.estimators.params import (
+from unbend.estimators.inputs import rows_of_numbers
+from unbend.extension import Linear, LinearInverse
+from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from unbend.report import Report, note, stage
+from unbend.validation.parameters import (
     FLAG,
     NOTHING,
     RANDOM,
     Choice,
     Integer,
     Real,
-    declared,
+    declare,
     param,
 )
-from unbend.extension import Linear, LinearInverse
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
-from unbend.report import Report, note, stage
+from unbend.validation.random_state import generator
 
 # Pairs of rows on which the distortion is measured.
 PAIRS = 20_000
@@ -31,7 +32,7 @@ GATHERED_BYTES = 1 << 28
 
 
 @final
-@declared
+@declare
 class RandomProjection(Embedding):
     """Random projection: a random linear map that keeps distances, whatever the data.
 

@@ -8,8 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import Choice, declared, param, shared
 from unbend.estimators.several import SeveralScaling
 from unbend.estimators.shepard import Shepard, tolerance
 from unbend.mds import (
@@ -27,11 +25,13 @@ from unbend.mds.placement import MeanOfCurves
 from unbend.mds.transformations import of_distances_size
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
 from unbend.report import Report, note, stage, warn
+from unbend.validation.parameters import Choice, declare, inherit, param
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 
 @final
-@declared
+@declare
 class ReplicatedMDS(SeveralScaling):
     """Replicated multidimensional scaling: one configuration for several matrices.
 
@@ -70,8 +70,8 @@ class ReplicatedMDS(SeveralScaling):
     True
     """
 
-    transformation: str = shared(NonmetricMDS, "transformation", default="ratio")
-    ties: str = shared(NonmetricMDS, "ties")
+    transformation: str = inherit(NonmetricMDS, "transformation", default="ratio")
+    ties: str = inherit(NonmetricMDS, "ties")
     solver: str = param("lbfgs", Choice("lbfgs", "smacof"), help="As in NonmetricMDS.")
 
     def _fit_all(self, report: Report, given: list[Given]) -> None:

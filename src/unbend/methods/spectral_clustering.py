@@ -10,11 +10,12 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.estimators.inputs import generator, plain_input
+from unbend.estimators.inputs import plain_input
 from unbend.estimators.model import Model
-from unbend.estimators.params import Choice, Integer, declared, param, shared, validate
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
+from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
+from unbend.validation.random_state import generator
 from unbend.validation.threads import in_new_thread
 
 # What is handed on to the embedding.
@@ -35,7 +36,7 @@ EIGENMAPS = (
 
 
 @final
-@declared
+@declare
 class SpectralClustering(ClusterMixin, Model):
     """Spectral clustering: the clusters are where few edges of the graph are cut.
 
@@ -79,18 +80,18 @@ class SpectralClustering(ClusterMixin, Model):
     assign_labels: str = param(
         "kmeans", Choice("kmeans", "discretize"), help="How eigenvectors are rounded to clusters."
     )
-    n_neighbors: Any = shared(LaplacianEigenmaps, "n_neighbors")
-    radius: float | None = shared(LaplacianEigenmaps, "radius")
-    mutual: bool = shared(LaplacianEigenmaps, "mutual")
-    neighbors_algorithm: Any = shared(LaplacianEigenmaps, "neighbors_algorithm")
-    metric: Any = shared(LaplacianEigenmaps, "metric")
-    metric_params: dict[str, Any] | None = shared(LaplacianEigenmaps, "metric_params")
-    weights: Any = shared(LaplacianEigenmaps, "weights")
-    t: float | None = shared(LaplacianEigenmaps, "t")
-    connect: str = shared(LaplacianEigenmaps, "connect")
-    eigen_solver: Any = shared(LaplacianEigenmaps, "eigen_solver")
-    random_state: Any = shared(LaplacianEigenmaps, "random_state")
-    n_jobs: int | None = shared(LaplacianEigenmaps, "n_jobs")
+    n_neighbors: Any = inherit(LaplacianEigenmaps, "n_neighbors")
+    radius: float | None = inherit(LaplacianEigenmaps, "radius")
+    mutual: bool = inherit(LaplacianEigenmaps, "mutual")
+    neighbors_algorithm: Any = inherit(LaplacianEigenmaps, "neighbors_algorithm")
+    metric: Any = inherit(LaplacianEigenmaps, "metric")
+    metric_params: dict[str, Any] | None = inherit(LaplacianEigenmaps, "metric_params")
+    weights: Any = inherit(LaplacianEigenmaps, "weights")
+    t: float | None = inherit(LaplacianEigenmaps, "t")
+    connect: str = inherit(LaplacianEigenmaps, "connect")
+    eigen_solver: Any = inherit(LaplacianEigenmaps, "eigen_solver")
+    random_state: Any = inherit(LaplacianEigenmaps, "random_state")
+    n_jobs: int | None = inherit(LaplacianEigenmaps, "n_jobs")
 
     def fit(self, X: Any, y: None = None, *, graph: Any = None) -> "SpectralClustering":
         """Find clusters among the rows of X.
@@ -108,7 +109,7 @@ class SpectralClustering(ClusterMixin, Model):
         -------
         self
         """
-        validate(self)
+        check_parameters(self)
         X = plain_input(self, X)
         _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}

@@ -7,15 +7,15 @@ from scipy.sparse import csr_array
 
 from unbend.eigen.problem import SpectralProblem
 from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.params import Real, declared, param, shared
 from unbend.estimators.search import Needs
 from unbend.methods.lle import LLE, lle_problem, reconstruction_weights
 from unbend.report import note
+from unbend.validation.parameters import Real, declare, inherit, param
 from unbend.validation.threads import threads
 
 
 @final
-@declared
+@declare
 class SupervisedLLE(NeighborhoodEmbedding):
     """Supervised LLE: points are written more by the neighbours of their own class.
 
@@ -51,7 +51,7 @@ class SupervisedLLE(NeighborhoodEmbedding):
     """
 
     t: float = param(0.5, Real(0, closed=True, high=1), help="Share of the weights within classes.")
-    reg: float = shared(LLE, "reg")
+    reg: float = inherit(LLE, "reg")
     local_blocks: ClassVar[bool] = True
     supervised: ClassVar[bool] = True
 

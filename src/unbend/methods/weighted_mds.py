@@ -8,12 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given, unknown
-from unbend.estimators.inputs import generator
-from unbend.estimators.params import declared
 from unbend.estimators.several import SeveralScaling
 from unbend.mds.indscal import scalar_products, scale_individually
 from unbend.memory import reserve
 from unbend.report import Report, note, stage, warn
+from unbend.validation.parameters import declare
+from unbend.validation.random_state import generator
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class LeastSquares:
 
 
 @final
-@declared
+@declare
 class WeightedMDS(SeveralScaling):
     """Weighted multidimensional scaling: each matrix stretches the axes of one configuration.
 

@@ -19,7 +19,7 @@ from unbend.plot.style import (
     plain,
     value_colours,
 )
-from unbend.validation.scalars import whole
+from unbend.validation.scalars import is_integer
 
 # Side of a thumbnail as a share of the width of the axes.
 SIDE = 0.06
@@ -273,7 +273,7 @@ def feature_images(
 
 def _checked_shape(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, tuple | list) else ()
-    if len(sides) != 2 or not all(whole(side) and side > 0 for side in sides):
+    if len(sides) != 2 or not all(is_integer(side) and side > 0 for side in sides):
         raise ValueError(f"shape must be the rows and columns of the image, but it is {shape!r}")
     return int(sides[0]), int(sides[1])
 

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_array, validate_data
 
 from unbend.arrays import FloatArray
 from unbend.atomic import atomic_fit
-from unbend.estimators.inputs import generator
 from unbend.mds import FittedStress, MetricStress, Monotone, Pairs, Solution, quasi_newton
 from unbend.mds.precision import pair_precision
 from unbend.mds.starts import random
+from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
 RENAMED = "The `dissimilarity` parameter is deprecated and will be removed in 1.10. Use `metric`."

@@ -8,10 +8,10 @@ from typing import Any
 
 from unbend.arrays import FloatArray
 from unbend.datasets import SURFACES, Surface
-from unbend.estimators.params import parameters
 from unbend.quality import procrustes, trustworthiness
 from unbend.quality.procrustes import Kind
 from unbend.registry import METHODS, Entry
+from unbend.validation.parameters import parameters
 
 NEIGHBORS, USUAL = 8, 10
 

@@ -22,7 +22,7 @@ from unbend.neighbors.index.protocol import (
     require_built,
 )
 from unbend.report import note, step
-from unbend.validation.scalars import check_count, check_threads, whole
+from unbend.validation.scalars import check_count, check_integer, check_real, check_threads
 
 # Up to here all rows are compared with each other in no time.
 FEWEST = 2000
@@ -98,12 +98,11 @@ class NNDescent:
     def __post_init__(self) -> None:
         check_threads(self.threads)
         for name in ("trees", "leaf", "candidates", "rounds", "sample"):
-            if not whole(getattr(self, name)) or getattr(self, name) < 1:
-                raise ValueError(f"{name} of NNDescent must be a whole number from 1")
-        if not whole(self.spare) or not whole(self.seed) or min(self.spare, self.seed) < 0:
-            raise ValueError("spare and seed of NNDescent must be whole numbers from 0")
-        if not 0 <= self.recall <= 1 or not 0 <= self.tol <= 1:
-            raise ValueError("recall and tol of NNDescent are shares, between 0 and 1")
+            check_integer(name, getattr(self, name))
+        for name in ("spare", "seed"):
+            check_integer(name, getattr(self, name), 0)
+        for name in ("recall", "tol"):
+            check_real(name, getattr(self, name), 0, 1)
 
     def serves(self, n: int, k: int) -> bool:
         """Whether a search of k among n rows can be approximate: few rows are all compared."""

@@ -6,14 +6,12 @@ declarations.
 
 import dataclasses
 import inspect
-import numbers
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
-from unbend.neighbors import NeighborIndex
-from unbend.validation.scalars import one_positional
+from unbend.validation.scalars import at_least, is_integer, is_real, one_positional, refusal
 
 
 class Kind(Protocol):
@@ -30,29 +28,29 @@ class Kind(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Integer:
-    """Whole numbers from `low`."""
+    """Integers from `low`."""
 
     low: int
 
     def typed(self, value: object) -> bool:
         """Accept Python and NumPy integers, not booleans."""
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+        return is_integer(value)
 
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
         return bool(value >= self.low)
 
     def __str__(self) -> str:
-        return f"an integer of at least {self.low}"
+        return at_least(self.low)
 
 
 @dataclasses.dataclass(frozen=True)
 class Threads:
-    """Whole numbers but zero."""
+    """Integers other than zero."""
 
     def typed(self, value: object) -> bool:
         """Accept integers."""
-        return Integer(0).typed(value)
+        return is_integer(value)
 
     def holds(self, value: Any) -> bool:
         """Refuse zero."""
@@ -72,7 +70,7 @@ class Real:
 
     def typed(self, value: object) -> bool:
         """Accept Python and NumPy real numbers, not booleans."""
-        return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+        return is_real(value)
 
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
@@ -133,7 +131,9 @@ SOLVER = Matching(
     "a solver of unbend.eigen",
 )
 INDEX = Matching(
-    lambda value: isinstance(value, NeighborIndex) and not isinstance(value, type),
+    lambda value: (
+        hasattr(value, "build") and hasattr(value, "query") and not isinstance(value, type)
+    ),
     "an index with methods build and query (NeighborIndex of unbend.neighbors)",
 )
 RANDOM = Matching(
@@ -157,7 +157,7 @@ class Parameter:
         if any(kind.holds(value) for kind in fitting):
             return
         error = ValueError if fitting else TypeError
-        raise error(f"{self.name}={value!r} is not allowed: it must be {self.allowed}")
+        raise error(refusal(self.name, value, self.allowed))
 
     @property
     def allowed(self) -> str:
@@ -174,7 +174,7 @@ def param(default: Any, *kinds: Kind, help: str, kw_only: bool = True) -> Any:
     return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
 
 
-def shared(owner: type, name: str, **changed: Any) -> Any:
+def inherit(owner: type, name: str, **changed: Any) -> Any:
     """Declare a parameter as another class does, with another `default` if one is given."""
     field = next(field for field in dataclasses.fields(owner) if field.name == name)
     default = changed.get("default", field.default)
@@ -196,7 +196,7 @@ def parameters(cls: type) -> list[Parameter]:
     ]
 
 
-def validate(estimator: object) -> None:
+def check_parameters(estimator: object) -> None:
     """Check every parameter of an estimator."""
     for parameter in parameters(type(estimator)):
         parameter.check(getattr(estimator, parameter.name))
@@ -205,8 +205,8 @@ def validate(estimator: object) -> None:
 Class = TypeVar("Class")
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, shared))
-def declared(cls: type[Class]) -> type[Class]:
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, inherit))
+def declare(cls: type[Class]) -> type[Class]:
     """Make a class of its declarations: its `__init__`, and the Parameters of its docstring."""
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
     made.__init__ = one_positional(made.__init__)  # type: ignore[method-assign]
