@@ -1,6 +1,7 @@
 """Every method, one line each. The command line, the page, the demo and the tests read this."""
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +14,7 @@ class Entry:
     class_name: str
     title: str
 
+    @cache  # noqa: B019 (entries are constants)
     def load(self) -> Any:
         """Import the class."""
         return getattr(import_module(f"unbend.methods.{self.name}"), self.class_name)
@@ -50,6 +52,7 @@ SEVERAL = (
 EMBEDDINGS = (*METHODS, *SEVERAL)
 
 
+@cache
 def find_entry(name: str, among: tuple[Entry, ...] = EMBEDDINGS) -> Entry | None:
     """Find a method by the name of its module or class, whatever joins the words.
 

@@ -141,14 +141,14 @@ def test_names_and_labels_of_a_table_are_not_obeyed_anywhere(kind, tmp_path):
 
 
 def test_rows_that_go_to_a_file_or_a_pipe_keep_every_byte(tmp_path):
-    raw, _ = HOSTILE["colour"]
+    raw, _ = HOSTILE["color"]
     table_of(tmp_path, raw)
     words = ("embed", "t.csv", "-l", f"kind {raw}", "--method", "pca")
     assert b"\x1b[31mred" in program(*words, cwd=tmp_path).stdout
 
 
 def test_rows_shown_at_a_terminal_are_not_obeyed(tmp_path):
-    raw, shown = HOSTILE["colour"]
+    raw, shown = HOSTILE["color"]
     table_of(tmp_path, raw)
     command = [*PROGRAM, "embed", "t.csv", "-l", f"kind {raw}", "--method", "pca", "--quiet"]
     here, there = pty.openpty()

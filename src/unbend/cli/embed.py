@@ -269,6 +269,8 @@ class Embedding:
 
     def matrix_facts(self) -> list[dict[str, Any]]:
         """Return the fit of each matrix: its stress, or its weights of the axes."""
+        if not self.matrices:
+            return []
         measures = {
             "stress": getattr(self.estimator, "stress_per_matrix_", None),
             "weights": getattr(self.estimator, "weights_", None),
