@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unbend as library
-from tests.cli.program import numbers, program, sentence, table_of, unbend
+from tests.cli.program import numbers, sentence, table_of, unbend
 
 TOPICS = {
     "sea": [
@@ -93,7 +93,7 @@ def test_a_folder_of_texts_and_lines_from_a_pipe(news):
     assert np.array_equal(numbers(news / "folder.csv", FLAT), expected)
     lines = [line.split('"')[1] for line in (news / "news.csv").read_text().splitlines()[1:]]
     piped = ("embed", "-", "--as", "texts", "-o", "lines.csv")
-    program(*piped, cwd=news, stdin="\n".join(lines).encode())
+    unbend(*piped, cwd=news, stdin="\n".join(lines).encode())
     expected = library.Isomap().fit_transform(read(news).values.toarray())
     assert np.allclose(numbers(news / "lines.csv", FLAT), expected, rtol=0, atol=1e-9)
 

@@ -151,7 +151,7 @@ def test_hdf5_is_not_followed_to_other_files(tmp_path):
         layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "X", MATRIX.shape)
         file.create_virtual_dataset("X", layout)
     for name in ("raw.h5", "virtual.h5"):
-        with pytest.raises(ValueError, match="lies in another file, which is not followed"):
+        with pytest.raises(ValueError, match="is stored in another file, which is not followed"):
             unbend.io.read(tmp_path / name)
 
 

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The application: all commands, and the options of the chosen method."""
 
 import os
 import sys
@@ -96,7 +96,7 @@ def chosen_method(arguments: Sequence[str]) -> Entry | None:
     """Find the method whose options the command line may use.
 
     Its class is loaded only if it is named, or needed: help and shell completion without a method
-    answer at once.
+    start quickly.
     """
     completing = "_UNBEND_COMPLETE" in os.environ
     words = _words_to_complete() if completing else list(arguments)

@@ -146,7 +146,7 @@ class Input:
         return self.reader.names if index else batches(self.reader).columns
 
     def check_ignored(self) -> None:
-        """Refuse to ignore what is not there: a slip would make a column a feature."""
+        """Refuse unknown columns in --ignore: after a typo the column would be a feature."""
         if self.options.ignore:
             self.options.check_for(self.kind, self.name)
             names = self.column_names()

@@ -60,8 +60,8 @@ def localize(
 
     Sensors are counted as in DISTANCES: from 0, or from 1 where no 0 occurs. Written, one row a
     sensor, are the coordinates, the expected error, the component, whether anchors fix it, and
-    whether its distances determine where it is. A network in several pieces is placed piece by
-    piece, and a warning tells so.
+    whether its distances determine its position. The components of a disconnected network are
+    localized separately, with a warning.
     """
     from unbend.localization import localize as find
     from unbend.localization.localize import WEIGHTS

@@ -21,7 +21,7 @@ from unbend.io.source import IDX_TYPES, Source
 from unbend.io.table import Roles, Table, table_from_columns, table_from_matrix
 from unbend.memory import NotEnoughMemory, reserve
 
-# What NumPy raises over headers that make no sense.
+# What NumPy raises for invalid headers.
 DAMAGE = (
     ValueError,
     TypeError,
@@ -44,7 +44,7 @@ NUMBER = rb"[ \t]*+[+-]?(?:(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?+|(?i:nan|inf
 
 @dataclass(frozen=True)
 class MatrixReader:
-    """A matrix, with arrays kept aside by name."""
+    """A matrix, and named columns beside it."""
 
     matrix: Array
     matrix_names: tuple[str, ...]
@@ -57,7 +57,7 @@ class MatrixReader:
         return (*self.matrix_names, *self.aside)
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all."""
+        """Yield tables of at most `rows` rows, or one table of all."""
         n = len(self.matrix)
         if not n:
             raise ValueError(f"{self.where} has no rows")
@@ -199,7 +199,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Array:
 
 
 def read_npy(stream: IO[bytes], size: int) -> Array:
-    """Read an array from a stream of so many bytes, if its header claims no more than those."""
+    """Read an array from a stream of `size` bytes; refuse a header that claims more."""
     shape, _, dtype = _read_header(stream)
     if math.prod(shape) * dtype.itemsize > size:
         raise ValueError("the header claims more entries than there are")
@@ -278,7 +278,7 @@ class ArrayLike(Protocol):
 
 @dataclass(frozen=True)
 class ArrayChoice:
-    """The matrix of a file, by its name, and the columns that stand beside it."""
+    """The matrix of a file, by its name, and the columns beside it."""
 
     matrix: str | None
     columns: tuple[str, ...]
@@ -385,7 +385,7 @@ def load_matrix_market(source: Source) -> Any:
 def _is_possible(
     rows: int, columns: int, entries: int, layout: str, symmetry: str, most: int
 ) -> bool:
-    """Whether a matrix can be as its header claims in a file of at most so many lines."""
+    """Whether a file of at most `most` lines can hold the matrix that its header claims."""
     if min(rows, columns) < 1 or (symmetry != "general" and rows != columns):
         return False
     if layout == "coordinate":

@@ -31,7 +31,7 @@ class FrameReader:
         return tuple(str(name) for name in self.frame.columns)
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all."""
+        """Yield tables of at most `rows` rows, or one table of all."""
         n = len(self.frame)
         if not n:
             raise ValueError(f"{self.where} has no rows")
@@ -104,7 +104,7 @@ class ArrowReader:
             return tuple(schema.names)
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all."""
+        """Yield tables of at most `rows` rows, or one table of all."""
         arrow = require("pyarrow", self._purpose)
         narwhals = require("narwhals", "reading dataframes")
         start = 0
@@ -176,7 +176,7 @@ class ArrowReader:
 
 
 def _regroup(batches: Iterator[Any], rows: int | None) -> Iterator[list[Any]]:
-    """Join or split record batches to lists of so many rows."""
+    """Regroup record batches into lists of `rows` rows."""
     held: list[Any] = []
     count = 0
     for batch in batches:

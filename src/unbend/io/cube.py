@@ -45,7 +45,7 @@ class Cube:
     good : array (bands,) of bool
         Bands that the file does not call bad; the others are left out of the tables.
     ignored : float or None
-        The stored number that stands for none.
+        The stored number for a missing value.
     factor, offset : float or array (bands,)
         A number of the table is the stored one times `factor` plus `offset`, each one for all
         bands or one for each.
@@ -145,7 +145,7 @@ class Cube:
         values : array (kept pixels,) or (kept pixels, k)
             Coordinates, labels or other results for the rows of `pixels`.
         fill : float, default=nan
-            What stands where pixels were left out.
+            Value of pixels that were left out.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class Cube:
         return image
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give all pixels, some rows at a time, with NaN where a number is missing."""
+        """Yield all pixels in batches, with NaN for missing numbers."""
         samples = self.shape[1]
         total = self.shape[0] * samples
         step = rows or total
@@ -426,7 +426,7 @@ def _write_envi(path: Path, pixels: Array, lists: dict[str, list[str]], unit: st
     header_lines += [f"{name} = {{{', '.join(words)}}}" for name, words in lists.items()]
     suffix = ".img" if path.suffix.lower() == ".hdr" else path.suffix
     with ExitStack() as files:
-        # The header takes its place last, so that it never speaks of data that are not there.
+        # The header is renamed last, so that it never describes data that are not there.
         header = files.enter_context(atomic_write(path.with_suffix(".hdr")))
         data = files.enter_context(atomic_write(path.with_suffix(suffix)))
         header.write_text("\n".join(header_lines) + "\n", encoding="utf-8")

@@ -20,7 +20,7 @@ LINES = 50_000
 BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 17
 # A block must hold a row: bytes of a field, and how much longer rows may be than the first ones.
 FIELD, LONGER_ROWS, LARGEST_BLOCK = 64, 4, 1 << 30
-# Every column of a block costs some microseconds: blocks hold so many rows, up to so many bytes.
+# Every column of a block costs some microseconds: blocks hold about so many rows of wide tables.
 ROWS, WIDE_BYTES = 128, 1 << 26
 # Name of the column behind the separator that ends every row; no header has it.
 END = "\n"
@@ -55,7 +55,7 @@ class TextReader:
         return self.dialect.names
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all."""
+        """Yield tables of at most `rows` rows, or one table of all."""
         if rows is None:
             self.source.check_memory(self.dialect.separator)
         start = 0
@@ -69,7 +69,7 @@ class TextReader:
             raise ValueError(f"{self.where} has a header and no rows")
 
     def _blocks(self, roles: Roles, rows: int | None) -> Iterator[Columns]:
-        """Give columns of some rows at a time: numbers, or text as it stands.
+        """Yield columns in blocks of rows: numbers, or unparsed text.
 
         What pyarrow cannot parse, as +1.5, the csv module reads from that row on, or says which
         line is wrong. pyarrow knows neither runs of spaces nor UTF-16.
@@ -139,7 +139,7 @@ class TextReader:
         return np.array(texts, dtype=object) if numbers is None else numbers
 
     def _csv_blocks(self, roles: Roles, rows: int | None, done: int) -> Iterator[Columns]:
-        """Read by the csv module, after so many rows."""
+        """Read by the csv module, after the first `done` rows."""
         names = set(roles.read_names(self.names, self.where))
         with self.source.lines() as stream:
             records = self._records(self.dialect.records(stream))
@@ -184,7 +184,7 @@ class TextReader:
 
 
 def _join_blocks(blocks: Iterator[Columns], rows: int | None) -> Iterator[Columns]:
-    """Join or split blocks to so many rows, or join all of them."""
+    """Regroup blocks into `rows` rows, or join all of them."""
     held: list[Columns] = []
     count = 0
     for block in blocks:

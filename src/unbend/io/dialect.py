@@ -12,7 +12,7 @@ from typing import IO, Protocol
 from unbend.io.numerals import INTEGER, MISSING, is_number
 from unbend.io.source import LONGEST_LINE, Source, line_too_long
 
-# As much is looked at to find the dialect: bytes at least, and lines at most.
+# Sample from which the dialect is detected: bytes at least, and lines at most.
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 200
 # A first line that counts so many columns is a header, whatever is below.
 COUNTED_COLUMNS = 10
@@ -127,11 +127,11 @@ class Split:
     def numeric(self) -> float:
         """Share of the fields that are numbers."""
         comma = self.separator != ","
-        told = [is_number(field, comma) for row in (self.first, *self.rows) for field in row]
-        return sum(told) / max(len(told), 1)
+        numeric = [is_number(field, comma) for row in (self.first, *self.rows) for field in row]
+        return sum(numeric) / max(len(numeric), 1)
 
     def rank(self) -> tuple[float, bool, float]:
-        """Tell how well the separator fits, for comparison."""
+        """Return how well the separator fits, for comparison."""
         return self.fit, self.same, self.numeric
 
     @property
@@ -213,10 +213,10 @@ class Dialect:
 def detect_dialect(
     source: Source, *, counted: bool = True, separator: str | None = None
 ) -> Dialect:
-    """Find the dialect of a file of text from its beginning.
+    """Detect the dialect of a text file from its beginning.
 
     With `counted`, a first line 0, 1, 2, … may be a header, as pandas numbers columns; among pairs
-    and their distances it may also be a pair. A `separator` that is given is not looked for.
+    and their distances it may also be a pair. A given `separator` is not detected.
     """
     check_separator(separator)
     sample = _sample(source)
@@ -241,7 +241,7 @@ class _Sample:
 def _detect(
     sample: _Sample, lead: int, source: Source, counted: bool, given: str | None
 ) -> Dialect:
-    """Find the dialect below so many lines of comments, or without them if they hold a row."""
+    """Detect the dialect below `lead` lines of comments, or without them if they hold a row."""
     above, lines = sample.lines[:lead], sample.lines[lead:]
     tabs = source.suffix in (".tsv", ".tab") and any("\t" in line for line in lines)
     separator = given or ("\t" if tabs else detect_separator(lines, sample.cut))
@@ -293,7 +293,7 @@ def _is_trailing(names: tuple[str, ...], header: list[str], below: list[list[str
 def _lead(lines: list[str]) -> int:
     """Count the lines before the first that is no comment, if there are comments."""
     is_row = (bool(line.strip()) and not line.startswith("#") for line in lines)
-    count = next((place for place, told in enumerate(is_row) if told), 0)
+    count = next((place for place, row in enumerate(is_row) if row), 0)
     return count if any(line.startswith("#") for line in lines[:count]) else 0
 
 
@@ -307,9 +307,9 @@ def _holds_row(comments: list[str], separator: str, width: int) -> bool:
 
 def _commented_names(comments: list[str], separator: str, width: int) -> tuple[str, ...] | None:
     """Names in the last line of comments, as NumPy writes them; None if these are no names."""
-    told = [line for line in comments if line.startswith("#")]
+    marked = [line for line in comments if line.startswith("#")]
     # Number signs before several names belong to them.
-    for line in (told[-1], told[-1].lstrip("# ")) if told else ():
+    for line in (marked[-1], marked[-1].lstrip("# ")) if marked else ():
         names = tuple(name.strip() for name in next(iter(split_fields([line], separator)), []))
         own = sum(name.startswith("#") for name in names)
         if len(names) == width and all(names) and own != 1:
@@ -330,7 +330,7 @@ def _header_names(first: list[str], below: list[list[str]]) -> tuple[str, ...]:
 
 
 def _sample(source: Source) -> _Sample:
-    """Take whole lines from the beginning, two at least, and their encoding."""
+    """Read full lines from the beginning, two at least, and their encoding."""
     with source.lines() as stream:
         head = stream.read(SAMPLE_BYTES)
         while head.count(b"\n") < 2 and (more := stream.read(len(head))):
@@ -353,7 +353,7 @@ def _sample(source: Source) -> _Sample:
 
 
 def not_utf8(name: str, error: UnicodeDecodeError) -> str:
-    """Say that a file is in another encoding."""
+    """Return the refusal of a file in another encoding."""
     byte = error.object[error.start]
     return f"{name} is not in UTF-8 (it holds the byte 0x{byte:02x}): save it as UTF-8"
 
@@ -375,23 +375,23 @@ def _is_header(first: list[str], comma: bool) -> bool:
     It does if it has no number at all, or words and then 0, 1, 2, … as pandas numbers columns.
     Numbers with a word over words (5.1, 3.5, setosa) are data.
     """
-    told = [is_number(field, comma) for field in first]
+    numeric = [is_number(field, comma) for field in first]
     words = any(
         not number and field.strip() not in MISSING
-        for number, field in zip(told, first, strict=True)
+        for number, field in zip(numeric, first, strict=True)
     )
-    if not any(told):
+    if not any(numeric):
         return words
-    counted = [field.strip() for number, field in zip(told, first, strict=True) if number]
+    counted = [field.strip() for number, field in zip(numeric, first, strict=True) if number]
     count = len(counted)
     numbered = counted == _counted(0, count) or (count > 1 and counted == _counted(1, count))
-    return not told[0] and (words or first[0] == "") and numbered
+    return not numeric[0] and (words or first[0] == "") and numbered
 
 
 def _is_counted(first: list[str], below: list[list[str]]) -> bool:
-    """Whether the first line is 0, 1, 2, … and no line below could stand in its place.
+    """Whether the first line is 0, 1, 2, … and no line below could be that header.
 
-    Whole numbers below may go on as the first line begins, unless it counts further than data do.
+    Integers below may continue the first line, unless it counts further than data do.
     """
     count = len(first)
     if count < 2 or not below or [field.strip() for field in first] != _counted(0, count):
@@ -406,7 +406,7 @@ def _counted(start: int, count: int) -> list[str]:
 
 
 def _even(records: list[list[str]], width: int) -> Iterator[list[str]]:
-    """Leave out lines of another length, which the reader will complain about."""
+    """Leave out lines of another length, which the reader refuses."""
     return (record for record in records if len(record) == width)
 
 

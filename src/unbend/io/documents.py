@@ -44,17 +44,17 @@ class Texts:
     columns : tuple of str
         The terms, in the order of the alphabet.
     label, ids : array (n,) or None
-        The columns kept aside: of a folder, the subfolders and the names of the files.
+        Label and id columns: of a folder, the subfolders and the names of the files.
     label_name, id_name : str or None
         Their names.
     rows : array (n,)
         Place of each document in the source, counted from zero: empty ones were left out.
     weights : array (terms,) or None
-        What the frequency of each term was multiplied by.
+        Weight of each term.
     terms : Terms
-        How documents were cut into terms.
+        Tokenisation of the documents.
     unit : bool
-        Whether rows were brought to length one.
+        Whether rows were normalised to unit length.
     """
 
     values: csr_array
@@ -77,7 +77,7 @@ class Texts:
         return int(self.values.shape[0])
 
     def dictionary(self) -> dict[str, Any]:
-        """Terms, weights and how documents were cut, in JSON: what `like` needs of these texts.
+        """Vocabulary, weights and tokenisation, in JSON: what `like` needs of these texts.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class Texts:
         Returns
         -------
         array (n, n)
-            Euclidean; between rows of length one it grows with the angle, from 0 to √2.
+            Euclidean; between rows of unit length it grows with the angle, from 0 to √2.
 
         Examples
         --------
@@ -144,7 +144,7 @@ def read_texts(
     encoding: str = "utf-8",
     separator: str | None = None,
 ) -> Texts:
-    r"""Read documents as weighted frequencies of their terms.
+    r"""Read documents as a document–term matrix.
 
     Parameters
     ----------
@@ -155,22 +155,22 @@ def read_texts(
     column : str, optional
         Column of a table that holds the documents.
     label, id : str, optional
-        Columns of the table to keep aside.
+        Label and id columns of the table.
     weight : {'tf-idf', 'tf'}, default='tf-idf'
         Frequencies as they are, or those of rare terms raised: times
         1 + ln((1 + n) / (1 + documents that have the term)).
     stop_words : 'english', iterable of str, or None, default='english'
-        Words to leave out; of those with an apostrophe, as *don't*, all parts. 'english' is
+        Stop words; of those with an apostrophe, as *don't*, all parts. 'english' is
         scikit-learn's list with contractions and five auxiliary verbs; it has some words with a
         meaning of their own, as *system* or *fire*: pass a list to keep them.
     stem : bool, default=False
         Whether to reduce words to their stems by Snowball's ``porter`` stemmer, so that *maps* and
         *mapping* are one term; needs snowballstemmer (``unbend[io]``).
     unit : bool, default=True
-        Whether to bring each document to length one, so that long and short ones compare.
+        Whether to normalise each document to unit length, so that long and short ones compare.
     like : Texts or dict, optional
-        Texts that were read before, or their `dictionary()`: their terms and weights are used, for
-        new documents; the settings above are then not looked at.
+        Texts that were read before, or their `dictionary()`: their vocabulary and weights are used
+        for new documents; the settings above are then ignored.
     encoding : str, default='utf-8'
         Encoding of files of documents.
     separator : str, optional
@@ -207,7 +207,7 @@ def read_texts(
 
 
 def _texts_like(documents: "Documents", dictionary: Mapping[str, Any]) -> Texts:
-    """Count the terms of a dictionary, and weigh them as it says."""
+    """Count the terms of a vocabulary, with its weights."""
     lacking = {"terms", "weights", "stop_words", "stem", "unit"} - set(dictionary)
     if lacking:
         raise ValueError(
@@ -267,7 +267,7 @@ def _stop_words(words: Iterable[str] | str | None) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents, one after the other, and what is kept aside."""
+    """Texts, with their ids and labels."""
 
     texts: Iterable[str]
     ids: Array | None

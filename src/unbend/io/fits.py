@@ -36,20 +36,20 @@ class Image:
     start: int
     factor: float
     offset: float
-    # The stored number that stands for none.
+    # The stored number for a missing value.
     blank: int | None
     wavelengths: FloatArray | None
     unit: str | None
 
 
 class _Damaged(Exception):
-    """A header that makes no sense."""
+    """An invalid header."""
 
 
 def find_image(source: Source, part: int | None) -> Image:
     """Find the first image of two or three axes, or the part that is asked for, the first 0."""
     fits = require("astropy.io.fits", "reading FITS")
-    # What astropy raises over headers that make no sense.
+    # What astropy raises for invalid headers.
     damage = (_Damaged, KeyError, TypeError, OverflowError, AttributeError, fits.VerifyError)
     try:
         with source.stream() as stream, warnings.catch_warnings():
@@ -67,7 +67,7 @@ def find_image(source: Source, part: int | None) -> Image:
                         f"part {number} of {source.name} is not an image of two or three axes"
                     )
     except damage as error:
-        reason = error if isinstance(error, _Damaged) else "a header makes no sense"
+        reason = error if isinstance(error, _Damaged) else "a header is invalid"
         raise ValueError(
             f"{source.name} is a damaged or cut off FITS file, {reason}: fetch or write it again"
         ) from error
@@ -138,7 +138,7 @@ def _number(header: Any, keyword: str, default: float) -> float:
 
 
 def _wavelengths(header: Any, bands: int) -> FloatArray | None:
-    """Return wavelengths of the bands where the third axis is said to be even."""
+    """Return wavelengths of the bands where the header declares an even third axis."""
     step = _number(header, "CDELT3", _number(header, "CD3_3", 0.0))
     first, reference = _number(header, "CRVAL3", math.nan), _number(header, "CRPIX3", 1.0)
     wavelengths = first + step * (np.arange(1, bands + 1) - reference)

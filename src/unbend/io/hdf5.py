@@ -20,7 +20,7 @@ from unbend.io.source import Source, require
 from unbend.io.table import Roles, Table
 from unbend.memory import NotEnoughMemory, available_memory, reserve
 
-# What h5py raises over files that make no sense.
+# What h5py raises for invalid files.
 DAMAGE = (
     OSError,
     RuntimeError,
@@ -60,7 +60,7 @@ class Hdf5Reader:
             return read_arrays(arrays, self.array, self.where).names
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all."""
+        """Yield tables of at most `rows` rows, or one table of all."""
         with open_arrays(self.source) as arrays:
             yield from read_arrays(arrays, self.array, self.where).tables(roles, rows)
 
@@ -136,7 +136,7 @@ def _letters(entries: Array) -> int:
 
 @contextmanager
 def guarded(where: str) -> Iterator[None]:
-    """Say in one sentence that h5py could not make sense of a file."""
+    """Raise one sentence where h5py cannot read a file."""
     try:
         yield
     except DAMAGE as error:
@@ -193,7 +193,7 @@ def _arrays(h5py: Any, file: Any, where: str, transposed: bool) -> dict[str, Dat
 
 
 def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> Dataset | None:
-    """Take a dataset of numbers or text; refuse one that lies elsewhere or needs a program."""
+    """Take a dataset of numbers or text; refuse external data and filters that are programs."""
     with guarded(where):
         elsewhere = bool(item.external) or item.is_virtual
         plan = item.id.get_create_plist()
@@ -204,8 +204,8 @@ def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> D
         kept = bool(shape) and (text or item.dtype.kind in "biufcV")
     if elsewhere:
         raise ValueError(
-            f"array {name[:60]!r} of {where} lies in another file, which is not followed: copy it "
-            "into one"
+            f"array {name[:60]!r} of {where} is stored in another file, which is not followed: copy "
+            "it into one"
         )
     if not filters <= OWN_FILTERS:
         raise ValueError(
@@ -214,7 +214,7 @@ def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> D
         )
     if not kept or 0 in shape:
         return None
-    # A piece is unpacked whole, however little of it lies within the array.
+    # A chunk is unpacked as a whole, however little of it is within the array.
     reserve(piece, f"a piece of array {name[:60]!r} of {where}", "write it in smaller chunks")
     turned = shape[::-1] if transposed else shape
     dtype = np.dtype(object) if text else item.dtype

@@ -33,7 +33,7 @@ SUFFIXES = (
 # Others are left alone: Pillow would run another program to draw PostScript.
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "GIF", "WEBP", "PPM")
 GREY = ("1", "L", "LA", "I", "F", "I;16", "I;16B", "I;16L", "I;16N")
-# What Pillow raises over files that make no sense.
+# What Pillow raises for invalid files.
 DAMAGE = (
     OSError,
     ValueError,
@@ -95,11 +95,11 @@ def _open_image(path: Path) -> Iterator[Any]:
 
 
 class _Refusal(Exception):
-    """An image that is sound and does not fit."""
+    """A valid image that does not fit the others."""
 
 
 def _kind(image: Any) -> ImageKind:
-    # Cameras store how they were held: 5 to 8 are quarter turns.
+    # EXIF orientations 5 to 8 are quarter turns.
     turned = image.getexif().get(274, 1) in (5, 6, 7, 8)
     width, height = image.size[::-1] if turned else image.size
     bits = 32 if image.mode in ("I", "F") else 16 if image.mode.startswith("I;16") else 8
@@ -126,7 +126,7 @@ def read_image(
     """
     operations = require("PIL.ImageOps", "reading images")
     with _open_image(path) as image:
-        # Before Pillow unpacks a PNG file to look for how the camera was held.
+        # Before Pillow unpacks a PNG file to read its orientation.
         cut, own = _is_cut(image), _kind(image)
         kind = own if color is None else replace(own, color=color)
         _check_kind(kind, path, first or ImageFile(path, kind, np.empty(0), cut), resize)
@@ -171,7 +171,7 @@ def _is_cut(image: Any) -> bool:
 
 
 def resample(pixels: Array, size: tuple[int, int]) -> Array:
-    """Bring an image to a height and width by the bilinear filter, in single precision.
+    """Resize an image by the bilinear filter, in single precision.
 
     Pillow widens the filter to the pixels that become one, so that none is left out.
     """
@@ -197,7 +197,7 @@ def _convert(image: Any, color: bool) -> Any:
 
 @dataclass
 class PixelRange:
-    """Which values the pixels of many images have, counted as the images come.
+    """Values of the pixels of many images, counted image by image.
 
     Examples
     --------

@@ -41,15 +41,15 @@ class Images:
     ----------
     table : Table
         One row for each image: its pixels line by line, the colours of a pixel together. The ids
-        are names of files, the label the folders they lie in.
+        are names of files, the label their folders.
     size : tuple of int
         Height and width, and 3 where the images have colours.
     inverted : bool
-        Whether they were black on white and have been made white on black.
+        Whether black and white were inverted.
     turned : float or None
-        Where they were: what each pixel was taken from.
+        Where they were: the number from which each pixel was subtracted.
     resampled : bool
-        Whether a size was asked for, to which all were brought.
+        Whether all were resized.
 
     Examples
     --------
@@ -138,9 +138,9 @@ def read_images(
         are mostly white, as scans of writing are, also where black and white are stored as colours:
         strokes should be the numbers that are not zero.
     size : (int, int), optional
-        Height and width to which images of different sizes are brought, stretched where the
-        proportions differ: by Pillow's bilinear filter, which takes the mean over the pixels that
-        become one. By default all must have the size of the first.
+        Height and width to which images are resized, stretched where the proportions differ: by
+        Pillow's bilinear filter, which takes the mean over the pixels that become one. By default
+        all must have the size of the first.
     array : str, optional
         Which array of an NPZ, HDF5 or MAT file that holds several is the images.
     like : Images or dict, optional
@@ -152,7 +152,7 @@ def read_images(
     -------
     Images
         Pixels in single precision, which holds 8 and 16 bits exactly: 0 is black. Transparency is
-        left out; images that a camera marked as turned are turned.
+        left out; images are rotated as their camera says.
 
     Examples
     --------
@@ -251,15 +251,15 @@ def _from_files(
 
 
 def _invert(images: Images, pixel_range: PixelRange, invert: bool | str) -> Images:
-    """Exchange black and white where it is asked for, or where the images are scans."""
+    """Invert black and white where it is asked for, or where the images are scans."""
     if not (invert is True or (invert == "auto" and pixel_range.is_mostly_white)):
         return images
     turned = pixel_range.least + pixel_range.most
     np.subtract(turned, images.values, out=images.values)
     if invert == "auto":
         warn(
-            "the images have two values and are mostly white: black and white were exchanged; pass "
-            "invert=False to keep them, or invert=True to exchange without this warning"
+            "the images have two values and are mostly white: black and white were inverted; pass "
+            "invert=False to keep them, or invert=True to invert without this warning"
         )
     return replace(images, inverted=True, turned=turned)
 
@@ -283,7 +283,7 @@ def _images(
 
 
 def _allocate(n: int, size: tuple[int, ...], dtype: Any, what: str) -> FloatArray:
-    """Take memory for so many images, if there is."""
+    """Allocate an array for `n` images, if memory allows."""
     needed = n * prod(size) * np.dtype(dtype).itemsize
     reserve(needed, what, "take fewer images, or smaller ones by size=")
     return np.empty((n, prod(size)), dtype=dtype)
@@ -389,9 +389,9 @@ def _convert_colors(images: Array, color: bool) -> Array:
 
 
 def read_thumbnails(source: Any) -> list[FloatArray]:
-    """Read the images of a folder as they are, or those of what else `read_images` takes.
+    """Read the images of a folder as they are, or any source of `read_images`, as thumbnails.
 
-    They need not have one size, nor be exchanged black for white: nothing is compared.
+    They may have different sizes, and are not inverted: nothing is compared.
     """
     if not is_folder(source):
         return [_shrink(np.asarray(image)) for image in read_images(source).pictures]

@@ -32,7 +32,7 @@ OLD_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")
 
 
 class Damaged(Exception):
-    """The file makes no sense."""
+    """The file is not a valid MAT file."""
 
 
 def load_mat(source: Source) -> dict[str, Array]:
@@ -78,7 +78,7 @@ def variables(content: bytes, name: str) -> Iterator[tuple[str, Array]]:
 
 
 def _elements(content: bytes, order: str, *, padded: bool = True) -> Iterator[tuple[int, bytes]]:
-    """Give kinds and bytes of the parts; short ones stand within their tag."""
+    """Yield kinds and bytes of the elements; short ones are inside their tag."""
     place = 0
     while place + TAG <= len(content):
         kind, size = struct.unpack_from(f"{order}2I", content, place)
@@ -148,7 +148,7 @@ def _numbers(part: tuple[int, bytes], order: str) -> Array:
 
 
 def _text(kind: int, content: bytes, shape: tuple[int, ...], order: str) -> Array:
-    """Put letters, which stand column by column, together to rows."""
+    """Join characters, which are stored column by column, to rows."""
     if kind not in LETTERS or len(shape) != 2:
         raise Damaged
     encoding = LETTERS[kind]

@@ -18,7 +18,7 @@ from unbend.io.reading import check_no_array, check_no_separator, open_table
 from unbend.io.source import Source, is_file, is_folder, list_files, open_source, table_format
 
 Matrix = FloatArray | csr_array
-# Entries of the two directions that differ by more than rounding are two opinions.
+# Relative difference of the two directions beyond which a matrix is not symmetric.
 ROUNDING = 1e-8
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".npy", ".npz", ".mtx")
 SUFFIXES = (*TABLES, ".h5", ".hdf5", ".mat")
@@ -31,9 +31,9 @@ class Matrices:
     Attributes
     ----------
     values : tuple of arrays (n, n)
-        The matrices, dense or sparse; NaN, or absent from a sparse one, is what was not measured.
+        The matrices, dense or sparse; NaN, or absent from a sparse one, is a missing value.
     names : tuple of str
-        Where each came from.
+        Source of each matrix.
     objects : tuple of str or None
         Names of the rows, where the sources have some.
     """
@@ -48,7 +48,7 @@ class Matrices:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A matrix before it is compared with the others."""
+    """One matrix that was read."""
 
     name: str
     matrix: Matrix
@@ -65,7 +65,7 @@ def read_matrices(
     source : path, or list of paths, arrays or dataframes
         A folder or a list of files, each with one square table as `read_distances` takes it; an
         array (m, n, n); an NPY, NPZ, HDF5 or MAT file of one such array or of several matrices; or
-        a table in which square ones stand below each other.
+        a table of square matrices below each other.
     array : str, optional
         Which array of an NPZ, HDF5 or MAT file is the matrices; by default all that can be.
     separator : str, optional
@@ -113,7 +113,7 @@ def read_matrices(
 
 
 def _as_float(matrix: Matrix) -> Matrix:
-    """Make counts and truth values numbers that can be subtracted."""
+    """Convert integers and booleans to floats."""
     return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
 
 

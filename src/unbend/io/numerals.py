@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# Fields that say that there is no value, as R, pandas, Excel, Weka and databases write them.
+# Fields that mark a missing value, as R, pandas, Excel, Weka and databases write them.
 MISSING = (
     "",
     "NA",
@@ -85,7 +85,7 @@ def is_number(text: str, comma: bool) -> bool:
 
 
 def infer_column(texts: Sequence[str], comma: bool) -> Array:
-    """Give a column kept aside its type: integers, numbers, or text, None where empty."""
+    """Infer the type of a label or id column: integers, numbers, or text, None where empty."""
     stripped = [text.strip() for text in texts]
     if all(INTEGER.fullmatch(text) for text in stripped):
         try:

@@ -44,7 +44,7 @@ class TableReader(Protocol):
         """Names of the columns."""
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all, with NaN where a value is missing."""
+        """Yield tables of at most `rows` rows, or one of all, with NaN for missing values."""
 
 
 def read(
@@ -66,8 +66,8 @@ def read(
         decides the format, then the extension. Text may be compressed by gzip, bzip2 or xz. Columns
         without names are called x0, x1, …
     label, id : str, optional
-        Columns to keep aside; they may hold anything. A column without a name, as pandas writes
-        its index, is taken as `id` where none is given.
+        Label and id columns, which are no features; they may hold anything. A column without a
+        name, as pandas writes its index, is taken as `id` where none is given.
     ignore : iterable of str, optional
         Columns to leave out if they are there.
     missing : {'refuse', 'drop', 'mean', 'median'}, default='refuse'

@@ -326,7 +326,7 @@ class Source:
             return np.memmap(self._handle, dtype, "r", offset, shape, order)
 
     def _check_trailer(self, most: int | None) -> None:
-        """Refuse a gzip file at once, if its trailer claims more than so many bytes."""
+        """Refuse a gzip file whose trailer claims more than `most` bytes."""
         if most is None:
             return
         with self._raw() as raw:

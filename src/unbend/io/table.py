@@ -18,7 +18,7 @@ POLICIES = ("refuse", "drop", "mean", "median")
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of numbers with the names of their columns; label and ids are kept aside.
+    """Rows of numbers with the names of their columns; label and ids are separate.
 
     NumPy and the estimators take a table for its values.
 
@@ -29,7 +29,7 @@ class Table:
     columns : tuple of str
         Names of the d columns.
     label, ids : array (n,) or None
-        The columns kept aside: numbers, text or anything else.
+        Label and id columns: numbers, text or anything else.
     label_name, id_name : str or None
         Their names.
     rows : array (n,)
@@ -93,7 +93,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are kept aside and which are left out; `alone`, nothing but those aside."""
+    """Which columns are label and id, and which are ignored; `alone`: read no features."""
 
     label: str | None
     id: str | None
@@ -102,7 +102,7 @@ class Roles:
 
     @property
     def aside(self) -> tuple[str, ...]:
-        """Names of the columns kept aside."""
+        """Names of the label and id columns."""
         return tuple(name for name in (self.label, self.id) if name is not None)
 
     def resolve(self, names: Sequence[str], where: str) -> "Roles":
@@ -138,7 +138,7 @@ class Roles:
 
 
 def list_names(names: Sequence[str], most: int = 12) -> str:
-    """Return names for a sentence, at most so many."""
+    """Return at most `most` names for a sentence."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -194,7 +194,7 @@ def _numbers(column: Array, name: str, where: str) -> Array:
 
 
 def _kind(column: Array) -> str:
-    """Say what a column holds, with an example where that helps."""
+    """Describe what a column holds, with an example where that helps."""
     if column.dtype.kind in "mM":
         return "dates or times"
     if column.dtype.kind == "c":
@@ -209,7 +209,7 @@ def _kind(column: Array) -> str:
 
 
 def check_policy(missing: str) -> None:
-    """Raise for a policy that there is not."""
+    """Raise for an unknown policy."""
     if missing not in POLICIES:
         allowed = ", ".join(repr(policy) for policy in POLICIES)
         raise ValueError(f"missing={missing!r} is not allowed: it must be one of {allowed}")

@@ -1,4 +1,4 @@
-"""Coordinates into files."""
+"""Coordinates to files."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ EXTENSIONS = (*SEPARATORS, *ARROW, ".npy", ".npz")
 
 
 class Aside(Protocol):
-    """What was read, with its columns that are not coordinates."""
+    """A table with ids and labels."""
 
     @property
     def label(self) -> Array | None:

@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Its `about_` is what `save` was told about it.
+        Its `about_` is the `about` given to `save`.
 
     Raises
     ------

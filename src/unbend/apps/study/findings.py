@@ -1,4 +1,4 @@
-"""What the numbers mean, and how to get them again."""
+"""The findings of a study in sentences, and the commands and code that reproduce them."""
 
 import shlex
 from collections.abc import Iterator
@@ -9,39 +9,40 @@ import numpy as np
 from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Asked, Study, classes_of
 from unbend.registry import entry_of
 
-# One column beyond this share of the variance rules every distance.
-RULES = 0.9
-# Shares of points and of radii from which a picture is doubted.
+# Share of the variance from which one column dominates all distances.
+DOMINANT = 0.9
+# Trustworthiness and continuity of a good embedding, and of a doubtful point; shares of the
+# embedding's radius by which resampling moves points of a stable and of an unstable one.
 GOOD, FAIR = 0.95, 0.9
-STILL, MOVING = 0.05, 0.3
+STABLE, UNSTABLE = 0.05, 0.3
 
 
-def about_data(found: Study) -> Iterator[str]:
-    """Say what is to be known of the table before any method."""
-    studied = len(found.table)
-    row, column = names_of(found.asked)
-    if studied < found.kept:
-        yield f"{studied} of {found.kept} {row}s, drawn at random, were studied."
-    missing = sum(column.missing for column in found.columns)
+def describe_data(found: Study) -> Iterator[str]:
+    """Describe the table before any method."""
+    row, column = row_and_column(found.asked)
+    if len(found.table) < found.kept:
+        studied = len(found.table)
+        yield f"{studied} of {found.kept} {row}s, sampled without replacement, were studied."
+    missing = sum(each.missing for each in found.columns)
     if missing and found.asked.missing == "drop":
-        yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were left out."
+        yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were dropped."
     elif missing:
         policy = found.asked.missing
-        yield f"{_were(missing, 'value')} missing: the {policy} of the column stands there."
-    constant = sum(column.constant for column in found.columns)
+        yield f"{_were(missing, 'value')} missing: imputed by the {policy} of the column."
+    constant = sum(each.constant for each in found.columns)
     if constant:
-        yield f"{_were(constant, column)} constant, and can be left out: no distance changes."
-    if found.repeated:
-        yield f"{_were(found.repeated, row)} equal to an earlier one: the same point twice."
-    heaviest = max(found.columns, key=lambda column: column.share)
-    if len(found.columns) > 2 and heaviest.share > RULES:
+        yield f"{_were(constant, column)} constant, which changes no distance: leave it out."
+    if found.duplicates:
+        yield f"{_were(found.duplicates, row)} a duplicate of an earlier one."
+    heaviest = max(found.columns, key=lambda each: each.share)
+    if len(found.columns) > 2 and heaviest.share > DOMINANT:
         yield (
-            f"One {column}, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so "
-            "distances are little else than its differences: if units differ, standardise first."
+            f"One {column}, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so it "
+            "dominates all distances: if units differ, standardise first."
         )
 
 
-def names_of(asked: Asked) -> tuple[str, str]:
+def row_and_column(asked: Asked) -> tuple[str, str]:
     """Return what a row is called, and a column."""
     return ("row", "column") if asked.given is None else (asked.given.row, asked.given.column)
 
@@ -50,77 +51,83 @@ def _were(count: int, what: str) -> str:
     return f"1 {what} was" if count == 1 else f"{count} {what}s were"
 
 
-def about_dimension(found: Study) -> Iterator[str]:
-    """Say how far the number of dimensions can be trusted."""
+def describe_dimension(found: Study) -> Iterator[str]:
+    """Say how reliable the intrinsic dimension is."""
     choice = found.dimension
     if choice.agreement == 0:
-        yield f"No rule says {choice.dimension}, which is the middle of them: take it as a guess."
+        yield f"No rule estimates {choice.dimension}, their median: the dimension is uncertain."
     else:
         agreed = f"{choice.agreement:.0%} of the rules agree on {choice.dimension}"
-        sure = "" if choice.agreement >= 0.5 else ": fewer than half, so take it as a guess"
-        yield f"{agreed}{sure}."
+        doubt = (
+            "" if choice.agreement >= 0.5 else ": fewer than half, so the dimension is uncertain"
+        )
+        yield f"{agreed}{doubt}."
     if choice.dimension > 2:
         yield (
-            f"Two coordinates cannot show {choice.dimension} dimensions: as features, keep "
-            f"{choice.dimension}."
+            f"Two dimensions cannot represent {choice.dimension}-dimensional data: for features, "
+            f"use {choice.dimension} components."
         )
 
 
-def about_quality(found: Study) -> Iterator[str]:
-    """Say what the measures of the best embedding mean."""
+def describe_quality(found: Study) -> Iterator[str]:
+    """Interpret the quality measures of the best embedding."""
     best, trust = found.best, found.trust
     if best is None or trust is None:
-        yield "No method could embed these rows; the table above says why."
+        yield "All methods failed; the table above says why."
         return
     if trust >= GOOD:
-        yield f"Neighbours in the picture are neighbours in the data (trustworthiness {trust:.3f})."
+        yield (
+            f"Neighbours in the embedding are neighbours in the data (trustworthiness {trust:.3f})."
+        )
     else:
         doubtful = float(np.mean(trust.local < FAIR))
         yield (
-            f"Do not read single neighbours from it: trustworthiness {trust:.3f}, and "
-            f"{doubtful:.0%} of the points have strangers for neighbours."
+            f"Do not interpret single neighbours: trustworthiness is {trust:.3f}, and "
+            f"{doubtful:.0%} of the points have false neighbours."
         )
-    torn = best.measures["continuity"]
-    yield f"It tears {'few' if torn >= GOOD else 'many'} neighbours apart (continuity {torn:.3f})."
+    continuity = best.measures["continuity"]
+    share = "Most" if continuity >= GOOD else "Not all"
+    yield f"{share} neighbours in the data stay neighbours (continuity {continuity:.3f})."
     yield (
-        f"Over neighbourhoods of all sizes it keeps {best.measures['r_nx_auc']:.0%} of what a "
-        "perfect picture would keep beyond chance; of a sheet that was rolled up, less is right."
+        f"Neighbourhood preservation over all sizes (R_NX AUC) is {best.measures['r_nx_auc']:.0%}; "
+        "100% is perfect, 0% is chance, and unrolling a sheet lowers it."
     )
     if best.measures.get("repeated", 0.0) > 0.8:
-        yield "One coordinate repeats the other: the picture is a curve in truth."
-    yield from _about_classes(found, best)
+        yield "The coordinates are redundant: one is a function of the other."
+    yield from _describe_classes(found, best)
     if found.spread is not None:
-        word = "the same" if found.spread < STILL else "much the same"
-        word = word if found.spread < MOVING else "another"
+        word = "stable" if found.spread < STABLE else "fairly stable"
+        word = word if found.spread < UNSTABLE else "unstable"
         yield (
-            f"Another sample gives {word} picture: points move by {found.spread:.3f} of its radius."
+            f"The embedding is {word}: resampling moves points by {found.spread:.0%} of the "
+            "embedding's radius."
         )
 
 
-def _about_classes(found: Study, best: Any) -> Iterator[str]:
+def _describe_classes(found: Study, best: Any) -> Iterator[str]:
     if found.hit is None:
         return
     _, counts = np.unique(classes_of(found.table.label), return_counts=True)
     chance = float(np.sum((counts / counts.sum()) ** 2))
     after = best.measures["neighborhood_hit"]
     yield (
-        f"Classes: {found.hit:.1%} of the neighbours agree in the data, {after:.1%} in the "
-        f"picture, and {chance:.1%} would by chance."
+        f"Classes: {found.hit:.1%} of the neighbours have the same class in the data, {after:.1%} "
+        f"in the embedding, {chance:.1%} by chance."
     )
 
 
-def commands(found: Study) -> list[str]:
-    """Return the lines for a shell that give the numbers of the page again."""
+def shell_commands(found: Study) -> list[str]:
+    """Return the shell commands that reproduce the numbers of the page."""
     asked = found.asked
-    drawn = f" --sample {asked.max_rows} --seed {asked.random_state}"
+    sample = f" --sample {asked.max_rows} --seed {asked.random_state}"
     # Behind a dash an option would be looked for.
     path = f"./{asked.source}" if asked.source.startswith("-") else asked.source
     table, aside = shlex.quote(path), _aside(asked)
     tried = f" --try n_neighbors={found.neighbors} --neighbors {NEIGHBORS}"
     lines = [
-        f"unbend dimension {table}{aside}{drawn}",
-        f"unbend suggest {table}{aside}{drawn}",
-        f"unbend compare {table}{aside}{drawn}{tried}",
+        f"unbend dimension {table}{aside}{sample}",
+        f"unbend suggest {table}{aside}{sample}",
+        f"unbend compare {table}{aside}{sample}{tried}",
     ]
     best = found.best
     if best is not None:
@@ -151,8 +158,8 @@ def _reading(asked: Asked) -> str:
     return f"unbend.io.read({asked.source!r}{options}, missing={asked.missing!r})"
 
 
-def code(found: Study) -> str:
-    """Return the lines of Python that give the numbers of the page again."""
+def python_code(found: Study) -> str:
+    """Return the Python code that reproduces the numbers of the page."""
     asked = found.asked
     read, array = _reading(asked), "" if asked.given is None else asked.given.chosen
     classes = "" if found.hit is None else ", labels=table.label[rows].astype(str)"

@@ -1,4 +1,4 @@
-"""One surface embedded by every method, each result judged: what table and pictures show."""
+"""One surface embedded by every method, with the quality of each embedding."""
 
 import time
 import warnings
@@ -26,7 +26,7 @@ VIEWS = {"toroidal_helix": (50.0, -78.0)}
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Coordinates that a method found, and how good they are.
+    """The embedding of a method, and its quality.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One method on one surface: its fit, or the sentence that says why there is none."""
+    """One method on one surface: its fit, or the message of its failure."""
 
     method: Entry
     fit: Fit | None
@@ -66,10 +66,10 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One surface, a colour between 0 and 1 for each of its points, and a panel a method."""
+    """One surface, a color between 0 and 1 for each of its points, and a panel for each method."""
 
     surface: Surface
-    colours: FloatArray
+    colors: FloatArray
     panels: tuple[Panel, ...]
 
     @property
@@ -84,7 +84,7 @@ class Row:
 
 
 def embed(name: str, n: int, seed: int, methods: Sequence[Entry] = METHODS) -> Row:
-    """Draw a surface and embed it in the plane by each method.
+    """Sample a surface and embed it in the plane by each method.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def embed(name: str, n: int, seed: int, methods: Sequence[Entry] = METHODS) -> R
     """
     surface = SURFACES[name](n, sampling=SAMPLING.get(name, "area"), random_state=seed)
     shade = surface.chart[:, 0] if surface.labels is None else surface.labels
-    colours = (shade - shade.min()) / max(float(shade.max() - shade.min()), 1e-300)
-    return Row(surface, colours, tuple(_panel(surface, method) for method in methods))
+    colors = (shade - shade.min()) / max(float(shade.max() - shade.min()), 1e-300)
+    return Row(surface, colors, tuple(_panel(surface, method) for method in methods))
 
 
 def _panel(surface: Surface, method: Entry) -> Panel:
@@ -119,7 +119,7 @@ def _panel(surface: Surface, method: Entry) -> Panel:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fit = _fitted(surface, method.load())
+            fit = _fit(surface, method.load())
         # Whatever goes wrong inside one method is shown in its panel: the others must go on.
         except Exception as error:
             failure = " ".join(f"{type(error).__name__}: {error}".split())
@@ -128,12 +128,12 @@ def _panel(surface: Surface, method: Entry) -> Panel:
     return Panel(method, fit, failure, tuple(messages))
 
 
-def _fitted(surface: Surface, method: Any) -> Fit:
-    asked: dict[str, int] = {"n_components": 2}
+def _fit(surface: Surface, method: Any) -> Fit:
+    values: dict[str, int] = {"n_components": 2}
     # A method that asks for more neighbours than the usual ten by default has its reason.
     if any(p.name == "n_neighbors" and p.default == USUAL for p in parameters(method)):
-        asked["n_neighbors"] = NEIGHBORS
-    estimator = method(**asked)
+        values["n_neighbors"] = NEIGHBORS
+    estimator = method(**values)
     start = time.perf_counter()
     coordinates: FloatArray = estimator.fit_transform(surface.points)
     seconds = time.perf_counter() - start

@@ -1,9 +1,14 @@
-"""The demo's figures as text: a matrix of methods and surfaces for each measure."""
+"""The demo's results: a text table for each measure, and a contact sheet."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from textwrap import fill, wrap
+from typing import TYPE_CHECKING
 
-from unbend.apps.gallery.rows import NEIGHBORS, Fit, Panel, Row
+from unbend.apps.gallery.panels import NEIGHBORS, Fit, Panel, Row
+
+if TYPE_CHECKING:
+    from unbend.plot.sheet import Cell
 
 WIDTH = 100
 NONE = "–"
@@ -99,3 +104,48 @@ def _aligned(lines: list[list[str]], words: int) -> str:
 def _footnote(number: str, row: Row, panel: Panel) -> str:
     sentence = f"{panel.method.class_name} on {row.title}: {panel.failure}"
     return "\n".join(wrap(sentence, WIDTH, initial_indent=f"{number} ", subsequent_indent="    "))
+
+
+def draw_sheet(rows: Sequence[Row], path: Path) -> None:
+    """Draw every surface beside its embedding by each method.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The surfaces, all embedded by the same methods.
+    path : Path
+        The PNG to write.
+    """
+    # Only drawing needs matplotlib: the text does not.
+    from unbend.plot import save
+    from unbend.plot.sheet import draw_cells
+
+    cells = [
+        [_surface_cell(row), *(_panel_cell(row, panel) for panel in row.panels)] for row in rows
+    ]
+    title = (
+        f"{len(rows[0].surface.points)} points of each surface, coloured by the true chart; "
+        "error to the chart (0 is perfect) and trustworthiness (1 is perfect)"
+    )
+    methods = [panel.method.class_name for panel in rows[0].panels]
+    save(draw_cells(cells, title=title, headings=["", *methods]), path)
+
+
+def _surface_cell(row: Row) -> "Cell":
+    from unbend.plot.colors import Values
+    from unbend.plot.sheet import Cell
+
+    points, colors = row.surface.points, Values(row.colors)
+    return Cell(row.title, points, colors, equal=True, bold=True, view=row.view)
+
+
+def _panel_cell(row: Row, panel: Panel) -> "Cell":
+    from unbend.plot.colors import Values
+    from unbend.plot.sheet import Cell
+
+    fit, colors = panel.fit, Values(row.colors)
+    if fit is None:
+        return Cell("failed", None, colors, failure=panel.failure)
+    error = "" if fit.error is None else f"error {shown_error(fit)}   "
+    title = f"{error}trust {shown_trust(fit)}"
+    return Cell(title, fit.coordinates, colors, equal=fit.kind == "similarity")

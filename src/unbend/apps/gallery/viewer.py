@@ -8,8 +8,8 @@ from string import Template
 
 import numpy as np
 
-from unbend.apps.gallery.rows import Fit, Panel, Row
-from unbend.apps.gallery.table import (
+from unbend.apps.gallery.panels import Fit, Panel, Row
+from unbend.apps.gallery.summary import (
     ERROR_HELP,
     TRUST_HELP,
     shown_error,
@@ -91,7 +91,7 @@ def _rounded(values: FloatArray) -> list[float]:
 def _data(rows: Sequence[Row]) -> dict[str, object]:
     return {
         row.surface.name: {
-            "colours": _rounded(row.colours),
+            "colours": _rounded(row.colors),
             "view": row.view,
             "space": in_unit_box(row.surface.points, equal=True),
             "panels": {
