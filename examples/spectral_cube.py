@@ -76,9 +76,9 @@ def main():
     print(f"{'spectra':20} {roughness(cube.image(spectra)):6.3f}")
     images = {"brightness": cube.image(spectra.mean(axis=1))}
     for name, method in METHODS.items():
-        colours = method.fit_transform(reduced)
-        images[name] = cube.image(colours)
-        trust = trustworthiness(spectra, colours, n_neighbors=10)
+        colors = method.fit_transform(reduced)
+        images[name] = cube.image(colors)
+        trust = trustworthiness(spectra, colors, n_neighbors=10)
         print(f"{name:20} {roughness(images[name]):6.3f} {trust:6.3f}")
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])

@@ -16,7 +16,7 @@ from rich.progress import Progress as Bars
 import unbend
 from tests.conformance.cases import curve
 from unbend.bars import Stages, in_notebook, stage_bars, watched_by
-from unbend.progress import SETTLED, Cancelled, Pace, Progress
+from unbend.progress import MIN_SECONDS, Cancelled, Pace, Progress
 
 
 def test_a_bar_tells_the_time_left_of_its_stage_until_it_is_done():
@@ -24,7 +24,7 @@ def test_a_bar_tells_the_time_left_of_its_stage_until_it_is_done():
     moved = Stages(bars)
     moved(Progress("kernel", 0, 4))
     began = time.monotonic()
-    time.sleep(1.1 * SETTLED)
+    time.sleep(1.1 * MIN_SECONDS)
     moved(Progress("kernel", 1, 4))
     (bar,) = bars.tasks
     # Three quarters are left, so three times what the first took.

@@ -142,7 +142,7 @@ def test_the_page_holds_every_panel_with_all_its_points(rows):
     data = json.loads(page.data)
     assert list(data) == list(NAMES)
     for surface in data.values():
-        assert len(surface["colours"]) == ROWS
+        assert len(surface["colors"]) == ROWS
         assert len(surface["space"]) == 3 * ROWS
         assert list(surface["panels"]) == [method.name for method in CHOSEN]
         for flat in surface["panels"].values():

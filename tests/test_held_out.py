@@ -3,8 +3,8 @@
 import warnings
 
 import numpy as np
-import pytest
 
+from tests.loops import each
 from unbend.datasets import SURFACES
 from unbend.registry import METHODS
 from unbend.validation.parameters import parameters
@@ -35,15 +35,15 @@ def errors(method, surface, seed):
     return left[:800].mean(), left[800:].mean()
 
 
-@pytest.mark.parametrize("method", CLASSES, ids=lambda method: method.__name__)
-@pytest.mark.parametrize("surface", ["swiss_roll", "s_curve", "square", "swiss_hole"])
+@each("method", CLASSES)
+@each("surface", ["swiss_roll", "s_curve", "square", "swiss_hole"])
 def test_new_points_are_placed_as_well_as_the_others_were_fitted(method, surface):
     fit, placed = np.median([errors(method, surface, seed) for seed in range(3)], axis=0)
     assert placed <= max(2 * fit, 0.002)
 
 
-@pytest.mark.parametrize("name", ["Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE"])
-@pytest.mark.parametrize("surface", ["swiss_roll", "s_curve", "swiss_hole"])
+@each("name", ["Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE"])
+@each("surface", ["swiss_roll", "s_curve", "swiss_hole"])
 def test_placed_points_come_back_near_to_where_they_were(name, surface):
     method = next(cls for cls in CLASSES if cls.__name__ == name)
     off = []

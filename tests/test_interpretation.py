@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.loops import each
 from unbend import dimension, quality
 
 FIGURES = [
@@ -17,7 +18,7 @@ FIGURES = [
 GOOD = re.compile(r"\b(good|fair|perfect)\b|\b(above|below) [\d.]+|\bit is [01]\b", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("function", FIGURES)
+@each("function", FIGURES)
 def test_a_figure_says_what_is_good_and_what_it_cannot_see(function):
     text = " ".join((inspect.getdoc(function) or "").split())
     explained = text.split(" Examples -----")[0]

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.isotonic import IsotonicRegression
 
+from tests.loops import each
 from tests.stages.drawn import LAW, rngs
 from unbend import NonmetricMDS
-from unbend.mds import FittedStress, Interval, Monotone, Pairs, Ratio, Replicated
+from unbend.mds import Interval, Monotone, Pairs, Ratio, Replicated, Stress1
 from unbend.quality import procrustes
 
 PLANE = np.random.default_rng(0).normal(size=(50, 2))
@@ -66,13 +67,13 @@ TRANSFORMATIONS = {
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", TRANSFORMATIONS)
+@each("weighted", [False, True])
+@each("kind", TRANSFORMATIONS)
 def test_the_gradient_is_the_derivative_though_disparities_move(kind, weighted):
     rng = np.random.default_rng(2)
     values, x = rng.uniform(0, 1, 190), rng.normal(size=(20, 2))
     weights = rng.uniform(0.1, 2, 190) if weighted else None
-    stress = FittedStress(20, TRANSFORMATIONS[kind](Pairs(20, values, weights)))
+    stress = Stress1(20, TRANSFORMATIONS[kind](Pairs(20, values, weights)))
     direction = rng.normal(size=x.shape)
     after, before = (stress(x + h * direction)[0] for h in (1e-6, -1e-6))
     slope = np.vdot(stress(x)[1], direction)

@@ -6,6 +6,7 @@ import scipy.spatial
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
+from tests.loops import each, sampled
 from unbend.quality import (
     _ranks,
     align,
@@ -34,8 +35,8 @@ def random_pair(seed, n=200):
     return X, X[:, :2] + 0.1 * rng.normal(size=(n, 2))
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("k", [1, 5, 30, 99])
+@each("seed", range(5), keep=1)
+@each("k", [1, 5, 30, 99])
 def test_trustworthiness_and_continuity_equal_those_of_scikit_learn(seed, k):
     X, embedding = random_pair(seed)
     expected = sklearn_trustworthiness(X, embedding, n_neighbors=k)
@@ -53,7 +54,7 @@ def test_trustworthiness_of_digits_equals_that_of_scikit_learn():
     assert np.isclose(trustworthiness(X, embedding, n_neighbors=12), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_ties_and_duplicates_are_ordered_by_row_number(seed):
     rng = np.random.default_rng(seed)
     X, embedding = rng.integers(0, 3, (60, 3)), rng.integers(0, 4, (60, 2))
@@ -112,8 +113,8 @@ def test_impossible_numbers_of_neighbours_are_refused(measure, k, error, words):
         measure(*random_pair(0), n_neighbors=k)
 
 
-@pytest.mark.parametrize("measure", [trustworthiness, continuity, procrustes, align])
-@pytest.mark.parametrize(
+@each("measure", [trustworthiness, continuity, procrustes, align])
+@each(
     ("first", "second", "error", "words"),
     [
         (np.ones((9, 2)), np.full((9, 2), np.nan), ValueError, "embedding contains NaN"),
@@ -130,7 +131,7 @@ def test_points_that_cannot_be_compared_are_refused(measure, first, second, erro
         measure(first, second)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_similarity_procrustes_is_the_disparity_of_scipy(seed):
     rng = np.random.default_rng(seed)
     truth, embedding = rng.normal(size=(50, 3)) + 5, rng.normal(size=(50, 3))
@@ -190,7 +191,7 @@ def test_procrustes_refuses_a_truth_in_one_point_and_an_unknown_kind():
         procrustes(points, points, kind="projective")
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_harmonics_are_repeated_directions_and_independent_ones_are_not(seed):
     x, y = np.random.default_rng(seed).uniform(0, np.pi, (2, 1000))
     shares = repeated_directions(np.column_stack([np.cos(x), np.cos(2 * x), np.cos(3 * x), y]))
@@ -199,13 +200,13 @@ def test_harmonics_are_repeated_directions_and_independent_ones_are_not(seed):
     assert shares[3] < 0.3
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_two_independent_columns_are_not_repeated(seed):
     columns = np.random.default_rng(seed).uniform(size=(1000, 2))
     assert np.all(repeated_directions(columns) < 0.3)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_a_circle_takes_both_of_its_directions(seed):
     angle = np.random.default_rng(seed).uniform(0, 2 * np.pi, 1000)
     for turn in (angle, np.linspace(0, 2 * np.pi, 1000, endpoint=False)):
@@ -215,7 +216,7 @@ def test_a_circle_takes_both_of_its_directions(seed):
         assert np.all(repeated_directions(second_turn)[2:] > 0.95)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_a_product_of_two_earlier_directions_is_repeated(seed):
     x, y = np.random.default_rng(seed).uniform(0, np.pi, (2, 2000))
     modes = np.column_stack([np.cos(x), np.cos(y), np.cos(x) * np.cos(y)])

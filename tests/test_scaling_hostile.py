@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from tests.conformance.cases import refused
+from tests.loops import sampled
 from unbend import MetricMDS, NonmetricMDS, ReplicatedMDS, WeightedMDS
 
 RNG = np.random.default_rng(7)
@@ -118,7 +119,7 @@ def test_shares_of_objects_are_those_of_the_embedding(loss):
     np.testing.assert_allclose(mds.stress_per_object_, off.sum(axis=1) / off.sum(), rtol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@sampled("seed", range(4))
 def test_interval_disparities_are_distances_and_majorisation_never_goes_up(seed):
     rng = np.random.default_rng(seed)
     distances = squareform(pdist(rng.normal(size=(16, 4))))

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from tests.loops import each
 from unbend import MetricMDS, NonmetricMDS, ReplicatedMDS, WeightedMDS
 from unbend.quality import procrustes
 
 CENTRE = np.eye(40) - 1 / 40
-SEEDS = pytest.mark.parametrize("seed", range(5))
+SEEDS = each("seed", range(5), keep=1)
 
 
 def noisy(distances, rng, size):
@@ -83,7 +84,7 @@ def individual(seed, noise, d=3, n=40, k=8):
     return group, weights, [noisy(distances, rng, noise) for distances in exact]
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.05, 0.2])
+@each("noise", [0.0, 0.05, 0.2])
 @SEEDS
 def test_weighted_scaling_recovers_configuration_and_weights(seed, noise):
     group, weights, given = individual(seed, noise)
@@ -159,5 +160,5 @@ def test_weighted_scaling_refuses_unknown_pairs_and_tells_that_one_matrix_is_too
     holed[0, 1] = holed[1, 0] = np.nan
     with pytest.raises(ValueError, match="use ReplicatedMDS"):
         WeightedMDS().fit([given, holed])
-    with pytest.warns(UserWarning, match="one matrix does not fix the axes"):
+    with pytest.warns(UserWarning, match="One matrix does not determine the axes"):
         WeightedMDS().fit(given)

@@ -6,10 +6,11 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import pearsonr
 
 import unbend
+from tests.loops import each, sampled
 from unbend.quality import residual_variance, widest_gap
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_residual_variance_is_one_minus_the_squared_correlation_of_distances(seed):
     rng = np.random.default_rng(seed)
     X, embedding = rng.normal(size=(80, 5)), rng.normal(size=(80, 3))
@@ -57,8 +58,8 @@ def test_what_cannot_be_compared_is_refused(X, embedding, options, sentence):
         residual_variance(X, embedding, **options)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("rising", [False, True])
+@each("seed", range(5), keep=1)
+@each("rising", [False, True])
 def test_the_widest_gap_is_found_where_it_was_made(seed, rising):
     rng = np.random.default_rng(seed)
     made = int(rng.integers(1, 9))

@@ -61,8 +61,8 @@ def judgements(roll, isomap):
     few = np.arange(0, len(points), 8)
     ellipses = draw.stability_ellipses(isomap.embedding_[few], moved[:, few], method="isomap")
     yield "stability_ellipses", ellipses
-    colours = roll.chart[:, 0]
-    yield "before_after", draw.before_after(roll, {"PCA": flat, "Isomap": isomap}, colours)
+    colors = roll.chart[:, 0]
+    yield "before_after", draw.before_after(roll, {"PCA": flat, "Isomap": isomap}, colors)
 
 
 def images(digits):

@@ -16,11 +16,13 @@ from tests.conformance.cases import (
     assert_alike,
     assert_same,
     curve,
+    fit_curve,
     over,
     quietly,
     refused,
     with_parameter,
 )
+from tests.loops import each
 from tests.oracles.neighbors import components, nearest, pairwise
 
 pytestmark = [STRICT, pytest.mark.timeout(60)]
@@ -33,10 +35,10 @@ def graph_of(points: np.ndarray, k: int, lengths: bool = True) -> csr_array:
     return csr_array((values, near.ravel(), offsets), shape=(len(points),) * 2)
 
 
-@pytest.mark.parametrize("form", [csr_array, csc_array, coo_array, lil_array, csr_matrix])
+@each("form", [csr_array, csc_array, coo_array, lil_array, csr_matrix])
 @EVERY_NEIGHBORHOOD
 def test_a_graph_given_beside_points_is_as_good_as_the_one_found(method: type, form: Any) -> None:
-    expected = method(n_neighbors=9).fit(curve())
+    expected = fit_curve(method, n_neighbors=9)
     given = method().fit(curve(), graph=form(graph_of(curve(), 9, lengths=False)))
     assert_same(expected.embedding_, given.embedding_)
     assert_same(expected.transform(curve(50, seed=1)), given.transform(curve(50, seed=1)))
@@ -50,7 +52,7 @@ def test_a_graph_given_beside_distances_is_as_good_as_the_one_found(method: type
     assert_same(expected.embedding_, given.embedding_)
 
 
-@pytest.mark.parametrize("form", [csr_array, csc_array, coo_array, csr_matrix])
+@each("form", [csr_array, csc_array, coo_array, csr_matrix])
 @EVERY_NEIGHBORHOOD
 def test_a_sparse_matrix_of_distances_is_as_good_as_points_or_says_what_it_lacks(
     method: type, form: Any
@@ -58,7 +60,7 @@ def test_a_sparse_matrix_of_distances_is_as_good_as_points_or_says_what_it_lacks
     fitted = answered(lambda: method(metric="precomputed").fit(form(graph_of(curve(), 9))))
     assert (fitted is None) == method.local_blocks
     if fitted is not None:
-        assert_same(method(n_neighbors=9).fit_transform(curve()), fitted.embedding_)
+        assert_same(fit_curve(method, n_neighbors=9).embedding_, fitted.embedding_)
 
 
 @EVERY_NEIGHBORHOOD
@@ -67,11 +69,11 @@ def test_stored_loops_and_repeated_entries_of_a_graph_change_nothing(method: typ
     rows = np.r_[np.repeat(np.arange(200), 9), np.arange(200), np.repeat(np.arange(200), 9)]
     columns = np.r_[near.ravel(), np.arange(200), near.ravel()]
     graph = coo_array((np.zeros(len(rows)), (rows, columns)), shape=(200, 200))
-    expected = method(n_neighbors=9).fit_transform(curve())
+    expected = fit_curve(method, n_neighbors=9).embedding_
     assert_same(expected, method().fit(curve(), graph=graph).embedding_)
 
 
-@pytest.mark.parametrize("order", ["adjacent", "shuffled"])
+@each("order", ["adjacent", "shuffled"])
 @EVERY
 def test_rows_repeated_six_times_get_equal_coordinates(method: type, order: str) -> None:
     source = np.repeat(np.arange(150), 6)
@@ -80,11 +82,11 @@ def test_rows_repeated_six_times_get_equal_coordinates(method: type, order: str)
     fitted = method().fit(curve(150)[source])
     _, first = np.unique(source, return_index=True)
     assert_same(fitted.embedding_[first][source], fitted.embedding_, 1e-10)
-    assert_alike(method, method().fit_transform(curve(150)), fitted.embedding_[first], 1e-6)
+    assert_alike(method, fit_curve(method, 150).embedding_, fitted.embedding_[first], 1e-6)
     assert_same(fitted.embedding_, fitted.transform(curve(150)[source]), 1e-8)
 
 
-@pytest.mark.parametrize("order", ["adjacent", "shuffled"])
+@each("order", ["adjacent", "shuffled"])
 @over(with_parameter("metric"))
 def test_distances_of_repeated_rows_give_equal_coordinates(method: type, order: str) -> None:
     source = np.repeat(np.arange(60), 6)
@@ -174,7 +176,7 @@ def documented(method: Any) -> list[str]:
 
 @EVERY
 def test_every_documented_attribute_exists_and_every_other_is_documented(method: type) -> None:
-    fitted = method().fit(curve())
+    fitted = fit_curve(method)
     for name in documented(method):
         value = getattr(fitted, name)
         assert not isinstance(value, float | np.ndarray) or np.all(np.isfinite(value)), name
@@ -182,7 +184,7 @@ def test_every_documented_attribute_exists_and_every_other_is_documented(method:
     assert public - set(documented(method)) <= {"n_features_in_"}
 
 
-@pytest.mark.parametrize("policy", ["bridge", "largest", "components"])
+@each("policy", ["bridge", "largest", "components"])
 @EVERY_NEIGHBORHOOD
 def test_every_documented_attribute_exists_when_the_parts_are_tiny(
     method: type, policy: str

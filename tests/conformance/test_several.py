@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 
 import unbend
 from tests.conformance.cases import STRICT, assert_same, curve, over, quietly, refused
+from tests.loops import each
 from unbend.arrays import FloatArray
 from unbend.registry import SEVERAL
 from unbend.validation.parameters import parameters
@@ -34,7 +34,7 @@ NEW = new_rows(POINTS[:5] + 0.05)
 
 @EVERY
 @STRICT
-@pytest.mark.parametrize("d", [1, 2, 3])
+@each("d", [1, 2, 3])
 def test_coordinates_are_finite_centred_and_varied(method: type, d: int) -> None:
     found = quietly(lambda: method(n_components=d).fit(matrices()))[0].embedding_
     assert found.shape == (40, d)
@@ -76,7 +76,7 @@ def test_one_unit_for_all_matrices_scales_isometric_coordinates_and_no_others(
 
 
 @EVERY
-@pytest.mark.parametrize("state", [0, 7, np.random.RandomState(1), np.random.default_rng(2)])
+@each("state", [0, 7, np.random.RandomState(1), np.random.default_rng(2)])
 def test_a_seed_gives_the_same_bits_for_any_n_jobs(method: type, state: Any) -> None:
     states = pickle.loads(pickle.dumps((state, state)))[0], pickle.loads(pickle.dumps(state))
     one = method(random_state=states[0], n_jobs=1).fit(matrices())
@@ -155,4 +155,4 @@ def test_values_that_are_not_allowed_are_refused_by_name(method: type) -> None:
 @EVERY
 def test_memory_that_is_not_there_is_refused(method: type) -> None:
     with unbend.memory_limit(1000):
-        refused(lambda: method().fit(matrices()), "may be taken", error=MemoryError)
+        refused(lambda: method().fit(matrices()), "are available", error=MemoryError)

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist
 
 from tests.dimension import manifolds
+from tests.loops import each
 from unbend import dimension
 from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
@@ -140,8 +141,8 @@ CURVED = {
 }
 
 
-@pytest.mark.parametrize("surface", CURVED)
-@pytest.mark.parametrize("name", ["mle", "two_nn", "u_statistic", "entropic_graph", "correlation"])
+@each("surface", CURVED)
+@each("name", ["mle", "two_nn", "u_statistic", "entropic_graph", "correlation"])
 def test_curved_manifolds_have_their_dimension(surface, name):
     points, d = CURVED[surface]
     found = getattr(dimension, name)(points)

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from tests.dimension import manifolds
+from tests.loops import each
 from unbend import dimension
 from unbend.neighbors import PointSpace
 
@@ -23,7 +24,7 @@ NAMES = (
 )
 WHOLE = ("local_pca", "multiscale_svd", "pca", "u_statistic")
 LOCAL = ("local_pca", "mle", "multiscale_svd", "two_nn")
-every = pytest.mark.parametrize("name", NAMES)
+every = each("name", NAMES)
 
 
 def estimated(name, X, **options):
@@ -76,7 +77,7 @@ def test_copies_of_rows_count_once(name, cube):
 
 
 @every
-@pytest.mark.parametrize("far", [30.0, 1e6])
+@each("far", [30.0, 1e6])
 def test_one_outlier_changes_nothing(name, cube, far):
     away = np.vstack([cube, cube.mean(axis=0) + far * np.array([1.0, -1, 1, 1, -1, 1])])
     found, clean = estimated(name, away), estimated(name, cube)
@@ -128,7 +129,7 @@ def test_directions_have_one_dimension_less_than_the_vectors(name):
 
 
 @every
-@pytest.mark.parametrize("d", [1, 2, 3])
+@each("d", [1, 2, 3])
 def test_planes_have_their_dimension(name, d):
     found = estimated(name, manifolds.affine(1500, d, d + 4, d))
     slack = {"capacity": 0.25, "correlation": 0.08, "entropic_graph": 0.08}
@@ -150,7 +151,7 @@ def test_distances_must_be_distances(name):
 
 
 @every
-@pytest.mark.parametrize(
+@each(
     ("X", "error", "words"),
     [
         ([[1.0, np.nan], [2.0, 3.0]], ValueError, "NaN or infinity"),

@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from tests.dimension import manifolds
+from tests.loops import each
 from unbend import dimension
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -60,8 +61,8 @@ def test_tied_radii_leave_the_uncertainty_of_a_packing_finite():
     assert found.uncertainty < found.dimension
 
 
-@pytest.mark.parametrize("name", BY_DISTANCE)
-@pytest.mark.parametrize("metric", ["angular", "cosine"])
+@each("name", BY_DISTANCE)
+@each("metric", ["angular", "cosine"])
 def test_multiples_of_rows_are_copies_to_angles(name, metric):
     rows = np.random.default_rng(0).normal(size=(150, 3))
     longer = rows * np.random.default_rng(1).uniform(1, 3, size=(150, 1))
@@ -123,8 +124,8 @@ def test_a_lattice_tells_no_rate_of_convergence(d):
 EXACT = ("correlation", "capacity", "entropic_graph", "mle", "pca", "local_pca", "multiscale_svd")
 
 
-@pytest.mark.parametrize("d", SIDES)
-@pytest.mark.parametrize("name", EXACT)
+@each("d", SIDES)
+@each("name", EXACT)
 def test_rounding_decides_no_estimate_on_a_lattice(name, d):
     """Rounding parts tied distances at random, as another processor or BLAS would."""
     lattice = grid(SIDES[d], d)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.dimension import manifolds
+from tests.loops import each
 from unbend import dimension
 from unbend.datasets import swiss_roll
 from unbend.dimension.value import whole_number_error
@@ -51,8 +52,8 @@ def claimed_and_true(name, drawn, first, **options):
     return claim, np.std([one.dimension for one in found], ddof=1)
 
 
-@pytest.mark.parametrize("surface", ["plane", "noisy sphere", "bell"])
-@pytest.mark.parametrize("name", ["mle", "two_nn", "correlation", "entropic_graph", "capacity"])
+@each("surface", ["plane", "noisy sphere", "bell"])
+@each("name", ["mle", "two_nn", "correlation", "entropic_graph", "capacity"])
 def test_the_uncertainty_is_the_spread_over_samples(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)
     assert 1 / FACTOR < claim / spread < FACTOR

@@ -13,7 +13,7 @@ from PIL import Image
 import unbend
 
 GREY = np.random.default_rng(0).integers(0, 256, (12, 5, 7), dtype=np.uint8)
-COLOURS = np.random.default_rng(1).integers(0, 256, (4, 5, 7, 3), dtype=np.uint8)
+COLORS = np.random.default_rng(1).integers(0, 256, (4, 5, 7, 3), dtype=np.uint8)
 
 
 def save(folder, pictures, suffix=".png"):
@@ -33,14 +33,14 @@ def test_a_folder_gives_every_pixel_in_the_order_of_the_numbers(suffix, tmp_path
 
 
 def test_colours_stay_together_and_become_grey_as_pillow_makes_them(tmp_path):
-    folder = save(tmp_path / "set", COLOURS)
+    folder = save(tmp_path / "set", COLORS)
     images = unbend.io.read_images(folder)
     assert images.size == (5, 7, 3)
-    assert np.array_equal(images.pictures, COLOURS)
+    assert np.array_equal(images.pictures, COLORS)
     grey = unbend.io.read_images(folder, color=False)
-    expected = np.stack([np.asarray(Image.fromarray(pixels).convert("L")) for pixels in COLOURS])
+    expected = np.stack([np.asarray(Image.fromarray(pixels).convert("L")) for pixels in COLORS])
     assert np.array_equal(grey.pictures, expected)
-    assert np.abs(unbend.io.read_images(COLOURS, color=False).pictures - expected).max() <= 1
+    assert np.abs(unbend.io.read_images(COLORS, color=False).pictures - expected).max() <= 1
 
 
 def test_grey_files_get_three_equal_colours_when_asked(tmp_path):
@@ -63,7 +63,7 @@ def test_a_mismatch_names_the_file(tmp_path):
     Image.fromarray(GREY[0].T).save(folder / "im3.png")
     with pytest.raises(ValueError, match=r"im3\.png is 5 x 7 and im0\.png, the first .* is 7 x 5"):
         unbend.io.read_images(folder)
-    Image.fromarray(COLOURS[0]).save(folder / "im3.png")
+    Image.fromarray(COLORS[0]).save(folder / "im3.png")
     with pytest.raises(ValueError, match=r"im3\.png is in colour and im0\.png, the first .*grey"):
         unbend.io.read_images(folder)
     Image.fromarray(GREY[0].astype(np.uint16)).save(folder / "im3.png")
@@ -148,8 +148,8 @@ def test_new_images_are_inverted_as_those_before_whatever_they_hold():
         again = unbend.io.read_images(new, like=like)
         assert again.values.tolist() == [[245, 235, 225, 215]]
         assert again.inverted
-    coloured = unbend.io.read_images(np.zeros((2, 2, 2, 3), dtype=np.uint8))
-    assert unbend.io.read_images(new, like=coloured).size == (2, 2, 3)
+    colored = unbend.io.read_images(np.zeros((2, 2, 2, 3), dtype=np.uint8))
+    assert unbend.io.read_images(new, like=colored).size == (2, 2, 3)
     with pytest.raises(ValueError, match="new images are 3 x 2 and those before are 2 x 2"):
         unbend.io.read_images(np.zeros((1, 2, 3)), like=before)
 

@@ -190,7 +190,7 @@ def test_pca_takes_the_sparse_rows_and_others_say_what_to_do():
     flat = unbend.PCA(n_components=2, svd_solver="arpack").fit_transform(texts.values)
     dense = unbend.PCA(n_components=2).fit_transform(texts.values.toarray())
     assert np.allclose(np.abs(flat), np.abs(dense), atol=1e-10)
-    with pytest.raises(TypeError, match="does not take sparse rows"):
+    with pytest.raises(TypeError, match="has sparse rows"):
         unbend.Isomap(n_neighbors=2).fit(texts.values)
 
 

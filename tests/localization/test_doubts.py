@@ -84,7 +84,7 @@ def test_anchors_on_a_line_up_to_their_errors_do_not_say_which_side_is_which(acr
 
 def test_anchors_in_another_unit_are_told():
     points = places(60, 0)
-    with pytest.warns(UserWarning, match="check the anchors, and that both have one unit"):
+    with pytest.warns(UserWarning, match="Check the anchors and the units"):
         unbend.localize(network(points, 14, 0.05), {i: 100.0 * points[i] for i in range(5)})
 
 
@@ -95,7 +95,7 @@ def test_anchors_that_agree_are_not_doubted():
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             unbend.localize(graph, {i: points[i] for i in range(0, 80, 9)})
-        assert not [str(one.message) for one in told if "check the anchors" in str(one.message)]
+        assert not [str(one.message) for one in told if "Check the anchors" in str(one.message)]
 
 
 def test_a_pair_of_anchors_apart_from_the_others_stays_where_it_is():
@@ -125,14 +125,14 @@ def test_errors_of_absolute_positions_are_as_expected():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": np.ones(3)}, "'relative' or 'equal'"),
-        ({"start": 3}, "start must be one of"),
-        ({"random_state": "x"}, "whole number of at least 0"),
-        ({"random_state": -1}, "whole number of at least 0"),
-        ({"anchors": {0: "abc"}}, "anchor 0 must have coordinates that are numbers"),
-        ({"anchors": "abc"}, "anchors must have coordinates that are numbers"),
+        ({"weights": np.ones(3)}, "weights=.* must be one of"),
+        ({"start": 3}, "start=3 .* must be one of"),
+        ({"random_state": "x"}, "integer of at least 0"),
+        ({"random_state": -1}, "integer of at least 0"),
+        ({"anchors": {0: "abc"}}, "anchor 0 must be an array of real numbers"),
+        ({"anchors": "abc"}, "anchors must be an array of real numbers"),
     ],
 )
 def test_options_are_refused_in_one_sentence(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         unbend.localize(network(places(20, 0), 8, 0.0), **options)

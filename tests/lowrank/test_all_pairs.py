@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 import unbend
+from tests.loops import sampled
 from tests.oracles.embeddings import subspace_angle
 from unbend import Fat, LaplacianEigenmaps, Nystrom, SpectralClustering
 
@@ -61,7 +62,7 @@ def test_models_are_cloned_and_saved(tmp_path):
     assert np.linalg.norm(model.inverse_transform(model.embedding_[:5]) - POINTS[:5]) < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 @pytest.mark.parametrize("method", ["njw", "shi_malik"])
 def test_groups_of_many_rows_are_told_apart(seed, method):
     rng = np.random.default_rng(seed)

@@ -114,7 +114,7 @@ def test_duality_without_entries_takes_the_complement():
 
 def test_an_end_that_crowds_is_told_as_doubtful():
     kernel, _ = rotated(np.linspace(1, 2, 200), np.random.default_rng(0))
-    with pytest.warns(UserWarning, match=r"off those of the kernel.*larger m"):
+    with pytest.warns(UserWarning, match=r"from those of the kernel.*larger m"):
         solve(SpectralProblem(kernel, "top"), 2, Fat("irat"))
 
 

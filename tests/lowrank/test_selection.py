@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from tests.lowrank.drawn import LAW, orthonormal, refuses, rngs, semidefinite
+from tests.lowrank.drawn import LAW, orthonormal_basis, refuses, rngs, semidefinite
 from unbend.lowrank import (
     greedy_columns,
     leverage_columns,
@@ -18,7 +18,7 @@ from unbend.lowrank import (
     volume_columns,
     weighted_columns,
 )
-from unbend.lowrank.volume import log_elementary
+from unbend.lowrank.selection import log_elementary
 
 WAYS = {
     "greedy": lambda gram, k, rng: greedy_columns(gram, k),
@@ -31,7 +31,7 @@ every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 
 
 def definite(rng, n):
-    vectors = orthonormal(rng, n, n)
+    vectors = orthonormal_basis(rng, n, n)
     product = (vectors * rng.uniform(0.1, 3, n)) @ vectors.T
     return (product + product.T) / 2
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import unbend
+from tests.loops import each
 from tests.mvu.graphs import cycle, lengths, of_points
 from unbend.datasets import SURFACES, s_curve, swiss_roll
 from unbend.methods import mvu as module
@@ -33,10 +34,8 @@ def test_the_factor_is_that_of_the_kernel_and_keeps_every_length():
     assert np.sum(values) == pytest.approx(mvu.lower_bound_)
 
 
-@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
-@pytest.mark.parametrize(
-    "surface", ["swiss_roll", "s_curve", "punched_sphere", "clusters_3d", "toroidal_helix"]
-)
+@each("constraint", ["inequality", "soft", "equality"])
+@each("surface", ["swiss_roll", "s_curve", "punched_sphere", "clusters_3d", "toroidal_helix"])
 def test_every_surface_gets_finite_coordinates_and_true_bounds(surface, constraint):
     points = SURFACES[surface](60, random_state=1).points
     with np.errstate(all="raise", under="ignore"):

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import unbend
+from tests.loops import each, sampled
 from unbend import quality
 
 SAMPLED = [
@@ -33,7 +34,7 @@ def squared(n=3000):
     return plane, np.column_stack((image.real, image.imag))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_mixing_is_its_formula(seed):
     rng = np.random.default_rng(seed)
     embedding, values = rng.normal(size=(50, 2)), rng.normal(size=(50, 3)) * [1, 10, 100]
@@ -89,8 +90,8 @@ def test_procrustes_errors_of_points_have_the_error_as_their_mean(kind):
     assert int(np.argmax(quality.procrustes(plane, moved, kind=kind).local)) == 17
 
 
-@pytest.mark.parametrize("measure", OF_SQUARES)
-@pytest.mark.parametrize(("unit", "words"), [(1e200, "larger units"), (1e-200, "smaller units")])
+@each("measure", OF_SQUARES)
+@each(("unit", "words"), [(1e200, "larger units"), (1e-200, "smaller units")])
 def test_units_whose_squares_are_no_numbers_are_refused(measure, unit, words):
     plane, image = squared(50)
     with pytest.raises(ValueError, match=words):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import sampled
 from unbend.quality import (
     conformality_error,
     density_distortion,
@@ -20,7 +21,7 @@ def turned(seed, columns):
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(columns, columns)))[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_a_similarity_in_more_columns_has_no_error(seed):
     chart = plane(500)
     moved = 3 * np.pad(chart, ((0, 0), (0, 2))) @ turned(seed, 4) + 5
@@ -90,7 +91,7 @@ def test_collapsed_points_are_the_worst_and_never_not_a_number():
         assert np.isfinite(measure(copies, copies, n_neighbors=5).local).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_lengths_of_a_roll_tell_methods_apart(seed):
     roll = unbend.datasets.swiss_roll(2000, random_state=seed)
     waves = unbend.LTSA(n_neighbors=8).fit_transform(roll.points)

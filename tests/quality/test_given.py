@@ -6,6 +6,7 @@ from scipy.spatial.distance import cdist
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
 import unbend
+from tests.loops import each
 from unbend import quality
 
 RANKED = [quality.trustworthiness, quality.continuity, quality.neighborhood_preservation]
@@ -19,9 +20,9 @@ def drawn(seed, coarse):
     return (points.round(), embedding.round()) if coarse else (points, embedding)
 
 
-@pytest.mark.parametrize("coarse", [False, True])
-@pytest.mark.parametrize("max_rows", [None, 30])
-@pytest.mark.parametrize("measure", RANKED)
+@each("coarse", [False, True])
+@each("max_rows", [None, 30])
+@each("measure", RANKED)
 def test_distances_give_the_same_ranks_as_the_points_they_come_from(measure, max_rows, coarse):
     points, embedding = drawn(0, coarse)
     by_points = measure(points, embedding, max_rows=max_rows)
@@ -77,8 +78,8 @@ def test_geodesics_see_that_a_roll_laid_out_is_right_at_all_sizes():
     assert 1 - correlation**2 == pytest.approx(variance)
 
 
-@pytest.mark.parametrize("measure", [*RANKED, *PAIRED, quality.coranking])
-@pytest.mark.parametrize(
+@each("measure", [*RANKED, *PAIRED, quality.coranking])
+@each(
     ("given", "metric", "words"),
     [
         (np.ones((20, 3)), "precomputed", "square matrix of distances"),

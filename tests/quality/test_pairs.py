@@ -8,6 +8,7 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 import unbend
+from tests.loops import each, sampled
 from unbend.quality import residual_variance, shepard, stress
 
 KINDS = ["stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric"]
@@ -34,7 +35,7 @@ def plain(X, Y, kind, scale=1.0):
     }[kind]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_shepard_correlations_are_those_of_scipy_for_all_pairs_and_each_point(seed):
     X, Y = pair(seed)
     found = shepard(X, Y)
@@ -54,8 +55,8 @@ def test_ranks_see_through_any_increasing_function():
     assert found.pearson == pytest.approx(1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(3))
+@each("kind", KINDS)
+@each("seed", range(3), keep=1)
 def test_stress_is_its_formula_and_its_scale_the_best(kind, seed):
     X, Y = pair(seed)
     assert stress(X, Y, kind=kind, scaled=False) == pytest.approx(plain(X, Y, kind), rel=1e-10)

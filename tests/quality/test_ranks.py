@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
 import unbend
+from tests.loops import each
 from tests.oracles import quality as oracle
 from tests.stages.drawn import LAW, rngs
 from tests.stages.searches import every_kernel, kernels
@@ -42,9 +43,9 @@ def test_counted_ranks_are_those_of_sorting(name, rng, n, columns, coarse):
             assert (found == expected[rows]).all()
 
 
-@pytest.mark.parametrize("columns", [3, 60])
-@pytest.mark.parametrize("shift", [0.0, 2.0**20])
-@pytest.mark.parametrize("unit", [2.0**-500, 1.0, 2.0**500])
+@each("columns", [3, 60])
+@each("shift", [0.0, 2.0**20])
+@each("unit", [2.0**-500, 1.0, 2.0**500])
 def test_many_ranks_do_not_depend_on_units_or_place(columns, shift, unit):
     points = np.random.default_rng(1).integers(0, 9, (1500, columns)) * 1.0
     rows = np.arange(0, 1500, 31)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import each, sampled
 from unbend.graphs import consistency
 from unbend.quality import procrustes
 from unbend.selection.dimensions import DimensionChoice, _calm, _majority
@@ -12,7 +13,7 @@ SEEDS = range(3)
 
 
 @pytest.mark.parametrize("criterion", ["r_nx", "residual_variance"])
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_the_chosen_number_of_neighbours_unrolls_the_roll(criterion, seed):
     roll = unbend.datasets.swiss_roll(1000, random_state=seed)
     choice = unbend.choose_neighbors(roll.points, criterion=criterion)
@@ -48,7 +49,7 @@ def test_data_in_parts_still_get_a_number_and_are_told():
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_the_steepest_bandwidth_tells_the_dimension(d, seed):
     # A torus has no border, at which neighbours are missing and the slope is less.
     angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, (2000, d))
@@ -82,8 +83,8 @@ def test_impossible_bandwidths_are_refused():
         unbend.choose_bandwidth(np.ones((20, 2)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", ["swiss_roll", "s_curve", "square", "swiss_hole"])
+@each("seed", SEEDS, keep=1)
+@each("name", ["swiss_roll", "s_curve", "square", "swiss_hole"])
 def test_surfaces_have_two_dimensions(name, seed):
     points = unbend.datasets.SURFACES[name](1000, random_state=seed).points
     choice = unbend.choose_dimension(points)
@@ -99,7 +100,7 @@ def test_a_cube_turned_in_space_has_its_dimension(d):
     assert int(unbend.choose_dimension(rng.uniform(size=(1500, d)) @ turned)) == d
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 @pytest.mark.parametrize(("name", "noise"), [("square", 0.05), ("swiss_roll", 0.5)])
 def test_noise_that_fills_the_space_does_not_vote(name, noise, seed):
     points = unbend.datasets.SURFACES[name](1500, noise=noise, random_state=seed).points
@@ -109,7 +110,7 @@ def test_noise_that_fills_the_space_does_not_vote(name, noise, seed):
     assert "abstained" in str(choice)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_noise_that_does_not_fill_the_space_does_not_outvote_the_data(d, seed):
     """Four estimators by distances see the same noise, and no two see it in all columns."""
@@ -147,7 +148,7 @@ def test_a_split_vote_takes_the_smaller_number_and_tells_the_other(votes, chosen
     assert ("the votes are split" in str(choice)) == (rival is not None)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_a_noisy_surface_is_not_said_to_be_solid(seed):
     points = unbend.datasets.s_curve(1000, noise=0.2, random_state=seed).points
     suggestion = unbend.suggest(points)

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 import unbend
+from tests.loops import each, sampled
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import preimage
@@ -16,7 +17,7 @@ from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.gram import Gram, PointGram, Squares
 from unbend.gram import kernels as gram_kernels
-from unbend.gram.similarities import GaussianSimilarities
+from unbend.gram.kernels import GaussianSimilarities
 from unbend.neighbors.metrics import norms
 
 
@@ -33,7 +34,7 @@ def counted(matrix):
 
 
 @pytest.mark.parametrize("d", [2, 10])
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_a_spectrum_without_a_gap_takes_few_products(seed, d, monkeypatch):
     noise = np.random.default_rng(seed).normal(size=(700, 784)) / 30
     matrix = noise @ noise.T
@@ -119,8 +120,8 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("n", [80, 700])
-@pytest.mark.parametrize("model", MODELS, ids=repr)
+@each("n", [80, 700])
+@each("model", MODELS)
 def test_kernels_of_points_need_no_distances_and_no_regression(model, n, monkeypatch):
     def refused(*_):
         raise AssertionError("this is not needed")
@@ -183,8 +184,8 @@ def test_entries_in_any_order_stay_as_they_are_and_give_the_same_bits(kind):
     assert (matrix.indices == before).all()
 
 
-@pytest.mark.parametrize("n", [2, 255, 256, 257, 600])
-@pytest.mark.parametrize("where", ["first", "last", "middle"])
+@each("n", [2, 255, 256, 257, 600])
+@each("where", ["first", "last", "middle"])
 def test_one_entry_that_differs_from_its_mirror_image_is_found(n, where):
     distances = pairwise(np.random.default_rng(n).normal(size=(n, 2)))
     row, column = {"first": (0, 1), "last": (n - 1, n - 2), "middle": (n // 2, n - 1 - n // 2)}[
@@ -219,7 +220,7 @@ def test_too_small_a_ridge_is_told():
 
 
 def test_equal_rows_lie_at_the_origin():
-    with pytest.warns(UserWarning, match="only 0 eigenvalues"):
+    with pytest.warns(UserWarning, match="only 0 positive eigenvalues"):
         found = unbend.ClassicalMDS(n_components=2).fit_transform(np.full((50, 3), 0.1))
     assert not found.any()
 

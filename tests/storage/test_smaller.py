@@ -14,7 +14,7 @@ from tests.conformance.cases import CLASSES, curve, over, refused
 from tests.storage.alike import assert_alike
 from tests.storage.cases import EVERYONE, NEW, POINTS, given
 from tests.storage.test_reload import reloaded
-from unbend.estimators.model import TrainingLeftOut
+from unbend.estimators.embedding import TrainingLeftOut
 from unbend.storage.model import VERSION
 
 EVERY = over(EVERYONE)

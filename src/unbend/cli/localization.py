@@ -64,8 +64,8 @@ def localize(
     localized separately, with a warning.
     """
     from unbend.localization import localize as find
-    from unbend.localization.localize import WEIGHTS
-    from unbend.localization.search import STARTS
+    from unbend.localization.localization import WEIGHTS
+    from unbend.localization.multistart import STARTS
 
     if start not in STARTS:
         raise Misuse(f"--start {start} is not allowed: it must be one of {', '.join(STARTS)}")

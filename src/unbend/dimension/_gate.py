@@ -13,7 +13,7 @@ from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, is_sparse
 from unbend.graphs.given import refuse_graph
 from unbend.neighbors import METRICS, DistanceSpace, GraphSpace, Metric, PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.validation.threads import threads
 
 MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
@@ -73,7 +73,7 @@ def opened(
 
 def _tells_all_apart(space: Space) -> bool:
     """Whether different numbers are at a distance: not by angles, nor by what the user says."""
-    return isinstance(space, PointSpace) and isinstance(space.metric.norm, Plain)
+    return isinstance(space, PointSpace) and isinstance(space.metric.norm, PNorm)
 
 
 def _apart(rows: Rows) -> Rows:
@@ -132,11 +132,11 @@ def _space(
         space: Space = DistanceSpace(rows)
         return space, _distinct(space)
     plain = metric == "euclidean" and not params
-    fitted = EUCLIDEAN if plain else Metric(metric, params).fitted(rows)
+    fitted = EUCLIDEAN if plain else Metric(metric, params).fit(rows)
     if fitted.constants:
         space = PointSpace(rows, fitted, workers)
         return space, _distinct(space)
-    return PointSpace.seen_as_they_are(rows, fitted, workers), copy
+    return PointSpace(rows, fitted, workers), copy
 
 
 def _numbers(X: Any) -> tuple[FloatArray, IntArray | None]:

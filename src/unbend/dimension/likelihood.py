@@ -190,7 +190,7 @@ def _when_asked(
     """
     if not isinstance(rows.space, PointSpace):
         return _local_censored(rows, k, logs, cut)
-    return partial(_local_censored, Rows(rows.space.copied(), rows.copy), k, logs, cut)
+    return partial(_local_censored, Rows(rows.space.copy(), rows.copy), k, logs, cut)
 
 
 def _local_censored(rows: Rows, k: int, logs: FloatArray, cut: float) -> FloatArray:

@@ -21,8 +21,8 @@ from unbend.dimension.moments import FAR, near_products
 from unbend.dimension.spectra import block_variances, nearest_centre
 from unbend.dimension.value import Curve, Dimension, whole_number_error
 from unbend.neighbors import PointSpace
-from unbend.neighbors.metrics.norms import Plain
-from unbend.neighbors.space import centred_gram
+from unbend.neighbors.metrics.norms import PNorm
+from unbend.neighbors.space import centered_gram
 
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
@@ -118,7 +118,7 @@ def _flat(rows: Rows) -> bool:
     if not isinstance(space, PointSpace):
         return False
     norm = space.metric.norm
-    return isinstance(norm, Plain) and norm.p == 2
+    return isinstance(norm, PNorm) and norm.p == 2
 
 
 def _count_error(ratios: FloatArray, floor: float, deviation: float) -> float:
@@ -157,7 +157,7 @@ def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, float,
         part = space.take(drawn)
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))
-        products = centred_gram(distances[np.ix_(near, near)][None])[0]
+        products = centered_gram(distances[np.ix_(near, near)][None])[0]
         fourth = float(np.square(products.diagonal()).mean())
         kept, all_rows = len(products), part.n
     values = np.maximum(np.linalg.eigvalsh(products)[::-1][:kept] / kept, 0.0)

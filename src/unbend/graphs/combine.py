@@ -1,4 +1,4 @@
-"""Several matrices of similarities on one set of objects made into one (book section 4.1.2)."""
+"""Combining several dissimilarity matrices of the same objects (book section 4.1.2)."""
 
 from collections.abc import Sequence
 from typing import Any, Literal

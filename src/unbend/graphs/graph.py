@@ -18,16 +18,16 @@ def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_arra
 
     Of a graph, the numbers must have the `meaning` of one, if one is given.
     """
-    if not is_sparse(graph):
+    if not isinstance(graph, csr_array):
         # It reads graphs of other libraries into the values of this module.
         from unbend.graphs.given import edges_of
 
-        graph = edges_of(graph, meaning)
-    if not is_sparse(graph):
-        raise TypeError(
-            f"{what} must be a graph or a sparse matrix: of a dense one say what is an edge with "
-            "scipy.sparse.csr_array(matrix)"
-        )
+        graph = graph if is_sparse(graph) else edges_of(graph, meaning)
+        if not is_sparse(graph):
+            raise TypeError(
+                f"{what} must be a graph or a sparse matrix: of a dense one define the edges "
+                "with scipy.sparse.csr_array(matrix)"
+            )
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError(f"{what} must be a square matrix and they are {graph.shape}")
     if graph.dtype.kind not in "fiub":

@@ -75,8 +75,8 @@ def labelled(
         graph = graph.lengths
     if not is_sparse(graph):
         raise TypeError(
-            "a graph is a sparse matrix, Neighbors or Graph: for a dense matrix say what is an "
-            "edge with scipy.sparse.csr_array(matrix)"
+            "a graph is a sparse matrix, Neighbors or Graph: for a dense matrix define the "
+            "edges with scipy.sparse.csr_array(matrix)"
         )
     n = graph.shape[0]
     names = tuple(range(n)) if labels is None else tuple(labels)

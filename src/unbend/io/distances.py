@@ -13,6 +13,7 @@ from unbend.io.reading import TableReader, check_no_separator, open_table
 from unbend.io.source import Source, is_file, open_source, table_format
 from unbend.io.table import Roles, Table, fill_missing
 from unbend.memory import reserve
+from unbend.validation.distances import check_distances
 
 
 def read_distances(source: Any, *, separator: str | None = None) -> FloatArray | csr_array:
@@ -144,9 +145,6 @@ def _is_square(values: FloatArray) -> bool:
 def _square(table: Table, where: str) -> FloatArray:
     distances = _square_values(table, where)
     _check_finite(distances, where)
-    from unbend.estimators.inputs import check_distances, check_not_negative
-
-    check_not_negative(distances)
     check_distances(distances)
     return distances
 
@@ -258,9 +256,5 @@ def _check_graph(graph: csr_array, where: str) -> csr_array:
         )
     if not np.isfinite(graph.data).all():
         raise ValueError(f"{where} holds a distance that is not finite: leave it out")
-    # The checks come with scikit-learn, which reading tables does without.
-    from unbend.estimators.inputs import check_both_ways, check_not_negative
-
-    check_not_negative(graph.data)
-    check_both_ways(graph)
+    check_distances(graph)
     return graph

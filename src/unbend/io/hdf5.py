@@ -204,8 +204,8 @@ def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> D
         kept = bool(shape) and (text or item.dtype.kind in "biufcV")
     if elsewhere:
         raise ValueError(
-            f"array {name[:60]!r} of {where} is stored in another file, which is not followed: copy "
-            "it into one"
+            f"array {name[:60]!r} of {where} is stored in another file, which is not followed: "
+            "copy it into one"
         )
     if not filters <= OWN_FILTERS:
         raise ValueError(

@@ -26,7 +26,7 @@ class MetricMDS(Scaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes.
+        Coordinates, centered, in principal axes.
     stress_ : float
         The loss: Σ w (d − δ)² for "raw"; √(Σ w (d − δ)² / Σ w d²) for "stress1";
         Σ w (d² − δ²)² for "sstress"; Σ w (d − δ)²/δ / Σ w δ for "sammon".
@@ -38,8 +38,6 @@ class MetricMDS(Scaling):
         Share of each object in the stress.
     n_iter_ : int
         Iterations taken.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -89,8 +87,8 @@ class MetricMDS(Scaling):
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         raw = MetricStress(pairs, "raw", threads(self.n_jobs))
-        fit = raw.fit_of(solution.coordinates)
-        stretch = fit.stretch if self.loss == "stress1" else 1.0
+        fit = raw.best_scale(solution.coordinates)
+        stretch = fit.factor if self.loss == "stress1" else 1.0
         turned = principal_axes(solution.coordinates) * scale
         loss = "raw" if self.loss == "stress1" else self.loss
         place = OwnStress(turned.copy(), given.points, loss)

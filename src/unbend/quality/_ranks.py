@@ -9,7 +9,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.neighbors import PointSpace
 from unbend.neighbors.index.brute_force import Cloud
-from unbend.neighbors.points import TREE_COLUMNS
+from unbend.neighbors.point_space import TREE_COLUMNS
 from unbend.report import step
 
 # Bytes of approximate squared distances held at once.

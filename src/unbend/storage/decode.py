@@ -246,7 +246,7 @@ RULES: dict[str, Any] = {
     "Steps": lambda v: v.given.ndim == 1 and v.fitted.shape == v.given.shape,
     "Barycentric": lambda v: _table(v.coordinates, v.space.n),
     "Harmonic": lambda v: _table(v.vectors, v.space.n, len(v.values)),
-    "Diffused": _diffused,
+    "DiffusionExtension": _diffused,
     "Piece": lambda v: v.rows.ndim == 1 and v.offset.ndim == 1,
     "Placement": lambda v: (
         _table(v.embedding, v.space.n)
@@ -254,16 +254,16 @@ RULES: dict[str, Any] = {
         and _places(v.owner, len(v.pieces))
         and all(_places(piece.rows, v.space.n) for piece in v.pieces)
     ),
-    "Found": lambda v: (
+    "Neighborhoods": lambda v: (
         v.neighbors.n == v.space.n == len(v.first)
-        and _places(v.first, len(v.copy))
-        and _places(v.copy, v.space.n)
+        and _places(v.first, len(v.inverse))
+        and _places(v.inverse, v.space.n)
     ),
     "Ridge": lambda v: v.embedding.ndim == 2 and _table(v.coefficients, len(v.embedding)),
-    "LateRidge": lambda v: v.points.ndim == 2 and _table(v.embedding, len(v.points)),
+    "LazyRidge": lambda v: v.points.ndim == 2 and _table(v.embedding, len(v.points)),
     "FixedPoint": lambda v: v.points.ndim == 2 and _table(v.weights, len(v.points)),
     "Similarities": lambda v: (
-        v.points.ndim == 2 and (v.centre is None or v.centre.shape == v.points.shape[1:])
+        v.points.ndim == 2 and (v.center is None or v.center.shape == v.points.shape[1:])
     ),
 }
 
@@ -286,7 +286,7 @@ def _estimator(v: Any) -> bool:
     named = "feature_names_in_" not in parts or v.feature_names_in_.shape == (v.n_features_in_,)
     places = _works(parts.get("_extension")) or is_estimator(parts.get("_eigenmaps"))
     back = parts.get("_preimage") is None or _works(v._preimage)
-    found = all(is_value(parts[name]) for name in ("_found", "_space") if name in parts)
+    found = all(is_value(parts[name]) for name in ("_neighborhoods", "_space") if name in parts)
     report = isinstance(v.report_, Report) and isinstance(v.n_features_in_, int)
     return table and named and (places or bool(v._left_out)) and back and found and report
 

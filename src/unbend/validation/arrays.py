@@ -67,7 +67,11 @@ def real_array(X: Any, name: str = "X", *, sparse: bool = False) -> Any:
     refuse_graph(name, X)
     if is_sparse(X):
         if not sparse:
-            raise TypeError(f"{name} is sparse, and dense rows are needed. Pass {name}.toarray().")
+            raise TypeError(
+                f"{name} has sparse rows, and dense ones are needed. Pass {name}.toarray(), the "
+                "coordinates of PCA(svd_solver='arpack'), or metric='precomputed' if these are "
+                "distances."
+            )
         values = X if X.format in ("csr", "csc") else csr_array(X)
         return values.astype(_real_type(values.dtype, name), copy=False)
     if isinstance(X, np.ma.MaskedArray):
@@ -102,7 +106,7 @@ def check_shape(rows: Any, name: str = "X", min_rows: int = 1) -> None:
     """Refuse what has not two dimensions, no column, or too few rows."""
     if rows.ndim != 2:
         raise ValueError(
-            f"{name} must have two dimensions, rows and columns, and its shape is {rows.shape}. "
+            f"{name} must be a 2D array of rows and columns, and its shape is {rows.shape}. "
             "Reshape your data: .reshape(-1, 1) makes one column, .reshape(1, -1) one row."
         )
     if rows.shape[0] < min_rows:
@@ -128,7 +132,8 @@ def check_finite(
     wrong = np.isinf(values) if missing else ~np.isfinite(values)
     if not wrong.any():
         return float(np.nanmax(np.abs(values), initial=0.0))
-    raise ValueError(f"{name} contains {_first_wrong(rows, wrong, columns)} those rows.")
+    remedy = "Pass NaN where a value is missing." if missing else "Drop or impute those rows."
+    raise ValueError(f"{name} contains {_first_wrong(rows, wrong, columns)}. {remedy}")
 
 
 def _first_wrong(rows: Any, wrong: Any, columns: tuple[str, ...]) -> str:
@@ -141,11 +146,11 @@ def _first_wrong(rows: Any, wrong: Any, columns: tuple[str, ...]) -> str:
     else:
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         value = rows[at]
-    what, remedy = ("NaN", "Drop or impute") if np.isnan(value) else ("infinity", "Drop or clip")
+    what = "NaN" if np.isnan(value) else "infinity"
     where = f"position {at[0]}"
     if len(at) == 2:
         where = f"row {at[0]}, column {repr(columns[at[1]]) if columns else at[1]}"
-    return f"{what} (first in {where}). {remedy}"
+    return f"{what} (first in {where})"
 
 
 def largest_magnitude(values: FloatArray) -> float:

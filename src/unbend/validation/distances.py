@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.validation.arrays import check_rows, largest_magnitude
+from unbend.validation.arrays import largest_magnitude
 
 # Units of rounding by which two copies of one distance may differ.
 ROUNDING = 100
@@ -19,30 +19,23 @@ TILE = 256
 
 
 def check_distances(
-    X: Any,
-    name: str = "X",
-    *,
-    sparse: bool = False,
-    missing: bool = False,
-    min_rows: int = 2,
-    remedy: str = "",
-) -> Any:
-    """Return symmetric distances with a zero diagonal, in their own precision.
+    distances: Any, name: str = "X", *, missing: bool = False, remedy: str = ""
+) -> None:
+    """Refuse what is not square, non-negative and symmetric with a zero diagonal.
 
-    Where accepted, a sparse matrix holds the edges of a graph, stored one way or both, and NaN
-    both ways is a missing distance of a dense one. The `remedy` ends messages about what it mends.
+    A sparse matrix holds the edges of a graph, stored one way or both. Where accepted, NaN both
+    ways is a `missing` distance. The `remedy` ends messages about what it mends. The numbers
+    themselves are checked by `check_rows` before.
     """
-    distances = check_rows(X, name, min_rows=min_rows, sparse=sparse, missing=missing)
     check_square(distances, name)
     check_nonnegative(distances, name, remedy)
     if is_sparse(distances):
         check_directions(csr_array(distances), remedy)
-        return distances
-    if missing:
-        check_missing(distances, name)
-    check_symmetric(distances, "distance matrix", remedy)
+    else:
+        if missing:
+            check_missing(distances, name, remedy)
+        check_symmetric(distances, "distance matrix", remedy)
     check_diagonal(distances.diagonal(), largest_entry(distances), distances.dtype, remedy)
-    return distances
 
 
 def largest_entry(matrix: Any) -> float:
@@ -56,8 +49,8 @@ def check_square(matrix: Any, name: str = "X", what: str = "distance matrix") ->
     """Refuse a matrix that is not square."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"A {what} must be square, and the shape of {name} is {matrix.shape}. Pass one row and "
-            "one column for each object."
+            f"A precomputed {what} must be square, and the shape of {name} is {matrix.shape}. Pass "
+            "one row and one column for each object."
         )
 
 
@@ -95,7 +88,7 @@ def check_symmetric(matrix: FloatArray, what: str = "matrix", remedy: str = "") 
 
 
 def check_directions(graph: csr_array, remedy: str = "") -> None:
-    """Refuse edges stored with different lengths in both directions, and lengths of loops."""
+    """Refuse edges stored with different lengths in both directions."""
     back = csr_array(graph.T)
     both = graph.astype(bool).multiply(back.astype(bool))
     difference = abs(graph - back).multiply(both)
@@ -125,4 +118,5 @@ def check_diagonal(diagonal: FloatArray, largest: float, dtype: Any, remedy: str
 
 def rounding(largest: float, dtype: Any) -> float:
     """Difference up to which two copies of an entry are equal."""
-    return ROUNDING * float(np.finfo(dtype).eps) * largest
+    kind = dtype if np.dtype(dtype).kind == "f" else np.float64
+    return ROUNDING * float(np.finfo(kind).eps) * largest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from unbend.apps.gallery.panels import NEIGHBORS, Fit, Panel, Row
 
 if TYPE_CHECKING:
-    from unbend.plot.sheet import Cell
+    from unbend.plot.panels import Cell
 
 WIDTH = 100
 NONE = "–"
@@ -118,7 +118,7 @@ def draw_sheet(rows: Sequence[Row], path: Path) -> None:
     """
     # Only drawing needs matplotlib: the text does not.
     from unbend.plot import save
-    from unbend.plot.sheet import draw_cells
+    from unbend.plot.panels import draw_cells
 
     cells = [
         [_surface_cell(row), *(_panel_cell(row, panel) for panel in row.panels)] for row in rows
@@ -133,7 +133,7 @@ def draw_sheet(rows: Sequence[Row], path: Path) -> None:
 
 def _surface_cell(row: Row) -> "Cell":
     from unbend.plot.colors import Values
-    from unbend.plot.sheet import Cell
+    from unbend.plot.panels import Cell
 
     points, colors = row.surface.points, Values(row.colors)
     return Cell(row.title, points, colors, equal=True, bold=True, view=row.view)
@@ -141,7 +141,7 @@ def _surface_cell(row: Row) -> "Cell":
 
 def _panel_cell(row: Row, panel: Panel) -> "Cell":
     from unbend.plot.colors import Values
-    from unbend.plot.sheet import Cell
+    from unbend.plot.panels import Cell
 
     fit, colors = panel.fit, Values(row.colors)
     if fit is None:

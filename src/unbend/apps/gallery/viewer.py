@@ -91,7 +91,7 @@ def _rounded(values: FloatArray) -> list[float]:
 def _data(rows: Sequence[Row]) -> dict[str, object]:
     return {
         row.surface.name: {
-            "colours": _rounded(row.colors),
+            "colors": _rounded(row.colors),
             "view": row.view,
             "space": in_unit_box(row.surface.points, equal=True),
             "panels": {

@@ -11,7 +11,7 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.io import Table
 from unbend.io.reading import open_table
 from unbend.io.table import Roles, fill_missing
-from unbend.plot.colors import Labels, colouring
+from unbend.plot.colors import Labels, coloring
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.report import stage
 from unbend.selection import choose_dimension, compare, stability, suggest
@@ -320,8 +320,8 @@ def classes_of(label: Any) -> Any:
     """Return a class for each row, or None where there is no label or it holds values."""
     if label is None:
         return None
-    colours = colouring(label, len(label))
-    return np.array(colours.shown) if isinstance(colours, Labels) else None
+    colors = coloring(label, len(label))
+    return np.array(colors.shown) if isinstance(colors, Labels) else None
 
 
 def _raw(source: Any, roles: Roles, array: str | None, separator: str | None) -> tuple[Table, str]:
