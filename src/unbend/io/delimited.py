@@ -88,8 +88,9 @@ class TextReader:
     def _arrow_blocks(self, arrow: Any, roles: Roles, whole: bool) -> Iterator[Columns]:
         dialect, names = self.dialect, roles.read_names(self.names, self.where)
         numeric = dict(zip(self.names, dialect.numeric, strict=True))
+        aside = set(roles.aside)
         types = {
-            name: arrow.float64() if numeric[name] and name not in roles.aside else arrow.string()
+            name: arrow.float64() if numeric[name] and name not in aside else arrow.string()
             for name in names
         }
         end = [END] if dialect.trailing else []
@@ -119,10 +120,7 @@ class TextReader:
                 if dialect.trailing and any(block.column(END).to_pylist()):
                     raise arrow.ArrowInvalid
                 if block.num_rows:
-                    yield {
-                        name: self._column(block.column(name), name in roles.aside)
-                        for name in names
-                    }
+                    yield {name: self._column(block.column(name), name in aside) for name in names}
 
     def _block_bytes(self, whole: bool) -> int:
         """Bytes of a block: at least a row, and of wide rows many where all are read."""

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from unbend import plot
-from unbend.apps.study.findings import (
+from unbend.apps.study.sentences import (
     describe_data,
     describe_dimension,
     describe_quality,
