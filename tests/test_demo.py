@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from unbend.apps import demo
-from unbend.apps.gallery.page import in_unit_box, page_html
-from unbend.apps.gallery.rows import embed
-from unbend.apps.gallery.sheet import draw_sheet
-from unbend.apps.gallery.table import WIDTH, table_text
+from unbend.apps.gallery.panels import embed
+from unbend.apps.gallery.summary import WIDTH, draw_sheet, table_text
+from unbend.apps.gallery.viewer import in_unit_box, page_html
 from unbend.datasets import SURFACES
 from unbend.methods.ltsa import LTSA
 from unbend.registry import METHODS

@@ -158,7 +158,7 @@ def test_an_interrupted_save_leaves_the_file_as_it_was(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("unbend.storage.npy.write", interrupt)
+        patch.setattr("unbend.storage.archive.write_array", interrupt)
         with pytest.raises(KeyboardInterrupt):
             unbend.PCA(n_components=1).fit(POINTS).save(path)
     assert path.read_bytes() == before
