@@ -142,7 +142,7 @@ def test_kernels_of_points_need_no_distances_and_no_regression(model, n, monkeyp
 
 
 @pytest.mark.parametrize("n", [100, 700])
-def test_the_report_tells_how_the_negative_share_was_found(n):
+def test_the_report_records_how_the_negative_share_was_computed(n):
     points = np.random.default_rng(0).normal(size=(n, 3))
     euclidean, other = pairwise(points), pairwise(points) ** 1.5
 
@@ -212,7 +212,7 @@ def test_the_regression_of_pre_images_asks_for_its_memory():
         model.inverse_transform(model.embedding_[:2])
 
 
-def test_too_small_a_ridge_is_told():
+def test_warns_when_the_ridge_is_too_small():
     points = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 3, axis=0)
     model = unbend.KernelPCA(n_components=2, alpha=1e-300).fit(points)
     with pytest.raises(ValueError, match="use a larger alpha"):

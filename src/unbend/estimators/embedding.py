@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.atomic import atomic_fit
@@ -21,8 +21,9 @@ from unbend.extension import Extension
 from unbend.graphs.given import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
-from unbend.quality.preservation import agreement
+from unbend.quality.ranks import agreement
 from unbend.report import Report, recording, stage
+from unbend.validation.arrays import check_rows
 from unbend.validation.parameters import (
     NOTHING,
     RANDOM,
@@ -257,7 +258,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 f"{type(self).__name__} was fitted to distances, so there are no rows to "
                 "reconstruct: fit it to points"
             )
-        coordinates = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        coordinates = check_rows(X, min_rows=1, new=True)
         width = self.embedding_.shape[1]
         if coordinates.shape[1] != width:
             raise ValueError(f"X has {coordinates.shape[1]} columns and the embedding has {width}")

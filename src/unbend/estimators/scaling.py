@@ -20,9 +20,9 @@ from unbend.extension import Extension, barycentric_preimage
 from unbend.graphs.given import is_graph, lengths_of
 from unbend.mds import (
     Objective,
-    OwnStress,
     Pairs,
     Solution,
+    StressExtension,
     estimate_stress,
     initialization,
     quasi_newton,
@@ -240,7 +240,7 @@ class Scaling(Embedding):
         with stage("coordinates"):
             embedding = initialization.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
-            extension = OwnStress(embedding.copy(), points, "raw")
+            extension = StressExtension(embedding.copy(), points, "raw")
             preimage = barycentric_preimage(points, embedding)
         self._keep(
             report,

@@ -13,7 +13,8 @@ from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
-from unbend.validation.scalars import is_integer
+from unbend.validation.arrays import check_rows
+from unbend.validation.scalars import check_integer, check_neighbors
 
 # When neighbourhoods grow, the variance of geodesics along the longest direction may fall to this
 # share; where it falls further, an edge has jumped from one fold of the data to another.
@@ -254,8 +255,7 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
     >>> report.suggested > 16
     True
     """
-    if not isinstance(d, int | np.integer) or d < 1:
-        raise ValueError(f"d must be a positive integer, not {d!r}")
+    check_integer("d", d)
     if is_graph(X) and not isinstance(X, Neighbors):
         X = GraphSpace(edges_of(X, "length"))
     if isinstance(X, Neighbors | GraphSpace):
@@ -272,16 +272,12 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
 
 
 def _points(X: Any) -> PointSpace:
-    points = np.array(X, dtype=np.float64, order="C")
-    if points.ndim != 2 or len(points) < 3 or not np.all(np.isfinite(points)):
-        raise ValueError("X must be an array (n, D) of finite numbers with at least three rows")
-    return PointSpace(points)
+    return PointSpace(np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C"))
 
 
 def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
     """Neighbours among distinct points, and which of them each point equals."""
-    if not is_integer(k) or not 1 <= k < space.n:
-        raise ValueError(f"n_neighbors must lie between 1 and {space.n - 1}, and it is {k!r}")
+    check_neighbors(k, space.n)
     neighbors = space.nearest(k)
     if np.any(neighbors.distances == 0):
         first, copy = space.distinct()

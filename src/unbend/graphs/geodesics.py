@@ -15,6 +15,8 @@ from unbend.docstrings import complete_docstring
 from unbend.graphs.graph import PARAMETERS, as_edges
 from unbend.memory import reserve
 from unbend.report import step
+from unbend.validation.arrays import check_finite
+from unbend.validation.distances import check_nonnegative
 from unbend.validation.scalars import check_threads
 
 Precision = type[np.floating] | np.dtype[np.floating]
@@ -23,8 +25,9 @@ Precision = type[np.floating] | np.dtype[np.floating]
 def as_lengths(graph: Any) -> csr_array:
     """Compressed rows of edge lengths, none of which is negative."""
     lengths = as_edges(graph, "lengths", "length")
-    if not np.all(lengths.data >= 0):
-        raise ValueError("lengths must be a square matrix of numbers that are not negative")
+    if np.isnan(lengths.data).any():
+        check_finite(lengths, "lengths")
+    check_nonnegative(lengths, "lengths")
     return lengths
 
 

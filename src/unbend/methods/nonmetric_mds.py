@@ -12,11 +12,11 @@ from unbend.mds import (
     Interval,
     Monotone,
     Objective,
-    OwnStress,
     Pairs,
     Ratio,
     Solution,
     Stress1,
+    StressExtension,
     Transformation,
     principal_axes,
 )
@@ -117,7 +117,7 @@ class NonmetricMDS(Scaling):
         self._warn_if_degenerate(transformation(distances).targets[known], distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
         curve = rescale_disparities(transformation.curve(distances), solution.value)
-        place = OwnStress(turned.copy(), given.points, "raw", curve)
+        place = StressExtension(turned.copy(), given.points, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}
 
