@@ -17,7 +17,7 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.atomic import atomic_fit
 from unbend.eigen import SOLVERS
 from unbend.extension import Extension
-from unbend.graphs.given import is_graph
+from unbend.graphs.readers import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
 from unbend.quality.ranks import agreement
