@@ -30,7 +30,7 @@ from unbend.cli.tables import PIPE, Columns, picked, without
 EXPLAINED = {
     "trustworthiness": "no false neighbours were brought in (1 is best)",
     "continuity": "no neighbours were torn apart (1 is best)",
-    "repeated_directions": "how far each coordinate only repeats those before it (0 is best)",
+    "coordinate_redundancy": "how far each coordinate only repeats those before it (0 is best)",
     "neighborhood_hit": "neighbours of the same class (compare it with that of the data)",
     "neighborhood_hit_data": "the same in the data",
     "color_mixing": "values of the label mixed among neighbours (0 is best)",
@@ -112,14 +112,14 @@ def _chosen(rows: int, sample: int | None, seed: int) -> Any:
 
 
 def _measured(data: Any, found: Any, chart: Any, neighbors: int) -> dict[str, Any]:
-    from unbend.quality import continuity, procrustes, repeated_directions, trustworthiness
+    from unbend.quality import continuity, coordinate_redundancy, procrustes, trustworthiness
 
     facts: dict[str, Any] = {
         "rows": len(found),
         "neighbors": neighbors,
         "trustworthiness": trustworthiness(data, found, n_neighbors=neighbors),
         "continuity": continuity(data, found, n_neighbors=neighbors),
-        "repeated_directions": repeated_directions(found).tolist(),
+        "coordinate_redundancy": coordinate_redundancy(found).tolist(),
     }
     if chart.shape[1]:
         facts["procrustes_similarity"] = procrustes(chart, found)

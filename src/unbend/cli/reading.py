@@ -208,11 +208,11 @@ def read_sample(name: str, columns: Columns, rows: int, seed: int) -> "Table":
     """Read data, and keep at most so many of their rows, drawn at random."""
     import numpy as np
 
-    from unbend.quality.measure import sampled_rows
+    from unbend.quality.measure import sample_rows
 
     read = read_rows(name, columns)
     chosen = np.zeros(len(read.table), dtype=bool)
-    chosen[sampled_rows(len(read.table), rows, seed)] = True
+    chosen[sample_rows(len(read.table), rows, seed)] = True
     return read.take(chosen).whole()
 
 

@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from unbend.arrays import TIED, FloatArray
 from unbend.dimension._rows import Rows, distinct_rows, generator
-from unbend.dimension.pairs import Pairs, measured
-from unbend.dimension.value import PARAMETERS, Curve, Dimension, whole_number_error
+from unbend.dimension.pair_distances import Pairs, measure_pairs
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, integer_error
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, PointSpace
 from unbend.validation.random_state import RandomState
@@ -77,7 +77,7 @@ def u_statistic(
     most = check_integer(
         "max_dimension", _columns(rows) if max_dimension is None else max_dimension, 1, 10_000
     )
-    pairs = measured(rows, rng)
+    pairs = measure_pairs(rows, rng)
     # The median, where Hein and Audibert have the mean, which one outlier makes as large as it is.
     unit = float(np.median(rows.space.nearest(1).distances))
     slopes = np.array([_rate(pairs, d, _bandwidths(rows.n, d, unit)) for d in range(1, most + 1)])
@@ -125,7 +125,7 @@ def _deviation(pairs: Pairs, bandwidths: FloatArray, rng: np.random.Generator) -
     """Measure how the slope varies over resampled centres."""
     counts = pairs.sums(bandwidths, np.ones(len(pairs.distances)))
     squares = pairs.sums(bandwidths, np.square(pairs.distances))
-    kernels = pairs.resampled(counts - squares / np.square(bandwidths), rng)
+    kernels = pairs.resample(counts - squares / np.square(bandwidths), rng)
     return float(_slope(np.log(np.maximum(kernels, 1e-3)).T, bandwidths).std()) * pairs.inflation
 
 
@@ -136,4 +136,4 @@ def _error(slopes: FloatArray, deviation: float) -> float:
     two add up to more than zero.
     """
     margins = (slopes[:-1] + slopes[1:]) / 2
-    return whole_number_error(ndtr(np.append(np.inf, margins) / max(deviation, TIED)))
+    return integer_error(ndtr(np.append(np.inf, margins) / max(deviation, TIED)))

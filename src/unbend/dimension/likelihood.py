@@ -153,7 +153,7 @@ def two_nn(
     if cut <= 0:
         raise ValueError("the two nearest neighbours of every row are equally far: add rows")
     dimension = float(x[:kept] @ survival[:kept]) / float(x[:kept] @ x[:kept])
-    local = _when_asked(rows, k, logs, cut)
+    local = _local_on_demand(rows, k, logs, cut)
     labels = "log(second / first distance)", "-log(1 - F)"
     curve = Curve(x, survival, *labels, (0.0, cut), dimension * x)
     error = dimension * _spread_of_line(float(survival[kept - 1])) / np.sqrt(rows.n)
@@ -171,7 +171,7 @@ def _spread_of_line(end: float) -> float:
     return float(np.sqrt(fourth - mean**2) / (2 * gammainc(3, end)))
 
 
-def _when_asked(
+def _local_on_demand(
     rows: Rows, k: int, logs: FloatArray, cut: float
 ) -> FloatArray | Callable[[], FloatArray]:
     """Put off the search for more neighbours, in a copy: the user may write into X meanwhile.

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, row_chunks
 from unbend.dimension._rows import Rows, distinct_rows, generator
 from unbend.dimension._spectra import FAR, block_variances, near_products, nearest_centre
-from unbend.dimension.value import PARAMETERS, Curve, Dimension, whole_number_error
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, integer_error
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, PointSpace
 from unbend.neighbors.metrics.norms import PNorm
@@ -258,4 +258,4 @@ def _median_error(local: FloatArray, centres: IntArray, near: IntArray, n: int) 
         together = deviations[:-1] @ deviations[sharing].sum(axis=1)
         variance = max(together, deviations @ deviations) / len(centres) ** 2
         exceeds.append(float(ndtr((share - 0.5) / np.sqrt(variance))))
-    return whole_number_error(np.array(exceeds))
+    return integer_error(np.array(exceeds))

@@ -107,7 +107,7 @@ class Dimension:
         return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"
 
 
-def whole_number_error(exceeds: FloatArray) -> float:
+def integer_error(exceeds: FloatArray) -> float:
     """Find the standard deviation of a whole number N with P(N > l) = `exceeds[l]`, l = 0, 1, ….
 
     A whole number does not vary by a share of one: it stays, or another sample tips it over.

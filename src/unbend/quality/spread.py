@@ -11,7 +11,7 @@ from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, open_space
 from unbend.quality._spaces import PARAMETERS, check_points, pair_distances
-from unbend.quality.pairs import variation
+from unbend.quality.stress_measures import variation
 from unbend.validation.arrays import check_finite, check_same_rows, real_array
 from unbend.validation.distances import check_square
 from unbend.validation.scalars import check_integer

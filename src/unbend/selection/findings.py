@@ -90,7 +90,7 @@ class Findings:
 def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Findings:
     """Measure the sample on behalf of all points."""
     with monitoring(lambda progress: None):
-        d, rival = (dimension, None) if dimension else intrinsic(sample)
+        d, rival = (dimension, None) if dimension else intrinsic_dimension(sample)
         d = min(d, sample.shape[1])
         k = min(NEIGHBORS, len(sample) - 1)
         parts, clusters = _clusters(sample, k)
@@ -102,7 +102,7 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
             columns=points.shape[1],
             dimension=d,
             rival=rival,
-            outside=_outside(sample, d),
+            outside=_variance_outside(sample, d),
             residual=_residual(sample, d, k),
             parts=parts,
             clusters=clusters,
@@ -111,7 +111,7 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
         )
 
 
-def intrinsic(sample: FloatArray) -> tuple[int, int | None]:
+def intrinsic_dimension(sample: FloatArray) -> tuple[int, int | None]:
     """Dimensions, not coordinates: closed data need more of the latter, noise feigns more.
 
     And another number where the rules are of two minds.
@@ -123,7 +123,7 @@ def intrinsic(sample: FloatArray) -> tuple[int, int | None]:
     return chosen, choice.rival if chosen == choice.dimension else choice.dimension
 
 
-def _outside(sample: FloatArray, d: int) -> float:
+def _variance_outside(sample: FloatArray, d: int) -> float:
     values = np.linalg.svd(sample - sample.mean(axis=0), compute_uv=False) ** 2
     return float(values[d:].sum() / max(values.sum(), np.finfo(float).tiny))
 
