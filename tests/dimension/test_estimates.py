@@ -150,7 +150,7 @@ def test_curved_manifolds_have_their_dimension(surface, name):
 
 
 @pytest.mark.parametrize("surface", CURVED)
-def test_growth_tells_curvature_from_tangents(surface):
+def test_growth_separates_curvature_from_tangents(surface):
     points, d = CURVED[surface]
     found = dimension.multiscale_svd(points)
     assert found.dimension == d

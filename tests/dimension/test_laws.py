@@ -69,7 +69,7 @@ def test_the_unit_of_length_and_rigid_motions_do_not_matter(name, cube):
 
 
 @every
-def test_copies_of_rows_count_once(name, cube):
+def test_duplicate_rows_count_once(name, cube):
     once, thrice = estimated(name, cube), estimated(name, np.repeat(cube, 3, axis=0))
     same(once, thrice, rel=1e-12)
     if once.local is not None:
@@ -161,7 +161,7 @@ def test_distances_must_be_distances(name):
         (np.full((100, 3), 1e200), ValueError, "leaves double precision"),
     ],
 )
-def test_what_is_no_table_of_numbers_is_refused_by_a_sentence(name, X, error, words):
+def test_input_that_is_no_table_of_numbers_raises_a_clear_error(name, X, error, words):
     with pytest.raises(error, match=words):
         estimated(name, X)
 

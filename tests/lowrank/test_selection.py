@@ -78,7 +78,7 @@ def test_all_columns_have_weight_one_and_no_error():
     assert found.error == 0
 
 
-def test_greedy_takes_the_longest_and_pivoted_avoids_copies():
+def test_greedy_takes_the_longest_and_pivoted_avoids_duplicates():
     rows = np.array([[3.0, 0.0], [3.0, 0.0], [0.0, 2.0], [0.1, 0.1]])
     gram = rows @ rows.T
     assert set(greedy_columns(gram, 2).tolist()) == {0, 1}

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.atomic import atomic_fit
+from unbend.docstrings import complete_docstring
 from unbend.eigen import SOLVERS
 from unbend.extension import Extension
 from unbend.graphs.readers import is_graph
@@ -35,6 +36,16 @@ from unbend.validation.parameters import (
     param,
 )
 
+# Parameters of all methods `fit` and `fit_batches`, unless these describe them.
+FIT_PARAMETERS = {
+    "X": "array (n_samples, n_features)\n    Rows.",
+    "y": "ignored\n    Present for scikit-learn's sake.",
+    "batches": "iterable of arrays (m, n_features)\n    Can be read again, such as a list or "
+    "`unbend.io.batches`; sizes may differ.",
+    "graph": "sparse array (n_samples, n_samples), or graph of networkx or igraph, optional\n"
+    "    Precomputed graph: the stored entries of row i are its neighbours. Their distances come\n"
+    "    from X; `n_neighbors` and `radius` are then not used.",
+}
 # Neighbours that `score` compares, or as many as fewer rows allow.
 NEIGHBORS = 10
 
@@ -107,7 +118,8 @@ class Model(BaseEstimator, ABC):
             cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace(documented, whole)
         for name in ("fit", "fit_batches"):
             if name in vars(cls):
-                setattr(cls, name, atomic_fit(vars(cls)[name]))
+                documented = complete_docstring(FIT_PARAMETERS, "self")(vars(cls)[name])
+                setattr(cls, name, atomic_fit(documented))
 
     def save(
         self,

@@ -14,6 +14,16 @@ from unbend.validation.distances import check_nonnegative
 
 How = Literal["max", "min", "mean"]
 
+# Parameters of functions of graphs, unless these describe them.
+PARAMETERS = {
+    "lengths": "csr_array\n    Edge lengths, not negative; a stored zero is an edge of length "
+    "zero.",
+    "weights": "csr_array\n    Symmetric weights; pass a directed graph through `symmetrize` "
+    "first.",
+    "threads": "int\n    Sources are shared between this many threads; the result does not depend "
+    "on it.",
+}
+
 
 def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_array:
     """Compressed rows of a graph, or of a square sparse matrix; every stored entry is an edge.
