@@ -51,13 +51,13 @@ def u_statistic(
     Returns
     -------
     Dimension
-        A whole number. The uncertainty is how it varies as slopes do in a bootstrap over rows.
+        An integer. The uncertainty is how it varies as slopes do in a bootstrap over rows.
         `local` is None: convergence is that of a mean over pairs. The curve shows the slope for
         every l.
 
     Notes
     -----
-    Good is a curve that crosses zero near a whole number, with an uncertainty well below one half.
+    Good is a curve that crosses zero near an integer, with an uncertainty well below one half.
     The scale is the smallest there is, so noise as large as the distance between neighbours counts
     as dimensions, and it cannot see what lies beneath. Above d ≈ 10 it says too little, as all
     estimates by distances do.
@@ -113,8 +113,8 @@ def _rate(pairs: Pairs, dimension: int, bandwidths: FloatArray) -> float:
     near = np.searchsorted(pairs.distances, bandwidths * (1 - TIED))
     if near[0] == 0:
         raise ValueError(
-            "the nearest neighbours of most rows are equally far, as on a lattice, which tells no "
-            "rate: use local_pca or multiscale_svd"
+            "Distances to the nearest neighbours are tied (lattice data), so the convergence rate "
+            "is undefined. Use local_pca or multiscale_svd."
         )
     squares = np.concatenate(([0.0], np.cumsum(np.square(pairs.distances[: near[-1]]))))[near]
     kernel = np.maximum(near - squares / np.square(bandwidths), 1e-3)

@@ -44,8 +44,7 @@ def mle(
     -------
     Dimension
         `local` is the same average over a row and its 2k nearest, infinite where all their
-        neighbours are equally far. The curve shows the estimate
-        for 3 to 2k neighbours.
+        distances are tied. The curve shows the estimate for 3 to 2k neighbours.
 
     Notes
     -----
@@ -77,8 +76,8 @@ def mle(
     means, inverse = inverses.mean(axis=0), inverses[:, k - 3]
     if means[k - 3] == 0:
         raise ValueError(
-            f"all {k} neighbours of every row are equally far, which tells no dimension: use a "
-            "larger n_neighbors"
+            f"Distances to the {k} nearest neighbours of every row are tied, so the dimension is "
+            "undefined. Increase n_neighbors."
         )
     dimension = 1 / float(means[k - 3])
     around = inverse[neighbors.indices.reshape(rows.n, most)].sum(axis=1) + inverse
@@ -117,9 +116,9 @@ def two_nn(
     -------
     Dimension
         The curve is −log(1 − F) against log μ, and its line. `local` is the estimate of greatest
-        likelihood, which serves a few ratios better than a line; infinite where the two nearest of
-        a whole neighbourhood are equally far. It needs n_neighbors neighbours, where the estimate
-        needs two, and is found when first asked for.
+        likelihood, which serves a few ratios better than a line; infinite where the two nearest
+        distances of a whole neighbourhood are tied. It needs n_neighbors neighbours, where the
+        estimate needs two, and is computed on first access.
 
     Notes
     -----
@@ -151,7 +150,9 @@ def two_nn(
     x, survival = order[:-1], -np.log1p(-np.arange(1, rows.n) / rows.n)
     cut = float(order[kept - 1])
     if cut <= 0:
-        raise ValueError("the two nearest neighbours of every row are equally far: add rows")
+        raise ValueError(
+            "Distances to the two nearest neighbours of every row are tied. Pass more rows."
+        )
     dimension = float(x[:kept] @ survival[:kept]) / float(x[:kept] @ x[:kept])
     local = _local_on_demand(rows, k, logs, cut)
     labels = "log(second / first distance)", "-log(1 - F)"

@@ -73,7 +73,7 @@ def multiscale_svd(
     Returns
     -------
     Dimension
-        A whole number. The uncertainty is the standard deviation over bootstrap samples of the
+        An integer. The uncertainty is the standard deviation over bootstrap samples of the
         centres. `local` is the number found around the centre nearest to each row, with the
         centres near that. The curve shows the singular values against the root mean square radius,
         one line a direction, and the range of radii over which growth was read.

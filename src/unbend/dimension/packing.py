@@ -92,7 +92,9 @@ def capacity(
     # Radii are uncertain, numbers are not: the slope is that of the radii.
     inverses = np.polyfit(y[part], x[:, part].T, 1)[0]
     if inverses.min() < TIED:
-        raise ValueError("the rows of X are equally far from each other, which tells no dimension")
+        raise ValueError(
+            "Distances between the rows of X are tied: the dimension is undefined. Use local_pca."
+        )
     slopes = 1 / inverses
     dimension, middle = float(slopes.mean()), x.mean(axis=0)
     intercept = float(np.mean(y[part] - dimension * middle[part]))

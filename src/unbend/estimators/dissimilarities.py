@@ -280,14 +280,14 @@ def _check_range(weights: FloatArray, name: str) -> None:
 
 
 def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:
-    """Check new rows: points, or distances to the fitted objects."""
+    """Check new samples: points, or distances to the fitted objects."""
     X = graph_lengths(estimator, X)
     if points is not None:
         rows = check_input(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
     if is_sparse(X):
-        raise ValueError("new rows must be dense distances, NaN where they are not known")
+        raise ValueError("New samples must be dense distances, with NaN for missing ones.")
     rows = np.asarray(distance_rows(estimator, X, reset=False), dtype=np.float64)
     if np.isnan(rows).all(axis=1).any():
-        raise ValueError("a new row has no distance to any fitted object: give it at least one")
+        raise ValueError("A new sample has no distance to any fitted object. Pass at least one.")
     return rows

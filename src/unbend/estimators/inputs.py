@@ -97,8 +97,10 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
     if isinstance(space, GraphSpace):
         rows = dense_distances(csr_array(distances)) if is_sparse(distances) else distances
         if not np.isfinite(rows).any(axis=1).all():
-            raise ValueError("A new row has no distance to any fitted row. Pass at least one.")
+            raise ValueError(
+                "A new sample has no distance to any fitted sample. Pass at least one."
+            )
         return np.asarray(rows, dtype=np.float64)
     if is_sparse(distances):
-        raise ValueError("New rows must be dense distances, as the fitted ones were.")
+        raise ValueError("New samples must be dense distances, as the fitted ones were.")
     return np.asarray(distances, dtype=np.float64)

@@ -38,8 +38,8 @@ def trustworthiness(
     which gives tied distances equal ranks. The time grows as n², the memory as n.
 
     Above 0.99 nearly all neighbours are true ones; a random embedding has about 0.5, and 0.9 is
-    poor, since a surface folded on itself may still have it. It cannot see neighbours that were
-    torn apart (`continuity` does), nor lengths, nor anything beyond the k nearest.
+    poor, since a surface folded on itself may still have it. It cannot detect lost neighbours
+    (`continuity` does), changed lengths, or anything beyond the k nearest.
 
     Parameters
     ----------
@@ -199,8 +199,8 @@ def neighborhood_preservation(
     with Q the mean share of the k nearest in the data that are among the k nearest in the
     embedding: R_NX at one k, without the sorting that `coranking` needs for all. 0 is a random
     embedding and 1 a perfect one; above 0.7 is good for small k. Stricter than trustworthiness
-    and continuity, it does not forgive a neighbour that is only just missed; it cannot see how far
-    off the others are.
+    and continuity, it counts a neighbour that is only just missed as lost; it does not measure
+    by how much the others are missed.
 
     Parameters
     ----------

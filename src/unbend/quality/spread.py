@@ -83,7 +83,7 @@ def widest_gap(eigenvalues: ArrayLike) -> int:
 
     Good is a ratio above ten, a clear gap; below three, the place of the widest one is chance. It
     cannot see a gap beyond the eigenvalues given, and on a long strip, whose spectrum counts the
-    waves along it, the gap tells of its shape and not of its dimension.
+    waves along it, the gap depends on its shape and not on its dimension.
 
     Parameters
     ----------

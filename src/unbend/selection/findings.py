@@ -40,7 +40,7 @@ class Findings:
     residual : float
         Residual variance of Isomap with that many coordinates: what no flat convex sheet explains.
     parts : int
-        Parts that the neighbourhood graph falls into, outliers not counted.
+        Connected components of the neighbourhood graph, outliers not counted.
     clusters : int
         Clusters that hang together by little, as the widest ratio of the graph's eigenvalues
         has it; 1 where there is no such ratio.
@@ -112,9 +112,9 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
 
 
 def intrinsic_dimension(sample: FloatArray) -> tuple[int, int | None]:
-    """Dimensions, not coordinates: closed data need more of the latter, noise feigns more.
+    """Dimensions, not coordinates: closed data need more of the latter, noise inflates them.
 
-    And another number where the rules are of two minds.
+    And another number where the rules disagree.
     """
     choice = choose_dimension(sample)
     local = [vote for name, vote in choice.votes.items() if not name.startswith(("spec", "resid"))]
@@ -140,7 +140,7 @@ def _clusters(sample: FloatArray, k: int) -> tuple[int, int]:
     """Parts of the graph, and clusters by the widest ratio of eigenvalues.
 
     The eigenvalues of a strip grow as 1, 4, 9, …, those of c clusters as c − 1 small ones and then
-    others: a ratio well above four tells them apart.
+    others: a ratio well above four separates them.
     """
     labels = components(PointSpace(sample).nearest(k).graph())
     large = int(np.sum(np.bincount(labels) >= PART * len(sample)))

@@ -105,7 +105,7 @@ def suggest(
 
 
 def _dimension_text(found: Findings) -> str:
-    split = f" or {found.rival}: the rules are of two minds, and noise feigns the larger"
+    split = f" or {found.rival}: the rules disagree, and noise may inflate the larger estimate"
     return f"{found.dimension}{'' if found.rival is None else split}"
 
 
@@ -117,8 +117,10 @@ def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
     shown = {"n_components": max(2, d)}
     if found.clustered:
         many = max(found.parts, found.clusters)
-        held = "fall into separate parts" if found.parts > 1 else "hang together by thin bridges"
-        why = f"{many} clusters that {held}: waves on the graph keep them together and apart"
+        held = "are disconnected" if found.parts > 1 else "hang together by thin bridges"
+        why = (
+            f"{many} clusters that {held}: diffusion maps separate them and keep each one together"
+        )
         return (
             make_method("DiffusionMaps", **shown),
             [why],
