@@ -7,7 +7,7 @@ from tests.dimension import manifolds
 from tests.loops import each, sampled
 from unbend import dimension
 from unbend.datasets import swiss_roll
-from unbend.dimension.value import whole_number_error
+from unbend.dimension.value import integer_error
 
 # Of so many samples the spread of a normal law is known to 11 %, and that of a number which takes
 # either of two values to as much unless one of them is rare.
@@ -103,5 +103,5 @@ def test_the_spread_of_an_integer_estimate_is_that_of_its_distribution(shift):
     exceeds = np.append(np.ones(shift), 1 - np.cumsum(chances))
     mean = chances @ values
     expected = np.sqrt(chances @ np.square(values - mean))
-    assert whole_number_error(exceeds) == pytest.approx(expected)
-    assert whole_number_error(np.append(np.ones(shift), 0.0)) == 0
+    assert integer_error(exceeds) == pytest.approx(expected)
+    assert integer_error(np.append(np.ones(shift), 0.0)) == 0
