@@ -15,7 +15,7 @@ from unbend.docstrings import complete_docstring
 from unbend.graphs import Consistency
 from unbend.plot.colors import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
-from unbend.plot.parameters import FIGURE, PARAMETERS
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import (
     FAINT,
     INK,

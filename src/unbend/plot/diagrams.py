@@ -12,7 +12,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import drawable, method_name
-from unbend.plot.parameters import FIGURE, PARAMETERS
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import (
     INK,
     LABEL,
@@ -200,7 +200,7 @@ def quality_curves(
     --------
     >>> import unbend
     >>> roll = unbend.datasets.swiss_roll(200, random_state=0)
-    >>> figure = unbend.plot.quality_curves(roll.points, {"laid out": roll.chart})
+    >>> figure = unbend.plot.quality_curves(roll.points, {"chart": roll.chart})
     >>> len(figure.axes[0].lines[0].get_ydata())
     198
     """

@@ -12,8 +12,8 @@ from scipy.spatial import KDTree
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.inputs import drawable
-from unbend.plot.parameters import FIGURE, PARAMETERS
 from unbend.plot.scattering import scatter
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import (
     LABEL,
     SMALL,

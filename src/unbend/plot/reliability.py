@@ -10,8 +10,8 @@ from unbend.arrays import BoolArray, FloatArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import Named, drawable
-from unbend.plot.parameters import FIGURE, PARAMETERS
 from unbend.plot.scattering import scatter
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import SMALL, VECTOR_MARKS, drawing_order
 from unbend.quality import Measure
 
