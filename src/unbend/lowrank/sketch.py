@@ -98,7 +98,11 @@ def apply_sketch(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) ->
     dense = not is_sparse(matrix) and not isinstance(matrix, LinearOperator)
     if dense and kind in ("hadamard", "fourier"):
         signs, chosen = _mixing(n, m, kind, rng)
-        mixed = _hadamard(matrix * signs) if kind == "hadamard" else _cosines(matrix * signs)
+        if kind == "hadamard":
+            mixed = _hadamard(matrix * signs)
+        else:
+            # The columns of this cosine matrix have mean square 1.
+            mixed = dct(matrix * signs, axis=1, norm="ortho") * np.sqrt(n)
         return np.asarray(mixed[:, chosen])
     omega: Any = sketch_matrix(n, m, kind, rng)
     dtype = np.float32 if matrix.dtype == np.float32 else np.float64
@@ -124,11 +128,6 @@ def _mixing(
     rounds, rest = divmod(m, size)
     every = np.tile(np.arange(size), rounds)
     return signs, np.concatenate((every, rng.choice(size, rest, replace=False)))
-
-
-def _cosines(rows: FloatArray) -> FloatArray:
-    """Rows times the cosine matrix whose columns have mean square 1."""
-    return np.asarray(dct(rows, axis=1, norm="ortho") * np.sqrt(rows.shape[1]))
 
 
 def _hadamard(rows: FloatArray) -> FloatArray:

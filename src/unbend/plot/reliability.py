@@ -125,7 +125,9 @@ def stability_ellipses(
     often = np.flatnonzero(present.sum(axis=0) >= 2)
     rows = np.sort(often[drawing_order(len(often))[:MOST_ELLIPSES]])
     centers, widths, heights, angles = ellipses(places[:, rows], level)
-    widening = _widening(float(present.mean()))
+    # Ratio of the deviation of samples to that of subsamples with this fraction of the rows.
+    share = float(present.mean())
+    widening = float(np.sqrt(share / (1 - share))) if 0 < share < 1 else 1.0
     axes.add_collection(
         EllipseCollection(
             widening * widths,
@@ -146,11 +148,6 @@ def stability_ellipses(
         remark = f"ellipses of {len(rows)} of {len(often)} points"
         axes.annotate(remark, (0, 0), xycoords="axes fraction", fontsize=SMALL, va="bottom")
     return figure
-
-
-def _widening(share: float) -> float:
-    """Ratio of the deviation of samples to that of subsamples with a fraction of the rows."""
-    return float(np.sqrt(share / (1 - share))) if 0 < share < 1 else 1.0
 
 
 def ellipses(
