@@ -8,6 +8,7 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.validation.scalars import check_choice
 
 Kind = Literal["gaussian", "sign", "sparse"]
 Sketch = Literal["gaussian", "sign", "sparse", "hadamard", "fourier"]
@@ -114,8 +115,7 @@ def apply_sketch(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) ->
 
 def check_sketch(kind: str) -> None:
     """Raise if `kind` is not a kind of sketch."""
-    if kind not in SKETCHES:
-        raise ValueError(f"sketch={kind!r} is not known: use one of {SKETCHES}")
+    check_choice("sketch", kind, SKETCHES)
 
 
 def _mixing(

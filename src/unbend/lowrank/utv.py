@@ -28,6 +28,7 @@ from unbend.lowrank.primitives import (
     reflector,
     reflectors,
 )
+from unbend.validation.scalars import check_choice
 
 # Each refinement shrinks H by (‖E‖/σ_d)²; if that does not suffice, there is no gap.
 REFINEMENTS = 4
@@ -176,8 +177,7 @@ def ulv(
     """
     array, scale = real_matrix(matrix)
     most, tol = settled(array, rank, tol)
-    if algorithm not in ("L", "A"):
-        raise ValueError(f"algorithm must be 'L' or 'A', not {algorithm!r}")
+    check_choice("algorithm", algorithm, ("L", "A"))
     if algorithm == "L":
         u, lower, v = _triangular_start(array)
     else:

@@ -33,6 +33,7 @@ from unbend.plot.style import (
     point_size,
 )
 from unbend.quality._seen import Metric
+from unbend.validation.scalars import check_integer
 
 # Ratio of eigenvalues beyond which the axis is logarithmic.
 DECADES = 100.0
@@ -173,9 +174,7 @@ def _check_values(given: Any) -> FloatArray:
 def _check_dimension(d: int | None, most: int) -> int:
     if d is None:
         return most
-    if isinstance(d, bool) or not isinstance(d, int | np.integer) or not 1 <= d <= most:
-        raise ValueError(f"d must be an integer from 1 to {most}; it is {d!r}")
-    return int(d)
+    return check_integer("d", d, 1, most, "as there are no more coordinates")
 
 
 def _curve(given: Any, X: Any, metric: Metric) -> FloatArray:

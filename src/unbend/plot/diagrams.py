@@ -26,6 +26,7 @@ from unbend.plot.style import (
     value_colormap,
 )
 from unbend.quality._seen import Metric
+from unbend.validation.scalars import check_choice
 
 Kind = Literal["r_nx", "q_nx", "lcmc"]
 # Largest number of pairs in a Shepard diagram.
@@ -204,8 +205,7 @@ def quality_curves(
     >>> len(figure.axes[0].lines[0].get_ydata())
     198
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
+    check_choice("kind", kind, get_args(Kind))
     entries = embeddings if isinstance(embeddings, Mapping) else {_name(embeddings): embeddings}
     if not entries:
         raise ValueError("there is nothing to draw: pass at least one embedding")

@@ -19,6 +19,7 @@ from unbend.plot.positions import strip_positions
 from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import DPI, SMALL, TITLE, Picture, plain, point_size
 from unbend.registry import METHODS
+from unbend.validation.scalars import check_integer
 
 PANEL = 2.5  # inches
 MARGIN = 0.1
@@ -72,10 +73,9 @@ def contact_sheet(
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise ValueError("embeddings must be a non-empty mapping of titles to embeddings")
     cells = [_cell(str(name), given, color) for name, given in embeddings.items()]
-    across = int(np.ceil(np.sqrt(len(cells)))) if columns is None else columns
-    if across < 1:
-        raise ValueError(f"columns must be at least 1, not {columns}")
-    across = min(across, len(cells))
+    across = int(np.ceil(np.sqrt(len(cells))))
+    if columns is not None:
+        across = min(check_integer("columns", columns), len(cells))
     rows = [cells[start : start + across] for start in range(0, len(cells), across)]
     colors = cells[0].colors
     return draw_cells(rows, title=title, key=None if isinstance(colors, Plain) else colors)

@@ -14,6 +14,7 @@ from unbend.plot.scattering import scatter
 from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import SMALL, VECTOR_MARKS, drawing_order
 from unbend.quality import Measure
+from unbend.validation.scalars import check_real
 
 # Largest number of ellipses in one figure.
 MOST_ELLIPSES = 400
@@ -117,8 +118,7 @@ def stability_ellipses(
             f"resampled must be (subsamples, {len(coordinates)}, 2) for an embedding of dimension "
             f"2; the shapes are {places.shape} and {coordinates.shape}"
         )
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, not {level}")
+    check_real("level", level, 0, 1, closed="neither")
     figure = scatter(embedding, color, title=title, method=method, ax=ax)
     axes = figure.axes[0] if ax is None else ax
     present: BoolArray = np.asarray(np.isfinite(places).all(axis=2))
