@@ -48,9 +48,9 @@ def cube_file():
     """Path of the cube: unpacked once, and kept in the user's cache."""
     path = CACHE / "minicube.fits"
     if not path.exists():
-        with tarfile.open(archive_file()) as archive, unbend.io.replacing(path) as partial:
+        with tarfile.open(archive_file()) as archive, unbend.io.atomic_write(path) as temporary:
             member = next(name for name in archive.getnames() if name.endswith("/minicube.fits"))
-            partial.write_bytes(archive.extractfile(member).read())
+            temporary.write_bytes(archive.extractfile(member).read())
     return path
 
 

@@ -1,4 +1,4 @@
-"""Progress bars of the stages of a fit, drawn by rich in a terminal or below a notebook's cell."""
+"""Progress bars of the stages of a fit, by rich, in a terminal or below a notebook's cell."""
 
 import sys
 import time

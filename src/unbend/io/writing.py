@@ -1,4 +1,4 @@
-"""Coordinates into files."""
+"""Coordinates to files."""
 
 import csv
 import io
@@ -10,10 +10,10 @@ from typing import IO, Any, Protocol
 
 import numpy as np
 
-from unbend.files import replacing
+from unbend.files import atomic_write
 from unbend.io.arrays import COLUMNS
 from unbend.io.numerals import Array
-from unbend.io.optional import needed
+from unbend.io.source import require
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 ARROW = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Arrow"}
@@ -21,7 +21,7 @@ EXTENSIONS = (*SEPARATORS, *ARROW, ".npy", ".npz")
 
 
 class Aside(Protocol):
-    """What was read, with its columns that are not coordinates."""
+    """A table with ids and labels."""
 
     @property
     def label(self) -> Array | None:
@@ -84,8 +84,8 @@ def write(
         raise ValueError(
             f"{path} has an extension that is not written: use one of {', '.join(EXTENSIONS)}"
         )
-    with replacing(path) as partial:
-        _write_file(partial, path.suffix.lower(), values, named, table)
+    with atomic_write(path) as temporary:
+        _write_file(temporary, path.suffix.lower(), values, named, table)
 
 
 def _named(values: Array, columns: Sequence[str] | None, table: Aside | None) -> dict[str, Array]:
@@ -175,13 +175,13 @@ def _plain(column: Array) -> Array:
 
 
 def _write_arrow(path: Path, suffix: str, named: dict[str, Array]) -> None:
-    arrow = needed("pyarrow", f"writing {ARROW[suffix]}")
+    arrow = require("pyarrow", f"writing {ARROW[suffix]}")
     columns = {
         name: arrow.array(column.tolist() if column.dtype.kind in "OU" else column)
         for name, column in named.items()
     }
     frame = arrow.table(columns)
     if suffix == ".parquet":
-        needed("pyarrow.parquet", "writing Parquet").write_table(frame, path)
+        require("pyarrow.parquet", "writing Parquet").write_table(frame, path)
     else:
-        needed("pyarrow.feather", "writing Feather").write_feather(frame, str(path))
+        require("pyarrow.feather", "writing Feather").write_feather(frame, str(path))

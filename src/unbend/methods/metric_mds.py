@@ -83,7 +83,7 @@ class MetricMDS(Scaling):
         loss = "raw" if self.loss == "stress1" else self.loss
         return MetricStress(pairs, loss, threads(self.n_jobs))
 
-    def _finished(
+    def _finish(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         raw = MetricStress(pairs, "raw", threads(self.n_jobs))

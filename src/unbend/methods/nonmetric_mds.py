@@ -103,7 +103,7 @@ class NonmetricMDS(Scaling):
             pairs.n, kind, threads(self.n_jobs), ends=pairs.ends, precision=pairs.precision
         )
 
-    def _finished(
+    def _finish(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         # Stress-1 has no scale: the distances get the root mean square of the dissimilarities.

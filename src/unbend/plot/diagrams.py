@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from unbend import quality
 from unbend.arrays import FloatArray, IntArray
 from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
 from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.shared_docs import FIGURE, PARAMETERS
@@ -25,7 +26,6 @@ from unbend.plot.style import (
     plain,
     value_colormap,
 )
-from unbend.quality._seen import Metric
 from unbend.validation.scalars import check_choice
 
 Kind = Literal["r_nx", "q_nx", "lcmc"]
@@ -47,7 +47,7 @@ def shepard(
     X: Any,
     embedding: Any,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     max_rows: int = 1000,
     random_state: int = 0,
     title: str | None = None,
@@ -103,7 +103,7 @@ def coranking_matrix(
     X: Any,
     embedding: Any,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     max_rows: int = 2000,
     random_state: int = 0,
     title: str | None = None,
@@ -173,7 +173,7 @@ def quality_curves(
     embeddings: Any,
     *,
     kind: Kind = "r_nx",
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     max_rows: int = 2000,
     random_state: int = 0,
     title: str | None = None,

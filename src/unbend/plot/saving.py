@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from unbend.files import replacing
+from unbend.files import atomic_write
 
 # No date: files are reproducible.
 METADATA: dict[str, dict[str, Any]] = {
@@ -56,7 +56,7 @@ def save(figure: Any, path: str | os.PathLike[str]) -> Path:
             if interactive
             else "a static figure is saved as .png, .svg or .pdf: use interactive for .html"
         )
-    with replacing(target) as partial:
+    with atomic_write(target) as partial:
         if interactive:
             partial.write_text(_page(figure), encoding="utf-8")
         else:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
-from unbend.storage.damage import Damaged
+from unbend.storage.archive import Damaged
 
 _WHERE = {
     "Affinity": "graphs.weights",
@@ -127,16 +127,16 @@ def fields(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def made(name: str, given: dict[str, Any]) -> Any:
+def make_value(name: str, given: dict[str, Any]) -> Any:
     """Make a value of its fields, each of which must have the declared type."""
-    made_class = value_class(name)
-    hints = get_type_hints(made_class)
-    known = {field.name for field in dataclasses.fields(made_class)}
+    kind = value_class(name)
+    hints = get_type_hints(kind)
+    known = {field.name for field in dataclasses.fields(kind)}
     for field, value in given.items():
         if field not in known or not fits(value, hints[field]):
             raise Damaged(f"the field {field!r} of a {name} is not what it should be")
     try:
-        return made_class(**given)
+        return kind(**given)
     except (TypeError, ValueError) as error:
         raise Damaged(f"a {name} cannot be made of what it holds for it") from error
 
