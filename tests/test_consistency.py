@@ -113,7 +113,7 @@ def test_components_dimensions_and_shares_follow_their_definitions(rng, n, d, k)
     assert report.thin.tolist() == np.flatnonzero(report.dimension < d).tolist()
 
 
-def test_what_is_wrong_is_said_in_words_and_the_least_number_that_mends_it_is_named():
+def test_the_report_explains_the_problem_and_names_the_smallest_sufficient_number():
     rng = np.random.default_rng(0)
     two = rng.uniform(0, 1, (100, 2)) + np.where(np.arange(100) < 40, 0.0, 1.5)[:, None]
     report = consistency(two, 2, 4)
@@ -134,7 +134,7 @@ def test_what_is_wrong_is_said_in_words_and_the_least_number_that_mends_it_is_na
     assert "no n_neighbors up to" in thin.advice()
 
 
-def test_far_clusters_are_said_to_need_joining():
+def test_distant_clusters_are_reported_as_disconnected():
     rng = np.random.default_rng(0)
     far = rng.normal(size=(2000, 2)) + 1e6 * (np.arange(2000) % 2)[:, None]
     report = consistency(far, 2, 8)
@@ -165,7 +165,7 @@ def test_any_lattice_of_duplicates_is_judged(rng, n, d):
         str(consistency(points, d, min(3, n - 1)))
 
 
-def test_a_bare_graph_tells_only_of_its_connection():
+def test_for_a_bare_graph_only_connectivity_is_reported():
     space = PointSpace(np.arange(6.0)[:, None])
     report = consistency(space.nearest(1), 1)
     assert report.dimension is None

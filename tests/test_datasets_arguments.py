@@ -37,7 +37,7 @@ from unbend.datasets import (
         ({"random_state": "seed"}, TypeError, "random_state=.* must be None or an integer"),
     ],
 )
-def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
+def test_bad_common_arguments_raise_a_clear_error(name, options, error, words):
     with pytest.raises(error, match=words):
         SURFACES[name](**options)
 
@@ -58,7 +58,7 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
         (toroidal_helix, {"sampling": "odd"}, ValueError, "'area', 'parameter', 'even'"),
     ],
 )
-def test_bad_arguments_of_one_surface_are_refused_with_a_sentence(make, options, error, words):
+def test_bad_arguments_of_one_surface_raise_a_clear_error(make, options, error, words):
     with pytest.raises(error, match=words):
         make(**options)
 

@@ -160,7 +160,7 @@ def test_points_that_all_coincide_are_shown_in_the_middle():
     assert in_unit_box(np.full((2, 2), 7.0), equal=True) == [0.5] * 4
 
 
-def test_a_method_that_raises_becomes_a_sentence_and_does_not_stop_the_others(
+def test_a_method_that_raises_is_reported_and_does_not_stop_the_others(
     rows_where_ltsa_fails, tmp_path
 ):
     for row in rows_where_ltsa_fails:
@@ -198,7 +198,7 @@ def test_nothing_but_drawing_imports_matplotlib():
 
 
 @pytest.mark.parametrize("wrong", [["--rows", "3"], ["--seed", "-1"]])
-def test_arguments_that_cannot_work_are_refused_in_a_sentence(wrong, tmp_path, capsys):
+def test_impossible_arguments_raise_a_clear_error(wrong, tmp_path, capsys):
     with pytest.raises(SystemExit):
         demo.main(["--output", str(tmp_path), *wrong])
     assert "but it is" in capsys.readouterr().err

@@ -3,13 +3,11 @@
 import inspect
 import re
 
-import pytest
-
 from tests.loops import each
 from unbend import dimension, quality
 
 FIGURES = [
-    pytest.param(function, id=f"{module.__name__}.{name}")
+    function
     for module in (dimension, quality)
     for name in module.__all__
     if inspect.isfunction(function := getattr(module, name))

@@ -132,7 +132,7 @@ def test_small_widths_lose_no_digits(kernel, params, offset):
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e8])
-def test_new_rows_far_from_the_fitted_ones_are_placed_too(offset):
+def test_new_samples_far_from_the_fitted_ones_are_embedded_too(offset):
     rows, _ = data(offset)
     model = KernelPCA(kernel="poly", degree=2).fit(rows)
     with localcontext() as context:
@@ -182,7 +182,7 @@ def test_values_that_we_do_not_compute_ourselves_are_judged_by_their_digits(give
         assert "standardise X" in message
 
 
-def test_rows_that_are_all_equal_are_no_loss_of_digits():
+def test_identical_rows_lose_no_digits():
     with pytest.warns(UserWarning, match="only 0 positive eigenvalues"):
         model = KernelPCA(kernel="poly", gamma=1.0).fit(np.full((6, 3), 1e8))
     assert not model.embedding_.any()

@@ -60,7 +60,7 @@ def test_landmark_coordinates_scale_the_landmarks_and_place_the_others():
 
 @VARIANT
 @HOW
-def test_coordinates_are_centred_in_principal_axes_and_new_rows_follow(variant, landmarks):
+def test_coordinates_are_centred_in_principal_axes_and_new_samples_follow(variant, landmarks):
     points = swiss_roll(400, random_state=2).points
     fitted = unbend.LandmarkMDS(
         n_components=3, n_landmarks=30, variant=variant, landmarks=landmarks
@@ -110,7 +110,7 @@ def test_equal_rows_get_equal_coordinates(variant):
     np.testing.assert_allclose(found.embedding_, found.embedding_[first][source], atol=1e-10)
 
 
-def test_mistakes_get_a_sentence():
+def test_invalid_arguments_raise_a_clear_error():
     points = square(50, random_state=0).points
     with pytest.raises(ValueError, match="2 landmarks are too few for n_components=2"):
         unbend.LandmarkMDS(n_landmarks=2).fit(points)

@@ -67,7 +67,7 @@ def test_times_only_scale_diffusion_coordinates():
     np.testing.assert_allclose(model.at_time(3), model.embedding_ * model.eigenvalues_**2)
 
 
-def test_kernel_pca_equals_scikit_learns_on_fitted_and_new_rows():
+def test_kernel_pca_equals_scikit_learns_on_fitted_and_new_samples():
     rng = np.random.default_rng(0)
     points, new = rng.normal(size=(150, 6)), rng.normal(size=(20, 6))
     for kernel in ("linear", "poly", "rbf", "sigmoid", "cosine"):
@@ -182,7 +182,7 @@ def test_partial_labels_pull_only_labelled_rows():
 
 @pytest.mark.parametrize("method", ["njw", "shi_malik"])
 @pytest.mark.parametrize("assign_labels", ["kmeans", "discretize"])
-def test_spectral_clustering_finds_moons_and_places_new_rows(method, assign_labels):
+def test_spectral_clustering_finds_moons_and_predicts_new_samples(method, assign_labels):
     points, truth = make_moons(600, noise=0.05, random_state=0)
     model = unbend.SpectralClustering(n_clusters=2, method=method, assign_labels=assign_labels)
     model.fit(points[:500])

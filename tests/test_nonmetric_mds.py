@@ -131,7 +131,7 @@ def test_objects_do_not_fall_into_one_point():
     assert np.sqrt(np.mean(pdist(found.embedding_) ** 2)) == pytest.approx(1.0, rel=0.01)
 
 
-def test_two_clusters_that_fall_into_points_are_told_of():
+def test_warns_when_two_clusters_collapse_into_points():
     inside = np.random.default_rng(4).uniform(0.1, 0.2, (20, 20))
     given = np.triu(inside, 1) + np.triu(inside, 1).T
     given[:10, 10:] = given[10:, :10] = 1.0 + 1e-3 * inside[:10, 10:]

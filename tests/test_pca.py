@@ -50,7 +50,7 @@ def check_exact(model, points, d):
     assert model.noise_variance_ == pytest.approx(left, abs=1e-13 * total)
 
 
-@each("d", [2, 50, 99])
+@each("d", [2, 50, 99], keep=1)
 @each("spectrum", SPECTRA)
 @each("shape", SHAPES)
 def test_the_default_is_exact_for_every_shape_and_spectrum(shape, spectrum, d):

@@ -28,7 +28,7 @@ from unbend.datasets import (
         ({"random_state": -1}, ValueError, "random_state=-1 is not allowed"),
     ],
 )
-def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
+def test_bad_common_arguments_raise_a_clear_error(name, options, error, words):
     with pytest.raises(error, match=words):
         PICTURES[name](**options)
 
@@ -62,7 +62,7 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
         (shifted_pictures, {"reach": 0.5}, ValueError, "reach=.* must be a number"),
     ],
 )
-def test_bad_arguments_of_one_set_are_refused_with_a_sentence(make, options, error, words):
+def test_bad_arguments_of_one_set_raise_a_clear_error(make, options, error, words):
     with pytest.raises(error, match=words):
         make(**options)
 

@@ -100,7 +100,7 @@ def assert_says_whether_it_keeps_both_coordinates(method, n, noise, seed):
 
 @pytest.mark.parametrize("method", ["LTSA", "HessianLLE"])
 @sampled("seed", range(3))
-def test_noise_that_hides_a_coordinate_is_told_of(method, seed):
+def test_warns_when_noise_hides_a_coordinate(method, seed):
     clean, _, noisy = (
         assert_says_whether_it_keeps_both_coordinates(method, 10_000, noise, seed)
         for noise in (0.0, 0.1, 0.3)
@@ -112,7 +112,7 @@ def test_noise_that_hides_a_coordinate_is_told_of(method, seed):
 @pytest.mark.slow
 @each("method", ["LLE", "LTSA", "HessianLLE"])
 @each("noise", [0.0, 0.01, 0.05, 0.1])
-def test_noise_on_a_hundred_thousand_points_is_told_of(method, noise):
+def test_warns_when_noise_hides_a_coordinate_of_a_hundred_thousand_points(method, noise):
     assert_says_whether_it_keeps_both_coordinates(method, 100_000, noise, 0)
 
 

@@ -183,5 +183,5 @@ def test_repairs_are_lapacks_where_lanczos_finds_the_lowest_eigenvalue(repair, m
     np.testing.assert_allclose(found.squares.constant, exact.squares.constant, rtol=1e-12)
     np.testing.assert_allclose(found.spectrum_shift, exact.spectrum_shift, rtol=1e-12)
     # The lowest eigenvalue of the repaired kernel is zero.
-    values = np.linalg.eigvalsh(found.formed())
+    values = np.linalg.eigvalsh(found.form())
     assert abs(values[0]) <= 1e-11 * values[-1]

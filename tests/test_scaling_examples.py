@@ -47,6 +47,6 @@ def test_the_colours_lie_in_a_circle_in_the_order_of_their_waves(ties):
 
 
 @pytest.mark.parametrize("name", ["cities", "colours"])
-def test_an_example_tells_what_it_found(name, capsys):
+def test_an_example_prints_its_result(name, capsys):
     example(name).main()
     assert "stress-1" in capsys.readouterr().out

@@ -46,11 +46,16 @@ def test_the_curve_of_isomap_is_that_of_its_geodesics():
 @pytest.mark.parametrize(
     ("X", "embedding", "options", "sentence"),
     [
-        (np.ones((5, 2)), np.ones((4, 2)), {}, "with the 4 rows of the embedding"),
-        (np.ones((2, 2)), np.ones((2, 2)), {}, "at least 3 rows"),
-        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "precomputed"}, "5 x 5 distances"),
-        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "cosine"}, "'euclidean' or 'precomputed'"),
-        (np.full((5, 5), np.inf), np.ones((5, 2)), {"metric": "precomputed"}, "X contains NaN"),
+        (np.ones((5, 2)), np.ones((4, 2)), {}, "X has 5 rows and embedding has 4"),
+        (np.ones((2, 2)), np.ones((2, 2)), {}, r"2 sample\(s\)"),
+        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "precomputed"}, "must be square"),
+        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "cosinus"}, "'cosinus' is not allowed"),
+        (
+            np.full((5, 5), np.inf),
+            np.ones((5, 2)),
+            {"metric": "precomputed"},
+            "X contains infinity",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(X, embedding, options, sentence):

@@ -28,7 +28,7 @@ def fitted(name, **options):
 
 
 @each("name", sorted(THREADED))
-def test_a_fit_and_its_new_rows_are_the_same_bits_for_any_n_jobs(name):
+def test_fit_and_transform_give_the_same_bits_for_any_n_jobs(name):
     new = swiss_roll(300, random_state=1).points
     one, two = (fitted(name, n_jobs=jobs) for jobs in (1, 2))
     assert one.embedding_.tobytes() == two.embedding_.tobytes()

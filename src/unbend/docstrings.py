@@ -39,6 +39,7 @@ def complete_docstring(
         entries = [
             described.get(name) or f"{name} : {shared[name]}"
             for name in inspect.signature(function).parameters
+            if name in described or name in shared
         ]
         complete = {"Parameters": "\n".join(dict.fromkeys(entries))}
         if returns:

@@ -257,7 +257,7 @@ class Placement:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new samples."""
-        shared = self._shared()
+        shared = self._shared_extension()
         indices, distances = (shared.rule if shared else Rule(1)).neighbors(self.space, new)
         nearest = indices[:, 0]
         placed = self.embedding[nearest].astype(np.float64)
@@ -272,7 +272,7 @@ class Placement:
                 placed[mine] = piece.factor * found + piece.offset
         return placed
 
-    def _shared(self) -> NeighborExtension | None:
+    def _shared_extension(self) -> NeighborExtension | None:
         """Return the extension of the only piece, if it asks the same space for neighbours."""
         extension = self.pieces[0].extension
         if len(self.pieces) == 1 and isinstance(extension, NeighborExtension):

@@ -92,11 +92,11 @@ def _bases(coordinates: FloatArray, d: int, quadratic: bool, threads: int) -> Fl
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
     width = d * (d + 1) // 2 if quadratic else 1 + d
     bases = np.empty((*points.shape[:2], width))
-    kernels.local_bases(points, d, quadratic, threads, _unwatched, bases)
+    kernels.local_bases(points, d, quadratic, threads, _no_progress, bases)
     return bases
 
 
-def _unwatched(done: int, total: int) -> None:
+def _no_progress(done: int, total: int) -> None:
     """Do nothing: the caller reports progress over all neighbourhoods."""
 
 
@@ -127,5 +127,5 @@ def align(
     kernels.align_rows(offset, member, threads, row)
     column, value = np.empty(row[-1], dtype=np.int32), np.empty(row[-1])
     basis = np.ascontiguousarray(bases)
-    kernels.align(offset, member, basis, complement, threads, _unwatched, row, column, value)
+    kernels.align(offset, member, basis, complement, threads, _no_progress, row, column, value)
     return csr_array((value, column, row), shape=(n, n))

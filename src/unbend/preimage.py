@@ -57,7 +57,7 @@ class LazyRidge:
     alpha: float
 
     @cached_property
-    def _fitted(self) -> Ridge:
+    def _ridge(self) -> Ridge:
         return Ridge.fit(self.embedding, self.points, self.alpha)
 
     def __getstate__(self) -> dict[str, object]:
@@ -66,7 +66,7 @@ class LazyRidge:
 
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Reconstruct rows."""
-        return self._fitted(coordinates)
+        return self._ridge(coordinates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class FixedPoint:
         expansion = row_products(coordinates, self.weights.T) + 1.0 / len(self.points)
         moving = np.arange(len(rows))
         for _ in range(self.steps):
-            moved = self._moved(rows[moving], expansion[moving])
+            moved = self._move(rows[moving], expansion[moving])
             # Each row stops on its own: its pre-image does not depend on the others.
             far = ~np.isclose(moved, rows[moving], rtol=1e-10, atol=0.0).all(axis=1)
             moving = moving[far]
@@ -98,7 +98,7 @@ class FixedPoint:
             rows[moving] = moved[far]
         return rows
 
-    def _moved(self, rows: FloatArray, expansion: FloatArray) -> FloatArray:
+    def _move(self, rows: FloatArray, expansion: FloatArray) -> FloatArray:
         kernel = expansion * np.exp(-self.gamma * cdist(rows, self.points, "sqeuclidean"))
         total = kernel.sum(axis=1, keepdims=True)
         usable = total > 1e-12 * np.abs(kernel).sum(axis=1, keepdims=True)

@@ -71,7 +71,7 @@ class Report:
         """Return the title, a line for each stage, and the warnings."""
         lines = [self.title]
         for stage in self.stages:
-            facts = ", ".join(f"{name} {_shown(fact)}" for name, fact in stage.facts.items())
+            facts = ", ".join(f"{name} {_format_fact(fact)}" for name, fact in stage.facts.items())
             size = f" {stage.bytes / 1e6:8.1f} MB" if stage.bytes else " " * 12
             lines.append(f"  {stage.name:<12}{stage.seconds:8.3f} s{size}  {facts}")
         lines += [f"  warning: {warning}" for warning in self.warnings]
@@ -101,7 +101,7 @@ _WARNED = "border-left:3px solid #c77700;padding-left:1.5em;margin:.5em 0;color:
 
 
 def _html_row(stage: Stage) -> str:
-    facts = ", ".join(f"{name} {_shown(fact)}" for name, fact in stage.facts.items())
+    facts = ", ".join(f"{name} {_format_fact(fact)}" for name, fact in stage.facts.items())
     size = f"{stage.bytes / 1e6:.1f} MB" if stage.bytes else ""
     cells = (stage.name, f"{stage.seconds:.3f}", size, facts)
     return "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in cells) + "</tr>"
@@ -115,7 +115,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _shown(fact: Fact) -> str:
+def _format_fact(fact: Fact) -> str:
     if isinstance(fact, list):
         return "[" + " ".join(f"{number:.3g}" for number in fact) + "]"
     return f"{fact:.4g}" if isinstance(fact, float) else str(fact)

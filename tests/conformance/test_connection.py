@@ -118,7 +118,9 @@ def test_the_policy_error_raises_and_says_how_many(method: type, scene: str) -> 
 @POLICY
 @SCENE
 @EVERY_NEIGHBORHOOD
-def test_after_every_policy_rows_can_be_placed(method: type, scene: str, policy: str) -> None:
+def test_after_every_policy_new_samples_can_be_transformed(
+    method: type, scene: str, policy: str
+) -> None:
     points = SCENES[scene][0]
     fitted, _ = fit_scene(method, scene, policy)
     assert_same(fitted.embedding_, fitted.transform(points), 1e-8)
@@ -131,9 +133,7 @@ def test_after_every_policy_rows_can_be_placed(method: type, scene: str, policy:
 
 @SCENE
 @EVERY_NEIGHBORHOOD
-def test_components_side_by_side_do_not_overlap_and_are_as_if_fitted_alone(
-    method: type, scene: str
-) -> None:
+def test_components_do_not_overlap_and_are_as_if_fitted_alone(method: type, scene: str) -> None:
     points, _, d = SCENES[scene]
     options = {"n_components": d, "n_neighbors": 8}
     fitted, _ = fit_scene(method, scene, "components")
@@ -170,7 +170,7 @@ def test_the_largest_is_fitted_as_if_alone_and_the_others_are_placed(
 @POLICY
 @SCENE
 @EVERY_NEIGHBORHOOD
-def test_given_distances_fall_apart_and_are_joined_as_points_are(
+def test_disconnected_precomputed_distances_are_connected_as_points_are(
     method: type, scene: str, policy: str
 ) -> None:
     points, _, d = SCENES[scene]
@@ -204,7 +204,7 @@ def test_blobs_and_an_isolated_point_are_embedded_or_refused(method: type, polic
 
 @each("policy", ["bridge", "enlarge", "largest", "components", "error"])
 @EVERY_NEIGHBORHOOD
-def test_a_given_graph_that_falls_apart_is_embedded_in_parts_or_refused(
+def test_a_disconnected_precomputed_graph_is_embedded_by_components_or_refused(
     method: type, policy: str
 ) -> None:
     points, labels = blobs(60, 50)
@@ -225,7 +225,9 @@ def test_a_given_graph_that_falls_apart_is_embedded_in_parts_or_refused(
 
 @POLICY
 @EVERY_NEIGHBORHOOD
-def test_parts_smaller_than_the_method_needs_are_embedded_too(method: type, policy: str) -> None:
+def test_components_smaller_than_the_method_needs_are_embedded_too(
+    method: type, policy: str
+) -> None:
     # Pairs, a triangle and a single row, all far from each other.
     starts = 1000.0 * np.repeat(np.arange(6), [2, 2, 2, 2, 3, 1])[:, None]
     points = starts + np.random.default_rng(0).normal(size=(12, 3))
@@ -237,7 +239,7 @@ def test_parts_smaller_than_the_method_needs_are_embedded_too(method: type, poli
 
 
 @EVERY_NEIGHBORHOOD
-def test_rows_that_are_all_alone_lie_apart_even_in_float32(method: type) -> None:
+def test_isolated_rows_lie_apart_even_in_float32(method: type) -> None:
     points = np.arange(24.0, dtype=np.float32).reshape(8, 3)
     options = {"n_neighbors": None, "radius": 0.5, "connect": "components"}
     fitted = answered(lambda: method(**options).fit(points))

@@ -137,7 +137,7 @@ MATRICES = {
 
 @each("what", MATRICES)
 @METRIC
-def test_what_is_no_distance_matrix_is_refused_in_one_sentence(method: type, what: str) -> None:
+def test_an_invalid_distance_matrix_raises_a_clear_error(method: type, what: str) -> None:
     matrix, words = MATRICES[what]
     refused(lambda: method(metric="precomputed").fit(matrix), *words)
 

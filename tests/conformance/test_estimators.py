@@ -75,7 +75,7 @@ def test_a_frame_keeps_its_index_and_gets_the_names(method: type) -> None:
 
 
 @EVERY
-def test_renamed_columns_of_a_frame_are_refused_in_one_sentence(method: type) -> None:
+def test_renamed_columns_of_a_frame_raise_a_clear_error(method: type) -> None:
     frame = pd.DataFrame(curve(), columns=list("xyz"))
     fitted = method().fit(frame)
     refused(lambda: fitted.transform(frame[["z", "y", "x"]]), "feature names")
@@ -94,7 +94,7 @@ def test_a_clone_has_the_parameters_and_gives_the_same_bits(method: type) -> Non
 
 
 @EVERY
-def test_a_pickled_estimator_places_new_rows_bit_by_bit_the_same(method: type) -> None:
+def test_a_pickled_estimator_transforms_new_samples_to_the_same_bits(method: type) -> None:
     fitted = fit_curve(method)
     new = curve(50, seed=9)
     before = fitted.transform(new)
@@ -131,7 +131,7 @@ def test_neither_fit_nor_transform_writes_into_its_input(method: type) -> None:
 
 
 @EVERY
-def test_writing_into_the_data_after_the_fit_does_not_move_new_rows(method: type) -> None:
+def test_writing_into_the_data_after_the_fit_does_not_change_transform(method: type) -> None:
     points = curve()
     fitted = method().fit(points)
     before = fitted.transform(curve(seed=4))
@@ -140,7 +140,7 @@ def test_writing_into_the_data_after_the_fit_does_not_move_new_rows(method: type
 
 
 @EVERY
-def test_writing_into_the_coordinates_does_not_move_new_rows(method: type) -> None:
+def test_writing_into_the_coordinates_does_not_change_transform(method: type) -> None:
     fitted = method().fit(curve())
     before = fitted.transform(curve())
     fitted.embedding_[:] = 0.0

@@ -37,7 +37,7 @@ def graph_of(points: np.ndarray, k: int, lengths: bool = True) -> csr_array:
 
 @each("form", [csr_array, csc_array, coo_array, lil_array, csr_matrix])
 @EVERY_NEIGHBORHOOD
-def test_a_graph_given_beside_points_is_as_good_as_the_one_found(method: type, form: Any) -> None:
+def test_a_graph_passed_with_points_gives_the_same_fit(method: type, form: Any) -> None:
     expected = fit_curve(method, n_neighbors=9)
     given = method().fit(curve(), graph=form(graph_of(curve(), 9, lengths=False)))
     assert_same(expected.embedding_, given.embedding_)
@@ -45,7 +45,7 @@ def test_a_graph_given_beside_points_is_as_good_as_the_one_found(method: type, f
 
 
 @EVERY_NEIGHBORHOOD
-def test_a_graph_given_beside_distances_is_as_good_as_the_one_found(method: type) -> None:
+def test_a_graph_passed_with_distances_gives_the_same_fit(method: type) -> None:
     graph = graph_of(curve(), 9, lengths=False)
     expected = method(n_neighbors=9, metric="precomputed").fit(pairwise(curve()))
     given = method(metric="precomputed").fit(pairwise(curve()), graph=graph)
@@ -54,7 +54,7 @@ def test_a_graph_given_beside_distances_is_as_good_as_the_one_found(method: type
 
 @each("form", [csr_array, csc_array, coo_array, csr_matrix])
 @EVERY_NEIGHBORHOOD
-def test_a_sparse_matrix_of_distances_is_as_good_as_points_or_says_what_it_lacks(
+def test_sparse_distances_give_the_fit_to_points_or_name_what_is_missing(
     method: type, form: Any
 ) -> None:
     fitted = answered(lambda: method(metric="precomputed").fit(form(graph_of(curve(), 9))))
@@ -75,7 +75,7 @@ def test_stored_loops_and_repeated_entries_of_a_graph_change_nothing(method: typ
 
 @each("order", ["adjacent", "shuffled"])
 @EVERY
-def test_rows_repeated_six_times_get_equal_coordinates(method: type, order: str) -> None:
+def test_duplicate_rows_get_equal_coordinates(method: type, order: str) -> None:
     source = np.repeat(np.arange(150), 6)
     if order == "shuffled":
         source = np.random.default_rng(0).permutation(source)
@@ -88,7 +88,7 @@ def test_rows_repeated_six_times_get_equal_coordinates(method: type, order: str)
 
 @each("order", ["adjacent", "shuffled"])
 @over(with_parameter("metric"))
-def test_distances_of_repeated_rows_give_equal_coordinates(method: type, order: str) -> None:
+def test_distances_of_duplicate_rows_give_equal_coordinates(method: type, order: str) -> None:
     source = np.repeat(np.arange(60), 6)
     if order == "shuffled":
         source = np.random.default_rng(0).permutation(source)
@@ -100,7 +100,7 @@ def test_distances_of_repeated_rows_give_equal_coordinates(method: type, order: 
 
 
 @EVERY_NEIGHBORHOOD
-def test_repeated_rows_of_a_given_graph_get_coordinates_close_to_each_other(method: type) -> None:
+def test_duplicate_rows_of_a_graph_get_coordinates_close_to_each_other(method: type) -> None:
     points = np.repeat(curve(100), 2, axis=0)
     fitted = answered(lambda: method().fit(points, graph=graph_of(points, 16, lengths=False)))
     told = fitted is not None and any("determined" in text for text in fitted.report_.warnings)
@@ -142,7 +142,7 @@ def test_classes_may_have_any_names_but_must_be_one_for_each_row(method: type) -
     for names in (classes.astype(str), list(classes * 10), classes.astype(float), classes + 5):
         assert_same(expected, method().fit(curve(), names).embedding_)
     for wrong in (classes[:-1], classes[:, None], np.eye(3)[classes], 3, {"a": 1}):
-        refused(lambda y=wrong: method().fit(curve(), y), "one class for each of 200 rows")
+        refused(lambda y=wrong: method().fit(curve(), y), "one value for each of 200 rows")
     unknown = method().fit(curve(), np.full(200, -1)).embedding_
     assert_same(unknown, method().fit(curve()).embedding_)
 
@@ -157,7 +157,7 @@ def test_one_coordinate_orders_the_points_of_an_arc_or_says_that_it_does_not(met
 
 
 @EVERY_NEIGHBORHOOD
-def test_new_rows_at_the_rim_of_a_star_stay_near_it(method: type) -> None:
+def test_new_samples_at_the_rim_of_a_star_stay_near_it(method: type) -> None:
     # The Laplacian of a star has the eigenvalue one, where its extension divides by zero.
     rim = np.arange(1, 30)
     star = coo_array((np.ones(29), (np.zeros(29, dtype=int), rim)), shape=(30, 30))

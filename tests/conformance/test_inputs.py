@@ -56,7 +56,7 @@ BAD = {
 
 @each("what", BAD)
 @EVERY
-def test_what_is_no_table_of_finite_numbers_is_refused_in_one_sentence(
+def test_input_that_is_no_table_of_finite_numbers_raises_a_clear_error(
     method: type, what: str
 ) -> None:
     data, words = BAD[what]
@@ -77,7 +77,7 @@ NEW = {
 
 @each("what", NEW)
 @EVERY
-def test_bad_new_rows_are_refused_in_one_sentence(method: type, what: str) -> None:
+def test_bad_new_samples_raise_a_clear_error(method: type, what: str) -> None:
     fitted = fit_curve(method)
     data, words = NEW[what]
     if what == "sparse rows" and fitted.__sklearn_tags__().input_tags.sparse:
@@ -88,13 +88,15 @@ def test_bad_new_rows_are_refused_in_one_sentence(method: type, what: str) -> No
 
 @each("coordinates", [np.ones((4, 5)), np.full((4, 2), np.nan), np.ones(2), [["a", "b"]]])
 @EVERY
-def test_bad_coordinates_have_no_preimage_but_a_sentence(method: type, coordinates: Any) -> None:
+def test_bad_coordinates_in_inverse_transform_raise_a_clear_error(
+    method: type, coordinates: Any
+) -> None:
     fitted = fit_curve(method)
     refused(lambda: fitted.inverse_transform(coordinates))
 
 
 @EVERY
-def test_sparse_rows_are_taken_or_refused_in_one_sentence(method: type) -> None:
+def test_sparse_rows_are_accepted_or_raise_a_clear_error(method: type) -> None:
     rows = np.where(np.random.default_rng(0).random((60, 8)) < 0.3, 1.0, 0.0)
     rows += np.diag(np.arange(1.0, 9.0)).repeat(8, axis=0)[:60]
     if method().__sklearn_tags__().input_tags.sparse:
@@ -140,7 +142,7 @@ def test_few_rows_are_embedded_or_refused(method: type, n: int, d: int) -> None:
 
 @each("d", [1, 2])
 @EVERY
-def test_rows_that_are_all_equal_are_embedded_or_refused(method: type, d: int) -> None:
+def test_identical_rows_are_embedded_or_refused(method: type, d: int) -> None:
     fitted = answered(lambda: method(n_components=d).fit(np.full((30, 3), 7.0)))
     if fitted is not None:
         assert np.ptp(fitted.embedding_, axis=0).max() < 1e-6
@@ -150,7 +152,7 @@ def test_rows_that_are_all_equal_are_embedded_or_refused(method: type, d: int) -
     "solver", ["auto", "full", "covariance_eigh", "arpack", "randomized", "dual", "em", "sensible"]
 )
 @over(with_parameter("svd_solver"))
-def test_rows_that_are_all_equal_trouble_no_solver(method: type, solver: str) -> None:
+def test_every_solver_handles_identical_rows(method: type, solver: str) -> None:
     fitted = answered(lambda: method(svd_solver=solver).fit(np.full((30, 4), 7.0)))
     if fitted is not None:
         assert np.abs(fitted.embedding_).max() < 1e-6
@@ -178,7 +180,7 @@ GRID = np.indices((6, 6)).reshape(2, -1).T
 
 @each("data", [np.eye(12), np.arange(30.0)[:, None], GRID])
 @EVERY
-def test_ties_everywhere_are_no_trouble(method: type, data: np.ndarray) -> None:
+def test_handles_tied_distances(method: type, data: np.ndarray) -> None:
     d = min(2, data.shape[1])
     fitted = answered(lambda: method(n_components=d).fit(data))
     assert fitted is not None
@@ -191,7 +193,7 @@ def test_ties_everywhere_are_no_trouble(method: type, data: np.ndarray) -> None:
     [(200, 1e200), (200, 1e-200), (200, 1e149), (200, 1e-149), (700, 1e100), (700, 1e-100)],
 )
 @EVERY
-def test_a_huge_or_tiny_scale_gives_the_right_answer_or_a_sentence(
+def test_a_huge_or_tiny_scale_gives_the_right_answer_or_a_clear_error(
     method: type, n: int, factor: float
 ) -> None:
     fitted = answered(lambda: method().fit(factor * curve(n)))

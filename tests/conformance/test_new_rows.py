@@ -59,7 +59,7 @@ def determination(truth: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 @each("n", [200, 700])
 @EVERY
-def test_fitted_rows_are_placed_where_they_were_fitted(method: type, n: int) -> None:
+def test_transform_of_fitted_rows_gives_their_coordinates(method: type, n: int) -> None:
     fitted = fit_curve(method, n)
     assert_same(fitted.embedding_, fitted.transform(curve(n)), 1e-8)
 
@@ -67,7 +67,7 @@ def test_fitted_rows_are_placed_where_they_were_fitted(method: type, n: int) -> 
 @EVERY
 @INHERITED
 @each("of, name, word", CHOICES)
-def test_every_word_of_every_choice_places_fitted_rows_where_they_were_fitted(
+def test_every_choice_transforms_fitted_rows_to_their_coordinates(
     method: type, inherited: bool, of: type, name: str, word: Any
 ) -> None:
     if of is not method or inherited == first_declares(method, name):
@@ -80,7 +80,7 @@ def test_every_word_of_every_choice_places_fitted_rows_where_they_were_fitted(
 
 
 @EXACT
-def test_rows_a_hair_away_from_fitted_rows_are_placed_a_hair_away(method: type) -> None:
+def test_rows_next_to_fitted_rows_get_nearly_their_coordinates(method: type) -> None:
     points = curve()
     fitted = fit_curve(method)
     hair = np.random.default_rng(0).normal(scale=1e-9, size=points.shape)
@@ -88,7 +88,7 @@ def test_rows_a_hair_away_from_fitted_rows_are_placed_a_hair_away(method: type) 
 
 
 @INEXACT
-def test_rows_a_hair_away_from_fitted_rows_are_placed_near_them(method: type) -> None:
+def test_rows_next_to_fitted_rows_are_embedded_near_them(method: type) -> None:
     points = curve(700)
     fitted = fit_curve(method, 700)
     hair = np.random.default_rng(0).normal(scale=1e-9, size=points.shape)
@@ -96,7 +96,7 @@ def test_rows_a_hair_away_from_fitted_rows_are_placed_near_them(method: type) ->
 
 
 @EVERY
-def test_rows_are_placed_in_bulk_as_they_are_one_at_a_time(method: type) -> None:
+def test_transform_gives_the_same_bits_for_a_batch_and_row_by_row(method: type) -> None:
     fitted = fit_curve(method)
     new = curve(40, seed=1) + np.random.default_rng(1).normal(scale=0.05, size=(40, 3))
     assert_each_alone(fitted.transform, new)
@@ -106,7 +106,9 @@ def test_rows_are_placed_in_bulk_as_they_are_one_at_a_time(method: type) -> None
 # Sizes at which BLAS has odd ends, in vectors, in blocks for the cache, or in both.
 @each("solver", ["auto", unbend.Nystrom(301)])
 @each("kernel", KERNELS)
-def test_every_kernel_places_rows_of_any_number_alone_as_in_bulk(kernel: str, solver: Any) -> None:
+def test_every_kernel_transforms_a_batch_of_any_size_as_row_by_row(
+    kernel: str, solver: Any
+) -> None:
     points = np.random.default_rng(0).normal(size=(577, 33)) + 1.0
     fitted = unbend.KernelPCA(n_components=3, kernel=kernel, eigen_solver=solver).fit(points)
     assert_each_alone(fitted.transform, points[::40] + 0.1)
@@ -122,7 +124,7 @@ def test_every_kernel_places_rows_of_any_number_alone_as_in_bulk(kernel: str, so
         unbend.LandmarkMDS(metric="weighted", metric_params={"M": np.diag(np.arange(1.0, 513))}),
     ],
 )
-def test_products_of_any_size_place_rows_alone_as_in_bulk(model: Any) -> None:
+def test_products_of_any_size_transform_a_batch_as_row_by_row(model: Any) -> None:
     points = np.random.default_rng(0).normal(size=(577, 512))
     fitted = model.fit(points)
     assert_each_alone(fitted.transform, points[::40] + 0.1)
@@ -131,7 +133,7 @@ def test_products_of_any_size_place_rows_alone_as_in_bulk(model: Any) -> None:
 
 @each("tiny", [0.0, 1e-100, 1e-200, 5e-324])
 @EVERY
-def test_a_row_at_the_origin_is_placed_alone_as_it_is_in_bulk(method: type, tiny: float) -> None:
+def test_a_row_at_the_origin_is_transformed_alone_as_in_a_batch(method: type, tiny: float) -> None:
     fitted = fit_curve(method)
     row = np.full((1, 3), tiny)
     bulk = fitted.transform(np.vstack([curve(5, seed=1), row]))[-1:]
@@ -141,7 +143,7 @@ def test_a_row_at_the_origin_is_placed_alone_as_it_is_in_bulk(method: type, tiny
 @sampled("seed", range(2))
 @pytest.mark.parametrize("surface", ["swiss_roll", "s_curve"])
 @EVERY_NEIGHBORHOOD
-def test_held_out_rows_are_placed_as_well_as_the_fitted_ones(
+def test_held_out_rows_are_embedded_as_well_as_the_fitted_ones(
     method: type, surface: str, seed: int
 ) -> None:
     whole = SURFACES[surface](1500, random_state=seed)
@@ -178,7 +180,7 @@ def test_a_row_far_away_gets_finite_coordinates(method: type, away: float) -> No
 
 
 @EVERY_NEIGHBORHOOD
-def test_new_rows_beside_a_straight_line_stay_beside_it(method: type) -> None:
+def test_new_samples_beside_a_straight_line_stay_beside_it(method: type) -> None:
     # A line has one dimension and two are asked for: the second must not blow up.
     line = np.outer(np.linspace(0.0, 1.0, 200), [1.0, 2.0, 3.0])
     fitted, _ = quietly(lambda: method(n_components=2).fit(line))
@@ -187,7 +189,7 @@ def test_new_rows_beside_a_straight_line_stay_beside_it(method: type) -> None:
 
 
 @METRIC
-def test_given_distances_place_new_rows_as_points_do(method: type) -> None:
+def test_precomputed_distances_embed_new_samples_as_points_do(method: type) -> None:
     points, new = curve(), curve(30, seed=1)
     by_points = fit_curve(method)
     by_distances = method(metric="precomputed").fit(pairwise(points))
@@ -199,7 +201,9 @@ def test_given_distances_place_new_rows_as_points_do(method: type) -> None:
 
 
 @METRIC
-def test_given_distances_with_repeated_rows_place_new_rows_as_points_do(method: type) -> None:
+def test_precomputed_distances_with_duplicate_rows_embed_new_samples_as_points_do(
+    method: type,
+) -> None:
     points, new = np.repeat(curve(100), 2, axis=0), curve(30, seed=1)
     placed = method(metric="precomputed").fit(pairwise(points)).transform(distances(new, points))
     assert_same(method().fit(points).transform(new), placed, 1e-6)
@@ -221,7 +225,9 @@ def sparse_graph(points: np.ndarray, k: int) -> csr_array:
 
 
 @EVERY_NEIGHBORHOOD
-def test_a_given_graph_places_new_rows_as_points_do_or_says_what_it_lacks(method: type) -> None:
+def test_a_precomputed_graph_embeds_new_samples_as_points_do_or_names_what_is_missing(
+    method: type,
+) -> None:
     points, new = curve(), curve(30, seed=1)
     try:
         fitted = method(metric="precomputed").fit(sparse_graph(points, 10))
@@ -233,7 +239,7 @@ def test_a_given_graph_places_new_rows_as_points_do_or_says_what_it_lacks(method
 
 
 @EVERY_NEIGHBORHOOD
-def test_a_new_row_without_any_distance_is_refused(method: type) -> None:
+def test_a_new_sample_without_any_distance_is_refused(method: type) -> None:
     try:
         fitted = method(metric="precomputed").fit(sparse_graph(curve(), 10))
     except ValueError:
@@ -253,7 +259,7 @@ def test_the_preimage_of_a_linear_method_is_the_exact_projection(method: type) -
 
 
 @EVERY_NEIGHBORHOOD
-def test_fitted_coordinates_go_back_to_the_fitted_rows(method: type) -> None:
+def test_inverse_transform_of_fitted_coordinates_gives_the_fitted_rows(method: type) -> None:
     fitted = fit_curve(method)
     assert_same(curve(), fitted.inverse_transform(fitted.embedding_), 1e-8)
 
@@ -277,6 +283,6 @@ def test_preimages_beside_fitted_coordinates_are_within_the_derived_bound(method
 
 
 @METRIC
-def test_distances_have_no_rows_to_go_back_to(method: type) -> None:
+def test_precomputed_distances_have_no_inverse_transform(method: type) -> None:
     fitted = method(metric="precomputed").fit(pairwise(curve()))
     refused(lambda: fitted.inverse_transform(fitted.embedding_), "fit it to points")

@@ -67,7 +67,7 @@ def test_a_warning_about_missing_dimensions_is_in_the_report_too(method: type) -
 
 
 @EVERY
-def test_the_callback_hears_of_every_stage_from_its_start_to_its_end(method: type) -> None:
+def test_the_callback_is_called_for_every_stage_from_its_start_to_its_end(method: type) -> None:
     heard: list[Progress] = []
     with unbend.monitoring(heard.append):
         fitted = method().fit(curve())
@@ -115,7 +115,7 @@ def test_an_error_in_the_callback_reaches_the_caller(method: type) -> None:
 
 
 @over(with_parameter("n_neighbors"))
-def test_a_long_transform_tells_the_callback_too(method: type) -> None:
+def test_a_long_transform_calls_the_callback_too(method: type) -> None:
     fitted = fit_curve(method)
     heard: list[Progress] = []
     with unbend.monitoring(heard.append):
@@ -125,7 +125,9 @@ def test_a_long_transform_tells_the_callback_too(method: type) -> None:
 
 @each("size", [0, 10_000, 100_000])
 @EVERY
-def test_memory_that_is_not_there_is_refused_with_what_would_fit(method: type, size: int) -> None:
+def test_too_little_memory_raises_an_error_that_names_what_would_fit(
+    method: type, size: int
+) -> None:
     with unbend.memory_limit(size):
         try:
             method().fit(curve())

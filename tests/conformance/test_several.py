@@ -104,7 +104,7 @@ def test_fitted_objects_are_placed_where_they_are_and_near_ones_near(method: typ
 
 
 @EVERY
-def test_copies_give_the_same_bits(method: type, tmp_path: Path) -> None:
+def test_clones_pickles_and_saved_models_give_the_same_bits(method: type, tmp_path: Path) -> None:
     mds = method().fit(matrices())
     assert np.array_equal(clone(mds).fit(matrices()).embedding_, mds.embedding_)
     mds.save(tmp_path / "several.unbend")
@@ -136,7 +136,7 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(method: type) -> None:
 
 
 @EVERY
-def test_the_report_tells_every_stage_and_that_iteration_ended_early(method: type) -> None:
+def test_the_report_records_every_stage_and_missing_convergence(method: type) -> None:
     mds, warned = quietly(lambda: method(max_iter=1).fit(matrices()))
     assert any("max_iter=1" in text for text in warned)
     assert [text for text in mds.report_.warnings if "max_iter=1" in str(text)]
@@ -153,6 +153,6 @@ def test_values_that_are_not_allowed_are_refused_by_name(method: type) -> None:
 
 
 @EVERY
-def test_memory_that_is_not_there_is_refused(method: type) -> None:
+def test_too_little_memory_is_refused(method: type) -> None:
     with unbend.memory_limit(1000):
         refused(lambda: method().fit(matrices()), "are available", error=MemoryError)

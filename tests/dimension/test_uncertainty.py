@@ -61,7 +61,7 @@ def test_the_uncertainty_is_the_spread_over_samples(name, surface):
 
 @pytest.mark.parametrize("surface", ["plane", "roll"])
 @pytest.mark.parametrize("name", ["pca", "local_pca", "multiscale_svd", "u_statistic"])
-def test_whole_numbers_that_do_not_vary_claim_little(name, surface):
+def test_integer_estimates_that_do_not_vary_get_a_wide_interval(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)
     # One of so many samples might have differed.
     assert claim < FACTOR * max(spread, SAMPLES**-0.5)
@@ -89,7 +89,7 @@ WAVERING = {
 
 
 @pytest.mark.parametrize("case", WAVERING)
-def test_whole_numbers_that_waver_say_so(case):
+def test_integer_estimates_that_vary_report_it(case):
     name, drawn, options = WAVERING[case]
     claim, spread = claimed_and_true(name, drawn, 0, **options)
     assert spread > 0.2
@@ -97,7 +97,7 @@ def test_whole_numbers_that_waver_say_so(case):
 
 
 @pytest.mark.parametrize("shift", [0, 1, 30])
-def test_the_spread_of_a_whole_number_is_that_of_its_law(shift):
+def test_the_spread_of_an_integer_estimate_is_that_of_its_distribution(shift):
     chances = np.random.default_rng(shift).dirichlet(np.ones(6))
     values = np.arange(6.0) + shift
     exceeds = np.append(np.ones(shift), 1 - np.cumsum(chances))

@@ -107,7 +107,7 @@ def test_what_fit_batches_refuses_leaves_the_model_as_it_was(method):
         ([ROWS[:1]], ValueError, "1 rows together|smaller of the two"),
         ([ROWS, ROWS[:, :3]], ValueError, "3 features"),
         ([ROWS, ROWS * np.nan], ValueError, "NaN"),
-        ([ROWS * 1e100], ValueError, "rescale X"),
+        ([ROWS * 1e100], ValueError, "Rescale X"),
     ]
     for batches, error, words in refused:
         with pytest.raises(error, match=words):

@@ -39,7 +39,7 @@ def test_two_entries_of_a_pair_are_not_added_up():
         unbend.localize(twice)
 
 
-def test_zeros_in_place_of_nan_are_told():
+def test_warns_when_missing_distances_are_zeros():
     points = places(40, 0)
     distances = np.linalg.norm(points[:, None] - points, axis=2)
     distances[distances > 0.4] = 0.0
@@ -82,7 +82,7 @@ def test_anchors_on_a_line_up_to_their_errors_do_not_say_which_side_is_which(acr
         assert not found.absolute.any()
 
 
-def test_anchors_in_another_unit_are_told():
+def test_warns_when_anchors_are_in_another_unit():
     points = places(60, 0)
     with pytest.warns(UserWarning, match="Check the anchors and the units"):
         unbend.localize(network(points, 14, 0.05), {i: 100.0 * points[i] for i in range(5)})
@@ -133,6 +133,6 @@ def test_errors_of_absolute_positions_are_as_expected():
         ({"anchors": "abc"}, "anchors must be an array of real numbers"),
     ],
 )
-def test_options_are_refused_in_one_sentence(options, message):
+def test_invalid_options_raise_a_clear_error(options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         unbend.localize(network(places(20, 0), 8, 0.0), **options)

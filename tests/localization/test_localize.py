@@ -32,7 +32,7 @@ def test_anchors_give_absolute_positions_and_a_mirror_image_too():
         assert found.anchor_error < 1e-6
 
 
-def test_two_anchors_do_not_fix_a_plane_and_that_is_said():
+def test_warns_when_two_anchors_do_not_fix_a_plane():
     graph = network(places(60, 0), 15, 0.0)
     with pytest.warns(UserWarning, match="fewer than 3 anchors"):
         found = unbend.localize(graph, anchors={0: [0.0, 0.0], 1: [1.0, 0.0]})
@@ -55,7 +55,7 @@ def test_scaling_the_distances_scales_positions_and_errors():
     assert ten.expected_error == pytest.approx(10.0 * one.expected_error, rel=1e-4)
 
 
-def test_components_are_placed_each_on_its_own_and_that_is_said():
+def test_components_are_localized_separately_with_a_warning():
     first, second = places(70, 0), places(50, 1)
     graph = csr_array(block_diag((network(second, 14, 0.0), network(first, 14, 0.0))))
     anchors = {i: second[i] for i in range(4)}
@@ -68,7 +68,7 @@ def test_components_are_placed_each_on_its_own_and_that_is_said():
     assert found.positions[50:, 0].min() > found.positions[:50, 0].max()
 
 
-def test_sensors_held_by_too_few_distances_are_told():
+def test_warns_when_sensors_have_too_few_distances():
     points = places(40, 0)
     graph = network(points, 12, 0.0).tolil()
     graph.resize((41, 41))
@@ -132,7 +132,7 @@ def test_sensors_at_distance_zero_share_a_place():
         (csr_array(np.array([[1.0, 2.0], [2.0, 0.0]])), "non-zero diagonal"),
     ],
 )
-def test_what_is_no_distances_is_refused_in_one_sentence(distances, message):
+def test_invalid_distances_raise_a_clear_error(distances, message):
     with pytest.raises((TypeError, ValueError), match=message):
         unbend.localize(distances)
 

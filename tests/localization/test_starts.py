@@ -65,7 +65,7 @@ def hinged(n=40):
     )
 
 
-def test_a_layout_that_fits_as_well_is_told_and_one_that_does_not_is_none():
+def test_warns_when_another_layout_fits_as_well_and_only_then():
     points, graph = hinged()
     edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
@@ -81,7 +81,7 @@ def test_a_layout_that_fits_as_well_is_told_and_one_that_does_not_is_none():
     assert equivalent_layouts(springs, [worse, straight]) == [1]
 
 
-def test_around_a_hole_noise_leaves_a_choice_that_is_told():
+def test_warns_when_noise_leaves_a_choice_around_a_hole():
     truth = places(300, 1, "hole")
     graph = network(truth, 16, 0.1, 1)
     with pytest.warns(UserWarning, match="Another layout of .* fits the distances as well"):

@@ -69,7 +69,7 @@ def test_all_columns_are_exact(name):
 
 @every_method
 @each("solver", [Fat("prat", 30), *COLUMNS])
-def test_a_fitted_model_places_new_rows_and_is_saved_and_cloned(name, solver, tmp_path):
+def test_a_fitted_model_transforms_new_samples_and_is_saved_and_cloned(name, solver, tmp_path):
     points = s_curve(300, random_state=0).points
     model = fitted(name, solver, points)
     again = model.transform(points)

@@ -50,7 +50,7 @@ def test_fitted_rows_taken_as_new_ones_stay_where_they_are():
 
 
 @sampled("seed", range(5))
-def test_groups_of_many_rows_are_told_apart_by_few_columns(seed):
+def test_groups_of_many_rows_are_separated_by_few_columns(seed):
     rng = np.random.default_rng(seed)
     centres = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
     labels = rng.integers(4, size=5000)

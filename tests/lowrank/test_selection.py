@@ -78,7 +78,7 @@ def test_all_columns_have_weight_one_and_no_error():
     assert found.error == 0
 
 
-def test_greedy_takes_the_longest_and_pivoted_avoids_copies():
+def test_greedy_takes_the_longest_and_pivoted_avoids_duplicates():
     rows = np.array([[3.0, 0.0], [3.0, 0.0], [0.0, 2.0], [0.1, 0.1]])
     gram = rows @ rows.T
     assert set(greedy_columns(gram, 2).tolist()) == {0, 1}
@@ -161,7 +161,7 @@ def test_hostile_input_is_refused():
         volume_columns(np.ones((3, 3)), 2, rng)
     with pytest.raises(ValueError, match="not positive semidefinite"):
         volume_columns(np.diag([1.0, -1.0]), 1, rng)
-    with pytest.raises(ValueError, match="k must lie between 1 and 3"):
+    with pytest.raises(ValueError, match=r"k=\d+ .* at (least 1|most 3)"):
         random_columns(3, 4, rng)
     for wrong in ([0, 0], [[0]], [0.5], [3], [-1], []):
         with pytest.raises(ValueError, match="indices"):

@@ -103,7 +103,7 @@ def test_single_precision_is_kept_and_spans_the_same():
 
 
 @pytest.mark.parametrize("given", [{}, {"rank": 0}, {"tol": 0.0}, {"tol": 2.0}])
-def test_what_makes_no_sense_is_refused_in_a_sentence(given):
+def test_invalid_arguments_raise_a_clear_error(given):
     with pytest.raises(ValueError, match=r"not allowed: (pass|it must)"):
         randomized_svd(np.eye(5), **given)
 

@@ -41,20 +41,20 @@ every_way = each("reduced", REDUCED)
 def test_entries_that_are_not_finite_are_refused(reduced, bad):
     matrix = SQUARE.copy()
     matrix[3, 4] = matrix[4, 3] = bad
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
         reduced(matrix)
 
 
 @every_way
 @each("shape", [(3,), (2, 2, 2), (0, 3), (3, 0)])
 def test_what_is_no_matrix_is_refused(reduced, shape):
-    with pytest.raises(ValueError, match="rows and columns"):
+    with pytest.raises(ValueError, match=r"rows and columns|0 (sample|feature)"):
         reduced(np.ones(shape))
 
 
 @every_way
 def test_complex_numbers_are_refused(reduced):
-    with pytest.raises(TypeError, match="real numbers"):
+    with pytest.raises(ValueError, match="Complex data not supported"):
         reduced(SQUARE * 1j)
 
 
@@ -91,7 +91,7 @@ def test_unknown_words_of_sketches_and_modes_are_refused():
     for transform in (fat, fat_rows):
         with pytest.raises(ValueError, match="mode='pratt'"):
             transform(SQUARE, 1, "pratt")
-        with pytest.raises(ValueError, match="d must lie"):
+        with pytest.raises(ValueError, match="d=0 is not allowed"):
             transform(SQUARE, 0)
 
 

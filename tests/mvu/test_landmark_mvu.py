@@ -89,7 +89,7 @@ def test_a_bare_graph_is_unfolded_in_the_span_of_its_smoothest_vectors():
     assert unbend.quality.procrustes(points.embedding_, mvu.embedding_) < 1e-9
 
 
-def test_new_rows_are_placed_by_the_same_weights():
+def test_new_samples_are_embedded_by_the_same_weights():
     roll = swiss_roll(2500, random_state=0)
     mvu = unbend.LandmarkMVU(n_landmarks=30).fit(roll.points[:2000])
     whole = np.concatenate((mvu.embedding_, mvu.transform(roll.points[2000:])))
@@ -136,7 +136,7 @@ def test_approximate_eigensolvers_find_the_coordinates_to_what_they_state(method
     assert found.eigenvalues_ == pytest.approx(exact.eigenvalues_, rel=1e-9)
 
 
-def test_a_span_that_cannot_keep_lengths_is_told():
+def test_warns_when_a_span_cannot_keep_lengths():
     points = swiss_roll(400, random_state=0).points
     with pytest.warns(UserWarning, match="4 landmarks keep the lengths so badly"):
         mvu = unbend.LandmarkMVU(n_landmarks=4).fit(points)

@@ -113,7 +113,7 @@ def test_a_page_asks_nothing_of_the_network_and_holds_the_points(tmp_path, width
     assert "&lt;n7&gt;" in text.replace("\\u0026", "&")
 
 
-def test_classes_are_traces_with_the_palette_and_hover_tells_the_label():
+def test_classes_are_traces_with_the_palette_and_hover_shows_the_label():
     labels = np.array(["a", "b"] * 10)
     figure = unbend.plot.interactive(RNG.normal(size=(20, 2)), labels)
     assert [trace.name for trace in figure.data] == ["a", "b"]

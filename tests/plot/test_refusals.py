@@ -45,7 +45,7 @@ PLANE = np.random.default_rng(0).normal(size=(20, 2))
         (unbend.Isomap, {}, TypeError, "Isomap is a class"),
     ],
 )
-def test_one_sentence_says_what_is_wrong(draw, embedding, options, error, sentence):
+def test_invalid_arguments_raise_a_clear_error(draw, embedding, options, error, sentence):
     with pytest.raises(error, match=sentence):
         getattr(unbend.plot, draw)(embedding, **options)
 

@@ -71,7 +71,7 @@ def test_the_colours_of_a_chart_have_its_corners_and_a_key():
         (pandas.Categorical(["x", "y", "z"] * 20), True),
     ],
 )
-def test_few_whole_numbers_truth_values_and_words_are_labels(color, labels):
+def test_few_integers_booleans_and_strings_are_labels(color, labels):
     assert bool(unbend.plot.scatter(PLANE, color).legends) == labels
 
 

@@ -91,22 +91,22 @@ def test_procrustes_errors_of_points_have_the_error_as_their_mean(kind):
 
 
 @each("measure", OF_SQUARES)
-@each(("unit", "words"), [(1e200, "larger units"), (1e-200, "smaller units")])
-def test_units_whose_squares_are_no_numbers_are_refused(measure, unit, words):
+@each("unit", [1e200, 1e-200])
+def test_units_whose_squares_are_no_numbers_are_refused(measure, unit):
     plane, image = squared(50)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match="leaves double precision"):
         measure(unit * plane, unit * image)
 
 
 @pytest.mark.parametrize("measure", [quality.trustworthiness, quality.coranking, *OF_SQUARES])
 def test_sparse_matrices_are_refused_with_advice(measure):
     plane, image = squared(50)
-    with pytest.raises(TypeError, match="is sparse: give a dense array"):
+    with pytest.raises(TypeError, match=r"Pass \w+.toarray"):
         measure(csr_array(plane), image)
 
 
 def test_colours_for_other_points_are_refused():
-    with pytest.raises(ValueError, match="one for each of the 4 points, not 3"):
+    with pytest.raises(ValueError, match="values has 3 rows and embedding has 4"):
         quality.color_mixing(np.eye(4), np.ones(3), n_neighbors=2)
-    with pytest.raises(ValueError, match="less than the number of points, 4"):
+    with pytest.raises(ValueError, match="at most 3 with 4 samples"):
         quality.color_mixing(np.eye(4), np.ones(4))

@@ -107,7 +107,7 @@ def test_lengths_of_a_roll_tell_methods_apart(seed):
 
 @pytest.mark.parametrize("measure", [local_isometry_error, noise_amplification])
 def test_too_few_neighbours_for_a_derivative_are_refused(measure):
-    with pytest.raises(ValueError, match="n_neighbors must lie between 2 and 9"):
+    with pytest.raises(ValueError, match=r"n_neighbors=\d+ .* at (least 2|most 9)"):
         measure(plane(10), plane(10), n_neighbors=1)
-    with pytest.raises(ValueError, match="n_neighbors must lie between 2 and 9"):
+    with pytest.raises(ValueError, match=r"n_neighbors=\d+ .* at (least 2|most 9)"):
         measure(plane(10), plane(10), n_neighbors=10)

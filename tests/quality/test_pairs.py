@@ -100,13 +100,13 @@ def test_a_sample_of_rows_errs_by_about_its_standard_error(what):
 
 def test_wrong_kinds_and_single_points_are_refused():
     X, Y = pair(0)
-    with pytest.raises(ValueError, match="kind must be one of stress-1"):
+    with pytest.raises(ValueError, match=r"kind='strain' .* must be one of 'stress-1'"):
         stress(X, Y, kind="strain")
     with pytest.raises(ValueError, match="at least two different points"):
         stress(np.zeros((5, 2)), Y[:5])
-    with pytest.raises(ValueError, match="only one row"):
+    with pytest.raises(ValueError, match=r"1 sample\(s\)"):
         stress(X[:1], Y[:1])
-    with pytest.raises(ValueError, match="at least 3 rows"):
+    with pytest.raises(ValueError, match=r"2 sample\(s\)"):
         shepard(X[:2], Y[:2])
 
 

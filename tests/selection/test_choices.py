@@ -41,7 +41,7 @@ def test_methods_without_neighbours_are_refused():
         unbend.choose_neighbors(np.eye(3))
 
 
-def test_data_in_parts_still_get_a_number_and_are_told():
+def test_disconnected_data_get_a_number_and_a_warning():
     rng = np.random.default_rng(0)
     far = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 1000])
     choice = unbend.choose_neighbors(far)
@@ -50,7 +50,7 @@ def test_data_in_parts_still_get_a_number_and_are_told():
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 @sampled("seed", SEEDS)
-def test_the_steepest_bandwidth_tells_the_dimension(d, seed):
+def test_the_steepest_bandwidth_gives_the_dimension(d, seed):
     # A torus has no border, at which neighbours are missing and the slope is less.
     angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, (2000, d))
     choice = unbend.choose_bandwidth(np.hstack((np.cos(angles), np.sin(angles))), rule="slope")
@@ -141,7 +141,7 @@ def test_votes_above_the_ceiling_count_only_where_the_rest_are_at_odds():
         ([5], 5, None),
     ],
 )
-def test_a_split_vote_takes_the_smaller_number_and_tells_the_other(votes, chosen, rival):
+def test_a_split_vote_takes_the_smaller_number_and_reports_the_other(votes, chosen, rival):
     named = {str(place): float(vote) for place, vote in enumerate(votes)}
     choice = DimensionChoice(_majority(named), named, {}, np.ones(1), np.ones(1))
     assert (int(choice), choice.rival) == (chosen, rival)
@@ -149,7 +149,7 @@ def test_a_split_vote_takes_the_smaller_number_and_tells_the_other(votes, chosen
 
 
 @sampled("seed", SEEDS)
-def test_a_noisy_surface_is_not_said_to_be_solid(seed):
+def test_a_noisy_surface_is_not_reported_as_solid(seed):
     points = unbend.datasets.s_curve(1000, noise=0.2, random_state=seed).points
     suggestion = unbend.suggest(points)
     found = suggestion.findings

@@ -40,7 +40,7 @@ def test_every_combination_is_tried_and_the_result_does_not_depend_on_threads():
         assert (first.title, first.measures) == (second.title, second.measures)
 
 
-def test_what_fails_is_told_and_stands_last():
+def test_failed_trials_are_reported_and_ranked_last():
     curve = unbend.datasets.s_curve(100, random_state=0)
     bad = unbend.Isomap(n_components=0)
     found = unbend.compare(curve.points, {"bad": bad, "good": "PCA"})
@@ -53,7 +53,7 @@ def test_what_fails_is_told_and_stands_last():
         unbend.compare(curve.points, ["TSNE"])
 
 
-def test_progress_is_told_trial_by_trial_and_can_cancel():
+def test_progress_is_reported_trial_by_trial_and_can_cancel():
     curve = unbend.datasets.s_curve(100, random_state=0)
     seen = []
     with unbend.monitoring(lambda progress: seen.append((progress.stage, progress.done))):

@@ -206,7 +206,7 @@ def test_lanczos_finds_both_vectors_of_double_eigenvalues_at_the_top(d):
     assert subspace_angle(found.vectors[:, :pairs], vectors[:, :pairs]) <= angle
 
 
-def test_a_solver_that_gives_up_says_so_and_tells_its_residuals():
+def test_a_solver_that_does_not_converge_warns_and_reports_its_residuals():
     n = 3000
     problem = SpectralProblem(cycle(n), "bottom", np.ones((n, 1)))
     with pytest.warns(NotConverged, match="did not converge"):

@@ -186,7 +186,7 @@ def test_edges_without_weights_are_one_and_both():
         ),
     ],
 )
-def test_what_is_no_distance_is_refused_by_one_sentence(spoil, words):
+def test_invalid_distances_raise_a_clear_error(spoil, words):
     graph = made()
     spoil(graph)
     with pytest.raises(ValueError, match=words) as refusal:

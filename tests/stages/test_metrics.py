@@ -30,7 +30,7 @@ def test_every_named_distance_is_under_test():
     assert {aliases.get(name, name) for name in METRICS} == {case.name for case in CASES.values()}
 
 
-def test_every_parameter_is_told():
+def test_every_parameter_is_described():
     for distance in METRICS.values():
         assert all(parameter in describe_parameters() for parameter in distance.parameters)
 

@@ -59,7 +59,7 @@ def test_fitted_rows_are_placed_where_they_are(method, metric, params):
 
 
 @every_metric
-def test_new_rows_are_placed_as_by_their_distances(metric, params):
+def test_new_samples_are_embedded_as_by_their_distances(metric, params):
     rows, new = bumps(), bumps(9, seed=1)
     model = fitted(unbend.Isomap, metric, params, rows)
     measured = Metric(metric, params or {}).fit(rows)
@@ -71,7 +71,7 @@ def test_new_rows_are_placed_as_by_their_distances(metric, params):
 
 
 @every_metric
-def test_the_way_back_leads_to_rows_of_the_data(metric, params):
+def test_inverse_transform_returns_rows_of_the_data(metric, params):
     rows = bumps()
     for method in (unbend.Isomap, unbend.LTSA):
         model = fitted(method, metric, params, rows)
@@ -146,7 +146,7 @@ MISTAKES = {
 
 @each("what", MISTAKES)
 @each("method", [unbend.Isomap, unbend.ClassicalMDS])
-def test_mistakes_are_answered_by_one_sentence(method, what):
+def test_bad_arguments_raise_a_clear_error(method, what):
     metric, params, words = MISTAKES[what]
     refused(lambda: method(metric=metric, metric_params=params).fit(bumps()), *words)
 
@@ -177,7 +177,7 @@ def test_a_single_number_has_no_derivative_and_no_neighbouring_frequency():
         refused(lambda metric=metric: unbend.Isomap(metric=metric).fit(bumps()[:, 6:7]))
 
 
-def test_without_pywavelets_one_sentence_says_what_to_install(monkeypatch):
+def test_without_pywavelets_the_error_names_the_package_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pywt", None)
     with pytest.raises(ImportError, match=r"PyWavelets.*unbend\[signal\]"):
         unbend.Isomap(metric="wavelet").fit(bumps())

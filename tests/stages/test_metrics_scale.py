@@ -38,7 +38,7 @@ def test_distances_and_neighbours_do_not_depend_on_units(p, size, columns):
 
 
 @pytest.mark.parametrize("p", [3.0, 40.0])
-def test_rows_nearly_alike_are_told_apart(p):
+def test_nearly_identical_rows_are_distinguished(p):
     line = np.zeros((30, 4))
     line[:, 0] = 1e-9 * np.arange(30) ** 2
     line[0, 1] = 1.0

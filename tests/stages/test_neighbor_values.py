@@ -118,7 +118,7 @@ def test_stored_zeros_of_a_given_graph_are_edges(rng, n):
     assert (space.take(rows).rows(np.arange(len(rows))) == lengths[np.ix_(rows, rows)]).all()
 
 
-def test_pairs_that_were_not_measured_are_refused_in_a_sentence():
+def test_missing_pairs_raise_a_clear_error():
     lengths = np.full((3, 3), np.inf)
     lengths[0, 1] = lengths[1, 2] = 1.0
     space = GraphSpace(sparse(lengths))

@@ -92,7 +92,7 @@ def test_a_point_is_never_its_own_neighbour_among_duplicates(case, rng, n, disti
 
 @every_space
 @each("k", [1, 3, 8])
-def test_more_than_k_copies_are_neighbours_of_each_other(case, k):
+def test_more_than_k_duplicate_rows_are_neighbours_of_each_other(case, k):
     points = np.repeat(lattice(np.random.default_rng(k), 2, case.columns, 100), k + 3, axis=0)
     assert_nearest(case, points, k)
     assert (case.space(points).nearest(k).distances == 0).all()
@@ -133,7 +133,7 @@ def assert_within(case, points, truth, radius):
 @every_space
 @LAW
 @given(rngs, st.integers(1, 30), st.integers(1, 5), st.data())
-def test_new_rows_find_the_nearest_fitted_rows(case, rng, n, m, data):
+def test_new_samples_find_the_nearest_fitted_rows(case, rng, n, m, data):
     points, new = rng.normal(size=(n, case.columns)), rng.normal(size=(m, case.columns))
     new[0] = points[-1]  # a new row may equal a fitted one, which then counts
     k = data.draw(st.integers(1, n))
@@ -192,7 +192,7 @@ def test_local_coordinates_have_the_distances_of_their_block(case, rng, s, twins
 @every_euclidean_space
 @LAW
 @given(rngs, st.integers(1, 12))
-def test_local_coordinates_of_new_rows_put_the_new_row_first(case, rng, s):
+def test_local_coordinates_of_new_samples_put_the_new_sample_first(case, rng, s):
     points, new = rng.normal(size=(15, case.columns)), rng.normal(size=(4, case.columns))
     blocks = np.stack([rng.permutation(15)[:s] for _ in range(4)])
     local = case.space(points).coordinates_of(case.new(points, new), blocks)

@@ -129,7 +129,7 @@ def test_a_vector_that_an_iteration_misses_is_found(solver, missing, monkeypatch
 
 
 def test_a_search_that_always_finds_something_is_reported(monkeypatch):
-    monkeypatch.setattr(krylov, "_missed", lambda *_: np.eye(123, 2))
+    monkeypatch.setattr(krylov, "_find_missed", lambda *_: np.eye(123, 2))
     with pytest.warns(NotConverged, match="did not converge"):
         found = solve(with_null_space(120, 3, 0), 3, "shift_invert")
     assert not found.converged

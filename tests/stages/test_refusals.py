@@ -58,7 +58,7 @@ OF_GRAPHS = [components, degree_counts, labelled]
 @each("opened", SPACES)
 @each("k", [0, -1, 2.5, "3", True, None])
 def test_a_number_of_neighbours_must_be_one(opened, k):
-    with pytest.raises(ValueError, match="number of neighbours"):
+    with pytest.raises((TypeError, ValueError), match=r"k=.* integer of at least 1"):
         opened().nearest(k)
 
 
@@ -66,9 +66,9 @@ def test_a_number_of_neighbours_must_be_one(opened, k):
 def test_there_are_no_more_neighbours_than_rows(opened):
     space = opened()
     assert space.nearest(29).counts.tolist() == [29] * 30
-    with pytest.raises(ValueError, match="from 1 to 29"):
+    with pytest.raises(ValueError, match="at most 29"):
         space.nearest(30)
-    with pytest.raises(ValueError, match="from 1 to 30"):
+    with pytest.raises(ValueError, match="at most 30"):
         space.nearest_of(space.rows(np.arange(2)), 31)
 
 
@@ -102,19 +102,19 @@ def test_values_that_cannot_be_are_refused():
         Metric("euclid")
     with pytest.raises(ValueError, match="must have 20 columns"):
         PointSpace(DRAWN).nearest_of(DRAWN[:, :2], 1)
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="at least 0"):
         PointSpace(DRAWN).within(np.nan)
     with pytest.raises(ValueError, match="threads"):
         PointSpace(DRAWN, workers=-1)
-    with pytest.raises(ValueError, match="finite weights"):
+    with pytest.raises(ValueError, match="non-negative weights"):
         Metric("minkowski", {"w": [np.inf] * 20}).fit(DRAWN)
     for distances in (-np.ones((2, 2)), np.full((2, 2), np.nan), np.ones((2, 3))):
-        with pytest.raises(ValueError, match="square matrix"):
+        with pytest.raises(ValueError, match="square"):
             DistanceSpace(distances)
     with pytest.raises(ValueError, match="from 0 to 0"):
         Neighbors(np.array([0, 1]), np.array([7]), np.array([1.0]))
     for wrong in ({"trees": 0}, {"recall": 2.0}, {"sample": 0}, {"spare": -1}, {"leaf": 2.5}):
-        with pytest.raises(ValueError, match="NNDescent"):
+        with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
             NNDescent(**wrong)
 
 
@@ -132,7 +132,7 @@ def test_a_graph_is_a_square_sparse_matrix_of_real_numbers(quantity):
 def test_weights_that_are_none_are_refused(quantity, number):
     graph = symmetrize(ARROWS)
     graph.data[:] = number
-    with pytest.raises(ValueError, match="finite and not negative"):
+    with pytest.raises(ValueError, match=r"contains|non-negative"):
         quantity(graph)
 
 
@@ -195,7 +195,7 @@ def test_sources_are_vertices(sources):
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5])
 def test_threads_can_be_started(threads):
-    with pytest.raises(ValueError, match="threads"):
+    with pytest.raises((TypeError, ValueError), match="threads"):
         geodesics(TWO_TRIANGLES, threads=threads)
 
 

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from tests.loops import each
 from tests.stages.drawn import EPS, LAW
-from unbend.eigen import SOLVERS, Auto, Dense, Lanczos, ShiftInvert, auto, signed, solve
+from unbend.eigen import SOLVERS, Auto, Dense, Lanczos, ShiftInvert, auto, fix_signs, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.graphs import adjacency, degrees, laplacian, symmetrize, weigh
 from unbend.neighbors import PointSpace
@@ -82,11 +82,11 @@ def test_the_top_of_a_mass_problem_is_that_of_lapack(solver):
     )
 )
 def test_the_largest_entry_of_every_vector_is_positive_and_only_signs_change(vectors):
-    turned = signed(vectors)
+    turned = fix_signs(vectors)
     assert (turned[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])] >= 0).all()
     for before, after in zip(vectors.T, turned.T, strict=True):
         assert (after == before).all() or (after == -before).all()
-    assert (signed(-vectors) == turned).all()
+    assert (fix_signs(-vectors) == turned).all()
 
 
 @every_solver

@@ -77,7 +77,7 @@ def test_the_kernel_of_points_is_that_of_their_distances(rng, n, columns, offset
     points = rng.normal(size=(n, columns)) + offset
     found, expected = PointGram.of(points), Gram(pairwise(points))
     slack = 64 * (n + columns) * EPS * np.square(pairwise(points)).max()
-    np.testing.assert_allclose(found.formed(), expected.formed(), 0, slack)
+    np.testing.assert_allclose(found.form(), expected.form(), 0, slack)
     np.testing.assert_allclose(found.trace, expected.trace, 0, n * slack)
     np.testing.assert_allclose(found.mean_squares, expected.mean_squares, 0, slack)
     vectors = rng.normal(size=(n, 2))
@@ -92,7 +92,7 @@ def test_what_is_formed_is_what_products_multiply_by(rng, n, lift, squared):
     distances = rng.uniform(size=(n, n))
     gram = Gram(distances + distances.T, Squares(squared=squared), lift)
     slack = 16 * n * EPS * (4 + lift)
-    np.testing.assert_allclose(gram.formed(), gram.operator() @ np.eye(n), 0, slack)
+    np.testing.assert_allclose(gram.form(), gram.operator() @ np.eye(n), 0, slack)
 
 
 @LAW
@@ -142,7 +142,7 @@ def test_kernels_of_points_need_no_distances_and_no_regression(model, n, monkeyp
 
 
 @pytest.mark.parametrize("n", [100, 700])
-def test_the_report_tells_how_the_negative_share_was_found(n):
+def test_the_report_records_how_the_negative_share_was_computed(n):
     points = np.random.default_rng(0).normal(size=(n, 3))
     euclidean, other = pairwise(points), pairwise(points) ** 1.5
 
@@ -153,7 +153,7 @@ def test_the_report_tells_how_the_negative_share_was_found(n):
     assert by(euclidean) == ("Cholesky factorisation", 0.0)
     how, share = by(other)
     assert how == ("all eigenvalues" if n < 600 else "quadrature from 8 probes")
-    values = np.linalg.eigvalsh(Gram(other).formed())
+    values = np.linalg.eigvalsh(Gram(other).form())
     exact = -values[values < 0].sum() / np.abs(values).sum()
     assert share == pytest.approx(exact, rel=1e-9 if n < 600 else 0.3)
 
@@ -212,7 +212,7 @@ def test_the_regression_of_pre_images_asks_for_its_memory():
         model.inverse_transform(model.embedding_[:2])
 
 
-def test_too_small_a_ridge_is_told():
+def test_warns_when_the_ridge_is_too_small():
     points = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 3, axis=0)
     model = unbend.KernelPCA(n_components=2, alpha=1e-300).fit(points)
     with pytest.raises(ValueError, match="use a larger alpha"):

@@ -92,7 +92,7 @@ def test_a_reloaded_model_can_be_fitted_cloned_copied_and_pickled(
     assert not hasattr(model.fit(POINTS), "about_")
 
 
-def test_what_is_said_about_a_model_is_kept_also_when_it_is_saved_again(tmp_path: Path) -> None:
+def test_metadata_of_a_model_are_kept_also_when_it_is_saved_again(tmp_path: Path) -> None:
     about = {"columns": ["x", "y"], "label": None, "n": 3, "nested": {"ok": [True, 0.1, "ü"]}}
     again = reloaded(unbend.PCA().fit(POINTS), tmp_path, about=about)
     assert again.about_ == about
@@ -104,7 +104,7 @@ def test_what_is_said_about_a_model_is_kept_also_when_it_is_saved_again(tmp_path
 @pytest.mark.parametrize(
     "about", [[1], {1: 2}, {"x": (1, 2)}, {"x": np.nan}, {"x": np.ones(2)}, {"x": {1}}]
 )
-def test_only_json_can_be_said_about_a_model(about: Any, tmp_path: Path) -> None:
+def test_metadata_of_a_model_must_be_json(about: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.unbend"
     refused(lambda: unbend.PCA().fit(POINTS).save(path, about=about), "about", "JSON")
     assert not list(tmp_path.iterdir())

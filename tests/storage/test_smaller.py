@@ -56,7 +56,7 @@ def arrays(path: Path) -> list[Any]:
 
 
 @EVERY
-def test_without_training_data_only_linear_methods_place_new_rows(
+def test_without_training_data_only_linear_methods_transform_new_samples(
     method: Any, tmp_path: Path
 ) -> None:
     model = method(**given(method)).fit(POINTS)
@@ -75,7 +75,7 @@ def test_without_training_data_only_linear_methods_place_new_rows(
     assert_alike(getattr(once_more.fit(POINTS), place)(NEW), getattr(model, place)(NEW))
 
 
-def test_a_way_back_that_needs_no_rows_stays(tmp_path: Path) -> None:
+def test_an_inverse_transform_that_needs_no_rows_stays(tmp_path: Path) -> None:
     model = unbend.ClassicalMDS().fit(POINTS)
     again = reloaded(model, tmp_path, training=False)
     assert_alike(

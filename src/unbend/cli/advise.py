@@ -326,10 +326,10 @@ def bench(
     names = class_names(methods)
     with show_progress():
         rows = _bench_rows(table, surface, data, sample, seed)
-        from unbend.selection._methods import made
+        from unbend.selection._common import make_method
         from unbend.selection.comparison import USUAL
 
-        estimators = {name: made(name, n_components=components) for name in names or USUAL}
+        estimators = {name: make_method(name, n_components=components) for name in names or USUAL}
         times, failures = _time_fits(estimators, rows, repeat)
     facts = _bench_facts(rows, times, failures, repeat)
     if json:

@@ -7,17 +7,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from unbend.arrays import TIED, FloatArray
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    generator,
-    opened,
-)
+from unbend.dimension._rows import Rows, distinct_rows, generator
 from unbend.dimension.pairs import Pairs, measured
-from unbend.dimension.value import Curve, Dimension, whole_number_error
-from unbend.neighbors import PointSpace
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, whole_number_error
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, PointSpace
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Samples are these parts of the rows.
 PARTS = np.arange(1.0, 6.0)
@@ -25,6 +21,7 @@ PARTS = np.arange(1.0, 6.0)
 MOST = 50
 
 
+@complete_docstring(PARAMETERS)
 def u_statistic(
     X: Any,
     *,
@@ -46,12 +43,8 @@ def u_statistic(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     max_dimension : int, optional
         Largest l; by default the number of columns, or 50 if there are more.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows from which distances are measured where there are more than 2000.
 
@@ -79,9 +72,9 @@ def u_statistic(
     >>> u_statistic(np.random.default_rng(0).uniform(size=(1000, 2))).dimension
     2.0
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=20)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=20)
     rng = generator(random_state)
-    most = checked_count(
+    most = check_integer(
         "max_dimension", _columns(rows) if max_dimension is None else max_dimension, 1, 10_000
     )
     pairs = measured(rows, rng)

@@ -8,17 +8,14 @@ import numpy as np
 from scipy.special import gammainc
 
 from unbend.arrays import TIED, FloatArray
-from unbend.dimension._gate import (
-    MetricName,
-    Rows,
-    checked_count,
-    checked_share,
-    opened,
-)
-from unbend.dimension.value import Curve, Dimension
-from unbend.neighbors import PointSpace
+from unbend.dimension._rows import Rows, distinct_rows
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, PointSpace
+from unbend.validation.scalars import check_integer, check_neighbors, check_real
 
 
+@complete_docstring(PARAMETERS)
 def mle(
     X: Any,
     *,
@@ -39,13 +36,9 @@ def mle(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     n_neighbors : int
         k, at least 3. Few see fine detail, and noise as dimensions; many average over curvature
         and over the edge of the data.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
 
     Returns
     -------
@@ -72,8 +65,8 @@ def mle(
     >>> round(mle(np.random.default_rng(0).normal(size=(1000, 3))).dimension)
     3
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=4)
-    k = checked_count("n_neighbors", n_neighbors, 3, rows.n - 1)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=4)
+    k = check_neighbors(n_neighbors, rows.n, low=3)
     most = min(2 * k, rows.n - 1)
     neighbors = rows.space.nearest(most)
     logs = np.log(neighbors.distances.reshape(rows.n, most))
@@ -96,6 +89,7 @@ def mle(
     return Dimension("mle", dimension, error, local[rows.copy], curve)
 
 
+@complete_docstring(PARAMETERS)
 def two_nn(
     X: Any,
     *,
@@ -114,14 +108,10 @@ def two_nn(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     discard : float
         Share of the largest ratios to discard.
     n_neighbors : int
         Rows whose ratios are put together for the local estimates.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
 
     Returns
     -------
@@ -149,9 +139,9 @@ def two_nn(
     >>> round(two_nn(np.random.default_rng(0).normal(size=(1000, 3))).dimension)
     3
     """
-    share = checked_share("discard", discard)
-    rows = opened(X, metric, metric_params, n_jobs, least=4)
-    k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
+    share = check_real("discard", discard, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=4)
+    k = min(check_integer("n_neighbors", n_neighbors, 2), rows.n - 1)
     distances = rows.space.nearest(2).distances.reshape(rows.n, 2)
     logs = np.log(distances[:, 1] / distances[:, 0])
     logs[logs < TIED] = 0.0

@@ -8,21 +8,15 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, row_chunks
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    checked_share,
-    generator,
-    opened,
-)
-from unbend.dimension.moments import FAR, near_products
-from unbend.dimension.spectra import block_variances, nearest_centre
-from unbend.dimension.value import Curve, Dimension, whole_number_error
-from unbend.neighbors import PointSpace
+from unbend.dimension._rows import Rows, distinct_rows, generator
+from unbend.dimension._spectra import FAR, block_variances, near_products, nearest_centre
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, whole_number_error
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, PointSpace
 from unbend.neighbors.metrics.norms import PNorm
 from unbend.neighbors.space import centered_gram
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer, check_real
 
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
@@ -40,6 +34,7 @@ CERTAIN = 8.0
 TINY = float(np.finfo(np.float64).tiny)
 
 
+@complete_docstring(PARAMETERS)
 def pca(
     X: Any,
     *,
@@ -58,12 +53,8 @@ def pca(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     threshold : float
         α. Small ones count noise, large ones leave out short directions.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows whose distances are decomposed where there are more than 2000.
 
@@ -92,8 +83,8 @@ def pca(
     >>> pca(plane).dimension
     2.0
     """
-    share = checked_share("threshold", threshold)
-    rows = opened(X, metric, metric_params, n_jobs)
+    share = check_real("threshold", threshold, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs)
     variances, tails, outliers = _spectrum(rows, random_state)
     if not variances[0] > 0:
         raise ValueError("the rows of X do not differ in any direction")
@@ -168,6 +159,7 @@ def _near(away: FloatArray) -> BoolArray:
     return np.asarray(away <= FAR * np.median(away))
 
 
+@complete_docstring(PARAMETERS)
 def local_pca(
     X: Any,
     *,
@@ -190,8 +182,6 @@ def local_pca(
         are fewer rows.
     threshold : float
         α: directions with more than α times the largest variance are counted.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the neighbourhoods that are looked at where there are more than 2500 rows.
 
@@ -222,9 +212,9 @@ def local_pca(
     >>> found.dimension, found.local.shape
     (2.0, (2000,))
     """
-    share = checked_share("threshold", threshold)
-    rows = opened(X, metric, metric_params, n_jobs)
-    k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
+    share = check_real("threshold", threshold, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs)
+    k = min(check_integer("n_neighbors", n_neighbors, 2), rows.n - 1)
     centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
     found, near = [], []
     for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):

@@ -7,18 +7,13 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    checked_count,
-    crowded,
-    generator,
-    neighbor_distances,
-    opened,
-)
-from unbend.dimension.spectra import block_variances, nearest_centre
-from unbend.dimension.value import Curve, Dimension
-from unbend.neighbors import Space
+from unbend.dimension._rows import crowded, distinct_rows, generator, neighbor_distances
+from unbend.dimension._spectra import block_variances, nearest_centre
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, Space
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Every neighbourhood is seen through as many of its rows, whatever its size: small samples blur a
 # spectrum, and only if all are blurred alike does its growth show.
@@ -47,6 +42,7 @@ class _Reading:
     scale: int
 
 
+@complete_docstring(PARAMETERS)
 def multiscale_svd(
     X: Any,
     *,
@@ -71,8 +67,6 @@ def multiscale_svd(
         local coordinates are found by classical scaling.
     n_centers : int
         Number of centres.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the centres.
 
@@ -104,8 +98,8 @@ def multiscale_svd(
     >>> multiscale_svd(swiss_roll(2000, noise=0.3, random_state=0).points).dimension
     2.0
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=32)
-    checked_count("n_centers", n_centers, 1, 1_000_000)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=32)
+    check_integer("n_centers", n_centers, 1, 1_000_000)
     rng = generator(random_state)
     inside = np.flatnonzero(crowded(neighbor_distances(rows, min(5, rows.n - 1))))
     space = rows.space.take(inside) if len(inside) < rows.n else rows.space

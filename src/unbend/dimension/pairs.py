@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray, distinct_values, row_chunks
-from unbend.dimension._gate import Rows
+from unbend.dimension._rows import Rows
 
 # Pairs measured: the distances of some rows, the centres, to all. At least so many centres.
 PAIRS, CENTRES = 4_000_000, 500

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.dimension._gate import MetricName, RandomState, generator, opened
+from unbend.dimension._rows import distinct_rows, generator
 from unbend.dimension.pairs import Pairs, measured
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
+from unbend.validation.random_state import RandomState
 
 # The correlation sum is looked at from radii where a row has this many others on, in steps by this
 # factor of their number.
@@ -18,6 +21,7 @@ FEWEST, FACTOR = 0.5, 2**0.5
 BEND, ERRORS, SHORTEST = 0.05, 2.0, 7
 
 
+@complete_docstring(PARAMETERS)
 def correlation(
     X: Any,
     *,
@@ -37,10 +41,6 @@ def correlation(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows from which distances are measured where there are more than 2000, and
         the bootstrap.
@@ -71,7 +71,7 @@ def correlation(
     >>> round(correlation(square).dimension)
     2
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=10)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=10)
     rng = generator(random_state)
     pairs = measured(rows, rng)
     first = max(2.0, FEWEST * pairs.centres)

@@ -9,6 +9,20 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 
+# Parameters that all estimators share.
+PARAMETERS = {
+    "X": (
+        "array_like, data frame or Space\n"
+        '    Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.'
+    ),
+    "metric": (
+        "str or callable\n"
+        '    Any metric of `unbend.neighbors`, a function of two rows, or "precomputed".'
+    ),
+    "metric_params": "dict, optional\n    Parameters of the metric.",
+    "n_jobs": "int, optional\n    Threads; -1 uses all cores. The result does not depend on it.",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:

@@ -6,7 +6,7 @@ from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.problem import Eigenpairs, SpectralProblem, Spectrum
 from unbend.eigen.shift_invert import ShiftInvert
-from unbend.eigen.solve import SOLVERS, Solver, signed, solve
+from unbend.eigen.solve import SOLVERS, Solver, fix_signs, solve
 
 __all__ = [
     "SOLVERS",
@@ -21,6 +21,6 @@ __all__ = [
     "SpectralProblem",
     "Spectrum",
     "column_solver",
-    "signed",
+    "fix_signs",
     "solve",
 ]

@@ -184,14 +184,14 @@ def block_krylov(
         values, vectors, passes = _iterate(problem, start, count, iteration)
         if not passes:
             return Eigenpairs(values, vectors, converged=False)
-        missed = _missed(problem, values, vectors[:, :count], iteration, passes, rng, slack)
+        missed = _find_missed(problem, values, vectors[:, :count], iteration, passes, rng, slack)
         if missed is None:
             return Eigenpairs(values, vectors)
         start = np.hstack([missed, vectors])[:, :width]
     return Eigenpairs(values, vectors, converged=False)
 
 
-def _missed(
+def _find_missed(
     problem: SpectralProblem,
     values: FloatArray,
     wanted: FloatArray,

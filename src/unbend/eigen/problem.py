@@ -139,7 +139,7 @@ class SpectralProblem:
             root = np.sqrt(self.mass)
             trivial = trivial * root[:, None]
             start = None if start is None else start * root[:, None]
-            matrix = _scaled(matrix, 1.0 / root)
+            matrix = _scale(matrix, 1.0 / root)
         if not isinstance(matrix, np.ndarray | LinearOperator):
             matrix = csr_array(matrix)
             if not matrix.has_canonical_format:
@@ -151,7 +151,7 @@ class SpectralProblem:
         return replace(self, matrix=matrix, trivial=basis, mass=None, start=start)
 
 
-def _scaled(matrix: Matrix, factors: FloatArray) -> Matrix:
+def _scale(matrix: Matrix, factors: FloatArray) -> Matrix:
     """diag(factors) A diag(factors)."""
     if isinstance(matrix, LinearOperator):
         diagonal = aslinearoperator(diags_array(factors))

@@ -142,7 +142,7 @@ class ShiftInvert:
         apply = inverse(problem, symbolic, threads, self.shift)
         size = problem.norm
 
-        def finished(pairs: RitzPairs) -> bool:
+        def is_finished(pairs: RitzPairs) -> bool:
             if pairs.turned <= self.tol:
                 return True
             # In a null space wider than the block the best vectors change with the rounding.
@@ -150,7 +150,7 @@ class ShiftInvert:
             return bool(np.all(pairs.residuals <= (NULL_RESIDUAL if null else EXACT) * size))
 
         iteration = Iteration(
-            finished, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
+            is_finished, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
         )
         return block_krylov(problem, count, width, iteration, rng, slack=SLACK * size)
 

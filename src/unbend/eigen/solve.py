@@ -94,7 +94,7 @@ def solve(
         vectors = vectors / np.sqrt(problem.mass)[:, None]
     return Spectrum(
         values=np.ascontiguousarray(values + problem.shift),
-        vectors=signed(vectors),
+        vectors=fix_signs(vectors),
         residuals=residuals,
         solver=repr(chosen),
         seconds=time.perf_counter() - start,
@@ -104,7 +104,7 @@ def solve(
     )
 
 
-def signed(vectors: FloatArray) -> FloatArray:
+def fix_signs(vectors: FloatArray) -> FloatArray:
     """Turn each column so that its entry of largest magnitude is positive."""
     peak = np.argmax(np.abs(vectors), axis=0)
     return np.asarray(vectors * np.where(vectors[peak, np.arange(vectors.shape[1])] < 0, -1.0, 1.0))

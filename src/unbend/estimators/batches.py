@@ -26,7 +26,7 @@ class Batches:
     def __iter__(self) -> Iterator[FloatArray]:
         """Yield the rows of each batch in double precision."""
         done = 0
-        for rows in _checked(self.estimator, self.source, reset=False):
+        for rows in _read(self.estimator, self.source, reset=False):
             done += len(rows)
             yield rows.astype(np.float64, copy=False)
             step(min(done, self.n), self.n)
@@ -46,7 +46,7 @@ def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
         )
     n, largest, total = 0, 0.0, np.zeros(1)
     types = set()
-    for rows in _checked(estimator, source, reset=True):
+    for rows in _read(estimator, source, reset=True):
         n += len(rows)
         largest = max(largest, float(np.abs(rows).max(initial=0.0)))
         total = total + rows.sum(axis=0, dtype=np.float64)
@@ -58,7 +58,7 @@ def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
     return Batches(source, estimator, n, dtype, total / n)
 
 
-def _checked(estimator: BaseEstimator, source: Iterable[Any], reset: bool) -> Iterator[FloatArray]:
+def _read(estimator: BaseEstimator, source: Iterable[Any], reset: bool) -> Iterator[FloatArray]:
     for batch in source:
         yield rows_of_numbers(estimator, batch, reset=reset, min_rows=1, scale=False)
         reset = False

@@ -11,17 +11,19 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.atomic import atomic_fit
+from unbend.docstrings import complete_docstring
 from unbend.eigen import SOLVERS
 from unbend.extension import Extension
 from unbend.graphs.given import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
-from unbend.quality.preservation import agreement
+from unbend.quality.ranks import agreement
 from unbend.report import Report, recording, stage
+from unbend.validation.arrays import check_rows
 from unbend.validation.parameters import (
     NOTHING,
     RANDOM,
@@ -34,6 +36,16 @@ from unbend.validation.parameters import (
     param,
 )
 
+# Parameters of all methods `fit` and `fit_batches`, unless these describe them.
+FIT_PARAMETERS = {
+    "X": "array (n_samples, n_features)\n    Rows.",
+    "y": "ignored\n    Present for scikit-learn's sake.",
+    "batches": "iterable of arrays (m, n_features)\n    Can be read again, such as a list or "
+    "`unbend.io.batches`; sizes may differ.",
+    "graph": "sparse array (n_samples, n_samples), or graph of networkx or igraph, optional\n"
+    "    Precomputed graph: the stored entries of row i are its neighbours. Their distances come\n"
+    "    from X; `n_neighbors` and `radius` are then not used.",
+}
 # Neighbours that `score` compares, or as many as fewer rows allow.
 NEIGHBORS = 10
 
@@ -106,7 +118,8 @@ class Model(BaseEstimator, ABC):
             cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace(documented, whole)
         for name in ("fit", "fit_batches"):
             if name in vars(cls):
-                setattr(cls, name, atomic_fit(vars(cls)[name]))
+                documented = complete_docstring(FIT_PARAMETERS, "self")(vars(cls)[name])
+                setattr(cls, name, atomic_fit(documented))
 
     def save(
         self,
@@ -245,7 +258,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 f"{type(self).__name__} was fitted to distances, so there are no rows to "
                 "reconstruct: fit it to points"
             )
-        coordinates = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        coordinates = check_rows(X, min_rows=1, new=True)
         width = self.embedding_.shape[1]
         if coordinates.shape[1] != width:
             raise ValueError(f"X has {coordinates.shape[1]} columns and the embedding has {width}")

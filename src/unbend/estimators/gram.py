@@ -102,12 +102,6 @@ class GramEmbedding(SpectralEmbedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or the matrix.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
@@ -129,7 +123,7 @@ class GramEmbedding(SpectralEmbedding):
                 if built.positive:
                     note(negative_share_by="the kind of kernel: it has none")
             with stage("coordinates"):
-                embedding, kept = gram.coordinates(spectrum), gram.kept(spectrum)
+                embedding, kept = gram.coordinates(spectrum), gram.positive_values(spectrum)
                 _check_positive(kept)
                 weights = gram.nystrom_weights(spectrum)
                 extension = _extension(built, embedding, weights)

@@ -70,7 +70,7 @@ def square_similarities(
 ) -> tuple[FloatArray, np.dtype[Any]]:
     """Similarities of covariance type, checked to be symmetric unless that is to be repaired."""
     kernel = rows_of_numbers(estimator, X, reset=True)
-    check_square(kernel, what="similarity matrix")
+    check_square(kernel, what="precomputed similarity matrix")
     if symmetric:
         check_symmetric(kernel, "similarity matrix")
     _check_digits(kernel)

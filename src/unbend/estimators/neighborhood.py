@@ -204,13 +204,6 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             whose entries are the edges of a graph, or a graph of networkx or igraph.
         y : array (n_samples,), optional
             Classes, for supervised methods; ignored by the others.
-        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            Precomputed graph: the stored entries of row i are its neighbours. Their distances come
-            from X; `n_neighbors` and `radius` are then not used.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             fitted = self._fit_columns(X, graph)

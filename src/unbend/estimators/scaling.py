@@ -20,9 +20,9 @@ from unbend.extension import Extension, barycentric_preimage
 from unbend.graphs.given import is_graph, lengths_of
 from unbend.mds import (
     Objective,
-    OwnStress,
     Pairs,
     Solution,
+    StressExtension,
     estimate_stress,
     initialization,
     quasi_newton,
@@ -153,7 +153,7 @@ class Scaling(Embedding):
         """Give the stress of a configuration of the scaled pairs."""
 
     @abstractmethod
-    def _finished(
+    def _finish(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         """Coordinates of the fitted objects, their extension, and further attributes."""
@@ -165,21 +165,15 @@ class Scaling(Embedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or the matrix; a sparse matrix of distances holds the known pairs.
-        y : ignored
-            Present for scikit-learn's sake.
         weights : array (n_samples, n_samples), optional
             Weight of each pair in the stress; zero: the pair is not known.
         mask : array (n_samples, n_samples) of bool, optional
             Which pairs are known.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
             if self._solver() == "sgd":
-                self._fit_matched(report, X, weights is None and mask is None, rng)
+                self._fit_by_matching(report, X, weights is None and mask is None, rng)
                 return self
             with stage("dissimilarities"):
                 given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
@@ -204,7 +198,7 @@ class Scaling(Embedding):
             solution = self._minimise(objective, configurations)
             note_convergence(solution, self._solver(), self.max_iter)
         with stage("coordinates"):
-            embedding, extension, attributes = self._finished(given, pairs, scale, solution)
+            embedding, extension, attributes = self._finish(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
             spread = objective.per_object(embedding / scale)
             preimage = barycentric_preimage(given.points, embedding)
@@ -221,7 +215,9 @@ class Scaling(Embedding):
             **attributes,
         )
 
-    def _fit_matched(self, report: Report, X: Any, plain: bool, rng: np.random.Generator) -> None:
+    def _fit_by_matching(
+        self, report: Report, X: Any, plain: bool, rng: np.random.Generator
+    ) -> None:
         """Fit by stochastic gradient: nothing of size n² is held, and the stress is estimated."""
         if not plain or self.metric == "kernel":
             raise ValueError("solver='sgd' takes neither weights, mask nor similarities: use lbfgs")
@@ -244,7 +240,7 @@ class Scaling(Embedding):
         with stage("coordinates"):
             embedding = initialization.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
-            extension = OwnStress(embedding.copy(), points, "raw")
+            extension = StressExtension(embedding.copy(), points, "raw")
             preimage = barycentric_preimage(points, embedding)
         self._keep(
             report,
@@ -377,14 +373,8 @@ class MultiScaling(Embedding):
         ----------
         X : list of arrays, or array (k, n_samples, n_samples)
             A matrix of distances each; with another metric, a table of the same rows each.
-        y : ignored
-            Present for scikit-learn's sake.
         weights : list of arrays, or array (k, n_samples, n_samples), optional
             Weight of each pair in each matrix.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             with stage("dissimilarities"):
@@ -424,7 +414,7 @@ class MultiScaling(Embedding):
                 f"there are {len(matrices)}"
             )
         rows = [
-            _measured(points, new_distances(self, matrix, points))
+            _distances_of(points, new_distances(self, matrix, points))
             for matrix, points in zip(matrices, self._points, strict=True)
         ]
         if len({row.shape for row in rows}) > 1:
@@ -432,7 +422,7 @@ class MultiScaling(Embedding):
         return np.stack(rows)
 
 
-def _measured(points: PointSpace | None, rows: FloatArray) -> FloatArray:
+def _distances_of(points: PointSpace | None, rows: FloatArray) -> FloatArray:
     return rows if points is None else points.distances_of(rows)
 
 

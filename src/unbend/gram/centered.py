@@ -56,7 +56,7 @@ class CenteredGram(ABC):
         """Products with the kernel."""
 
     @abstractmethod
-    def formed(self) -> FloatArray:
+    def form(self) -> FloatArray:
         """Compute the kernel itself, for the few rows that LAPACK takes as a whole."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class CenteredGram(ABC):
 
     def operator(self) -> Formable:
         """Products with the kernel, which is not formed for them."""
-        return Formable(self.n, self._product, self.formed)
+        return Formable(self.n, self._product, self.form)
 
     def problem(self) -> SpectralProblem:
         """Top end of the kernel; the constant vector belongs to eigenvalue zero."""
@@ -105,15 +105,15 @@ class CenteredGram(ABC):
         """
         if spectrum.residuals.max(initial=0.0) > SOLVED:
             return self._unshifted()._product(self.nystrom_weights(spectrum))
-        return np.asarray(spectrum.vectors * np.sqrt(self.kept(spectrum)))
+        return np.asarray(spectrum.vectors * np.sqrt(self.positive_values(spectrum)))
 
-    def kept(self, spectrum: Spectrum) -> FloatArray:
+    def positive_values(self, spectrum: Spectrum) -> FloatArray:
         """Eigenvalues, zero where they are negative or no more than rounding."""
         return np.where(spectrum.values > self.accuracy * spectrum.norm, spectrum.values, 0.0)
 
     def nystrom_weights(self, spectrum: Spectrum) -> FloatArray:
         """V √λ / (λ − c): the spectrum shift c acts on fitted rows only, not on new samples."""
-        kept = self.kept(spectrum)
+        kept = self.positive_values(spectrum)
         own = kept - self.spectrum_shift
         usable = (kept > 0) & (own > 0)
         factors = np.sqrt(kept) / np.where(usable, own, 1.0)
@@ -132,7 +132,7 @@ class PointGram(CenteredGram):
     Examples
     --------
     >>> import numpy as np
-    >>> PointGram.of(np.array([[3.0], [5.0]])).formed()
+    >>> PointGram.of(np.array([[3.0], [5.0]])).form()
     array([[ 1., -1.],
            [-1.,  1.]])
     """
@@ -169,7 +169,7 @@ class PointGram(CenteredGram):
     def _product(self, vectors: FloatArray) -> FloatArray:
         return np.asarray(self.centered @ (self.centered.T @ vectors))
 
-    def formed(self) -> FloatArray:
+    def form(self) -> FloatArray:
         """Compute all inner products."""
         return np.asarray(self.centered @ self.centered.T)
 
@@ -195,7 +195,7 @@ def negative_share(gram: CenteredGram, spectrum: Spectrum, rng: np.random.Genera
         return 0.0
     if gram.n <= EXACT_ROWS:
         note(negative_share_by="all eigenvalues")
-        values = np.linalg.eigvalsh(gram.formed())
+        values = np.linalg.eigvalsh(gram.form())
         negative = float(-values[values < 0].sum())
     else:
         note(negative_share_by=f"quadrature from {PROBES} probes")
@@ -211,7 +211,7 @@ def negative_share(gram: CenteredGram, spectrum: Spectrum, rng: np.random.Genera
 
 def _semidefinite(gram: CenteredGram, norm: float) -> bool:
     """Whether no eigenvalue lies below zero by more than the rounding of sums of n terms."""
-    kernel = gram.formed()
+    kernel = gram.form()
     kernel.flat[:: gram.n + 1] += np.finfo(np.float64).eps * gram.n * norm
     # The transpose is in LAPACK's order, and as good: the matrix is symmetric.
     failed: int = dpotrf(kernel.T, clean=False, overwrite_a=True)[1]

@@ -16,7 +16,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.eigen.problem import Spectrum
-from unbend.eigen.solve import signed
+from unbend.eigen.solve import fix_signs
 from unbend.gram.distances import Squares
 from unbend.lowrank.nystrom import column_axes, inverse_root
 from unbend.neighbors import Space
@@ -238,7 +238,7 @@ def scale_by_columns(columns: ColumnPasses, count: int, accuracy: float = 0.0) -
     values[: len(found)] = found
     weights[:, : axes.shape[1]] = axes[:, :count]
     unsigned = columns.coordinates(mean, weights)
-    coordinates = signed(unsigned)
+    coordinates = fix_signs(unsigned)
     weights *= np.where(np.sum(coordinates * unsigned, axis=0) < 0, -1.0, 1.0)
     centered = block - block.mean(axis=0)
     spectrum = np.linalg.eigvalsh(centered - centered.mean(axis=1, keepdims=True))

@@ -115,7 +115,7 @@ class Gram(CenteredGram):
         result = self._times(np.ascontiguousarray(centered, dtype=np.float64))
         return np.asarray(-0.5 * (result - result.mean(axis=0)) + self.spectrum_shift * centered)
 
-    def formed(self) -> FloatArray:
+    def form(self) -> FloatArray:
         """Compute the kernel itself, for the few rows that LAPACK takes as a whole."""
         formed = np.array(self.squares(self.distances), dtype=np.float64)
         formed -= formed.mean(axis=0)
@@ -164,7 +164,7 @@ class Gram(CenteredGram):
 
     def _lowest(self, start: FloatArray | None) -> tuple[float, FloatArray]:
         """Return the smallest eigenvalue and its vector (n, 1), from a vector near it if known."""
-        matrix = Formable(self.n, self._product, self.formed)
+        matrix = Formable(self.n, self._product, self.form)
         constant = np.ones((self.n, 1))
         problem = SpectralProblem(matrix, "bottom", constant, accuracy=self.accuracy, start=start)
         bottom = solve(problem, 1, Dense() if self.n <= DENSE_LOWEST else Lanczos(tol=LOWEST))

@@ -114,7 +114,7 @@ class Similarities:
         if self.kernel in ("rbf", "laplacian"):
             return np.exp(-self._distances(new))
         if callable(self.kernel):
-            return self._called(new)
+            return self._call_kernel(new)
         return self._of_products(row_products(self.features(new), self._own.T))
 
     def between(self) -> FloatArray:
@@ -125,7 +125,7 @@ class Similarities:
         if self.kernel == "laplacian":
             return self(self.points)
         if callable(self.kernel):
-            return self._called_between()
+            return self._call_between()
         # As one product, which is symmetric to the bit.
         return self._of_products(self._own @ self._own.T)
 
@@ -154,10 +154,10 @@ class Similarities:
                 return np.tanh(products, out=products)
             return finite(np.power(products, self.params["degree"], out=products))
 
-    def _called(self, new: FloatArray) -> FloatArray:
+    def _call_kernel(self, new: FloatArray) -> FloatArray:
         return finite(np.asarray(cdist(new, self.points, self._value)))
 
-    def _called_between(self) -> FloatArray:
+    def _call_between(self) -> FloatArray:
         values = squareform(pdist(self.points, self._value), checks=False)
         np.fill_diagonal(values, [self._value(row, row) for row in self.points])
         return finite(np.asarray(values))

@@ -87,7 +87,7 @@ def _gram_axes(
     spectrum = solve(problem, d, Dense() if dense else Lanczos(tol=TOLERANCE), rng)
     # Singular values come from the rows: √λ would lose half the digits of small ones.
     span = centered.T @ spectrum.vectors if by_rows else spectrum.vectors
-    return _rotated(centered, span, None, 1), spectrum.converged
+    return _rotate(centered, span, None, 1), spectrum.converged
 
 
 def em_axes(
@@ -105,7 +105,7 @@ def em_axes(
 
     start = rng.standard_normal((centered.shape[1], d))
     loading, iterations = _until_steady(improve, start, tol, max_iter)
-    return _rotated(centered, loading, None, iterations)
+    return _rotate(centered, loading, None, iterations)
 
 
 def sensible_axes(
@@ -137,7 +137,7 @@ def sensible_axes(
 
     start = rng.standard_normal((columns, d)) * np.sqrt(max(noise, np.finfo(float).tiny))
     loading, iterations = _until_steady(improve, start, tol, max_iter)
-    found = _rotated(centered, loading, noise, iterations)
+    found = _rotate(centered, loading, noise, iterations)
     # The iteration stops when the axes stand; given these the noise has a closed form.
     left = max(total - float(np.square(found.singular).sum()) / (n - 1), 0.0)
     return PrincipalAxes(found.axes, found.singular, left / max(columns - d, 1), iterations)
@@ -158,7 +158,7 @@ def _until_steady(
     return loading, max_iter
 
 
-def _rotated(
+def _rotate(
     centered: FloatArray, loading: FloatArray, noise: float | None, iterations: int
 ) -> PrincipalAxes:
     """Principal axes inside the span of the loading."""

@@ -8,12 +8,13 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs.given import edges_of, is_graph
 from unbend.graphs.graph import Graph, components, undirected
-from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding, local_spectra
+from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding_ratio, local_spectra
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
-from unbend.validation.scalars import is_integer
+from unbend.validation.arrays import check_rows
+from unbend.validation.scalars import check_integer, check_neighbors
 
 # When neighbourhoods grow, the variance of geodesics along the longest direction may fall to this
 # share; where it falls further, an edge has jumped from one fold of the data to another.
@@ -52,7 +53,7 @@ def sizes_to_try(d: int, most: int, n: int) -> IntArray:
 
 
 @dataclass(frozen=True)
-class Known:
+class GraphFacts:
     """What is known of the graph in question: its size, and the longest variance in `unit`²."""
 
     n_neighbors: int
@@ -61,7 +62,7 @@ class Known:
     unit: float
 
 
-def smallest_sound(space: Space, d: int, sizes: IntArray, known: Known) -> int | None:
+def find_smallest_sound(space: Space, d: int, sizes: IntArray, known: GraphFacts) -> int | None:
     """Smallest of the sizes whose graph is sound, if it does not jump between folds."""
     size = _connected_and_wide(space, d, sizes, known.sound_from)
     if size is None or size <= known.n_neighbors:
@@ -81,19 +82,19 @@ def _connected_and_wide(space: Space, d: int, sizes: IntArray, sound: int) -> in
         return None
     # Doubling first: the search for the most neighbours is the dearest.
     reach = 0
-    while not _sound(space, d, int(sizes[reach]), sound):
+    while not _is_sound(space, d, int(sizes[reach]), sound):
         if reach == high:
             return None
         low, reach = reach + 1, min(2 * reach + 1, high)
     high = reach
     while low < high:
         middle = (low + high) // 2
-        holds = _sound(space, d, int(sizes[middle]), sound)
+        holds = _is_sound(space, d, int(sizes[middle]), sound)
         low, high = (low, middle) if holds else (middle + 1, high)
     return int(sizes[high])
 
 
-def _sound(space: Space, d: int, k: int, sound: int) -> bool:
+def _is_sound(space: Space, d: int, k: int, sound: int) -> bool:
     if k >= sound:
         return True
     neighbors = space.nearest(k)
@@ -254,8 +255,7 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
     >>> report.suggested > 16
     True
     """
-    if not isinstance(d, int | np.integer) or d < 1:
-        raise ValueError(f"d must be a positive integer, not {d!r}")
+    check_integer("d", d)
     if is_graph(X) and not isinstance(X, Neighbors):
         X = GraphSpace(edges_of(X, "length"))
     if isinstance(X, Neighbors | GraphSpace):
@@ -268,20 +268,16 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
             raise ValueError(f"the graph has {neighbors.n} points and X has {space.n}")
     else:
         space, neighbors, copy = _distinct(space, n_neighbors)
-    return _judged(space, neighbors, int(d), copy)
+    return _judge(space, neighbors, int(d), copy)
 
 
 def _points(X: Any) -> PointSpace:
-    points = np.array(X, dtype=np.float64, order="C")
-    if points.ndim != 2 or len(points) < 3 or not np.all(np.isfinite(points)):
-        raise ValueError("X must be an array (n, D) of finite numbers with at least three rows")
-    return PointSpace(points)
+    return PointSpace(np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C"))
 
 
 def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
     """Neighbours among distinct points, and which of them each point equals."""
-    if not is_integer(k) or not 1 <= k < space.n:
-        raise ValueError(f"n_neighbors must lie between 1 and {space.n - 1}, and it is {k!r}")
+    check_neighbors(k, space.n)
     neighbors = space.nearest(k)
     if np.any(neighbors.distances == 0):
         first, copy = space.distinct()
@@ -303,7 +299,7 @@ def _of_graph(neighbors: Neighbors, d: int) -> Consistency:
     return Consistency(d, k, component, sizes, None, None, radius, 0.0, none, none + 0.0, None)
 
 
-def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consistency:
+def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consistency:
     graph = undirected(neighbors)
     radius = radii(neighbors)
     unit = float(np.median(radius[radius > 0])) if np.any(radius > 0) else 1.0
@@ -312,14 +308,14 @@ def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consi
     k = max(1, int(np.median(neighbors.counts)))
     tried = sizes_to_try(d, REACH * k, space.n)
     alpha, beta = energies_by_size(space, tried, d, unit)
-    hidden_by_size = hiding(alpha, beta, variances)
+    hidden_by_size = hiding_ratio(alpha, beta, variances)
     # Ways along fewer neighbours than an affine function needs are detours, and show no extent.
     base = k if k >= tried[0] else int(tried[0])
     longest = variances if base == k else extents(undirected(space.nearest(base)), d, unit)
-    known = Known(base, sound_from(graph, spectra, d), float(longest[0]), unit)
+    known = GraphFacts(base, sound_from(graph, spectra, d), float(longest[0]), unit)
     within = (tried[hidden_by_size <= share] for share in SAFE)
     suggested = next(
-        (size for sizes in within if (size := smallest_sound(space, d, sizes, known))), None
+        (size for sizes in within if (size := find_smallest_sound(space, d, sizes, known))), None
     )
     return Consistency(
         d=d,
@@ -338,4 +334,4 @@ def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consi
 
 def _hidden(spectra: LocalSpectra, variances: FloatArray, d: int) -> float:
     alpha, beta = spectra.energies(d)
-    return float(hiding(np.array([alpha]), np.array([beta]), variances)[0])
+    return float(hiding_ratio(np.array([alpha]), np.array([beta]), variances)[0])

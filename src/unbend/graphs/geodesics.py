@@ -11,9 +11,12 @@ from scipy.sparse.csgraph import floyd_warshall as _floyd_warshall
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.graphs.graph import as_edges
+from unbend.docstrings import complete_docstring
+from unbend.graphs.graph import PARAMETERS, as_edges
 from unbend.memory import reserve
 from unbend.report import step
+from unbend.validation.arrays import check_finite
+from unbend.validation.distances import check_nonnegative
 from unbend.validation.scalars import check_threads
 
 Precision = type[np.floating] | np.dtype[np.floating]
@@ -22,8 +25,9 @@ Precision = type[np.floating] | np.dtype[np.floating]
 def as_lengths(graph: Any) -> csr_array:
     """Compressed rows of edge lengths, none of which is negative."""
     lengths = as_edges(graph, "lengths", "length")
-    if not np.all(lengths.data >= 0):
-        raise ValueError("lengths must be a square matrix of numbers that are not negative")
+    if np.isnan(lengths.data).any():
+        check_finite(lengths, "lengths")
+    check_nonnegative(lengths, "lengths")
     return lengths
 
 
@@ -58,6 +62,7 @@ class Paths:
         self._kernel.run(start, threads, step, distances)
 
 
+@complete_docstring(PARAMETERS)
 def geodesics(
     lengths: csr_array,
     sources: IntArray | None = None,
@@ -70,14 +75,10 @@ def geodesics(
 
     Parameters
     ----------
-    lengths : csr_array
-        Edge lengths, not negative; a stored zero is an edge of length zero.
     sources : array of int, optional
         Vertices to start from.
     dtype : float32 or float64
         Precision of the result.
-    threads : int
-        Sources are shared between this many threads; the result does not depend on it.
     instead : str
         What the error should advise if the result does not fit in memory.
 
@@ -119,6 +120,7 @@ class Path:
     length: float
 
 
+@complete_docstring(PARAMETERS)
 def shortest_paths(lengths: csr_array, pairs: ArrayLike, *, threads: int = 1) -> list[Path]:
     """Shortest path between the vertices of each pair.
 
@@ -129,8 +131,6 @@ def shortest_paths(lengths: csr_array, pairs: ArrayLike, *, threads: int = 1) ->
         direction of the edges.
     pairs : array (m, 2) of int
         Source and target of each path. Pairs with one source share the search.
-    threads : int
-        Sources are shared between this many threads; the result does not depend on it.
 
     Returns
     -------
@@ -164,12 +164,12 @@ def shortest_paths(lengths: csr_array, pairs: ArrayLike, *, threads: int = 1) ->
             row = distances[which[pair] - chunk.start]
             source, target = (int(end) for end in ends[pair])
             if np.isfinite(row[target]):
-                vertices = _traced(arriving, row, source, target)
+                vertices = _trace(arriving, row, source, target)
                 found[pair] = Path(vertices, float(row[target]))
     return found
 
 
-def _traced(arriving: csr_array, distances: FloatArray, source: int, target: int) -> IntArray:
+def _trace(arriving: csr_array, distances: FloatArray, source: int, target: int) -> IntArray:
     """Go back from the target along edges with d[u] + w = d[v].
 
     There is one at every vertex but the source, exactly: d[v] is the least of the floating-point
@@ -214,15 +214,11 @@ def _chain(after: dict[int, int], first: int, last: int) -> Iterator[int]:
         first = after[first]
 
 
+@complete_docstring(PARAMETERS)
 def floyd_warshall(lengths: csr_array) -> FloatArray:
     """Lengths of all shortest paths by Floyd and Warshall: n³ steps, for small or dense graphs.
 
     SciPy's, as an independent check of `geodesics`, which is faster on sparse graphs.
-
-    Parameters
-    ----------
-    lengths : csr_array
-        Edge lengths, not negative; a stored zero is an edge of length zero.
 
     Returns
     -------

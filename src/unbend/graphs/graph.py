@@ -9,8 +9,20 @@ from scipy.sparse import csr_array
 from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.neighbors.neighbors import Neighbors
+from unbend.validation.arrays import check_finite
+from unbend.validation.distances import check_nonnegative
 
 How = Literal["max", "min", "mean"]
+
+# Parameters of functions of graphs, unless these describe them.
+PARAMETERS = {
+    "lengths": "csr_array\n    Edge lengths, not negative; a stored zero is an edge of length "
+    "zero.",
+    "weights": "csr_array\n    Symmetric weights; pass a directed graph through `symmetrize` "
+    "first.",
+    "threads": "int\n    Sources are shared between this many threads; the result does not depend "
+    "on it.",
+}
 
 
 def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_array:
@@ -38,8 +50,8 @@ def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_arra
 def as_weights(graph: Any) -> csr_array:
     """Do the same with weights, finite and not negative; edges stored twice are added up."""
     weights = as_edges(graph, meaning="similarity")
-    if not np.all((weights.data >= 0) & np.isfinite(weights.data)):
-        raise ValueError("weights must be finite and not negative")
+    check_finite(weights, "weights")
+    check_nonnegative(weights, "weights", what="Weights")
     if not weights.has_sorted_indices or not weights.has_canonical_format:
         weights = weights.copy()
         weights.sum_duplicates()

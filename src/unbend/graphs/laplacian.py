@@ -7,10 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
+from unbend.docstrings import complete_docstring
 from unbend.eigen import solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.graphs.geodesics import Paths
-from unbend.graphs.graph import How, as_edges, check_word, components, symmetrize
+from unbend.graphs.graph import PARAMETERS, How, as_edges, check_word, components, symmetrize
 from unbend.graphs.quantities import as_undirected, volume, volumes
 from unbend.memory import reserve
 from unbend.validation.scalars import is_integer
@@ -75,6 +76,7 @@ def difference(degree: FloatArray, weights: csr_array) -> csr_array:
 ROUNDING = 1e-12
 
 
+@complete_docstring(PARAMETERS)
 def spectrum(weights: csr_array, count: int | None = None) -> FloatArray:
     """Eigenvalues λ₀ ≤ λ₁ ≤ … of the symmetric Laplacian I − D^-½WD^-½ (book section 3.3.1).
 
@@ -83,8 +85,6 @@ def spectrum(weights: csr_array, count: int | None = None) -> FloatArray:
 
     Parameters
     ----------
-    weights : csr_array
-        Symmetric weights; pass a directed graph through `symmetrize` first.
     count : int, optional
         How many, from the smallest; by default all, by a dense solver. With a number a sparse one
         is used, the zeros being known from the components.
@@ -144,6 +144,7 @@ def graph_eigenvalue(weights: csr_array) -> float:
     return float(spectrum(weights, 2)[1])
 
 
+@complete_docstring(PARAMETERS)
 def diameter(lengths: csr_array, *, threads: int = 1) -> float:
     """Longest of all shortest paths: infinite if the graph is disconnected.
 
@@ -156,8 +157,6 @@ def diameter(lengths: csr_array, *, threads: int = 1) -> float:
     lengths : csr_array
         Symmetric edge lengths, not negative; a stored zero is an edge of length zero. For the
         number of edges, pass ``weigh(lengths, adjacency)``.
-    threads : int
-        Sources asked together, each by a thread.
 
     Examples
     --------
@@ -202,6 +201,7 @@ class EigenvalueBounds:
     volume: float
 
 
+@complete_docstring(PARAMETERS)
 def eigenvalue_bounds(weights: csr_array, *, threads: int = 1) -> EigenvalueBounds:
     """Bound the graph eigenvalue: 1/(D vol G) ≤ λ_G ≤ 1, or n/(n − 1) if all pairs are edges.
 
@@ -212,8 +212,6 @@ def eigenvalue_bounds(weights: csr_array, *, threads: int = 1) -> EigenvalueBoun
     ----------
     weights : csr_array
         Symmetric weights; stored zeros are no edges.
-    threads : int
-        Threads of the search for the diameter.
 
     Examples
     --------

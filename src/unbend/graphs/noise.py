@@ -118,7 +118,7 @@ def extents(graph: Graph, d: int, unit: float = 1.0) -> FloatArray:
     return variances
 
 
-def hiding(alpha: FloatArray, beta: FloatArray, variances: FloatArray) -> FloatArray:
+def hiding_ratio(alpha: FloatArray, beta: FloatArray, variances: FloatArray) -> FloatArray:
     """Cost of the last coordinate over that of the first wave, which hides it where above one."""
     if variances[-1] <= 0:
         return np.zeros_like(alpha)

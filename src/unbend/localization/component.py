@@ -193,7 +193,7 @@ def place_component(
         ambiguity = rival_distances(search.first, search.rivals, safe)[vertex] * unit
     # Relative errors, and their stress, are dimensionless.
     size = 1.0 if weights == "relative" else unit
-    part = _aligned(answers, safe, vertex, known, unit)
+    part = _align_component(answers, safe, vertex, known, unit)
     return replace(
         part,
         start=search.start,
@@ -203,7 +203,7 @@ def place_component(
     )
 
 
-def _aligned(
+def _align_component(
     answers: NoiseResponse, safe: BoolArray, vertex: IntArray, known: FloatArray, unit: float
 ) -> Component:
     """Align positions to the anchors, to the rigid ones if these are enough."""

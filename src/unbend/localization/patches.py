@@ -209,8 +209,8 @@ def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
         where = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         shared = (key[where] == wanted) & (members < n)
         count = shared.sum(axis=1)
-        here = _centered(maps.places[edges.first[rows]], shared)
-        there = _centered(flat[where], shared)
+        here = _center(maps.places[edges.first[rows]], shared)
+        there = _center(flat[where], shared)
         left, values, right = np.linalg.svd(np.swapaxes(here, 1, 2) @ there)
         turns[rows] = left @ right
         size = np.maximum(np.square(here).sum(axis=(1, 2)), np.finfo(float).tiny)
@@ -221,7 +221,7 @@ def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
     return weights / (1.0 + np.square(misfit / max(usual, np.finfo(float).tiny))), turns
 
 
-def _centered(places: FloatArray, shared: BoolArray) -> FloatArray:
+def _center(places: FloatArray, shared: BoolArray) -> FloatArray:
     count = np.maximum(shared.sum(axis=1), 1)[:, None, None]
     taken = np.where(shared[:, :, None], places, 0.0)
     return np.where(shared[:, :, None], taken - taken.sum(axis=1, keepdims=True) / count, 0.0)
@@ -236,7 +236,7 @@ def glue_maps(edges: Edges, maps: Maps) -> FloatArray:
     contains = csr_array((1.0 / np.sqrt(size[which]), (which, member)), shape=(n, n))
     faint = edges.laplacian(FAINT * edges.squares)
     matrix = diags_array(np.bincount(member, minlength=n).astype(float)) - contains.T @ contains
-    wanted = _centered(maps.places, kept)[kept]
+    wanted = _center(maps.places, kept)[kept]
     sums = [np.bincount(member, column, n) for column in wanted.T]
     pull: FloatArray = np.stack(sums, axis=1).astype(np.float64)
     found = np.empty_like(pull)

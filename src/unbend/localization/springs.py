@@ -85,18 +85,18 @@ class Springs:
 
     def gradient(self, positions: FloatArray) -> FloatArray:
         """Return the forces (n, dim)."""
-        differences, reached = self._reached(positions)
+        differences, reached = self._edge_lengths(positions)
         pull = self.weights * (1.0 - self.lengths / reached)
         return np.asarray(self.edges.incidence @ (pull[:, None] * differences))
 
-    def _reached(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _edge_lengths(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
         differences = self.edges.differences(positions)
         least = 1e-9 * self.lengths
         return differences, np.maximum(np.linalg.norm(differences, axis=1), least)
 
     def curvature(self, positions: FloatArray, share: float) -> csr_array:
         """Hessian, with a fraction of the part across the edges, which may be negative."""
-        differences, reached = self._reached(positions)
+        differences, reached = self._edge_lengths(positions)
         across = share * self.weights * (1.0 - self.lengths / reached)
         return self._rows(across, (self.weights - across) / np.square(reached), differences)
 

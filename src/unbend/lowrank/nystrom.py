@@ -15,7 +15,7 @@ from unbend.lowrank.inputs import finite, symmetric_matrix
 ROUNDING = float(np.finfo(np.float64).eps)
 
 
-def kept_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArray, FloatArray]:
+def leading_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Eigenpairs of a block, largest first, that stand out from its error.
 
     Those at most `accuracy` times the largest are rounding; those no larger than the most negative
@@ -55,7 +55,7 @@ def nystrom_extension(block: FloatArray, others: FloatArray) -> tuple[FloatArray
     True
     """
     block, others = _blocks(block, others)
-    values, vectors = kept_eigenpairs(block)
+    values, vectors = leading_eigenpairs(block)
     return values, np.concatenate((vectors, others.T @ vectors / values))
 
 
@@ -104,7 +104,7 @@ def _blocks(block: Any, others: Any) -> tuple[FloatArray, FloatArray]:
 
 def nystrom_factor(columns: FloatArray, block: FloatArray, accuracy: float = 0.0) -> FloatArray:
     """F with FF' = C A⁻¹ C', F = C U Σ^-½ over the eigenpairs of A that stand out."""
-    values, vectors = kept_eigenpairs(block, accuracy)
+    values, vectors = leading_eigenpairs(block, accuracy)
     return np.asarray(columns @ (vectors / np.sqrt(values)))
 
 
@@ -116,7 +116,7 @@ def factor_eigenpairs(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def inverse_root(block: FloatArray, accuracy: float = 0.0) -> FloatArray:
     """R with RR' = A⁻¹, over the eigenpairs of A that stand out."""
-    values, vectors = kept_eigenpairs(block, accuracy)
+    values, vectors = leading_eigenpairs(block, accuracy)
     return np.asarray(vectors / np.sqrt(values))
 
 
@@ -127,7 +127,7 @@ def column_axes(root: FloatArray, cross: FloatArray, count: int) -> tuple[FloatA
     columns may be made, used and forgotten block by block. They are not formed from C'C: A⁻¹
     would magnify its rounding. At most `count`; fewer where A or C has a lower rank.
     """
-    found, turn = kept_eigenpairs(cross)
+    found, turn = leading_eigenpairs(cross)
     return found[:count], np.asarray(root @ turn[:, :count])
 
 
@@ -146,7 +146,7 @@ class Eigenfunctions:
     def of(cls, kernel: FloatArray, count: int) -> "Eigenfunctions":
         """Take the leading eigenpairs of an (m, m) kernel that stand out, at most `count`."""
         array, scale = symmetric_matrix(kernel)
-        values, vectors = kept_eigenpairs(array * scale)
+        values, vectors = leading_eigenpairs(array * scale)
         values, vectors = values[:count], vectors[:, :count]
         m = len(array)
         return cls(values / m, np.sqrt(m) * vectors / values)

@@ -101,7 +101,7 @@ def randomized_svd(
         raise ValueError("rank=None is not allowed: pass a rank of at least 1, or a tol")
     products = _Products(matrix)
     width = min(_width(rank, oversample), _columns(matrix))
-    basis = orthonormal_columns(_sketched(matrix, width, sketch, rng))
+    basis = orthonormal_columns(_sketch(matrix, width, sketch, rng))
     for _ in range(at_least("power", power, 0)):
         # Singular vectors, not any basis: their images are nearly orthogonal, and cheap to
         # orthonormalise on the long side.
@@ -190,7 +190,7 @@ def _random_columns(
     return omega.astype(np.float32 if matrix.dtype == np.float32 else np.float64)
 
 
-def _sketched(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
+def _sketch(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
     first = matrix.first if isinstance(matrix, RowBlocks) else matrix
     if isinstance(matrix, RowBlocks) or width == first.shape[1]:
         return finite(np.asarray(matrix @ _random_columns(first, width, sketch, rng)))

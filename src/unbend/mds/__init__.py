@@ -3,7 +3,7 @@
 from unbend.mds.initialization import principal_axes
 from unbend.mds.object_pairs import Pairs
 from unbend.mds.objective import LOSSES, MetricStress, Objective, Stress1
-from unbend.mds.placement import OwnStress
+from unbend.mds.placement import StressExtension
 from unbend.mds.solvers import Solution, estimate_stress, quasi_newton, smacof, stochastic_gradient
 from unbend.mds.transformations import Interval, Monotone, Ratio, Replicated, Transformation
 
@@ -13,12 +13,12 @@ __all__ = [
     "MetricStress",
     "Monotone",
     "Objective",
-    "OwnStress",
     "Pairs",
     "Ratio",
     "Replicated",
     "Solution",
     "Stress1",
+    "StressExtension",
     "Transformation",
     "estimate_stress",
     "principal_axes",

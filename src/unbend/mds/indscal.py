@@ -11,7 +11,7 @@ from scipy.linalg import cholesky
 from scipy.optimize import nnls
 
 from unbend.arrays import FloatArray
-from unbend.eigen import signed
+from unbend.eigen import fix_signs
 from unbend.report import step
 
 # Random mixtures of the matrices that are tried for the initial axes.
@@ -55,7 +55,7 @@ def indscal(
     x = _merge_sides(left, right)
     weights = _weights(unit, x, x)
     order = np.argsort(-(norms @ weights), kind="stable")
-    x, weights = signed(x[:, order]), weights[:, order]
+    x, weights = fix_signs(x[:, order]), weights[:, order]
     accounted = 1.0 - _losses(unit, x, x, weights)
     return IndscalSolution(x, weights * norms[:, None], accounted, np.array(history), converged)
 

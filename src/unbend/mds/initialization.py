@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen import signed, solve
+from unbend.eigen import fix_signs, solve
 from unbend.gram import Gram
 from unbend.graphs import components, geodesics
 from unbend.mds.object_pairs import Pairs, Precision
@@ -50,7 +50,7 @@ def pair_precision(n: int, between: Callable[[IntArray], FloatArray], d: int) ->
 def classical_stress(distances: FloatArray, d: int) -> float:
     """Stress-1 of classical scaling of distances (m, m)."""
     scaled = distances / distances.max()
-    values, vectors = np.linalg.eigh(Gram(scaled).formed())
+    values, vectors = np.linalg.eigh(Gram(scaled).form())
     coordinates = vectors[:, -d:] * np.sqrt(np.maximum(values[-d:], 0.0))
     given = squareform(scaled, checks=False)
     return float(np.linalg.norm(pdist(coordinates) - given) / np.linalg.norm(given))
@@ -64,7 +64,7 @@ def principal_axes(configuration: FloatArray) -> FloatArray:
     """Centre a configuration and rotate it to its principal axes, with fixed signs."""
     centered = configuration - configuration.mean(axis=0)
     _, axes = np.linalg.eigh(centered.T @ centered)
-    return signed(centered @ axes[:, ::-1])
+    return fix_signs(centered @ axes[:, ::-1])
 
 
 def linear(points: FloatArray, d: int) -> FloatArray:

@@ -15,7 +15,7 @@ ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class OwnStress:
+class StressExtension:
     """Coordinates of new samples that minimise each sample's own stress to the fitted objects.
 
     New samples are points of the `space` or, without a space, dissimilarities (m, n), NaN where
@@ -45,10 +45,10 @@ class OwnStress:
         apart = filled[np.arange(len(filled)), nearest] > 0
         placed = self.coordinates[nearest].astype(np.float64)
         if apart.any():
-            placed[apart] = self._minimised(dissimilarities[apart])
+            placed[apart] = self._minimize(dissimilarities[apart])
         return np.asarray(placed)
 
-    def _minimised(self, dissimilarities: FloatArray) -> FloatArray:
+    def _minimize(self, dissimilarities: FloatArray) -> FloatArray:
         targets = dissimilarities if self.curve is None else self.curve(dissimilarities)
         known = ~np.isnan(targets)
         targets = np.where(known, targets, 0.0)
@@ -61,10 +61,10 @@ class OwnStress:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretched:
+class ScaledExtension:
     """Another extension, times a constant factor."""
 
-    extension: OwnStress
+    extension: StressExtension
     factor: float
 
     def __call__(self, new: FloatArray) -> FloatArray:
@@ -73,11 +73,11 @@ class Stretched:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanOfCurves:
+class MeanDisparityExtension:
     """Embed new samples (k, m, n) by the mean disparity over the k matrices."""
 
     curves: list[Line | Steps]
-    own: OwnStress
+    own: StressExtension
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Embed new samples."""

@@ -88,7 +88,7 @@ class ClassicalMDS(GramEmbedding):
         if self.repair is None and _euclidean(space):
             # Squares from inner products, which have nothing to repair: in a kernel, whose errors
             # are those of its largest entries, they are as good as squares from differences.
-            gram = _gram(PointGram.of(space.features).formed(), overwrite=True)
+            gram = _gram(PointGram.of(space.features).form(), overwrite=True)
             return GramInput(gram, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
         gram = Gram(distances).repair(self.repair)

@@ -73,7 +73,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
     """Diffusion maps: rows are near when a random walk goes easily from one to the other.
 
     Affinities w = exp(−d²/t) between neighbours, each row with itself included, are divided by
-    (q_i q_j)^α, q their row sums, and then by their new row sums D: a Markov chain with
+    (q_i q_j)^α, q their row sums, and then by the row sums D of the result: a Markov chain with
     eigenvectors ψ = φ/φ₀ and eigenvalues 1 = λ₀ > λ₁ ≥ …. The coordinates are λᵗ ψ at diffusion
     time t; distances between them are diffusion distances.
 

@@ -215,7 +215,7 @@ class KernelPCA(GramEmbedding):
 
 
 def _gram(similarities: Similarities) -> tuple[CenteredGram, FeatureDistances]:
-    """Gram matrix of the fitted rows in feature space, and squared distances of new rows there."""
+    """Gram matrix of the fitted rows in feature space, and squared distances of new samples."""
     points = similarities.points
     if similarities.kernel in ("linear", "cosine"):
         # Features that can be written down: inner products need no array of all pairs.

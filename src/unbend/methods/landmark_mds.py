@@ -5,7 +5,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen import signed, solve
+from unbend.eigen import fix_signs, solve
 from unbend.estimators.embedding import Embedding, seed_param, threads_param
 from unbend.estimators.inputs import new_rows, open_space
 from unbend.estimators.landmarks import landmark_count, landmarks_of_space, landmarks_param
@@ -95,12 +95,6 @@ class LandmarkMDS(Embedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or their distances.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
@@ -119,7 +113,7 @@ class LandmarkMDS(Embedding):
                 # The same turn for fitted and new rows: to principal axes, with fixed signs.
                 turn = np.linalg.eigh(found.T @ found)[1][:, ::-1]
                 turned = found @ turn
-                embedding = signed(turned)
+                embedding = fix_signs(turned)
                 turn = turn * np.sign(np.sum(embedding * turned, axis=0))
                 values = np.square(embedding).sum(axis=0)
                 _check_zeros(values)

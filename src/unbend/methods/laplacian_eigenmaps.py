@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen import SpectralProblem, Spectrum, column_solver, signed
+from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
 from unbend.estimators.inputs import open_space
 from unbend.estimators.neighborhood import (
     Component,
@@ -157,7 +157,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
                 )
         with stage("coordinates"):
             wanted, scaled = slice(1, d + 1), self.normalization == "symmetric"
-            vectors = signed(found.vectors[:, wanted])
+            vectors = fix_signs(found.vectors[:, wanted])
             turn = np.where(np.sum(found.vectors[:, wanted] * vectors, axis=0) < 0, -1.0, 1.0)
             least = LEAST_DEGREE * float(found.degree.max())
             axes = found.weights[:, wanted] * turn

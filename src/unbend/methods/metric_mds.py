@@ -8,8 +8,8 @@ from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
-from unbend.mds import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
-from unbend.mds.placement import Stretched
+from unbend.mds import MetricStress, Objective, Pairs, Solution, StressExtension, principal_axes
+from unbend.mds.placement import ScaledExtension
 from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
 
@@ -83,7 +83,7 @@ class MetricMDS(Scaling):
         loss = "raw" if self.loss == "stress1" else self.loss
         return MetricStress(pairs, loss, threads(self.n_jobs))
 
-    def _finished(
+    def _finish(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         raw = MetricStress(pairs, "raw", threads(self.n_jobs))
@@ -91,7 +91,7 @@ class MetricMDS(Scaling):
         stretch = fit.factor if self.loss == "stress1" else 1.0
         turned = principal_axes(solution.coordinates) * scale
         loss = "raw" if self.loss == "stress1" else self.loss
-        place = OwnStress(turned.copy(), given.points, loss)
+        place = StressExtension(turned.copy(), given.points, loss)
         size = self._objective(pairs).size or 1.0
         history = {
             "raw": solution.history * scale**2,
@@ -104,7 +104,7 @@ class MetricMDS(Scaling):
             "stress_": fit.stress1 if self.loss == "stress1" else float(history[-1]),
             "history_": history,
         }
-        return turned * stretch, Stretched(place, stretch), attributes
+        return turned * stretch, ScaledExtension(place, stretch), attributes
 
     def _disparities(self, distances: FloatArray) -> FloatArray:
         return self._pairs().dissimilarities

@@ -12,11 +12,11 @@ from unbend.mds import (
     Interval,
     Monotone,
     Objective,
-    OwnStress,
     Pairs,
     Ratio,
     Solution,
     Stress1,
+    StressExtension,
     Transformation,
     principal_axes,
 )
@@ -103,7 +103,7 @@ class NonmetricMDS(Scaling):
             pairs.n, kind, threads(self.n_jobs), ends=pairs.ends, precision=pairs.precision
         )
 
-    def _finished(
+    def _finish(
         self, given: Given, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         # Stress-1 has no scale: the distances get the root mean square of the dissimilarities.
@@ -117,7 +117,7 @@ class NonmetricMDS(Scaling):
         self._warn_if_degenerate(transformation(distances).targets[known], distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
         curve = rescale_disparities(transformation.curve(distances), solution.value)
-        place = OwnStress(turned.copy(), given.points, "raw", curve)
+        place = StressExtension(turned.copy(), given.points, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.eigen import signed
+from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import rows_of_numbers
@@ -83,31 +83,19 @@ class PCA(Embedding):
     random_state: Any = seed_param("the iterative solvers")
 
     def fit(self, X: Any, y: None = None) -> "PCA":
-        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.
-
-        Parameters
-        ----------
-        X : array (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'."""
         with self._fitting() as report:
             rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SPARSE)
             self._check_size(rows.shape)
             mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
                 note(solver=self.svd_solver)
-                centered = self._centered(rows, mean)
+                centered = self._center(rows, mean)
                 total = _total_variance(centered, mean)
                 found = self._axes(centered) if total > 0 else self._no_axes(rows.shape[1])
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
-                extension = Linear(mean, signed(found.axes.T).T)
+                extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = extension(rows)
         self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
         return self
@@ -118,15 +106,6 @@ class PCA(Embedding):
         The batches are read twice: for the mean, and for a triangular factor of the centered rows,
         whose singular vectors are theirs. The result is that of `fit` on all rows, up to rounding,
         but `embedding_` has no rows: use `transform` on each batch.
-
-        Parameters
-        ----------
-        batches : iterable of arrays (m, n_features)
-            Can be read again, such as a list or `unbend.io.batches`; sizes may differ.
-
-        Returns
-        -------
-        self
 
         Examples
         --------
@@ -152,7 +131,7 @@ class PCA(Embedding):
                 factor = triangular_factor(rows, rows.mean)
                 total = float(np.square(factor).sum() / (rows.n - 1))
                 found = self._axes_of_factor(factor) if total > 0 else self._no_axes(shape[1])
-                extension = Linear(rows.mean, signed(found.axes.T).T)
+                extension = Linear(rows.mean, fix_signs(found.axes.T).T)
         nothing = np.empty((0, self.n_components), dtype=rows.dtype)
         self._keep_axes(report, found, extension, total, shape, nothing)
         return self
@@ -200,7 +179,7 @@ class PCA(Embedding):
         """Give any axes to rows that are all equal, which have no variance along any."""
         return PrincipalAxes(np.eye(self.n_components, columns), np.zeros(self.n_components))
 
-    def _centered(self, rows: Any, mean: FloatArray) -> Any:
+    def _center(self, rows: Any, mean: FloatArray) -> Any:
         """Centered rows; sparse ones as they are, for a solver that centers them implicitly."""
         if is_sparse(rows):
             small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
-from unbend.eigen import signed
+from unbend.eigen import fix_signs
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding, seed_param
 from unbend.estimators.inputs import rows_of_numbers
@@ -99,12 +99,6 @@ class RandomProjection(Embedding):
         ----------
         X : array or sparse array (n_samples, n_features)
             Rows.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             self._check_eps()
@@ -132,15 +126,6 @@ class RandomProjection(Embedding):
         The result is that of `fit` on all rows, up to rounding, but `embedding_` has no rows: use
         `transform` on each batch. The batches are read twice, once more with `svd`, and
         more often if the pairs for `distortion_` need more than a quarter of a gigabyte.
-
-        Parameters
-        ----------
-        batches : iterable of arrays (m, n_features)
-            Can be read again, such as a list or `unbend.io.batches`; sizes may differ.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             self._check_eps()
@@ -219,7 +204,7 @@ class RandomProjection(Embedding):
 
 def _principal_turn(centered: FloatArray) -> FloatArray:
     """Principal axes, with signs that do not depend on how they were found."""
-    return signed(np.linalg.svd(centered, full_matrices=False)[2].T).T
+    return fix_signs(np.linalg.svd(centered, full_matrices=False)[2].T).T
 
 
 def _squares(rows: Any, embedding: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:

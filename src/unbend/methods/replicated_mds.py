@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import Given
 from unbend.estimators.scaling import MultiScaling, Shepard, minimise, note_convergence
-from unbend.mds import OwnStress, Pairs, Replicated, Stress1, initialization, principal_axes
+from unbend.mds import Pairs, Replicated, Stress1, StressExtension, initialization, principal_axes
 from unbend.mds.object_pairs import mean_pairs
-from unbend.mds.placement import MeanOfCurves
+from unbend.mds.placement import MeanDisparityExtension
 from unbend.mds.transformations import rescale_disparities
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
 from unbend.report import Report, stage
@@ -93,13 +93,13 @@ class ReplicatedMDS(MultiScaling):
             distances *= stretch
             curves = [part.curve(distances) for part in parts]
             sized = [rescale_disparities(curve, solution.value) for curve in curves]
-            own = OwnStress(embedding.copy(), None, "raw")
+            own = StressExtension(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
         self._keep(
             report,
             embedding,
             given[0].dtype,
-            MeanOfCurves(sized, own),
+            MeanDisparityExtension(sized, own),
             None,
             stress_=float(history[-1]),
             stress_per_matrix_=np.array(

@@ -98,14 +98,6 @@ class SpectralClustering(ClusterMixin, Model):
         ----------
         X : array (n_samples, n_features)
             Rows, or distances or a graph as for `LaplacianEigenmaps`.
-        y : ignored
-            Present for scikit-learn's sake.
-        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            Precomputed graph: the stored entries of row i are its neighbours.
-
-        Returns
-        -------
-        self
         """
         check_parameters(self)
         X = plain_input(self, X)

@@ -32,7 +32,7 @@ class LeastSquares:
         """Place new samples."""
         if np.isnan(new).any():
             raise ValueError(
-                "WeightedMDS needs all distances of new rows and some are NaN: fill them in, or "
+                "WeightedMDS needs all distances of new samples and some are NaN: fill them in, or "
                 "use ReplicatedMDS"
             )
         x, w = self.configuration, self.weights

@@ -6,6 +6,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
+from unbend.neighbors.index.protocol import drop_self
 from unbend.neighbors.neighbors import Neighbors
 
 
@@ -66,14 +67,8 @@ class Space(ABC):
 
 
 def without_self(indices: IntArray, distances: FloatArray) -> Neighbors:
-    """Drop each point from its own row of k + 1 nearest.
-
-    With more than k duplicates the point may not be in its row; then the last is dropped.
-    """
-    itself = indices == np.arange(len(indices))[:, None]
-    itself[~itself.any(axis=1), -1] = True
-    shape = (len(indices), indices.shape[1] - 1)
-    return Neighbors.rectangular(indices[~itself].reshape(shape), distances[~itself].reshape(shape))
+    """Drop each point from its own row of k + 1 nearest."""
+    return Neighbors.rectangular(*drop_self(indices, distances))
 
 
 def smallest(distances: FloatArray, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:

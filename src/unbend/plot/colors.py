@@ -59,7 +59,7 @@ class Plain:
     n: int
 
     @property
-    def shown(self) -> list[str] | None:
+    def text(self) -> list[str] | None:
         """Hover text of each row, if any."""
         return None
 
@@ -73,7 +73,7 @@ class Labels:
     title: str = ""
 
     @property
-    def shown(self) -> list[str]:
+    def text(self) -> list[str]:
         """The label of each row."""
         return [*np.array([*self.names, MISSING], dtype=object)[self.codes]]
 
@@ -114,7 +114,7 @@ class Values:
         return np.isfinite(self.values)
 
     @property
-    def shown(self) -> list[str]:
+    def text(self) -> list[str]:
         """The value of each row."""
         return [f"{value:.4g}" if np.isfinite(value) else MISSING for value in self.values]
 
@@ -127,7 +127,7 @@ class Chart:
     titles: tuple[str, str] = ("chart 1", "chart 2")
 
     @property
-    def shown(self) -> list[str]:
+    def text(self) -> list[str]:
         """Both coordinates of each row."""
         return [f"({first:.4g}, {second:.4g})" for first, second in self.chart]
 
@@ -184,7 +184,7 @@ def coloring(color: Any, n: int) -> Coloring:
     if values.dtype.kind in "mM":
         raise TypeError("color holds dates or times: pass numbers, or strings as labels")
     if values.dtype.kind == "O":
-        values = _unboxed(values)
+        values = _unbox(values)
     if values.dtype.kind in "iuf" and not _few_integers(values):
         return Values(values.astype(np.float64), title)
     if values.dtype.kind == "c":
@@ -204,7 +204,7 @@ def _chart(values: np.ndarray[Any, Any], columns: Any) -> Chart:
     return Chart(values.astype(np.float64), (first, second))
 
 
-def _unboxed(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _unbox(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Convert objects to floats, None to NaN, where all are numbers."""
     if any(isinstance(value, str | bool | np.bool_) for value in values):
         return values

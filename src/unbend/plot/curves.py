@@ -13,6 +13,7 @@ from unbend.arrays import FloatArray
 from unbend.dimension import Dimension
 from unbend.docstrings import complete_docstring
 from unbend.graphs import Consistency
+from unbend.neighbors import MetricName
 from unbend.plot.colors import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.parameters import FIGURE, PARAMETERS
@@ -32,7 +33,6 @@ from unbend.plot.style import (
     point_alpha,
     point_size,
 )
-from unbend.quality._seen import Metric
 
 # Ratio of eigenvalues beyond which the axis is logarithmic.
 DECADES = 100.0
@@ -92,7 +92,7 @@ def residual_variance(
     embedding: Any,
     X: Any = None,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     d: int | None = None,
     title: str | None = None,
     ax: Any = None,
@@ -178,7 +178,7 @@ def _check_dimension(d: int | None, most: int) -> int:
     return int(d)
 
 
-def _curve(given: Any, X: Any, metric: Metric) -> FloatArray:
+def _curve(given: Any, X: Any, metric: MetricName) -> FloatArray:
     if X is not None:
         coordinates = drawable(given).coordinates
         return quality.residual_variance(np.asarray(X), coordinates, metric=metric)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from unbend import quality
 from unbend.arrays import FloatArray, IntArray
 from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
 from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.parameters import FIGURE, PARAMETERS
@@ -25,7 +26,6 @@ from unbend.plot.style import (
     plain,
     value_colormap,
 )
-from unbend.quality._seen import Metric
 
 Kind = Literal["r_nx", "q_nx", "lcmc"]
 # Largest number of pairs in a Shepard diagram.
@@ -46,7 +46,7 @@ def shepard(
     X: Any,
     embedding: Any,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     max_rows: int = 1000,
     random_state: int = 0,
     title: str | None = None,
@@ -102,7 +102,7 @@ def coranking_matrix(
     X: Any,
     embedding: Any,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     max_rows: int = 2000,
     random_state: int = 0,
     title: str | None = None,
@@ -172,7 +172,7 @@ def quality_curves(
     embeddings: Any,
     *,
     kind: Kind = "r_nx",
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
     max_rows: int = 2000,
     random_state: int = 0,
     title: str | None = None,

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from scipy.spatial import KDTree
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.docstrings import complete_docstring
@@ -26,8 +27,6 @@ from unbend.validation.scalars import is_integer
 # Side of a thumbnail as a fraction of the width of the axes.
 SIDE = 0.06
 MOST_FEATURES = 12
-# Points tested one by one before the others are tested in blocks.
-FIRST_BLOCK = 1024
 
 
 @complete_docstring(PARAMETERS, FIGURE)
@@ -117,54 +116,14 @@ def non_overlapping(points: FloatArray, box: FloatArray) -> IntArray:
     np.ones(2)).tolist())[-1] 2
     """
     # Slightly larger, so that rounding does not make boxes touch.
-    box = box * (1 + 1e-9)
-    taken = _BoxGrid(points, box)
-    order, start, size = drawing_order(len(points)), 0, FIRST_BLOCK
-    while start < len(order):
-        # Most overlap boxes already taken, and are rejected in blocks.
-        for row in taken.free(order[start : start + size]).tolist():
-            taken.take(row)
-        start, size = start + size, 2 * size
-    return np.sort(np.array(taken.rows, dtype=np.intp))
-
-
-class _BoxGrid:
-    """Boxes that do not overlap, in a grid with cells of the size of a box.
-
-    Two boxes with centres in one cell overlap, so a cell holds at most one; a box can overlap only
-    those of its own cell and of the eight around it.
-    """
-
-    def __init__(self, points: FloatArray, box: FloatArray) -> None:
-        self.points, self.box = points, box
-        cells = np.floor((points - points.min(axis=0)) / box).astype(np.int64)
-        width = int(cells[:, 1].max()) + 3
-        self.cells = cells[:, 0] * width + cells[:, 1]
-        self.around = [row * width + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
-        self.rows: list[int] = []
-        self.held: dict[int, int] = {}
-
-    def free(self, rows: IntArray) -> IntArray:
-        """Rows whose boxes overlap none of the boxes taken."""
-        if not self.rows:
-            return rows
-        taken = np.array(self.rows)[np.argsort(self.cells[self.rows])]
-        cells = self.cells[taken]
-        for step in self.around:
-            beside = self.cells[rows] + step
-            near = taken[np.minimum(np.searchsorted(cells, beside), len(cells) - 1)]
-            close = (np.abs(self.points[rows] - self.points[near]) <= self.box).all(axis=1)
-            rows = rows[~close]
-        return rows
-
-    def take(self, row: int) -> None:
-        """Take the box of a row, if it overlaps none."""
-        cell = int(self.cells[row])
-        near = [self.held[cell + step] for step in self.around if cell + step in self.held]
-        if near and (np.abs(self.points[near] - self.points[row]) <= self.box).all(axis=1).any():
-            return
-        self.held[cell] = row
-        self.rows.append(row)
+    scaled = points / (box * (1 + 1e-9))
+    tree, free = KDTree(scaled), np.ones(len(points), dtype=bool)
+    taken = []
+    for row in drawing_order(len(points)).tolist():
+        if free[row]:
+            taken.append(row)
+            free[tree.query_ball_point(scaled[row], 1.0, p=np.inf)] = False
+    return np.sort(np.array(taken, dtype=np.intp))
 
 
 def _check_images(images: Any, n: int) -> list[Any]:

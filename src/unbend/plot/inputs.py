@@ -9,6 +9,7 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.datasets import Surface
 from unbend.registry import METHODS, find_entry
+from unbend.validation.arrays import check_finite, check_shape, real_array
 
 # Axes of a surface.
 SPACE = ("x", "y", "z")
@@ -159,39 +160,14 @@ class Named:
 
 
 def _checked(given: Any, columns: tuple[str, ...]) -> FloatArray:
-    values = np.asarray(given)
-    if values.ndim == 1:
-        values = values[:, None]
-    if values.ndim != 2 or values.size == 0:
-        raise ValueError(
-            f"an embedding has rows and columns, both not empty, but its shape is {np.shape(given)}"
-        )
-    if len(values) < 2:
-        raise ValueError("a picture needs at least two rows, and the embedding has one")
+    """Rows of finite numbers; an array of one dimension is one column."""
     try:
-        if values.dtype.kind in "cmM":
-            raise TypeError
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(_not_numbers(values, columns)) from None
-    wrong = np.argwhere(~np.isfinite(numbers))
-    if len(wrong):
-        row, column = wrong[0]
-        where = columns[column] if columns else f"column {column}"
-        raise ValueError(
-            f"the embedding has {numbers[row, column]} in row {row}, {where}, and cannot be "
-            "drawn there: leave such rows out"
-        )
-    return numbers
-
-
-def _not_numbers(values: np.ndarray[Any, Any], columns: tuple[str, ...]) -> str:
-    for name, column in zip(columns, values.T, strict=False):
-        try:
-            column.astype(np.float64)
-        except (TypeError, ValueError):
-            return (
-                f"column {name!r} does not hold numbers: leave it out, or colour by it with "
-                f"color={name!r}"
-            )
-    return "an embedding must hold real numbers"
+        values = real_array(given, "embedding")
+    except TypeError as error:
+        # A column of labels is meant to be shown by its colours.
+        hint = " Pass color='name' to color by a column of labels." if columns else ""
+        raise TypeError(f"{error}{hint}") from None
+    values = values[:, None] if values.ndim == 1 else values
+    check_shape(values, "embedding", 2)
+    check_finite(values, "embedding", columns=columns)
+    return np.asarray(values, dtype=np.float64)

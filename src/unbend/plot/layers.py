@@ -161,7 +161,7 @@ def write_names(axes: Any, positions: FloatArray, names: list[str]) -> None:
     renderer = figure.canvas.get_renderer()
     room = axes.get_window_extent(renderer)
     taken = _texts(axes, renderer)
-    flat = _flattened(axes, positions)
+    flat = _project(axes, positions)
     marks = axes.transData.transform(flat[drawing_order(len(flat))[:MARKS]])
     for row in np.unique(np.linspace(0, len(names) - 1, TRIED).astype(np.intp)):
         if names[row].strip():
@@ -218,7 +218,7 @@ def _is_free(box: Bbox, room: Bbox, taken: list[Bbox], marks: FloatArray) -> boo
     return not np.any(np.all((marks > low) & (marks < high), axis=1))
 
 
-def _flattened(axes: Any, positions: FloatArray) -> FloatArray:
+def _project(axes: Any, positions: FloatArray) -> FloatArray:
     """Project three-dimensional points in the current view."""
     if positions.shape[1] == 2:
         return positions

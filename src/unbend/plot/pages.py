@@ -96,8 +96,8 @@ def _hover(names: Any, colors: Coloring, n: int) -> np.ndarray[Any, Any]:
         return np.arange(n, dtype=np.int32)
     lines = [f"row {row}" for row in range(n)] if names is None else names.tolist()
     lines = [escape(str(line)) for line in lines]
-    if colors.shown is not None:
-        lines = [f"{line}<br>{escape(of)}" for line, of in zip(lines, colors.shown, strict=True)]
+    if colors.text is not None:
+        lines = [f"{line}<br>{escape(of)}" for line, of in zip(lines, colors.text, strict=True)]
     return np.array(lines, dtype=object)
 
 

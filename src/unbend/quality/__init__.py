@@ -10,11 +10,11 @@ from unbend.quality.geometry import (
 from unbend.quality.labels import color_mixing, neighborhood_hit
 from unbend.quality.measure import Measure
 from unbend.quality.pairs import Shepard, shepard, stress
-from unbend.quality.preservation import neighborhood_preservation
 from unbend.quality.procrustes import align, procrustes
 from unbend.quality.ranks import (
     continuity,
     mean_relative_rank_errors,
+    neighborhood_preservation,
     trustworthiness,
 )
 from unbend.quality.redundancy import repeated_directions

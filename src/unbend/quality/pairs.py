@@ -1,17 +1,20 @@
 """Distances before and after: Shepard correlations, and stress in its variants."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 from scipy.stats import rankdata
 
-from unbend.arrays import FloatArray, IntArray, distinct_values
-from unbend.quality._pairs import correlations_by_row, jackknife, sums_by_row, variation
-from unbend.quality._seen import Metric, seen
-from unbend.quality.measure import Measure, sampled_rows
+from unbend.arrays import TIED, FloatArray, IntArray, distinct_values
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
+from unbend.quality._spaces import PARAMETERS, open_pair, pair_distances
+from unbend.quality.measure import Measure, jackknifed, sampled_rows
+from unbend.validation.scalars import check_choice
 
 Kind: TypeAlias = Literal["stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric"]
 
@@ -39,11 +42,13 @@ class Shepard:
     embedded: FloatArray
 
 
+@complete_docstring(PARAMETERS)
 def shepard(
     X: ArrayLike,
     embedding: ArrayLike,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
     max_rows: int | None = 1000,
     random_state: int = 0,
 ) -> Shepard:
@@ -58,17 +63,9 @@ def shepard(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric : {"euclidean", "precomputed"}
-        Whether X holds points or distances.
     max_rows : int or None
         Above this number of rows, use the pairs of that many drawn at random. The errors are
         those of the jackknife over rows. None uses all: the memory grows as n².
-    random_state : int
-        Seed of the drawing.
 
     Returns
     -------
@@ -82,14 +79,10 @@ def shepard(
     >>> shepard(sheet.points, 2 * sheet.chart).pearson.local.min().round(12)
     np.float64(1.0)
     """
-    data, coordinates = seen(X, embedding, metric)
+    data, coordinates = open_pair(X, embedding, metric, metric_params, min_rows=3)
     n = data.n
-    if n < 3:
-        raise ValueError(
-            f"distances are compared over pairs of at least 3 rows, but there are {n}."
-        )
     rows = sampled_rows(n, max_rows, random_state)
-    before, after = data.pairs(rows), coordinates.pairs(rows)
+    before, after = pair_distances(data, rows), pair_distances(coordinates, rows)
     pearson = _correlation(before, after, rows, n)
     ranks, ranks_after = (rankdata(distinct_values(d)[1]) for d in (before, after))
     spearman = _correlation(ranks, ranks_after, rows, n)
@@ -114,13 +107,15 @@ def _correlation(before: FloatArray, after: FloatArray, rows: IntArray, n: int) 
     return Measure(value, local, rows, jackknife(terms, m, n, statistic))
 
 
+@complete_docstring(PARAMETERS)
 def stress(
     X: ArrayLike,
     embedding: ArrayLike,
     *,
     kind: Kind = "stress-1",
     scaled: bool = True,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
     max_rows: int | None = 1000,
     random_state: int = 0,
 ) -> Measure:
@@ -145,15 +140,11 @@ def stress(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     kind : str
         One of the kinds above.
     scaled : bool
         Whether the embedding is scaled as suits the kind best first.
-    metric, max_rows, random_state
+    metric, metric_params, max_rows, random_state
         As in `shepard`; the sum of "raw" is then over the pairs drawn.
 
     Returns
@@ -174,15 +165,14 @@ def stress(
     >>> stress(sheet.points, 100 * sheet.chart) < 1e-12
     True
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, but it is {kind!r}.")
-    data, coordinates = seen(X, embedding, metric)
+    check_choice("kind", kind, get_args(Kind))
+    data, coordinates = open_pair(X, embedding, metric, metric_params)
     rows = sampled_rows(data.n, max_rows, random_state)
     if len(rows) < 2:
-        raise ValueError("stress is measured over pairs, but there is only one row.")
-    target, found = data.pairs(rows), coordinates.pairs(rows)
+        raise ValueError("Stress is measured over pairs of rows. Use max_rows of at least 2.")
+    target, found = pair_distances(data, rows), pair_distances(coordinates, rows)
     if not target.any():
-        raise ValueError("X must have at least two different points.")
+        raise ValueError("All rows of X are equal. Pass at least two different points.")
     missed, size = _terms(target, found, kind, scaled)
     root = kind in ("stress-1", "nonmetric")
 
@@ -224,3 +214,55 @@ def _best_scale(target: FloatArray, found: FloatArray, weights: FloatArray, kind
         return 1.0
     # Stress-1 divides by the embedding's own size, which moves the best scale.
     return float(target @ target) / products if kind == "stress-1" else products / squares
+
+
+def pair_rows(m: int) -> tuple[IntArray, IntArray]:
+    """Both rows of every pair, in SciPy's order of condensed distances."""
+    first, second = np.triu_indices(m, 1)
+    return first.astype(np.intp), second.astype(np.intp)
+
+
+def sums_by_row(values: FloatArray, m: int) -> FloatArray:
+    """Sum over the pairs that each row is part of."""
+    first, second = pair_rows(m)
+    summed = np.bincount(first, values, m) + np.bincount(second, values, m)
+    return np.asarray(summed, dtype=np.float64)
+
+
+def jackknife(
+    terms: list[FloatArray], m: int, n: int, statistic: Callable[[list[FloatArray]], FloatArray]
+) -> float:
+    """Estimate the standard error of a function of sums over pairs of m rows drawn of n.
+
+    Pairs that share a row are not independent, so rows, not pairs, are left out one by one.
+    `statistic` takes one array of sums for each term.
+    """
+    if m >= n:
+        return 0.0
+    left = [float(term.sum()) - sums_by_row(term, m) for term in terms]
+    return jackknifed(statistic(left), n)
+
+
+def variation(
+    squares: FloatArray, sums: FloatArray | float, size: FloatArray | int, mean: float
+) -> FloatArray:
+    """Sum of squared deviations, from sums over values that were shifted by their mean.
+
+    Zero where it is rounding: tied values do not vary, and the difference of two sums of `size`
+    terms has an error of about `size` units in their last place.
+    """
+    found = squares - sums**2 / size
+    rounding = 4 * np.finfo(np.float64).eps * size * squares + size * (TIED * mean) ** 2
+    return np.where(found > rounding, found, 0.0)
+
+
+def correlations_by_row(first: FloatArray, second: FloatArray, m: int) -> FloatArray:
+    """Correlation over the pairs of each row; zero where one side does not vary."""
+    size, means = m - 1, (float(first.mean()), float(second.mean()))
+    first, second = first - means[0], second - means[1]
+    one, other = sums_by_row(first, m), sums_by_row(second, m)
+    covariance = sums_by_row(first * second, m) - one * other / size
+    spread = variation(sums_by_row(first**2, m), one, size, means[0])
+    spread = spread * variation(sums_by_row(second**2, m), other, size, means[1])
+    divided = np.divide(covariance, np.sqrt(spread), out=np.zeros(m), where=spread > 0)
+    return np.clip(divided, -1.0, 1.0)

@@ -14,8 +14,7 @@ from sklearn.base import clone
 
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
-from unbend.selection._methods import made
-from unbend.selection._points import checked_rows
+from unbend.selection._common import check_points, make_method
 from unbend.selection.format import reasons, table
 from unbend.selection.judging import BETTER, judging
 from unbend.validation.threads import threads
@@ -156,7 +155,7 @@ def compare(
     >>> [trial.title for trial in found.trials][-1]
     'PCA'
     """
-    points = checked_rows(X)
+    points = check_points(X)
     planned = list(_planned(methods, n_components, dict(parameters or {})))
     if not planned:
         raise ValueError("there is nothing to compare: name at least one method")
@@ -206,7 +205,7 @@ def _planned(
 
 def _estimator(method: Any, d: int) -> Any:
     if isinstance(method, str):
-        return made(method, n_components=d)
+        return make_method(method, n_components=d)
     return method(n_components=d) if isinstance(method, type) else method
 
 

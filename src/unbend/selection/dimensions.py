@@ -10,8 +10,9 @@ import numpy as np
 from unbend import dimension
 from unbend.arrays import FloatArray
 from unbend.quality import widest_gap
-from unbend.selection._methods import made
-from unbend.selection._points import checked_rows, drawn
+from unbend.quality.measure import sampled_rows
+from unbend.selection._common import check_points, make_method
+from unbend.validation.scalars import check_integer
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
 ESTIMATORS = ("local_pca", "mle", "two_nn", "u_statistic", "multiscale_svd", "correlation")
@@ -117,13 +118,15 @@ def choose_dimension(
     >>> int(choose_dimension(unbend.datasets.s_curve(1000, random_state=0).points))
     2
     """
-    points = np.unique(checked_rows(X), axis=0)
-    points = points[drawn(len(points), max_rows, 0)]
+    points = np.unique(check_points(X), axis=0)
+    points = points[sampled_rows(len(points), max_rows, 0)]
     n = len(points)
-    k = min(n_neighbors, n - 1)
-    most = max(2, min(max_dimension, n - 2))
+    k = min(check_integer("n_neighbors", n_neighbors), n - 1)
+    most = max(2, min(check_integer("max_dimension", max_dimension), n - 2))
     # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
-    model = made("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(points)
+    model = make_method("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(
+        points
+    )
     curve = model.residual_variance_
     estimated = _estimated(points)
     votes = _calm(

@@ -9,7 +9,7 @@ from unbend.graphs import components, consistency
 from unbend.neighbors import PointSpace
 from unbend.progress import monitoring
 from unbend.quality import residual_variance
-from unbend.selection._methods import made
+from unbend.selection._common import make_method
 from unbend.selection.dimensions import choose_dimension
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
@@ -131,7 +131,7 @@ def _outside(sample: FloatArray, d: int) -> float:
 def _residual(sample: FloatArray, d: int, k: int) -> float:
     """Residual variance with d coordinates, by a graph of enough edges for smooth geodesics."""
     # Dense: where eigenvalues come in pairs or crowd, iterations take long.
-    model = made("Isomap", n_components=d, n_neighbors=k, eigen_solver="dense").fit(sample)
+    model = make_method("Isomap", n_components=d, n_neighbors=k, eigen_solver="dense").fit(sample)
     curve = residual_variance(model.geodesics_, model.embedding_, metric="precomputed")
     return float(curve[-1])
 
@@ -145,7 +145,7 @@ def _clusters(sample: FloatArray, k: int) -> tuple[int, int]:
     labels = components(PointSpace(sample).nearest(k).graph())
     large = int(np.sum(np.bincount(labels) >= PART * len(sample)))
     count = min(EIGENVALUES, len(sample) - 3)
-    waves = made("LaplacianEigenmaps", n_components=count, n_neighbors=k).fit(sample)
+    waves = make_method("LaplacianEigenmaps", n_components=count, n_neighbors=k).fit(sample)
     values = waves.eigenvalues_
     ratios = values[1:] / np.maximum(values[:-1], np.finfo(float).tiny)
     widest = int(np.argmax(ratios))

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import clone
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.graphs import consistency, geodesics, undirected
+from unbend.graphs import components, consistency, geodesics, undirected
 from unbend.neighbors import PointSpace
 from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
-from unbend.selection._methods import made
-from unbend.selection._points import checked_rows, smallest_connected
+from unbend.selection._common import check_points, make_method
+from unbend.validation.scalars import check_choice, check_integer
 
 Criterion: TypeAlias = Literal["r_nx", "residual_variance"]
 
@@ -105,9 +105,9 @@ def choose_neighbors(
     >>> 5 <= choice.n_neighbors <= 20
     True
     """
-    if criterion not in get_args(Criterion):
-        raise ValueError(f"criterion must be 'r_nx' or 'residual_variance', not {criterion!r}")
-    points = checked_rows(X)
+    check_choice("criterion", criterion, get_args(Criterion))
+    check_integer("n_components", n_components)
+    points = check_points(X)
     n = len(points)
     estimator = _estimator(method, n, n_components)
     smallest, reasons = _smallest(points, n_components)
@@ -161,7 +161,7 @@ def _embedded(estimator: Any, points: FloatArray, k: int) -> FloatArray:
 
 def _estimator(method: Any, n: int, d: int) -> Any:
     if method is None:
-        return made("Isomap" if n <= MANY else "LandmarkIsomap", n_components=d)
+        return make_method("Isomap" if n <= MANY else "LandmarkIsomap", n_components=d)
     estimator = method() if isinstance(method, type) else clone(method)
     if "n_neighbors" not in estimator.get_params():
         raise ValueError(f"{type(estimator).__name__} has no n_neighbors to choose")
@@ -175,8 +175,26 @@ def _smallest(points: FloatArray, d: int) -> tuple[int, list[str]]:
     if report.suggested is not None:
         return report.suggested, [f"{report.suggested} is the smallest consistent number"]
     least = min(2 * d + 2, n - 1)
-    connected = smallest_connected(points, least, min(n - 1, 16 * least))
+    connected = _smallest_connected(points, least, min(n - 1, 16 * least))
     if connected is None:
         return least, [f"no number up to {16 * least} connects the graph: it is in parts"]
     problems = "; ".join(report.problems()) or "larger neighbourhoods jump between folds"
     return connected, [f"{connected} is the smallest that connects the graph; {problems}"]
+
+
+def _smallest_connected(points: FloatArray, least: int, most: int) -> int | None:
+    """Smallest number of neighbours from `least` to `most` whose graph is connected."""
+    space = PointSpace(points)
+
+    def connected(k: int) -> bool:
+        return int(components(space.nearest(k).graph()).max()) == 0
+
+    low = high = least
+    while not connected(high):
+        if high == most:
+            return None
+        low, high = high + 1, min(2 * high, most)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if connected(middle) else (middle + 1, high)
+    return high

@@ -8,7 +8,9 @@ from sklearn.base import clone
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
 from unbend.quality import Measure, align
-from unbend.selection._points import checked_rows
+from unbend.selection._common import check_points
+from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer, check_real
 
 
 def stability(
@@ -104,12 +106,10 @@ def _resampled(
     estimator: Any, X: Any, n_resamples: int, share: float, kind: Any, random_state: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the embedding of all rows, and those of the parts laid on it."""
-    if not 0 < share < 1:
-        raise ValueError(f"share must lie between 0 and 1, and it is {share}")
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2, and it is {n_resamples}")
-    points = checked_rows(X)
-    n, rng = len(points), np.random.default_rng(random_state)
+    check_real("share", share, 0, 1, closed="neither")
+    check_integer("n_resamples", n_resamples, 2)
+    points = check_points(X)
+    n, rng = len(points), generator(random_state, None)
     whole = _fitted(estimator, points)
     places = np.full((n_resamples, *whole.shape), np.nan)
     for number in range(n_resamples):

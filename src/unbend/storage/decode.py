@@ -232,7 +232,7 @@ RULES: dict[str, Any] = {
         and _table(v.weights, len(v.gram.distances))
         and (v.means is None or v.means.shape == (len(v.gram.distances),))
     ),
-    "OwnStress": lambda v: (
+    "StressExtension": lambda v: (
         v.coordinates.ndim == 2 and (v.space is None or v.space.n == len(v.coordinates))
     ),
     "Pairs": lambda v: (

@@ -186,7 +186,7 @@ def offer_pairs(
     A tile paired with itself starts its lists, which must be empty; no row is offered to
     itself, and no tile may be in two pairs.
     """
-    rows, numbers = _unpacked(panels), np.arange(len(squares))
+    rows, numbers = _unpack(panels), np.arange(len(squares))
     for i, j in pairs:
         first, second = (numbers[t * tile : (t + 1) * tile] for t in (i, j))
         products = rows[first] @ rows[second].T
@@ -213,14 +213,14 @@ def offer_columns(
 ) -> None:
     """Offer keys a_i + b_j − 2 x_i·y_j of panels to the empty shortlists of the rows."""
     everyone, numbers = np.arange(len(row_squares)), np.arange(len(column_squares))
-    left, right = _unpacked(rows), _unpacked(columns)
+    left, right = _unpack(rows), _unpack(columns)
     for first in range(0, len(numbers), tile):
         some = numbers[first : first + tile]
         offered = (row_squares[:, None] + column_squares[some]) - 2 * (left @ right[some].T)
         _offer(offered, everyone, some, keys, bounds, indices, sizes, length)
 
 
-def _unpacked(panels: FloatArray) -> FloatArray:
+def _unpack(panels: FloatArray) -> FloatArray:
     """Rows one after the other."""
     return panels.transpose(0, 2, 1).reshape(-1, panels.shape[1])
 

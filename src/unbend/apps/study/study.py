@@ -13,9 +13,9 @@ from unbend.io.reading import open_table
 from unbend.io.table import Roles, fill_missing
 from unbend.plot.colors import Labels, coloring
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
+from unbend.quality.measure import sampled_rows
 from unbend.report import stage
 from unbend.selection import choose_dimension, compare, stability, suggest
-from unbend.selection._points import drawn
 from unbend.selection.comparison import Comparison, Trial
 from unbend.selection.dimensions import DimensionChoice
 from unbend.selection.suggestion import Suggestion
@@ -274,7 +274,7 @@ def study(
         given,
         separator,
     )
-    rows = drawn(len(whole), max_rows, random_state)
+    rows = sampled_rows(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
     if table.shape[1] < 2:
         raise ValueError(f"{asked.source} has one column of numbers: there is nothing to reduce")
@@ -321,7 +321,7 @@ def classes_of(label: Any) -> Any:
     if label is None:
         return None
     colors = coloring(label, len(label))
-    return np.array(colors.shown) if isinstance(colors, Labels) else None
+    return np.array(colors.text) if isinstance(colors, Labels) else None
 
 
 def _raw(source: Any, roles: Roles, array: str | None, separator: str | None) -> tuple[Table, str]:

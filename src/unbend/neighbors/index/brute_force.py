@@ -22,6 +22,7 @@ from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors.index.protocol import (
     contiguous_points,
     contiguous_queries,
+    drop_self,
     require_built,
 )
 from unbend.report import step
@@ -345,15 +346,7 @@ def _candidates_of_queries(
         found.append(lists.sorted(len(some[chunk]), threads))
         step(number + 1, len(chunks))
     keys, indices = (np.concatenate(lists) for lists in zip(*found, strict=True))
-    return _without(itself[some], keys, indices)
-
-
-def _without(itself: IntArray, keys: FloatArray, indices: IntArray) -> Lists:
-    """Drop each query from its list, or else the last candidate."""
-    own = indices == itself[:, None]
-    own[~own.any(axis=1), -1] = True
-    shape = (len(keys), keys.shape[1] - 1)
-    return keys[~own].reshape(shape), indices[~own].reshape(shape)
+    return drop_self(indices, keys, itself[some])[::-1]
 
 
 def rank(

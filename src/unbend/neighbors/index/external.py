@@ -9,9 +9,14 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors.index.brute_force import Cloud
 from unbend.neighbors.index.kd_tree import AT_ONCE, growing_ranges
-from unbend.neighbors.index.protocol import NeighborIndex, contiguous_queries
+from unbend.neighbors.index.protocol import (
+    NeighborIndex,
+    contiguous_queries,
+    drop_self,
+    note_recall,
+)
 from unbend.neighbors.metrics.norms import PNorm
-from unbend.report import note, step
+from unbend.report import step
 
 # Number of points on which the recall is estimated.
 SAMPLE = 250
@@ -57,12 +62,12 @@ class ExternalIndex:
     def query_self(self, k: int) -> tuple[IntArray, FloatArray]:
         """Find k other points near every point, and report the recall."""
         indices, distances = self.query(self.cloud.points, k + 1)
-        own = indices == np.arange(len(indices))[:, None]
-        # An approximate search may miss the point itself; then the farthest is dropped.
-        own[~own.any(axis=1), -1] = True
-        shape = (len(indices), k)
-        indices, distances = indices[~own].reshape(shape), distances[~own].reshape(shape)
-        self._report_recall(distances)
+        indices, distances = drop_self(indices, distances)
+        n = len(indices)
+        sample = np.sort(np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False))
+        # The point itself is one of the k + 1 nearest.
+        reach = self._exact_distances(self.cloud.points[sample], k + 1)[:, -1]
+        note_recall(type(self.index).__name__, distances[sample], reach)
         return indices, distances
 
     def _rank(self, rows: FloatArray, indices: IntArray) -> tuple[IntArray, FloatArray]:
@@ -74,17 +79,6 @@ class ExternalIndex:
         distances = lengths.reshape(indices.shape)
         order = np.lexsort((indices, distances), axis=1)
         return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
-
-    def _report_recall(self, found: FloatArray) -> None:
-        """Compare the distances of some points' neighbours with those of an exact search."""
-        n, k = found.shape
-        sample = np.sort(np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False))
-        # The point itself is one of the k + 1 nearest.
-        reach = self._exact_distances(self.cloud.points[sample], k + 1)[:, -1:]
-        shares = np.mean(found[sample] <= reach * (1 + 1e-12), axis=1)
-        error = float(np.std(shares) / np.sqrt(len(shares)))
-        name = type(self.index).__name__
-        note(search=name, recall=float(shares.mean()), recall_error=error)
 
     def _exact_distances(self, rows: FloatArray, k: int) -> FloatArray:
         if self.p == 2:

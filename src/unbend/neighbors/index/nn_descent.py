@@ -17,6 +17,7 @@ from unbend.neighbors.index.brute_force import Cloud, rank
 from unbend.neighbors.index.protocol import (
     contiguous_points,
     contiguous_queries,
+    note_recall,
     require_built,
 )
 from unbend.report import note, step
@@ -222,13 +223,11 @@ class NNDescent:
             found = distances[lists.order[sample]]
             if reach is None:
                 reach = _exact_reach(lists, sample, found)
-            shares = np.mean(found <= reach[:, None] * (1 + 1e-12), axis=1)
-            enough = np.mean(shares) >= self.recall or tol * lists.fresh.size < 1
+            recall = note_recall("approximate", found, reach, rounds=rounds)
+            enough = recall >= self.recall or tol * lists.fresh.size < 1
             if enough or rounds == self.rounds:
                 break
             tol /= 4
-        error = float(np.std(shares) / np.sqrt(len(shares)))
-        note(search="approximate", rounds=rounds, recall=float(shares.mean()), recall_error=error)
         lists.rank(np.arange(lists.n), indices, distances)
         return indices, distances
 

@@ -5,6 +5,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.report import note
 from unbend.validation.scalars import check_count
 
 Structure = TypeVar("Structure")
@@ -93,3 +94,24 @@ def contiguous_queries(rows: FloatArray, k: int, points: tuple[int, ...]) -> Flo
             f"their shape is {rows.shape}"
         )
     return rows
+
+
+def drop_self(
+    indices: IntArray, values: FloatArray, itself: IntArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Drop each query from its row of neighbours, or else the last neighbour.
+
+    With many duplicates, or in an approximate search, a query may not be among its neighbours.
+    """
+    own = indices == (np.arange(len(indices)) if itself is None else itself)[:, None]
+    own[~own.any(axis=1), -1] = True
+    shape = (len(indices), indices.shape[1] - 1)
+    return indices[~own].reshape(shape), values[~own].reshape(shape)
+
+
+def note_recall(name: str, found: FloatArray, reach: FloatArray, **facts: int) -> float:
+    """Record and return the recall of distances (m, k), given exact distances (m,) of the k-th."""
+    shares = np.mean(found <= reach[:, None] * (1 + 1e-12), axis=1)
+    error = float(np.std(shares) / np.sqrt(len(shares)))
+    note(search=name, **facts, recall=float(shares.mean()), recall_error=error)
+    return float(shares.mean())

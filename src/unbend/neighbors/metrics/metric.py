@@ -42,7 +42,7 @@ def _euclidean(params: Constants) -> Norm:
     return PNorm(2.0)
 
 
-def _wrapped(params: Constants) -> Norm:
+def _torus(params: Constants) -> Norm:
     return TorusNorm()
 
 
@@ -111,10 +111,10 @@ METRICS: dict[str, Distance] = {
         _euclidean, _SPECTRAL, signals.fix_frequencies, signals.fourier
     ),
     "fourier_phase": Distance(
-        _wrapped, _SPECTRAL, signals.fix_frequencies, signals.phases
+        _torus, _SPECTRAL, signals.fix_frequencies, signals.phases
     ),
     "fourier_phase_difference": Distance(
-        _wrapped, _SPECTRAL, signals.fix_frequency_pairs, signals.phase_differences
+        _torus, _SPECTRAL, signals.fix_frequency_pairs, signals.phase_differences
     ),
     "wavelet": Distance(
         _euclidean, ("wavelet", "level", *_SPECTRAL), fix_wavelet, wavelet_bands

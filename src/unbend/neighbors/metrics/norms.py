@@ -179,13 +179,13 @@ class TorusNorm(_SelfNorm):
         for rows in row_chunks(len(first), 24 * len(second), _CACHED):
             squares = distances[rows]
             for own, others in zip(first[rows].T, columns, strict=True):
-                squares += np.square(_wrapped(own[:, None] - others))
+                squares += np.square(_wrap(own[:, None] - others))
             np.sqrt(squares, out=squares)
         return distances
 
     def along(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances of pairs."""
-        return np.asarray(np.linalg.norm(_wrapped(first - second), axis=1))
+        return np.asarray(np.linalg.norm(_wrap(first - second), axis=1))
 
 
 @final
@@ -218,7 +218,7 @@ class CallableNorm(_SelfNorm):
         return float(answer)
 
 
-def _wrapped(differences: FloatArray) -> FloatArray:
+def _wrap(differences: FloatArray) -> FloatArray:
     """Absolute differences of angles modulo 2π, in place."""
     np.abs(differences, out=differences)
     return np.asarray(np.minimum(differences, 2.0 * np.pi - differences, out=differences))

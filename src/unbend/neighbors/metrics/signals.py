@@ -132,7 +132,7 @@ def _phases(rows: FloatArray, constants: Mapping[str, Any], name: str) -> FloatA
         raise ValueError(f"metric={name!r} is undefined for a row that is zero: remove such rows")
     for axis, size, count in zip(axes[:-1], shape, keep, strict=False):
         # Ascending from −k to k.
-        spectrum = np.take(spectrum, np.sort(_signed(size, count)) % size, axis=axis)
+        spectrum = np.take(spectrum, np.sort(_signed_frequencies(size, count)) % size, axis=axis)
     spectrum = spectrum[..., : keep[-1]]
     return np.where(np.abs(spectrum) > NO_PHASE * largest, np.angle(spectrum), 0.0)
 
@@ -143,7 +143,7 @@ def _both_ends(size: int, count: int) -> IntArray:
     return places[np.minimum(places, size - places) < count]
 
 
-def _signed(size: int, count: int) -> IntArray:
+def _signed_frequencies(size: int, count: int) -> IntArray:
     places = _both_ends(size, count)
     return np.where(places > size // 2, places - size, places)
 
