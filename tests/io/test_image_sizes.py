@@ -111,7 +111,7 @@ def test_scans_are_inverted_before_they_are_grey(tmp_path):
     writing = np.full((6, 16, 16), 255, dtype=np.uint8)
     writing[:, 7] = 0
     folder = save(tmp_path / "set", writing)
-    with pytest.warns(UserWarning, match="black and white were exchanged"):
+    with pytest.warns(UserWarning, match="black and white were inverted"):
         images = unbend.io.read_images(folder, size=(5, 5))
     assert images.inverted
     assert images.turned == 255

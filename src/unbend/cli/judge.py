@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from unbend.cli.command import Command
 from unbend.cli.inputs import Input, drop_columns, pick_columns
 from unbend.cli.messages import (
@@ -28,6 +26,7 @@ from unbend.cli.options import (
     StillPicture,
     TableFile,
     Truth,
+    option,
     split_names,
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
@@ -51,8 +50,7 @@ def quality(
     truth: Truth = None,
     neighbors: Neighbors = 5,
     sample: Annotated[
-        int | None,
-        typer.Option("--sample", metavar="ROWS", min=1, help="Compare a random sample of rows."),
+        int | None, option("--sample ROWS", "Compare a random sample of rows.", min=1)
     ] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -102,14 +100,14 @@ def _sample(rows: int, sample: int | None, seed: int) -> Any:
 
 
 def _measure(points: Any, found: Any, chart: Any, neighbors: int) -> dict[str, Any]:
-    from unbend.quality import continuity, procrustes, repeated_directions, trustworthiness
+    from unbend.quality import continuity, coordinate_redundancy, procrustes, trustworthiness
 
     facts: dict[str, Any] = {
         "rows": len(found),
         "neighbors": neighbors,
         "trustworthiness": trustworthiness(points, found, n_neighbors=neighbors),
         "continuity": continuity(points, found, n_neighbors=neighbors),
-        "redundancy": repeated_directions(found).tolist(),
+        "redundancy": coordinate_redundancy(found).tolist(),
     }
     if chart.shape[1]:
         facts["procrustes_similarity"] = procrustes(chart, found)
@@ -186,8 +184,7 @@ def graph(
     components: Dimension = 2,
     distances: Distances = False,
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The edges: .npz .mtx .graphml"),
+        str | None, option("--output -o FILE", "The edges: .npz .mtx .graphml")
     ] = None,
     plot: StillPicture = None,
     json: Json = False,

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from unbend.arrays import FloatArray
-from unbend.lowrank.inputs import real_matrix, settled, symmetric_matrix
+from unbend.lowrank.inputs import rank_and_tolerance, real_matrix, symmetric_matrix
 from unbend.lowrank.primitives import (
     bring_to_front,
     largest_eigenvalue,
@@ -176,7 +176,7 @@ def ulv(
     (1, 5.0)
     """
     array, scale = real_matrix(matrix)
-    most, tol = settled(array, rank, tol)
+    most, tol = rank_and_tolerance(array, rank, tol)
     check_choice("algorithm", algorithm, ("L", "A"))
     if algorithm == "L":
         u, lower, v = _triangular_start(array)
@@ -360,7 +360,7 @@ def vsv(matrix: Any, rank: int | None = None, tol: float | None = None) -> VSV:
     (1, 1)
     """
     middle, scale = symmetric_matrix(matrix)
-    most, tol = settled(middle, rank, tol)
+    most, tol = rank_and_tolerance(middle, rank, tol)
     v, d, threshold = np.eye(len(middle), dtype=middle.dtype), 0, 0.0
     while d < most:
         estimate = largest_eigenvalue(middle[d:, d:])

@@ -18,7 +18,7 @@ from unbend.plot.legend import add_legend_beside, legend_width
 from unbend.plot.positions import strip_positions
 from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import DPI, SMALL, TITLE, Picture, plain, point_size
-from unbend.registry import METHODS
+from unbend.registry import METHODS, find_entry
 from unbend.validation.scalars import check_integer
 
 PANEL = 2.5  # inches
@@ -210,7 +210,8 @@ def _draw_space(axes: Any, cell: Cell, points: FloatArray) -> Any:
 
 
 def _cell(name: str, given: Any, color: Any) -> Cell:
-    known = name if name in {entry.class_name for entry in METHODS} else None
+    entry = find_entry(name, METHODS)
+    known = name if entry is not None and entry.class_name == name else None
     drawn = drawable(given, color, known)
     chosen = drawn.color if color is None else color
     return Cell(name, drawn.coordinates[:, :3], coloring(chosen, drawn.n), drawn.equal)

@@ -90,7 +90,7 @@ def stability_ellipses(
         The embedding of all rows.
     resampled : array (r, n, 2)
         Aligned embeddings of subsamples, NaN where a row is not in the subsample: the result of
-        `unbend.selection.resampled`.
+        `unbend.selection.resample`.
     color : array (n,), optional
         Colours of the points, as for `scatter`.
     level : float
@@ -106,7 +106,7 @@ def stability_ellipses(
     >>> import unbend
     >>> roll = unbend.datasets.swiss_roll(200, random_state=0)
     >>> model = unbend.Isomap(n_neighbors=8).fit(roll.points)
-    >>> moved = unbend.selection.resampled(model, roll.points, n_resamples=4)
+    >>> moved = unbend.selection.resample(model, roll.points, n_resamples=4)
     >>> figure = unbend.plot.stability_ellipses(model, moved)
     >>> figure.axes[0].get_xlabel()
     'Isomap 1'
