@@ -11,8 +11,8 @@ from unbend.quality import (
     _spaces,
     align,
     continuity,
+    coordinate_redundancy,
     procrustes,
-    repeated_directions,
     trustworthiness,
 )
 
@@ -194,7 +194,7 @@ def test_procrustes_refuses_a_truth_in_one_point_and_an_unknown_kind():
 @sampled("seed", range(5))
 def test_harmonics_are_repeated_directions_and_independent_ones_are_not(seed):
     x, y = np.random.default_rng(seed).uniform(0, np.pi, (2, 1000))
-    shares = repeated_directions(np.column_stack([np.cos(x), np.cos(2 * x), np.cos(3 * x), y]))
+    shares = coordinate_redundancy(np.column_stack([np.cos(x), np.cos(2 * x), np.cos(3 * x), y]))
     assert shares[0] == 0
     assert np.all(shares[1:3] > 0.95)
     assert shares[3] < 0.3
@@ -203,7 +203,7 @@ def test_harmonics_are_repeated_directions_and_independent_ones_are_not(seed):
 @sampled("seed", range(5))
 def test_two_independent_columns_are_not_repeated(seed):
     columns = np.random.default_rng(seed).uniform(size=(1000, 2))
-    assert np.all(repeated_directions(columns) < 0.3)
+    assert np.all(coordinate_redundancy(columns) < 0.3)
 
 
 @sampled("seed", range(5))
@@ -211,16 +211,16 @@ def test_a_circle_takes_both_of_its_directions(seed):
     angle = np.random.default_rng(seed).uniform(0, 2 * np.pi, 1000)
     for turn in (angle, np.linspace(0, 2 * np.pi, 1000, endpoint=False)):
         circle = np.column_stack([np.cos(turn), np.sin(turn)])
-        assert np.all(repeated_directions(circle) < 0.5)
+        assert np.all(coordinate_redundancy(circle) < 0.5)
         second_turn = np.column_stack([circle, np.cos(2 * turn), np.sin(2 * turn)])
-        assert np.all(repeated_directions(second_turn)[2:] > 0.95)
+        assert np.all(coordinate_redundancy(second_turn)[2:] > 0.95)
 
 
 @sampled("seed", range(5))
 def test_a_product_of_two_earlier_directions_is_repeated(seed):
     x, y = np.random.default_rng(seed).uniform(0, np.pi, (2, 2000))
     modes = np.column_stack([np.cos(x), np.cos(y), np.cos(x) * np.cos(y)])
-    shares = repeated_directions(modes)
+    shares = coordinate_redundancy(modes)
     assert shares[1] < 0.3
     assert shares[2] > 0.95
 
@@ -229,36 +229,39 @@ def test_the_scale_of_a_coordinate_does_not_matter():
     x, y = np.random.default_rng(0).uniform(0, np.pi, (2, 500))
     modes = np.cos(np.column_stack([x, y, 2 * y]))
     assert np.allclose(
-        repeated_directions(modes), repeated_directions(modes * [2**10, 2**-10, 8] + 4), atol=1e-6
+        coordinate_redundancy(modes),
+        coordinate_redundancy(modes * [2**10, 2**-10, 8] + 4),
+        atol=1e-6,
     )
 
 
 def test_a_constant_coordinate_and_coinciding_points_are_no_obstacle():
     x = np.random.default_rng(0).uniform(size=(300, 1))
-    shares = repeated_directions(np.column_stack([x, np.full(300, 0.1), x**2]))
+    shares = coordinate_redundancy(np.column_stack([x, np.full(300, 0.1), x**2]))
     assert np.allclose(shares, [0, 1, 1], atol=1e-3)
     same = np.column_stack([np.zeros(300), x])
-    assert repeated_directions(same)[1] < 0.3
+    assert coordinate_redundancy(same)[1] < 0.3
     levels = np.repeat(np.arange(10.0), 30)
-    assert repeated_directions(np.column_stack([levels, np.sin(levels)]))[1] > 0.95
+    assert coordinate_redundancy(np.column_stack([levels, np.sin(levels)]))[1] > 0.95
 
 
 def test_many_coordinates_do_not_make_noise_look_repeated():
     noise = np.random.default_rng(0).normal(size=(1000, 15))
-    assert np.all(repeated_directions(noise) < 0.3)
+    assert np.all(coordinate_redundancy(noise) < 0.3)
 
 
 def test_above_max_rows_evenly_spaced_rows_are_used():
     x = np.random.default_rng(0).uniform(0, np.pi, 3001)
     modes = np.cos(np.column_stack([x, 2 * x]))
     assert np.array_equal(
-        repeated_directions(modes, max_rows=1001), repeated_directions(modes[::3], max_rows=1001)
+        coordinate_redundancy(modes, max_rows=1001),
+        coordinate_redundancy(modes[::3], max_rows=1001),
     )
-    assert np.array_equal(repeated_directions(modes), repeated_directions(modes))
+    assert np.array_equal(coordinate_redundancy(modes), coordinate_redundancy(modes))
 
 
 def test_one_coordinate_repeats_nothing():
-    assert repeated_directions(np.arange(20.0)[:, None]).tolist() == [0]
+    assert coordinate_redundancy(np.arange(20.0)[:, None]).tolist() == [0]
 
 
 @pytest.mark.parametrize(
@@ -274,4 +277,4 @@ def test_one_coordinate_repeats_nothing():
 )
 def test_repeated_directions_refuses_what_it_cannot_use(embedding, options, error, words):
     with pytest.raises(error, match=words):
-        repeated_directions(embedding, **options)
+        coordinate_redundancy(embedding, **options)

@@ -211,7 +211,7 @@ TABLE: dict[str, Entry] = {
     "unbend.choose_neighbors": choice(selection.choose_neighbors),
     "unbend.compare": choice(lambda X, **o: selection.compare(X, ["PCA"], **o), counted=True),
     "unbend.stability": Entry(lambda rows: selection.stability(unbend.PCA(), rows)),
-    "unbend.selection.resampled": Entry(lambda rows: selection.resampled(unbend.PCA(), rows)),
+    "unbend.selection.resample": Entry(lambda rows: selection.resample(unbend.PCA(), rows)),
     "unbend.suggest": choice(selection.suggest),
     "unbend.localize": Entry(
         unbend.localize,
@@ -262,10 +262,10 @@ TABLE: dict[str, Entry] = {
         "embedding",
         count=lambda k: quality.color_mixing(X, FLAT, n_neighbors=k),
     ),
-    "unbend.quality.repeated_directions": Entry(
-        quality.repeated_directions,
+    "unbend.quality.coordinate_redundancy": Entry(
+        quality.coordinate_redundancy,
         "embedding",
-        count=lambda k: quality.repeated_directions(X, n_neighbors=k),
+        count=lambda k: quality.coordinate_redundancy(X, n_neighbors=k),
     ),
     **{
         f"unbend.dimension.{name}": estimate(getattr(dimension, name))

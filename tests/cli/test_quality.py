@@ -52,7 +52,7 @@ def measured():
         "neighbors": 5,
         "trustworthiness": library.quality.trustworthiness(roll.points, flat),
         "continuity": library.quality.continuity(roll.points, flat),
-        "redundancy": library.quality.repeated_directions(flat).tolist(),
+        "redundancy": library.quality.coordinate_redundancy(flat).tolist(),
         "procrustes_similarity": library.quality.procrustes(roll.chart, flat),
         "procrustes_affine": library.quality.procrustes(roll.chart, flat, kind="affine"),
         "color_mixing": library.quality.color_mixing(flat, roll.chart[:, 0], n_neighbors=5),

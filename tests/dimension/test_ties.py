@@ -42,12 +42,12 @@ SIDES = {1: 400, 2: 24, 3: 10}
 def test_distances_tied_up_to_rounding_give_no_dimension(name):
     """Rounding read as a ratio of distances would say 1e16."""
     for simplex in (np.eye(40), turned(np.eye(40))):
-        with pytest.raises(ValueError, match=r"equally far|not denser"):
+        with pytest.raises(ValueError, match=r"tied|not denser"):
             getattr(dimension, name)(simplex)
 
 
 def test_turning_a_grid_changes_no_estimate_of_its_neighbours():
-    with pytest.raises(ValueError, match="equally far"):
+    with pytest.raises(ValueError, match="tied"):
         dimension.two_nn(turned(grid(9)))
     plain, moved = (dimension.mle(X, n_neighbors=3) for X in (grid(9), turned(grid(9))))
     assert moved.dimension == pytest.approx(plain.dimension, rel=1e-9)
@@ -117,7 +117,7 @@ def test_a_number_of_neighbours_is_an_integer(name, number):
 def test_a_lattice_has_no_rate_of_convergence(d):
     lattice = grid(SIDES[d], d)
     for points in (lattice, *rounded_otherwise(lattice).values()):
-        with pytest.raises(ValueError, match="equally far"):
+        with pytest.raises(ValueError, match="tied"):
             dimension.u_statistic(points)
 
 

@@ -152,7 +152,7 @@ def test_colours_of_the_reader_are_those_of_the_thumbnails():
 
 def test_resampled_places_are_what_stability_sums_up():
     X = RNG.normal(size=(60, 4)) * [4, 2, 1, 0.5]
-    places = unbend.selection.resampled(unbend.PCA(), X, n_resamples=6)
+    places = unbend.selection.resample(unbend.PCA(), X, n_resamples=6)
     whole = unbend.PCA().fit_transform(X)
     squares = np.nansum((places - whole) ** 2)
     times = np.isfinite(places[..., 0]).sum()

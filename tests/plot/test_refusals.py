@@ -68,7 +68,11 @@ def test_axes_must_suit_the_number_of_columns():
         (lambda: unbend.plot.spectrum(unbend.RandomProjection()), ValueError, "no eigenvalues"),
         (lambda: unbend.plot.spectrum([[1.0]]), ValueError, "array of numbers"),
         (lambda: unbend.plot.spectrum([1.0, np.nan]), ValueError, "NaN"),
-        (lambda: unbend.plot.spectrum([1.0, 2.0], d=3), ValueError, "from 1 to 2"),
+        (
+            lambda: unbend.plot.spectrum([1.0, 2.0], d=3),
+            ValueError,
+            "d=3 is not allowed: it must be at most 2",
+        ),
         (lambda: unbend.plot.residual_variance(PLANE), ValueError, "pass X"),
         (lambda: unbend.plot.residual_variance({}), ValueError, "at least one"),
         (lambda: unbend.plot.residual_variance(PLANE, PLANE[:5]), ValueError, "20 rows"),

@@ -7,7 +7,7 @@ import unbend
 from tests.loops import each, sampled
 from unbend.graphs import consistency
 from unbend.quality import procrustes
-from unbend.selection.dimensions import DimensionChoice, _calm, _majority
+from unbend.selection.dimensions import DimensionChoice, _majority, _without_noise
 
 SEEDS = range(3)
 
@@ -125,10 +125,10 @@ def test_noise_that_does_not_fill_the_space_does_not_outvote_the_data(d, seed):
 def test_votes_above_the_ceiling_count_only_where_the_rest_are_at_odds():
     seen = {"mle": 5.2, "two_nn": 2.4, "correlation": 4.9}
     agreed = {"spectrum gap": 2.0, "local_pca": 3.0, "multiscale_svd": 2.0, **seen}
-    assert set(agreed) - set(_calm(agreed, 2.5)) == {"mle", "correlation"}
+    assert set(agreed) - set(_without_noise(agreed, 2.5)) == {"mle", "correlation"}
     at_odds = {"spectrum gap": 1.0, "local_pca": 9.0, "multiscale_svd": 4.0, **seen}
-    assert _calm(at_odds, 2.5) == at_odds
-    assert _calm(agreed, np.inf) == agreed
+    assert _without_noise(at_odds, 2.5) == at_odds
+    assert _without_noise(agreed, np.inf) == agreed
 
 
 @pytest.mark.parametrize(

@@ -200,11 +200,11 @@ class Input:
         """Read a random sample of at most so many rows."""
         import numpy as np
 
-        from unbend.quality.measure import sampled_rows
+        from unbend.quality.measure import sample_rows
 
         read = self.read()
         keep = np.zeros(len(read.table), dtype=bool)
-        keep[sampled_rows(len(read.table), rows, seed)] = True
+        keep[sample_rows(len(read.table), rows, seed)] = True
         return read.take(keep).dense()
 
     def read_batches(self, rows: int) -> "Iterable[Table]":

@@ -100,14 +100,14 @@ def _sample(rows: int, sample: int | None, seed: int) -> Any:
 
 
 def _measure(points: Any, found: Any, chart: Any, neighbors: int) -> dict[str, Any]:
-    from unbend.quality import continuity, procrustes, repeated_directions, trustworthiness
+    from unbend.quality import continuity, coordinate_redundancy, procrustes, trustworthiness
 
     facts: dict[str, Any] = {
         "rows": len(found),
         "neighbors": neighbors,
         "trustworthiness": trustworthiness(points, found, n_neighbors=neighbors),
         "continuity": continuity(points, found, n_neighbors=neighbors),
-        "redundancy": repeated_directions(found).tolist(),
+        "redundancy": coordinate_redundancy(found).tolist(),
     }
     if chart.shape[1]:
         facts["procrustes_similarity"] = procrustes(chart, found)

@@ -72,8 +72,8 @@ def distinct_rows(
         if isinstance(space, PointSpace) and space.metric.constants:
             copy = _copies(space)
     rows = Rows(space, slice(None)) if copy is None else Rows(space.take(_first(copy)), copy)
-    if not _tells_all_apart(space):
-        rows = _apart(rows)
+    if not _separates_all(space):
+        rows = _merge_equal(rows)
     check_distinct(rows.n, min_rows)
     return rows
 
@@ -117,12 +117,12 @@ def _first(copy: IntArray) -> IntArray:
     return np.flatnonzero(np.diff(np.maximum.accumulate(copy), prepend=-1))
 
 
-def _tells_all_apart(space: Space) -> bool:
+def _separates_all(space: Space) -> bool:
     """Whether different rows have a distance above zero; angles and callables do not ensure it."""
     return isinstance(space, PointSpace) and isinstance(space.metric.norm, PNorm)
 
 
-def _apart(rows: Rows) -> Rows:
+def _merge_equal(rows: Rows) -> Rows:
     """Merge rows at distance zero, or at a distance that is rounding."""
     while rows.n > 1:
         nearest = rows.space.nearest(1)
@@ -147,7 +147,7 @@ def neighbor_distances(rows: Rows, k: int) -> FloatArray:
     return rows.space.nearest(k).distances.reshape(rows.n, k)
 
 
-def crowded(distances: FloatArray) -> BoolArray:
+def not_isolated(distances: FloatArray) -> BoolArray:
     """Whether rows are not isolated, by the distances to their nearest rows (n, k)."""
     reach = np.log(distances[:, min(NEIGHBOR, distances.shape[1]) - 1])
     middle = np.median(reach)

@@ -44,8 +44,7 @@ def mle(
     -------
     Dimension
         `local` is the same average over a row and its 2k nearest, infinite where all their
-        neighbours are equally far. The curve shows the estimate
-        for 3 to 2k neighbours.
+        distances are tied. The curve shows the estimate for 3 to 2k neighbours.
 
     Notes
     -----
@@ -77,8 +76,8 @@ def mle(
     means, inverse = inverses.mean(axis=0), inverses[:, k - 3]
     if means[k - 3] == 0:
         raise ValueError(
-            f"all {k} neighbours of every row are equally far, which tells no dimension: use a "
-            "larger n_neighbors"
+            f"Distances to the {k} nearest neighbours of every row are tied, so the dimension is "
+            "undefined. Increase n_neighbors."
         )
     dimension = 1 / float(means[k - 3])
     around = inverse[neighbors.indices.reshape(rows.n, most)].sum(axis=1) + inverse
@@ -117,9 +116,9 @@ def two_nn(
     -------
     Dimension
         The curve is −log(1 − F) against log μ, and its line. `local` is the estimate of greatest
-        likelihood, which serves a few ratios better than a line; infinite where the two nearest of
-        a whole neighbourhood are equally far. It needs n_neighbors neighbours, where the estimate
-        needs two, and is found when first asked for.
+        likelihood, which serves a few ratios better than a line; infinite where the two nearest
+        distances of a whole neighbourhood are tied. It needs n_neighbors neighbours, where the
+        estimate needs two, and is computed on first access.
 
     Notes
     -----
@@ -151,9 +150,11 @@ def two_nn(
     x, survival = order[:-1], -np.log1p(-np.arange(1, rows.n) / rows.n)
     cut = float(order[kept - 1])
     if cut <= 0:
-        raise ValueError("the two nearest neighbours of every row are equally far: add rows")
+        raise ValueError(
+            "Distances to the two nearest neighbours of every row are tied. Pass more rows."
+        )
     dimension = float(x[:kept] @ survival[:kept]) / float(x[:kept] @ x[:kept])
-    local = _when_asked(rows, k, logs, cut)
+    local = _local_on_demand(rows, k, logs, cut)
     labels = "log(second / first distance)", "-log(1 - F)"
     curve = Curve(x, survival, *labels, (0.0, cut), dimension * x)
     error = dimension * _spread_of_line(float(survival[kept - 1])) / np.sqrt(rows.n)
@@ -171,7 +172,7 @@ def _spread_of_line(end: float) -> float:
     return float(np.sqrt(fourth - mean**2) / (2 * gammainc(3, end)))
 
 
-def _when_asked(
+def _local_on_demand(
     rows: Rows, k: int, logs: FloatArray, cut: float
 ) -> FloatArray | Callable[[], FloatArray]:
     """Put off the search for more neighbours, in a copy: the user may write into X meanwhile.

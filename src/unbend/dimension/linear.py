@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, row_chunks
 from unbend.dimension._rows import Rows, distinct_rows, generator
 from unbend.dimension._spectra import FAR, block_variances, near_products, nearest_centre
-from unbend.dimension.value import PARAMETERS, Curve, Dimension, whole_number_error
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, integer_error
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, PointSpace
 from unbend.neighbors.metrics.norms import PNorm
@@ -61,7 +61,7 @@ def pca(
     Returns
     -------
     Dimension
-        A whole number. The uncertainty counts the eigenvalues that another sample might put on the
+        An integer. The uncertainty counts the eigenvalues that another sample might put on the
         other side of the threshold. `local` is None: this is the dimension of one plane for all
         rows; `local_pca` has one a row. The curve shows λᵢ/λ₁.
 
@@ -188,7 +188,7 @@ def local_pca(
     Returns
     -------
     Dimension
-        The median of `local`, a whole number at each row; of more than 2500 rows, that of the
+        The median of `local`, an integer at each row; of more than 2500 rows, that of the
         nearest neighbourhood looked at. The uncertainty is that of the median, where
         neighbourhoods that overlap vary together. The curve is the median spectrum of the
         neighbourhoods, λᵢ/λ₁.
@@ -196,7 +196,7 @@ def local_pca(
     Notes
     -----
     Good is a curve with a steep drop at the threshold. It needs neighbourhoods that are flat, and
-    much larger than the noise; curvature adds directions, and `multiscale_svd` tells them apart by
+    much larger than the noise; curvature adds directions, and `multiscale_svd` separates them by
     their growth. It cannot see more than `n_neighbors` dimensions, and few neighbours for the
     dimension make it too small.
 
@@ -237,7 +237,7 @@ def local_pca(
 
 
 def _median_error(local: FloatArray, centres: IntArray, near: IntArray, n: int) -> float:
-    """Spread of the median of whole numbers: it exceeds l where more than half of them do.
+    """Spread of the median of integers: it exceeds l where more than half of them do.
 
     Neighbourhoods share rows, so their numbers vary together, and the variance of a share is the
     mean over all pairs of the product of their deviations. It is zero on average for pairs of
@@ -258,4 +258,4 @@ def _median_error(local: FloatArray, centres: IntArray, near: IntArray, n: int) 
         together = deviations[:-1] @ deviations[sharing].sum(axis=1)
         variance = max(together, deviations @ deviations) / len(centres) ** 2
         exceeds.append(float(ndtr((share - 0.5) / np.sqrt(variance))))
-    return whole_number_error(np.array(exceeds))
+    return integer_error(np.array(exceeds))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
-from unbend.dimension._rows import crowded, distinct_rows, generator, neighbor_distances
+from unbend.dimension._rows import distinct_rows, generator, neighbor_distances, not_isolated
 from unbend.dimension._spectra import block_variances, nearest_centre
 from unbend.dimension.value import PARAMETERS, Curve, Dimension
 from unbend.docstrings import complete_docstring
@@ -17,7 +17,7 @@ from unbend.validation.scalars import check_integer
 
 # Every neighbourhood is seen through as many of its rows, whatever its size: small samples blur a
 # spectrum, and only if all are blurred alike does its growth show.
-SEEN = 64
+SAMPLE = 64
 # The largest neighbourhoods have this share of the rows; each is so many times the one before.
 LARGEST, FACTOR = 0.5, 2**0.5
 # Growth is read over so many steps. Variances that grow at least this much faster than the largest
@@ -73,7 +73,7 @@ def multiscale_svd(
     Returns
     -------
     Dimension
-        A whole number. The uncertainty is the standard deviation over bootstrap samples of the
+        An integer. The uncertainty is the standard deviation over bootstrap samples of the
         centres. `local` is the number found around the centre nearest to each row, with the
         centres near that. The curve shows the singular values against the root mean square radius,
         one line a direction, and the range of radii over which growth was read.
@@ -101,14 +101,14 @@ def multiscale_svd(
     rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=32)
     check_integer("n_centers", n_centers, 1, 1_000_000)
     rng = generator(random_state)
-    inside = np.flatnonzero(crowded(neighbor_distances(rows, min(5, rows.n - 1))))
+    inside = np.flatnonzero(not_isolated(neighbor_distances(rows, min(5, rows.n - 1))))
     space = rows.space.take(inside) if len(inside) < rows.n else rows.space
     centres = np.sort(rng.permutation(space.n)[:n_centers])
     variances = _spectra(space, centres, rng)
     # The median: a few centres where the density is low have the largest variances.
     middle = np.median(variances, axis=0)
     # More directions than half of the rows seen cannot be told apart.
-    most = _seen(space) // 2
+    most = _sample_size(space) // 2
     reading = _read(middle, most)
     local = _local(space, centres, variances, most)
     everyone = nearest_centre(rows.space, inside[centres])
@@ -131,14 +131,14 @@ def multiscale_svd(
     )
 
 
-def _seen(space: Space) -> int:
+def _sample_size(space: Space) -> int:
     """Rows through which every neighbourhood is seen."""
-    return min(SEEN, space.n // 4)
+    return min(SAMPLE, space.n // 4)
 
 
 def _spectra(space: Space, centres: IntArray, rng: np.random.Generator) -> FloatArray:
     """Variances around each centre at each scale, descending (centres, scales, directions)."""
-    seen = _seen(space)
+    seen = _sample_size(space)
     scales = int(np.log(max(LARGEST * space.n / seen, 1.0)) / np.log(FACTOR)) + 1
     sizes = (seen * FACTOR ** np.arange(scales)).astype(np.intp)
     # One row out of each of `seen` equal parts of the neighbourhood, by distance.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray
-from unbend.dimension._rows import Rows, crowded, distinct_rows, generator, neighbor_distances
+from unbend.dimension._rows import Rows, distinct_rows, generator, neighbor_distances, not_isolated
 from unbend.dimension.value import PARAMETERS, Curve, Dimension
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
@@ -77,7 +77,7 @@ def capacity(
     passes = check_integer("repeats", repeats, 2, 1000)
     rng = generator(random_state)
     nearest = neighbor_distances(rows, min(5, rows.n - 1))
-    inside = crowded(nearest)
+    inside = not_isolated(nearest)
     rows = Rows(rows.space.take(np.flatnonzero(inside)), rows.copy)
     size = max(8, min(LARGEST, int(SHARE * rows.n)))
     packings = [_packing(rows, size, int(start)) for start in rng.integers(rows.n, size=passes)]
@@ -92,7 +92,9 @@ def capacity(
     # Radii are uncertain, numbers are not: the slope is that of the radii.
     inverses = np.polyfit(y[part], x[:, part].T, 1)[0]
     if inverses.min() < TIED:
-        raise ValueError("the rows of X are equally far from each other, which tells no dimension")
+        raise ValueError(
+            "Distances between the rows of X are tied: the dimension is undefined. Use local_pca."
+        )
     slopes = 1 / inverses
     dimension, middle = float(slopes.mean()), x.mean(axis=0)
     intercept = float(np.mean(y[part] - dimension * middle[part]))

@@ -7,7 +7,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import TIED
-from unbend.dimension._rows import crowded, distinct_rows, generator
+from unbend.dimension._rows import distinct_rows, generator, not_isolated
 from unbend.dimension.value import PARAMETERS, Curve, Dimension
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
@@ -74,7 +74,7 @@ def entropic_graph(
     k = min(int(NEIGHBORS / SHARES[0]), rows.n - 1)
     neighbors = rows.space.nearest(k)
     distances = np.ascontiguousarray(neighbors.distances.reshape(rows.n, k), dtype=np.float64)
-    company = np.flatnonzero(crowded(distances))
+    company = np.flatnonzero(not_isolated(distances))
     # There is but one sample of all rows.
     shares = np.append(np.repeat(SHARES[:-1], count), 1.0)
     inside = np.zeros((len(shares), rows.n), dtype=np.bool_)

@@ -107,10 +107,10 @@ class Dimension:
         return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"
 
 
-def whole_number_error(exceeds: FloatArray) -> float:
-    """Find the standard deviation of a whole number N with P(N > l) = `exceeds[l]`, l = 0, 1, ….
+def integer_error(exceeds: FloatArray) -> float:
+    """Find the standard deviation of an integer N with P(N > l) = `exceeds[l]`, l = 0, 1, ….
 
-    A whole number does not vary by a share of one: it stays, or another sample tips it over.
+    An integer does not vary by a fraction: it stays, or another sample tips it over.
     """
     # Where bounds are themselves estimated they may be out of order.
     chances = np.minimum.accumulate(exceeds)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from unbend.arrays import FloatArray
-from unbend.estimators.inputs import rows_of_numbers
+from unbend.estimators.inputs import check_input
 from unbend.report import step
 from unbend.validation.arrays import check_scale
 
@@ -60,7 +60,7 @@ def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
 
 def _read(estimator: BaseEstimator, source: Iterable[Any], reset: bool) -> Iterator[FloatArray]:
     for batch in source:
-        yield rows_of_numbers(estimator, batch, reset=reset, min_rows=1, scale=False)
+        yield check_input(estimator, batch, reset=reset, min_rows=1, scale=False)
         reset = False
 
 

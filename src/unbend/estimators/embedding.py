@@ -18,7 +18,7 @@ from unbend.atomic import atomic_fit
 from unbend.docstrings import complete_docstring
 from unbend.eigen import SOLVERS
 from unbend.extension import Extension
-from unbend.graphs.given import is_graph
+from unbend.graphs.readers import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import smallest
 from unbend.quality.ranks import agreement

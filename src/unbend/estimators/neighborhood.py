@@ -37,7 +37,7 @@ from unbend.neighbors import (
     Space,
     describe_parameters,
 )
-from unbend.quality import repeated_directions
+from unbend.quality import coordinate_redundancy
 from unbend.report import note, stage, warn
 from unbend.validation.arrays import class_numbers
 from unbend.validation.parameters import (
@@ -406,6 +406,8 @@ def check_spectrum(problem: SpectralProblem, spectrum: Spectrum) -> None:
 
 def note_redundancy(vectors: FloatArray) -> FloatArray:
     """Record R² of each coordinate on those before it, from a sample of the rows."""
-    redundancy = repeated_directions(vectors, n_neighbors=min(10, len(vectors) - 1), max_rows=1000)
+    redundancy = coordinate_redundancy(
+        vectors, n_neighbors=min(10, len(vectors) - 1), max_rows=1000
+    )
     note(redundancy=[float(r) for r in redundancy])
     return redundancy

@@ -8,16 +8,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.estimators.dissimilarities import (
-    Given,
+    DistanceInput,
     check_connected,
-    gather,
+    complete_space,
+    count_missing,
     new_distances,
-    unknown,
-    whole_space,
+    read_input,
 )
 from unbend.estimators.embedding import Embedding, seed_param, threads_param
 from unbend.extension import Extension, barycentric_preimage
-from unbend.graphs.given import is_graph, lengths_of
+from unbend.graphs.readers import is_graph, lengths_of
 from unbend.mds import (
     Objective,
     Pairs,
@@ -154,7 +154,7 @@ class Scaling(Embedding):
 
     @abstractmethod
     def _finish(
-        self, given: Given, pairs: Pairs, scale: float, solution: Solution
+        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         """Coordinates of the fitted objects, their extension, and further attributes."""
 
@@ -176,7 +176,7 @@ class Scaling(Embedding):
                 self._fit_by_matching(report, X, weights is None and mask is None, rng)
                 return self
             with stage("dissimilarities"):
-                given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
+                given = read_input(self, X, weights, mask, threads(self.n_jobs), listed=True)
                 check_connected(given.pairs)
                 self._check_dimension(given.pairs.n)
                 pairs, scale = given.pairs.normalize()
@@ -186,7 +186,7 @@ class Scaling(Embedding):
     def _fit(
         self,
         report: Report,
-        given: Given,
+        given: DistanceInput,
         pairs: Pairs,
         scale: float,
         rng: np.random.Generator,
@@ -223,7 +223,7 @@ class Scaling(Embedding):
             raise ValueError("solver='sgd' takes neither weights, mask nor similarities: use lbfgs")
         d = self.n_components
         with stage("dissimilarities"):
-            space, dtype = whole_space(self, X, threads(self.n_jobs))
+            space, dtype = complete_space(self, X, threads(self.n_jobs))
             self._check_dimension(space.n)
             note(rows=space.n)
         with stage("start"):
@@ -256,7 +256,7 @@ class Scaling(Embedding):
         )
 
     def _starts(
-        self, given: Given, pairs: Pairs, scale: float, rng: np.random.Generator
+        self, given: DistanceInput, pairs: Pairs, scale: float, rng: np.random.Generator
     ) -> list[FloatArray]:
         d = self.n_components
         if not isinstance(self.init, str):
@@ -335,7 +335,7 @@ class Scaling(Embedding):
             again = type(self)(**self.get_params(deep=False))
             if not isinstance(self.init, str):
                 again.init = "random"
-            given = Given(shuffled, None, self.embedding_.dtype)
+            given = DistanceInput(shuffled, None, self.embedding_.dtype)
             again._fit(Report(""), given, *shuffled.normalize(), rng)
             random[number] = again.stress_
         share = (1 + np.sum(random <= self.stress_)) / (1 + n_permutations)
@@ -363,7 +363,7 @@ class MultiScaling(Embedding):
     n_jobs: int | None = inherit(Scaling, "n_jobs")
 
     @abstractmethod
-    def _fit_all(self, report: Report, given: list[Given]) -> None:
+    def _fit_all(self, report: Report, given: list[DistanceInput]) -> None:
         """Fit to all matrices."""
 
     def fit(self, X: Any, y: None = None, *, weights: Any = None) -> "MultiScaling":
@@ -378,18 +378,18 @@ class MultiScaling(Embedding):
         """
         with self._fitting() as report:
             with stage("dissimilarities"):
-                given = self._gather_all(X, weights)
+                given = self._read_all(X, weights)
                 note(matrices=len(given))
             self._fit_all(report, given)
         return self
 
-    def _gather_all(self, X: Any, weights: Any) -> list[Given]:
+    def _read_all(self, X: Any, weights: Any) -> list[DistanceInput]:
         matrices = matrices_of(X)
         weighed = [None] * len(matrices) if weights is None else matrices_of(weights)
         if len(weighed) != len(matrices):
             raise ValueError(f"there are {len(matrices)} matrices and {len(weighed)} of weights")
         given = [
-            gather(self, matrix, weight, None, threads(self.n_jobs))
+            read_input(self, matrix, weight, None, threads(self.n_jobs))
             for matrix, weight in zip(matrices, weighed, strict=True)
         ]
         sizes = sorted({one.pairs.n for one in given})
@@ -400,7 +400,7 @@ class MultiScaling(Embedding):
             )
         self._check_dimension(sizes[0])
         for number, one in enumerate(given):
-            if unknown(one.pairs) == len(one.pairs.dissimilarities):
+            if count_missing(one.pairs) == len(one.pairs.dissimilarities):
                 raise ValueError(f"matrix {number} has no known pair: leave it out")
         # A distance that is missing in one matrix may be known from another.
         check_connected(mean_pairs([one.pairs for one in given]))

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from unbend.arrays import IntArray, is_sparse
 from unbend.extension import Rule
 from unbend.graphs import fewest_neighbors
-from unbend.graphs.given import edges_of
+from unbend.graphs.readers import edges_of
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import note, warn
 

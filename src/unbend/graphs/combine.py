@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
-from unbend.graphs.given import edges_of
+from unbend.graphs.readers import edges_of
 
 Combination = Literal["weighted", "rank", "max", "min"]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.graphs.given import edges_of, is_graph
 from unbend.graphs.graph import Graph, components, undirected
 from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding_ratio, local_spectra
+from unbend.graphs.readers import edges_of, is_graph
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace

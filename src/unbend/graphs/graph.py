@@ -32,7 +32,7 @@ def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_arra
     """
     if not isinstance(graph, csr_array):
         # It reads graphs of other libraries into the values of this module.
-        from unbend.graphs.given import edges_of
+        from unbend.graphs.readers import edges_of
 
         graph = graph if is_sparse(graph) else edges_of(graph, meaning)
         if not is_sparse(graph):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.lowrank.inputs import settled, symmetric_matrix
+from unbend.lowrank.inputs import rank_and_tolerance, symmetric_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def pivoted_cholesky(
     source, scale = _read_columns(matrix)
     left = source.diagonal.copy()
     n, rounding = len(left), _rounding(left)
-    most, tol = settled(np.broadcast_to(left, (n, n)), rank, tol)
+    most, tol = rank_and_tolerance(np.broadcast_to(left, (n, n)), rank, tol)
     total = left.sum(dtype=np.float64)
     factor = np.zeros((min(most, 32), n), left.dtype)
     pivots: list[int] = []

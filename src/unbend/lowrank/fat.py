@@ -13,8 +13,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.lowrank.inputs import at_least, finite, multiplied, whole_number
+from unbend.lowrank.inputs import as_operand, check_product
 from unbend.lowrank.sketch import Sketch, apply_sketch, sketch_matrix
+from unbend.validation.scalars import check_integer
 
 Mode = Literal["gat", "irat", "prat"]
 MODES: tuple[str, ...] = get_args(Mode)
@@ -173,20 +174,20 @@ def fat(
     >>> bool(np.allclose(values, np.linalg.eigvalsh(rows.T @ rows)[:-3:-1])), bound < 1e-10
     (True, True)
     """
-    kernel = multiplied(kernel)
+    kernel = as_operand(kernel)
     _check_mode(mode)
     n, skipped = int(kernel.shape[0]), int(diffusion)
     if kernel.shape != (n, n):
         raise ValueError(f"a kernel must be square and symmetric, and it is {kernel.shape}")
-    d = whole_number("d", d, n - skipped)
+    d = check_integer("d", d, 1, n - skipped)
     rng = np.random.default_rng(0) if rng is None else rng
     count = d + skipped
-    size = min(count + BESIDE if m is None else at_least("m", m, 1), n)
+    size = min(count + BESIDE if m is None else check_integer("m", m, 1), n)
     if size < count:
         raise ValueError(f"m={m} vectors cannot hold {count}: use at least {count}")
 
     def product(vectors: FloatArray) -> FloatArray:
-        return finite(np.asarray(kernel @ vectors))
+        return check_product(np.asarray(kernel @ vectors))
 
     trivial = np.zeros((n, 0))
     norms = column_norms(kernel, trivial) if mode == "gat" else None
@@ -220,11 +221,11 @@ def fat_rows(
     (200, 1)
     """
     _check_mode(mode)
-    points = np.asarray(multiplied(rows), dtype=np.float64)
-    centered = finite(points) - np.mean(points, axis=0)
+    points = np.asarray(as_operand(rows), dtype=np.float64)
+    centered = check_product(points) - np.mean(points, axis=0)
     rng = np.random.default_rng(0) if rng is None else rng
     n, width = centered.shape
-    d = whole_number("d", d, min(n, width))
+    d = check_integer("d", d, 1, min(n, width))
     size = min(d + BESIDE if m is None else m, n, width)
     if size < d:
         raise ValueError(f"m={size} vectors cannot hold {d}: use at least {d}, and as many columns")

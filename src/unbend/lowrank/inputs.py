@@ -11,7 +11,7 @@ from unbend.validation.distances import check_square, check_symmetric
 from unbend.validation.scalars import check_integer, check_real
 
 
-def multiplied(matrix: Any) -> Any:
+def as_operand(matrix: Any) -> Any:
     """Return what products are taken of: sparse arrays and operators as they are, else an array."""
     if isinstance(matrix, LinearOperator) and (matrix.dtype is None or matrix.dtype.kind in "fiub"):
         return matrix
@@ -37,7 +37,7 @@ def adjoint_product(matrix: Any, vectors: FloatArray) -> FloatArray:
         ) from error
 
 
-def finite(image: FloatArray) -> FloatArray:
+def check_product(image: FloatArray) -> FloatArray:
     """Return a product, which shows NaN and infinity of the matrix, if it has none."""
     if not np.all(np.isfinite(image)):
         raise ValueError(
@@ -76,26 +76,11 @@ def symmetric_matrix(matrix: Any) -> tuple[FloatArray, float]:
     return (array + array.T) / 2, scale
 
 
-def settled(array: FloatArray, rank: int | None, tol: float | None) -> tuple[int, float]:
+def rank_and_tolerance(array: FloatArray, rank: int | None, tol: float | None) -> tuple[int, float]:
     """Largest rank that may be found, and the tolerance relative to the norm of the matrix."""
     most = min(array.shape)
     if rank is not None:
-        most = whole_number("rank", rank, most)
+        most = check_integer("rank", rank, 1, most)
     if tol is None:
         tol = max(array.shape) * float(np.finfo(array.dtype).eps)
     return most, check_real("tol", tol, 0, 1, closed="low")
-
-
-def whole_number(name: str, value: Any, most: int) -> int:
-    """Return an integer from 1 to `most`."""
-    return check_integer(name, value, 1, most)
-
-
-def at_least(name: str, value: Any, low: int) -> int:
-    """Return an integer of at least `low`."""
-    return check_integer(name, value, low)
-
-
-def growth_limit(f: float) -> float:
-    """Return the bound f of a strong factorisation, which must be at least one."""
-    return check_real("f", f, 1)

@@ -16,15 +16,9 @@ from scipy.linalg.interpolative import interp_decomp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
-from unbend.lowrank.inputs import (
-    adjoint_product,
-    growth_limit,
-    multiplied,
-    real_matrix,
-    settled,
-    whole_number,
-)
+from unbend.lowrank.inputs import adjoint_product, as_operand, rank_and_tolerance, real_matrix
 from unbend.lowrank.rank_revealing import strong_qr
+from unbend.validation.scalars import check_integer, check_real
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +78,8 @@ def interpolative(
     ([1, 2], 1.0)
     """
     array, scale = real_matrix(matrix)
-    most, tol = settled(array, rank, tol)
-    f = growth_limit(f)
+    most, tol = rank_and_tolerance(array, rank, tol)
+    f = check_real("f", f, 1)
     chosen = None
     if 4 * most < min(array.shape):
         chosen = _scipy_columns(array, most, tol, f)
@@ -155,15 +149,15 @@ def randomized_interpolative(
     >>> bool(found.error(A) < 1e-9 * np.linalg.norm(A, 2))
     True
     """
-    f = growth_limit(f)
+    f = check_real("f", f, 1)
     if not (is_sparse(matrix) or isinstance(matrix, LinearOperator)):
         matrix, scale = real_matrix(matrix)
     else:
-        matrix, scale = multiplied(matrix), 1.0
+        matrix, scale = as_operand(matrix), 1.0
     operator = aslinearoperator(matrix)
     m, n = operator.shape
-    k = whole_number("rank", rank, min(m, n))
-    extra = whole_number("oversampling", oversampling, np.iinfo(np.int64).max)
+    k = check_integer("rank", rank, 1, min(m, n))
+    extra = check_integer("oversampling", oversampling, 1, np.iinfo(np.int64).max)
     gaussian = rng.standard_normal((m, min(k + extra, m))).astype(operator.dtype)
     sketch = adjoint_product(operator, gaussian).T
     found = strong_qr(sketch, k, None, f)

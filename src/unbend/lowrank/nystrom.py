@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.lowrank.inputs import finite, symmetric_matrix
+from unbend.lowrank.inputs import check_product, symmetric_matrix
 
 # Eigenvalues of a block below this share of the largest, times its size, are rounding.
 ROUNDING = float(np.finfo(np.float64).eps)
@@ -99,7 +99,7 @@ def _blocks(block: Any, others: Any) -> tuple[FloatArray, FloatArray]:
             f"`others` must have a row for each of the {len(array)} columns chosen, and its shape "
             f"is {beside.shape}"
         )
-    return array * scale, finite(beside)
+    return array * scale, check_product(beside)
 
 
 def nystrom_factor(columns: FloatArray, block: FloatArray, accuracy: float = 0.0) -> FloatArray:

@@ -21,8 +21,9 @@ import numpy as np
 from scipy import linalg
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.lowrank.inputs import growth_limit, real_matrix, settled
+from unbend.lowrank.inputs import rank_and_tolerance, real_matrix
 from unbend.lowrank.primitives import reflect_columns, reflect_rows, reflector
+from unbend.validation.scalars import check_real
 
 # Least sine of the angle of a column to the span of the others for which a Gram matrix is accurate:
 # errors are rounding divided by its square.
@@ -108,9 +109,9 @@ def strong_qr(
     >>> found.rank, found.columns.tolist(), bool(found.error < 1e-14)
     (1, [1], True)
     """
-    f = growth_limit(f)
+    f = check_real("f", f, 1)
     array, scale = real_matrix(matrix)
-    most, tol = settled(array, rank, tol)
+    most, tol = rank_and_tolerance(array, rank, tol)
     # For smaller values squares of the inverse overflow.
     tol = max(tol, float(np.finfo(array.dtype).tiny) ** 0.25)
     q, r, order = linalg.qr(array, mode="economic", pivoting=True)
@@ -263,9 +264,9 @@ def rank_revealing_lu(
     (2, True)
     """
     array, scale = real_matrix(matrix)
-    most, tol = settled(array, rank, tol)
+    most, tol = rank_and_tolerance(array, rank, tol)
     # Below rounding the leading block would be singular.
-    tol = max(tol, settled(array, rank, None)[1])
+    tol = max(tol, rank_and_tolerance(array, rank, None)[1])
     chosen = strong_qr(array, most, tol, f)
     k, columns = chosen.rank, chosen.order
     rows = strong_qr(array[:, columns[:k]].T, k, 0.0, f).order if k else np.arange(len(array))

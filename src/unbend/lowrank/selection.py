@@ -13,7 +13,8 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.lowrank.cholesky import NOT_SEMIDEFINITE, pivoted_cholesky
-from unbend.lowrank.inputs import symmetric_matrix, whole_number
+from unbend.lowrank.inputs import symmetric_matrix
+from unbend.validation.scalars import check_integer
 
 
 def log_elementary(values: FloatArray, k: int) -> FloatArray:
@@ -59,7 +60,7 @@ def volume_columns(gram: Any, k: int, rng: np.random.Generator) -> IntArray:
     """
     array, _ = symmetric_matrix(gram)
     n = len(array)
-    k = whole_number("k", k, n)
+    k = check_integer("k", k, 1, n)
     values, vectors = np.linalg.eigh(array.astype(np.float64))
     rounding = n * float(np.finfo(array.dtype).eps) * np.abs(values).max()
     if values[0] < -100 * rounding:
@@ -121,7 +122,7 @@ def greedy_columns(gram: Any, k: int) -> IntArray:
     [1, 2]
     """
     array, _ = symmetric_matrix(gram)
-    k = whole_number("k", k, len(array))
+    k = check_integer("k", k, 1, len(array))
     return np.argsort(-np.linalg.norm(array, axis=0), kind="stable")[:k]
 
 
@@ -149,7 +150,7 @@ def random_columns(n: int, k: int, rng: np.random.Generator) -> IntArray:
     >>> len(set(random_columns(10, 4, np.random.default_rng(0)).tolist()))
     4
     """
-    return rng.choice(n, whole_number("k", k, n), replace=False)
+    return rng.choice(n, check_integer("k", k, 1, n), replace=False)
 
 
 def leverage_scores(gram: Any, k: int) -> FloatArray:
@@ -162,7 +163,7 @@ def leverage_scores(gram: Any, k: int) -> FloatArray:
     [1.0, 0.0]
     """
     array, _ = symmetric_matrix(gram)
-    k = whole_number("k", k, len(array))
+    k = check_integer("k", k, 1, len(array))
     vectors = np.linalg.eigh(array)[1][:, -k:]
     return np.asarray(np.sum(vectors**2, axis=1))
 

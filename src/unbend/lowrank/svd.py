@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.lowrank.inputs import adjoint_product, at_least, finite, multiplied
+from unbend.lowrank.inputs import adjoint_product, as_operand, check_product
 from unbend.lowrank.rank_revealing import orthonormal_columns
 from unbend.lowrank.sketch import Sketch, apply_sketch, check_sketch, sketch_matrix
+from unbend.validation.scalars import check_integer
 
 # Columns of the sketch beyond the rank, power iterations, and random vectors of an error estimate.
 OVERSAMPLE, POWER, PROBES = 10, 2, 10
@@ -39,12 +40,12 @@ class _Products:
     matrix: Any
 
     def along(self, vectors: FloatArray) -> FloatArray:
-        return finite(np.asarray(self.matrix @ vectors))
+        return check_product(np.asarray(self.matrix @ vectors))
 
     def across(self, vectors: FloatArray) -> FloatArray:
         if isinstance(self.matrix, RowBlocks):
-            return finite(self.matrix.across(vectors))
-        return finite(adjoint_product(self.matrix, vectors))
+            return check_product(self.matrix.across(vectors))
+        return check_product(adjoint_product(self.matrix, vectors))
 
 
 def randomized_svd(
@@ -94,7 +95,7 @@ def randomized_svd(
     """
     rng = np.random.default_rng(0) if rng is None else rng
     if not isinstance(matrix, RowBlocks):
-        matrix = multiplied(matrix)
+        matrix = as_operand(matrix)
     if tol is not None:
         return _to_tolerance(matrix, rank, tol, power, sketch, rng)
     if rank is None:
@@ -102,7 +103,7 @@ def randomized_svd(
     products = _Products(matrix)
     width = min(_width(rank, oversample), _columns(matrix))
     basis = orthonormal_columns(_sketch(matrix, width, sketch, rng))
-    for _ in range(at_least("power", power, 0)):
+    for _ in range(check_integer("power", power, 0)):
         # Singular vectors, not any basis: their images are nearly orthogonal, and cheap to
         # orthonormalise on the long side.
         right = np.linalg.svd(products.across(basis), full_matrices=False)[0]
@@ -145,7 +146,7 @@ def single_pass_svd(
     True
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    blocks = iter(matrix) if isinstance(matrix, RowBlocks) else iter((multiplied(matrix),))
+    blocks = iter(matrix) if isinstance(matrix, RowBlocks) else iter((as_operand(matrix),))
     most = _width(rank, oversample)
     images, parts, omega, total = [], [], None, None
     for block in blocks:
@@ -157,8 +158,8 @@ def single_pass_svd(
             psi = np.eye(block.shape[0], 2 * width, dtype=omega.dtype)
         else:
             psi = sketch_matrix(block.shape[0], 2 * width, sketch, rng).astype(omega.dtype)
-        images.append(finite(np.asarray(block @ omega)))
-        part = finite(adjoint_product(block, psi))
+        images.append(check_product(np.asarray(block @ omega)))
+        part = check_product(adjoint_product(block, psi))
         total = part if total is None else total + part
         parts.append(psi)
     if omega is None or total is None:
@@ -174,7 +175,7 @@ def single_pass_svd(
 
 def _width(rank: int, oversample: int) -> int:
     """Return the number of columns of a sketch."""
-    return at_least("rank", rank, 1) + at_least("oversample", oversample, 0)
+    return check_integer("rank", rank, 1) + check_integer("oversample", oversample, 0)
 
 
 def _random_columns(
@@ -193,8 +194,8 @@ def _random_columns(
 def _sketch(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
     first = matrix.first if isinstance(matrix, RowBlocks) else matrix
     if isinstance(matrix, RowBlocks) or width == first.shape[1]:
-        return finite(np.asarray(matrix @ _random_columns(first, width, sketch, rng)))
-    return finite(apply_sketch(matrix, width, sketch, rng))
+        return check_product(np.asarray(matrix @ _random_columns(first, width, sketch, rng)))
+    return check_product(apply_sketch(matrix, width, sketch, rng))
 
 
 def _columns(matrix: Any) -> int:

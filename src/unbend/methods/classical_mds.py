@@ -13,7 +13,7 @@ from unbend.estimators.gram import (
     repair_param,
     similarity_columns,
 )
-from unbend.estimators.inputs import new_rows, open_space, rows_of_numbers, square_similarities
+from unbend.estimators.inputs import check_input, new_rows, open_space, square_similarities
 from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import Columns
@@ -147,7 +147,7 @@ class ClassicalMDS(GramEmbedding):
 
     def _new_rows(self, X: Any) -> FloatArray:
         if self.metric == "kernel":
-            rows = rows_of_numbers(self, X, reset=False)
+            rows = check_input(self, X, reset=False)
             return self._landmark_columns(np.asarray(rows, dtype=np.float64))
         rows = new_rows(self, X, self._space)
         return self._landmark_columns(rows) if self.metric == "precomputed" else rows

@@ -8,7 +8,7 @@ import numpy as np
 from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import Nystrom
 from unbend.estimators.gram import ColumnInput, GramEmbedding, GramInput, similarity_columns
-from unbend.estimators.inputs import rows_of_numbers, square_similarities
+from unbend.estimators.inputs import check_input, square_similarities
 from unbend.extension import Extension
 from unbend.gram import CenteredGram, Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import ColumnPasses, FeatureColumns, SimilarityColumns
@@ -122,7 +122,7 @@ class KernelPCA(GramEmbedding):
             return GramInput(
                 given, squares, given.squares, space, dtype, attributes={"gamma_": None}
             )
-        rows = rows_of_numbers(self, X, reset=True)
+        rows = check_input(self, X, reset=True)
         points = np.array(rows, dtype=np.float64)
         gamma = self._gamma(points)
         similarities = Similarities.of(points, self.kernel, self._kernel_params(gamma), points)
@@ -146,7 +146,7 @@ class KernelPCA(GramEmbedding):
             kernel, dtype = square_similarities(self, X)
             chosen = solver.sample_columns(len(kernel), self.n_components, rng)
             return similarity_columns(kernel, chosen, dtype, {"gamma_": None})
-        rows = rows_of_numbers(self, X, reset=True)
+        rows = check_input(self, X, reset=True)
         points = np.array(rows, dtype=np.float64)
         chosen = solver.sample_columns(len(points), self.n_components, rng)
         gamma = self._gamma(points)
@@ -205,7 +205,7 @@ class KernelPCA(GramEmbedding):
         return FixedPoint(ridge, points, weights, attributes["gamma_"])
 
     def _new_rows(self, X: Any) -> FloatArray:
-        rows = np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
+        rows = np.asarray(check_input(self, X, reset=False), dtype=np.float64)
         return self._landmark_columns(rows) if self.kernel == "precomputed" else rows
 
     def __sklearn_tags__(self) -> Any:

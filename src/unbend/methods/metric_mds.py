@@ -5,7 +5,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given
+from unbend.estimators.dissimilarities import DistanceInput
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
 from unbend.mds import MetricStress, Objective, Pairs, Solution, StressExtension, principal_axes
@@ -84,7 +84,7 @@ class MetricMDS(Scaling):
         return MetricStress(pairs, loss, threads(self.n_jobs))
 
     def _finish(
-        self, given: Given, pairs: Pairs, scale: float, solution: Solution
+        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         raw = MetricStress(pairs, "raw", threads(self.n_jobs))
         fit = raw.best_scale(solution.coordinates)

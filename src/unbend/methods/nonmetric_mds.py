@@ -5,7 +5,7 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given
+from unbend.estimators.dissimilarities import DistanceInput
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
 from unbend.mds import (
@@ -104,7 +104,7 @@ class NonmetricMDS(Scaling):
         )
 
     def _finish(
-        self, given: Given, pairs: Pairs, scale: float, solution: Solution
+        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         # Stress-1 has no scale: the distances get the root mean square of the dissimilarities.
         distances = pairs.distances(solution.coordinates)

@@ -10,7 +10,7 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding, seed_param
-from unbend.estimators.inputs import rows_of_numbers
+from unbend.estimators.inputs import check_input
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
@@ -85,7 +85,7 @@ class PCA(Embedding):
     def fit(self, X: Any, y: None = None) -> "PCA":
         """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'."""
         with self._fitting() as report:
-            rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SPARSE)
+            rows = check_input(self, X, reset=True, sparse=self.svd_solver in SPARSE)
             self._check_size(rows.shape)
             mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
@@ -211,7 +211,7 @@ class PCA(Embedding):
         return iteration(centered, d, rng, self.tol, self.max_iter)
 
     def _new_rows(self, X: Any) -> FloatArray:
-        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=self.svd_solver in SPARSE)
+        rows: FloatArray = check_input(self, X, reset=False, sparse=self.svd_solver in SPARSE)
         return rows
 
     def __sklearn_tags__(self) -> Any:

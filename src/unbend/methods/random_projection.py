@@ -9,7 +9,7 @@ from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
 from unbend.estimators.embedding import Embedding, seed_param
-from unbend.estimators.inputs import rows_of_numbers
+from unbend.estimators.inputs import check_input
 from unbend.extension import Linear, LinearInverse
 from unbend.lowrank.sketch import (
     johnson_lindenstrauss,
@@ -103,7 +103,7 @@ class RandomProjection(Embedding):
         with self._fitting() as report:
             self._check_eps()
             rng = generator(self.random_state)
-            rows = rows_of_numbers(self, X, reset=True, sparse=True)
+            rows = check_input(self, X, reset=True, sparse=True)
             bound = johnson_lindenstrauss(rows.shape[0], self.eps, self.beta)
             k = self._dimension(bound, rows.shape[1])
             with stage("coordinates"):
@@ -193,7 +193,7 @@ class RandomProjection(Embedding):
         return np.asarray(matrix / np.sqrt(k))
 
     def _new_rows(self, X: Any) -> FloatArray:
-        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=True)
+        rows: FloatArray = check_input(self, X, reset=False, sparse=True)
         return rows
 
     def __sklearn_tags__(self) -> Any:

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given
+from unbend.estimators.dissimilarities import DistanceInput
 from unbend.estimators.scaling import MultiScaling, Shepard, minimise, note_convergence
 from unbend.mds import Pairs, Replicated, Stress1, StressExtension, initialization, principal_axes
 from unbend.mds.object_pairs import mean_pairs
@@ -62,7 +62,7 @@ class ReplicatedMDS(MultiScaling):
     ties: str = inherit(NonmetricMDS, "ties")
     solver: str = param("lbfgs", Choice("lbfgs", "smacof"), help="As in NonmetricMDS.")
 
-    def _fit_all(self, report: Report, given: list[Given]) -> None:
+    def _fit_all(self, report: Report, given: list[DistanceInput]) -> None:
         pairs = [one.pairs for one in given]
         parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
         # Stress-1 has no unit: each matrix in its own, so that squares stay in range.

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.estimators.embedding import Model
-from unbend.estimators.inputs import plain_input
+from unbend.estimators.inputs import graph_lengths
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
 from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
@@ -100,7 +100,7 @@ class SpectralClustering(ClusterMixin, Model):
             Rows, or distances or a graph as for `LaplacianEigenmaps`.
         """
         check_parameters(self)
-        X = plain_input(self, X)
+        X = graph_lengths(self, X)
         _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}
         eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)

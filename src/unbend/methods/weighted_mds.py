@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given, unknown
+from unbend.estimators.dissimilarities import DistanceInput, count_missing
 from unbend.estimators.scaling import MultiScaling
 from unbend.mds.indscal import indscal
 from unbend.memory import reserve
@@ -85,10 +85,10 @@ class WeightedMDS(MultiScaling):
 
     isometric: ClassVar[bool] = False
 
-    def _fit_all(self, report: Report, given: list[Given]) -> None:
+    def _fit_all(self, report: Report, given: list[DistanceInput]) -> None:
         n, k = given[0].pairs.n, len(given)
         if any(np.any(one.pairs.weights != 1) for one in given if one.pairs.weights is not None):
-            lacking = sum(unknown(one.pairs) for one in given)
+            lacking = sum(count_missing(one.pairs) for one in given)
             raise ValueError(
                 f"WeightedMDS needs every distance at weight one ({lacking} pairs are not known): "
                 "use ReplicatedMDS, or fill them in"

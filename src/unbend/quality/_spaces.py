@@ -146,7 +146,7 @@ def _count_nearer(points: FloatArray, rows: IntArray, targets: IntArray, threads
     few = points.shape[1] <= TREE_COLUMNS
     products = None if few else _Products((points - cloud.center) * cloud.scale)
     most = len(rows) if products is None else max(1, TILE_BYTES // (4 * len(points)))
-    for part in _paced(len(rows), most):
+    for part in _timed_slices(len(rows), most):
         count = part.stop - part.start
         about, slack = np.empty((count, 0), dtype=np.float32), np.zeros(count)
         if products is not None:
@@ -176,7 +176,7 @@ class _Products:
         return about, self.share * (self.norms[rows] + self.norms.max())
 
 
-def _paced(total: int, most: int) -> Iterator[slice]:
+def _timed_slices(total: int, most: int) -> Iterator[slice]:
     """Slices of 0..total that grow until each takes a fair time, up to `most` rows."""
     first, size = 0, min(256, most)
     while first < total:

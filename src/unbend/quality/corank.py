@@ -12,7 +12,7 @@ from unbend.docstrings import complete_docstring
 from unbend.memory import reserve
 from unbend.neighbors import MetricName, Space
 from unbend.quality._spaces import PARAMETERS, all_ranks, open_pair
-from unbend.quality.measure import Measure, mean_measure, sampled_rows
+from unbend.quality.measure import Measure, mean_measure, sample_rows
 from unbend.report import stage, step
 
 
@@ -146,7 +146,7 @@ def coranking(
     """
     data, coordinates = open_pair(X, embedding, metric, metric_params, min_rows=3)
     n = data.n
-    rows = sampled_rows(n, max_rows, random_state)
+    rows = sample_rows(n, max_rows, random_state)
     m, k = len(rows), np.arange(1, n)
     q_sum, q_squares = np.zeros(n - 1), np.zeros(n - 1)
     areas = np.empty((2, m))

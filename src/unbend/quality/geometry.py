@@ -9,10 +9,10 @@ from unbend.neighbors import PointSpace
 from unbend.quality._spaces import PARAMETERS, check_pair, nearest_others
 from unbend.quality.measure import (
     Measure,
-    jackknifed,
+    jackknife_error,
     mean_measure,
     root_mean_square,
-    sampled_rows,
+    sample_rows,
 )
 from unbend.report import stage
 from unbend.validation.scalars import check_neighbors
@@ -74,8 +74,8 @@ def local_isometry_error(
     truth, coordinates = check_pair("chart", chart, embedding)
     n, d = truth.shape
     k = check_neighbors(n_neighbors, n, low=d)
-    rows = sampled_rows(n, max_rows, random_state)
-    metric = pulled_back(truth, coordinates, rows, k, d)
+    rows = sample_rows(n, max_rows, random_state)
+    metric = pullback_metric(truth, coordinates, rows, k, d)
     traces, squares = np.trace(metric, axis1=1, axis2=2), np.sum(metric**2, axis=(1, 2))
     free = scaled and squares.sum() > 0
     scale = float(traces.sum() / squares.sum()) if free else 1.0
@@ -86,7 +86,7 @@ def local_isometry_error(
     # The scale depends on the sample too. With the best one the square is 1 − (Σ tr G)²/(md Σ|G|²).
     left = (traces.sum() - traces) ** 2 / np.maximum(squares.sum() - squares, np.finfo(float).tiny)
     without = np.sqrt(np.maximum(1 - left / (max(len(rows) - 1, 1) * d), 0.0))
-    return Measure(float(measure), local, rows, jackknifed(without, n))
+    return Measure(float(measure), local, rows, jackknife_error(without, n))
 
 
 @complete_docstring(PARAMETERS)
@@ -133,8 +133,8 @@ def conformality_error(
     truth, coordinates = check_pair("chart", chart, embedding)
     n, d = truth.shape
     k = check_neighbors(n_neighbors, n, low=d)
-    rows = sampled_rows(n, max_rows, random_state)
-    metric = pulled_back(truth, coordinates, rows, k, d)
+    rows = sample_rows(n, max_rows, random_state)
+    metric = pullback_metric(truth, coordinates, rows, k, d)
     traces, squares = np.trace(metric, axis1=1, axis2=2), np.sum(metric**2, axis=(1, 2))
     round_part = np.divide(traces**2, d * squares, out=np.zeros_like(traces), where=squares > 0)
     return mean_measure(np.clip(1 - round_part, 0.0, 1.0), rows, n)
@@ -185,7 +185,7 @@ def density_distortion(
     """
     data, coordinates = check_pair("X", X, embedding)
     k = check_neighbors(n_neighbors, len(data), low=1)
-    rows = sampled_rows(len(data), max_rows, random_state)
+    rows = sample_rows(len(data), max_rows, random_state)
     with stage("neighbors"):
         before, after = _log_radii(data, rows, k), _log_radii(coordinates, rows, k)
     local = coordinates.shape[1] * (after - before)
@@ -237,8 +237,8 @@ def noise_amplification(
     data, coordinates = check_pair("X", X, embedding)
     d = min(coordinates.shape[1], data.shape[1])
     k = check_neighbors(n_neighbors, len(data), low=d)
-    rows = sampled_rows(len(data), max_rows, random_state)
-    metric = pulled_back(data, coordinates, rows, k, d)
+    rows = sample_rows(len(data), max_rows, random_state)
+    metric = pullback_metric(data, coordinates, rows, k, d)
     local = np.linalg.eigvalsh(metric)[:, -1].clip(min=0.0)
     typical = float(np.trace(metric, axis1=1, axis2=2).mean()) / d
     if scaled and typical > 0:
@@ -258,7 +258,7 @@ def _log_radii(points: FloatArray, rows: IntArray, k: int) -> FloatArray:
     return np.asarray(np.log(np.maximum(radius, least if np.isfinite(least) else 1.0)))
 
 
-def pulled_back(
+def pullback_metric(
     points: FloatArray, values: FloatArray, rows: IntArray, k: int, d: int
 ) -> FloatArray:
     """J'J (m, d, d) of the linear maps that fit the values best around each point.
@@ -270,7 +270,7 @@ def pulled_back(
     metric = np.empty((len(rows), d, d))
     for part in row_chunks(len(rows), 64 * k * (points.shape[1] + values.shape[1])):
         block = np.column_stack((rows[part], neighbors[part]))
-        local, images = _centred(points, block), _centred(values, block)
+        local, images = _center(points, block), _center(values, block)
         left, lengths, right = np.linalg.svd(local, full_matrices=False)
         reach = lengths[:, :1] * FLAT
         inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > reach)
@@ -284,6 +284,6 @@ def pulled_back(
     return metric
 
 
-def _centred(points: FloatArray, block: IntArray) -> FloatArray:
+def _center(points: FloatArray, block: IntArray) -> FloatArray:
     local = points[block]
     return np.asarray(local - local.mean(axis=1, keepdims=True))

@@ -7,7 +7,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import PointSpace
 from unbend.quality._spaces import PARAMETERS, check_points, nearest_others
-from unbend.quality.measure import Measure, mean_measure, sampled_rows
+from unbend.quality.measure import Measure, mean_measure, sample_rows
 from unbend.report import stage
 from unbend.validation.arrays import check_labels, check_same_rows, real_array
 from unbend.validation.scalars import check_neighbors
@@ -58,7 +58,7 @@ def neighborhood_hit(
     n = len(points)
     classes = check_labels("labels", labels, n)
     k = check_neighbors(n_neighbors, n)
-    rows = sampled_rows(n, max_rows, random_state)
+    rows = sample_rows(n, max_rows, random_state)
     _, numbers = np.unique(classes, return_inverse=True)
     with stage("neighbors"):
         neighbors = nearest_others(PointSpace(points, workers=threads), rows, k)
@@ -87,7 +87,7 @@ def color_mixing(
 
     It is 0 where neighbours have the same colour and 1 where colours are strewn at random. Values
     that vary smoothly over the data leave about k/n of it even in a perfect picture; above 0.05
-    the eye sees mixed areas, which `local` shows. It cannot see a surface torn apart, nor any
+    the eye sees mixed areas, which `local` shows. It cannot detect separated neighbours, nor
     stretching, nor what the colours do not show.
 
     Parameters
@@ -122,7 +122,7 @@ def color_mixing(
     colors = check_points("values", given[:, None] if given.ndim == 1 else given)
     check_same_rows(values=colors, embedding=points)
     k = check_neighbors(n_neighbors, n)
-    rows = sampled_rows(n, max_rows, random_state)
+    rows = sample_rows(n, max_rows, random_state)
     with stage("neighbors"):
         neighbors = nearest_others(PointSpace(points, workers=threads), rows, k)
     return mean_measure(_contiguity(colors, rows, neighbors), rows, n)

@@ -78,7 +78,7 @@ def standard_error(local: FloatArray, n: int) -> float:
     return float(local.std(ddof=1) * np.sqrt((1 - m / n) / m))
 
 
-def jackknifed(without: FloatArray, n: int) -> float:
+def jackknife_error(without: FloatArray, n: int) -> float:
     """Estimate the standard error of a figure from what it is with each of m of n rows left out."""
     m = len(without)
     if m >= n:
@@ -87,7 +87,7 @@ def jackknifed(without: FloatArray, n: int) -> float:
     return float(np.sqrt(spread * (1 - m / n)))
 
 
-def sampled_rows(n: int, max_rows: int | None, random_state: int) -> IntArray:
+def sample_rows(n: int, max_rows: int | None, random_state: int) -> IntArray:
     """All rows, or as many as allowed, sampled without replacement."""
     if max_rows is None or check_integer("max_rows", max_rows) >= n:
         return np.arange(n)

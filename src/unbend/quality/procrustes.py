@@ -62,7 +62,7 @@ def procrustes(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similari
     if (target == target[0]).all():
         raise ValueError("All rows of truth are equal. Pass at least two different points.")
     mapped = align(target, points, kind=kind)
-    missed = np.sum((_padded(target, mapped.shape[1]) - mapped) ** 2, axis=1)
+    missed = np.sum((_pad(target, mapped.shape[1]) - mapped) ** 2, axis=1)
     size = np.sum((target - target.mean(axis=0)) ** 2)
     return Measure(float(missed.sum() / size), missed * (len(target) / size))
 
@@ -103,12 +103,12 @@ def align(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similarity") 
     """
     target, points = check_pair("truth", truth, embedding)
     check_choice("kind", kind, get_args(Kind))
-    return _similar(target, points) if kind == "similarity" else _affine(target, points)
+    return _fit_similarity(target, points) if kind == "similarity" else _fit_affine(target, points)
 
 
-def _similar(target: FloatArray, points: FloatArray) -> FloatArray:
+def _fit_similarity(target: FloatArray, points: FloatArray) -> FloatArray:
     columns = max(target.shape[1], points.shape[1])
-    target, points = _padded(target, columns), _padded(points, columns)
+    target, points = _pad(target, columns), _pad(points, columns)
     mean = target.mean(axis=0)
     centred = points - points.mean(axis=0)
     left, singular_values, right = svd(centred.T @ (target - mean))
@@ -119,7 +119,7 @@ def _similar(target: FloatArray, points: FloatArray) -> FloatArray:
     return mapped
 
 
-def _affine(target: FloatArray, points: FloatArray) -> FloatArray:
+def _fit_affine(target: FloatArray, points: FloatArray) -> FloatArray:
     mean = target.mean(axis=0)
     centred = points - points.mean(axis=0)
     # The least-norm solution: repeated or constant columns of the embedding do no harm.
@@ -128,5 +128,5 @@ def _affine(target: FloatArray, points: FloatArray) -> FloatArray:
     return mapped
 
 
-def _padded(points: FloatArray, columns: int) -> FloatArray:
+def _pad(points: FloatArray, columns: int) -> FloatArray:
     return np.pad(points, ((0, 0), (0, columns - points.shape[1])))

@@ -10,7 +10,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, Space
 from unbend.quality._spaces import PARAMETERS, nearest_others, open_pair, ranks_of
-from unbend.quality.measure import Measure, mean_measure, sampled_rows
+from unbend.quality.measure import Measure, mean_measure, sample_rows
 from unbend.report import stage
 from unbend.validation.scalars import check_neighbors
 
@@ -38,8 +38,8 @@ def trustworthiness(
     which gives tied distances equal ranks. The time grows as n², the memory as n.
 
     Above 0.99 nearly all neighbours are true ones; a random embedding has about 0.5, and 0.9 is
-    poor, since a surface folded on itself may still have it. It cannot see neighbours that were
-    torn apart (`continuity` does), nor lengths, nor anything beyond the k nearest.
+    poor, since a surface folded on itself may still have it. It cannot detect lost neighbours
+    (`continuity` does), changed lengths, or anything beyond the k nearest.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def mean_relative_rank_errors(
     """
     data, coordinates = open_pair(X, embedding, metric, metric_params, threads)
     n, k = data.n, _check_few(n_neighbors, data.n)
-    rows = sampled_rows(n, max_rows, random_state)
+    rows = sample_rows(n, max_rows, random_state)
     places = np.arange(1, k + 1)
     worst = float((np.abs(n - 2 * places) / places).sum())
     errors = []
@@ -199,8 +199,8 @@ def neighborhood_preservation(
     with Q the mean share of the k nearest in the data that are among the k nearest in the
     embedding: R_NX at one k, without the sorting that `coranking` needs for all. 0 is a random
     embedding and 1 a perfect one; above 0.7 is good for small k. Stricter than trustworthiness
-    and continuity, it does not forgive a neighbour that is only just missed; it cannot see how far
-    off the others are.
+    and continuity, it counts a neighbour that is only just missed as lost; it does not measure
+    by how much the others are missed.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def neighborhood_preservation(
     """
     data, coordinates = open_pair(X, embedding, metric, metric_params, threads)
     n, k = data.n, check_neighbors(n_neighbors, data.n, high=data.n - 2)
-    rows = sampled_rows(n, max_rows, random_state)
+    rows = sample_rows(n, max_rows, random_state)
     with stage("neighbors"):
         before = nearest_others(data, rows, k)
         after = nearest_others(coordinates, rows, k)
@@ -247,7 +247,7 @@ def _score(
 ) -> Measure:
     """Penalise the nearest points in `chosen` by how far down the ranks of `reference` they are."""
     n, k = reference.n, _check_few(n_neighbors, reference.n)
-    rows = sampled_rows(n, max_rows, random_state)
+    rows = sample_rows(n, max_rows, random_state)
     with stage("ranks"):
         neighbors = nearest_others(chosen, rows, k)
         ranks = ranks_of(reference, rows, neighbors)

@@ -13,7 +13,7 @@ from unbend.validation.scalars import check_integer, check_neighbors
 RIDGE = 1e-3
 
 
-def repeated_directions(
+def coordinate_redundancy(
     embedding: ArrayLike, *, n_neighbors: int = 10, max_rows: int = 2000
 ) -> FloatArray:
     r"""How well each coordinate can be predicted from those before it.
@@ -51,7 +51,7 @@ def repeated_directions(
     Examples
     --------
     >>> x, y = np.random.default_rng(0).uniform(0, np.pi, (2, 500))
-    >>> repeated_directions(np.cos(np.column_stack([x, 2 * x, y]))).round(1).tolist()
+    >>> coordinate_redundancy(np.cos(np.column_stack([x, 2 * x, y]))).round(1).tolist()
     [0.0, 1.0, 0.0]
     """
     points = check_points("embedding", embedding, min_rows=2)
@@ -62,11 +62,11 @@ def repeated_directions(
     # Each earlier coordinate has the same say in who is near, whatever its eigenvalue.
     spread = points.std(axis=0)
     points = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    shares = [_explained(points[:, :j], points[:, j], k) for j in range(1, points.shape[1])]
+    shares = [_r_squared(points[:, :j], points[:, j], k) for j in range(1, points.shape[1])]
     return np.array([0.0, *shares])
 
 
-def _explained(predictors: FloatArray, response: FloatArray, n_neighbors: int) -> float:
+def _r_squared(predictors: FloatArray, response: FloatArray, n_neighbors: int) -> float:
     """Leave-one-out R² of locally affine regression."""
     total = np.sum(response**2)
     if total == 0:

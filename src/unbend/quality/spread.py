@@ -11,7 +11,7 @@ from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, open_space
 from unbend.quality._spaces import PARAMETERS, check_points, pair_distances
-from unbend.quality.pairs import variation
+from unbend.quality.stress_measures import variation
 from unbend.validation.arrays import check_finite, check_same_rows, real_array
 from unbend.validation.distances import check_square
 from unbend.validation.scalars import check_integer
@@ -83,7 +83,7 @@ def widest_gap(eigenvalues: ArrayLike) -> int:
 
     Good is a ratio above ten, a clear gap; below three, the place of the widest one is chance. It
     cannot see a gap beyond the eigenvalues given, and on a long strip, whose spectrum counts the
-    waves along it, the gap tells of its shape and not of its dimension.
+    waves along it, the gap depends on its shape and not on its dimension.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from unbend.arrays import FloatArray
 from unbend.neighbors import PointSpace
-from unbend.quality.measure import sampled_rows
+from unbend.quality.measure import sample_rows
 from unbend.selection._common import check_points
 from unbend.validation.scalars import check_choice, check_neighbors
 
@@ -103,7 +103,7 @@ def choose_bandwidth(
     n = len(points)
     check_neighbors(n_neighbors, n)
     near = PointSpace(points).nearest(n_neighbors).distances.reshape(n, -1) ** 2
-    rows = sampled_rows(n, ROWS, random_state)
+    rows = sample_rows(n, ROWS, random_state)
     squares = cdist(points[rows], points, "sqeuclidean")
     others = squares[rows[:, None] != np.arange(n)]
     if not others.any():

@@ -17,7 +17,7 @@ POOR = {
 Y_LABELS = {
     "trustworthiness": "fewest false neighbours",
     "continuity": "fewest tears",
-    "r_nx_auc": "most neighbours kept over all sizes",
+    "r_nx_auc": "best neighbourhood preservation over all sizes",
     "procrustes": "nearest to the truth",
     "color_mixing": "colours of the truth mixed least",
     "isometry_error": "truest lengths",

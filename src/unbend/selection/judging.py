@@ -7,11 +7,11 @@ from unbend.arrays import FloatArray
 from unbend.quality import (
     color_mixing,
     continuity,
+    coordinate_redundancy,
     coranking,
     local_isometry_error,
     neighborhood_hit,
     procrustes,
-    repeated_directions,
     trustworthiness,
 )
 from unbend.quality._spaces import check_points
@@ -33,7 +33,7 @@ BETTER = {
 }
 
 
-def judging(points: FloatArray, truth: Any, labels: Any, k: int, max_rows: int) -> "Judge":
+def make_judge(points: FloatArray, truth: Any, labels: Any, k: int, max_rows: int) -> "Judge":
     """Check what all trials are measured by: it would fail in each of them."""
     n = len(points)
     if truth is not None:
@@ -70,7 +70,7 @@ class Judge:
         }
         near = min(NEAR, len(found) - 1)
         if found.shape[1] > 1:
-            repeated = repeated_directions(found, n_neighbors=near)
+            repeated = coordinate_redundancy(found, n_neighbors=near)
             measures["repeated"] = float(repeated.max())
         if self.truth is not None:
             measures |= self._against_truth(found, near)

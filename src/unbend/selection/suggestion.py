@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unbend.progress import advance
-from unbend.quality.measure import sampled_rows
+from unbend.quality.measure import sample_rows
 from unbend.selection._common import check_points, make_method
 from unbend.selection.findings import Findings, measure
 from unbend.validation.arrays import check_distinct
@@ -85,7 +85,7 @@ def suggest(
     'HessianLLE'
     """
     points = check_points(X, min_rows=30)
-    sample = points[sampled_rows(len(points), max_rows, random_state)]
+    sample = points[sample_rows(len(points), max_rows, random_state)]
     # Equal rows are embedded once, and tell nothing more than one of them.
     sample = sample[np.sort(np.unique(sample, axis=0, return_index=True)[1])]
     if len(sample) == 1:
@@ -97,13 +97,15 @@ def suggest(
         warnings.simplefilter("ignore")
         found = measure(points, sample, dimension)
     advance("suggest", 1, 1)
-    reasons = [f"{found.n} rows of {found.columns} columns, intrinsic dimension {_told(found)}"]
+    reasons = [
+        f"{found.n} rows of {found.columns} columns, intrinsic dimension {_dimension_text(found)}"
+    ]
     chosen, why, others = _decide(found)
     return Suggestion(chosen, [*reasons, *why], others, found)
 
 
-def _told(found: Findings) -> str:
-    split = f" or {found.rival}: the rules are of two minds, and noise feigns the larger"
+def _dimension_text(found: Findings) -> str:
+    split = f" or {found.rival}: the rules disagree, and noise may inflate the larger estimate"
     return f"{found.dimension}{'' if found.rival is None else split}"
 
 
@@ -115,8 +117,10 @@ def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
     shown = {"n_components": max(2, d)}
     if found.clustered:
         many = max(found.parts, found.clusters)
-        held = "fall into separate parts" if found.parts > 1 else "hang together by thin bridges"
-        why = f"{many} clusters that {held}: waves on the graph keep them together and apart"
+        held = "are disconnected" if found.parts > 1 else "hang together by thin bridges"
+        why = (
+            f"{many} clusters that {held}: diffusion maps separate them and keep each one together"
+        )
         return (
             make_method("DiffusionMaps", **shown),
             [why],
@@ -145,7 +149,7 @@ def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
         )
         return (
             isomap,
-            [why, *_large(found)],
+            [why, *_size_advice(found)],
             [ltsa, make_method("HessianLLE", n_components=d, **size)],
         )
     why = (
@@ -162,5 +166,5 @@ def _isomap(found: Findings, d: int | None = None) -> Any:
     return make_method(name, n_components=d or found.dimension, n_neighbors=found.n_neighbors)
 
 
-def _large(found: Findings) -> list[str]:
+def _size_advice(found: Findings) -> list[str]:
     return [f"{found.n} rows: landmarks, since n × n distances are many"] * (found.n > MANY)

@@ -13,7 +13,7 @@ from unbend.io.reading import open_table
 from unbend.io.table import Roles, fill_missing
 from unbend.plot.colors import Labels, coloring
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
-from unbend.quality.measure import sampled_rows
+from unbend.quality.measure import sample_rows
 from unbend.report import stage
 from unbend.selection import choose_dimension, compare, stability, suggest
 from unbend.selection.comparison import Comparison, Trial
@@ -274,7 +274,7 @@ def study(
         given,
         separator,
     )
-    rows = sampled_rows(len(whole), max_rows, random_state)
+    rows = sample_rows(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
     if table.shape[1] < 2:
         raise ValueError(f"{asked.source} has one column of numbers: there is nothing to reduce")

@@ -116,7 +116,7 @@ def choose_neighbors(
     scores, errors = np.empty(len(sizes)), np.empty(len(sizes))
     for place, k in enumerate(sizes):
         advance("choose neighbors", place, len(sizes))
-        scores[place], errors[place] = judge(_embedded(estimator, points, int(k)))
+        scores[place], errors[place] = judge(_embed(estimator, points, int(k)))
     advance("choose neighbors", len(sizes), len(sizes))
     best = int(np.argmax(scores) if criterion == "r_nx" else np.argmin(scores))
     room = max(errors[best], KNEE * abs(scores[best]) if criterion == "r_nx" else KNEE)
@@ -151,7 +151,7 @@ class _Judge:
         return float(curve[-1]), 0.0
 
 
-def _embedded(estimator: Any, points: FloatArray, k: int) -> FloatArray:
+def _embed(estimator: Any, points: FloatArray, k: int) -> FloatArray:
     # What is wrong with the graph is among the reasons; the choice tells of its own progress.
     with monitoring(lambda progress: None), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -13,7 +13,7 @@ from unbend.arrays import TIED, FloatArray, IntArray, distinct_values
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
 from unbend.quality._spaces import PARAMETERS, open_pair, pair_distances
-from unbend.quality.measure import Measure, jackknifed, sampled_rows
+from unbend.quality.measure import Measure, jackknife_error, sample_rows
 from unbend.validation.scalars import check_choice
 
 Kind: TypeAlias = Literal["stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric"]
@@ -81,7 +81,7 @@ def shepard(
     """
     data, coordinates = open_pair(X, embedding, metric, metric_params, min_rows=3)
     n = data.n
-    rows = sampled_rows(n, max_rows, random_state)
+    rows = sample_rows(n, max_rows, random_state)
     before, after = pair_distances(data, rows), pair_distances(coordinates, rows)
     pearson = _correlation(before, after, rows, n)
     ranks, ranks_after = (rankdata(distinct_values(d)[1]) for d in (before, after))
@@ -167,7 +167,7 @@ def stress(
     """
     check_choice("kind", kind, get_args(Kind))
     data, coordinates = open_pair(X, embedding, metric, metric_params)
-    rows = sampled_rows(data.n, max_rows, random_state)
+    rows = sample_rows(data.n, max_rows, random_state)
     if len(rows) < 2:
         raise ValueError("Stress is measured over pairs of rows. Use max_rows of at least 2.")
     target, found = pair_distances(data, rows), pair_distances(coordinates, rows)
@@ -240,7 +240,7 @@ def jackknife(
     if m >= n:
         return 0.0
     left = [float(term.sum()) - sums_by_row(term, m) for term in terms]
-    return jackknifed(statistic(left), n)
+    return jackknife_error(statistic(left), n)
 
 
 def variation(

@@ -51,13 +51,13 @@ class Pairs:
             sums += np.bincount(cells, halves, minlength=len(sums))
         return np.asarray(sums.reshape(self.centres, width)[:, :-1].cumsum(axis=1))
 
-    def resampled(self, sums: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def resample(self, sums: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Totals of such sums over samples of the centres, drawn with replacement."""
         even = np.full(self.centres, 1 / self.centres)
         return np.asarray(rng.multinomial(self.centres, even, REPEATS) @ sums)
 
 
-def measured(rows: Rows, rng: np.random.Generator) -> Pairs:
+def measure_pairs(rows: Rows, rng: np.random.Generator) -> Pairs:
     """Measure pairs from random centres, all rows where there are not too many."""
     n = rows.n
     count = min(n, max(CENTRES, PAIRS // n))

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
-from unbend.graphs.given import edges_of
+from unbend.graphs.readers import edges_of
 from unbend.plot.colors import Coloring, Labels, Values
 
 # Largest number of edges drawn; of more an evenly spaced sample is drawn.

@@ -1,4 +1,4 @@
-"""Graphs as users give them: sparse matrices, our own values, graphs of networkx and igraph."""
+"""Readers of graphs: our own values, and graphs of networkx and igraph, as sparse matrices."""
 
 from typing import Any
 
@@ -69,12 +69,3 @@ def lengths_of(given: Any) -> Any:
             "to_undirected() of networkx or as_undirected() of igraph"
         )
     return csr_array(graph.edges)
-
-
-def refuse_graph(name: str, given: object) -> None:
-    """Refuse a graph where all distances, or points, are needed."""
-    if is_graph(given):
-        raise TypeError(
-            f"{name} is a graph, which does not tell all distances: give points, or "
-            "unbend.graphs.geodesics of the graph where metric='precomputed' is taken"
-        )

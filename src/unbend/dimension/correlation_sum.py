@@ -7,7 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.dimension._rows import distinct_rows, generator
-from unbend.dimension.pairs import Pairs, measured
+from unbend.dimension.pair_distances import Pairs, measure_pairs
 from unbend.dimension.value import PARAMETERS, Curve, Dimension
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
@@ -73,7 +73,7 @@ def correlation(
     """
     rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=10)
     rng = generator(random_state)
-    pairs = measured(rows, rng)
+    pairs = measure_pairs(rows, rng)
     first = max(2.0, FEWEST * pairs.centres)
     steps = int(np.log(len(pairs.distances) / first) / np.log(FACTOR)) + 1
     counts = np.unique((first * FACTOR ** np.arange(steps)).astype(np.intp))
@@ -89,7 +89,7 @@ def correlation(
     nearer, within = (np.searchsorted(pairs.distances, radii, side=s) for s in ("left", "right"))
     counts = (nearer + within) / 2
     x, y = np.log(radii), np.log(counts / (pairs.centres * pairs.others))
-    window = _straight(x, y, counts)
+    window = _scaling_range(x, y, counts)
     slope, intercept = np.polyfit(x[window], y[window], 1)
     curve = Curve(
         x,
@@ -99,11 +99,11 @@ def correlation(
         (float(x[window][0]), float(x[window][-1])),
         intercept + slope * x,
     )
-    error = _bootstrapped(pairs, radii, rng)
+    error = _bootstrap_error(pairs, radii, rng)
     return Dimension("correlation", float(slope), error, None, curve)
 
 
-def _straight(x: FloatArray, y: FloatArray, counts: FloatArray) -> slice:
+def _scaling_range(x: FloatArray, y: FloatArray, counts: FloatArray) -> slice:
     """Find the longest straight range; of several, that of the smallest radii."""
     shortest = min(SHORTEST, len(x))
     best = slice(0, shortest)
@@ -122,12 +122,12 @@ def _straight(x: FloatArray, y: FloatArray, counts: FloatArray) -> slice:
     return best
 
 
-def _bootstrapped(pairs: Pairs, radii: FloatArray, rng: np.random.Generator) -> float:
+def _bootstrap_error(pairs: Pairs, radii: FloatArray, rng: np.random.Generator) -> float:
     """Measure how the slope, its range chosen anew, varies over resampled centres."""
-    counts = pairs.resampled(pairs.sums(radii, np.ones(len(pairs.distances))), rng)
+    counts = pairs.resample(pairs.sums(radii, np.ones(len(pairs.distances))), rng)
     x, slopes = np.log(radii), []
     for sample in np.maximum(counts, 1.0):
         y = np.log(sample)
-        window = _straight(x, y, sample)
+        window = _scaling_range(x, y, sample)
         slopes.append(np.polyfit(x[window], y[window], 1)[0])
     return float(np.std(slopes)) * pairs.inflation
