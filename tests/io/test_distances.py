@@ -112,8 +112,8 @@ def changed(row, column, value):
 
 REFUSED = {
     "not symmetric": (changed(0, 3, 9), "is not symmetric"),
-    "diagonal": (changed(2, 2, 1), "diagonal that is not zero"),
-    "negative": (lines(-DISTANCES), "must not be negative"),
+    "diagonal": (changed(2, 2, 1), "non-zero diagonal"),
+    "negative": (lines(-DISTANCES), "must be non-negative"),
     "infinite": (changed(1, 2, np.inf), "row 2 and column 3 .* is not finite"),
     "missing": (changed(1, 2, "NA"), "missing in .* row 2 and column 'x2'"),
     "not square": (lines(DISTANCES[:5]), "has 5 rows and 7 columns"),
@@ -122,7 +122,7 @@ REFUSED = {
     "below zero": (b"0,1,3\n-1,2,4\n", "row 2 of .* numbers of two points"),
     "two lengths": (b"0,1,3\n1,0,4\n", "two distances between the points 1 and 0"),
     "own distance": (b"0,1,3\n1,1,4\n", "row 2 of .* other than zero from itself"),
-    "negative pair": (b"0,1,-3\n1,2,4\n0,3,4\n0,4,1\n", "must not be negative"),
+    "negative pair": (b"0,1,-3\n1,2,4\n0,3,4\n0,4,1\n", "must be non-negative"),
     "infinite pair": (b"0,1,3\n1,2,inf\n", "row 2 of .* is not finite"),
     "no pair": (b"0,0,0\n0,0,0\n", "no pair of different points"),
     "orders": (b",b,a\na,1,0\nb,0,1\n", "same names in different orders"),

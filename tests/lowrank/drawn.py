@@ -5,7 +5,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-LAW = settings(max_examples=25, deadline=None)
+LAW = settings()  # of the profile: see tests/conftest.py
 rngs = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 SPECTRA = {
     "gap": lambda p: np.where(np.arange(p) < (p + 1) // 2, 1.0, 1e-3) * np.linspace(2, 1, p),
@@ -27,13 +27,13 @@ HOSTILE = {
 }
 
 
-def orthonormal(rng, n, k):
+def orthonormal_basis(rng, n, k):
     return np.linalg.qr(rng.standard_normal((n, k))).Q
 
 
 def with_spectrum(rng, m, n, singular):
     p = len(singular)
-    return (orthonormal(rng, m, p) * singular) @ orthonormal(rng, n, p).T
+    return (orthonormal_basis(rng, m, p) * singular) @ orthonormal_basis(rng, n, p).T
 
 
 def kahan(n, angle=1.2):
@@ -61,7 +61,7 @@ def matrices(draw):
 def semidefinite(draw, least=1):
     rng, n = draw(rngs), draw(st.integers(least, 12))
     values = SPECTRA[draw(st.sampled_from(sorted(SPECTRA)))](n)
-    vectors = orthonormal(rng, n, n)
+    vectors = orthonormal_basis(rng, n, n)
     product = (vectors * values) @ vectors.T
     return (product + product.T) / 2
 

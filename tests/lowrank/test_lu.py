@@ -55,7 +55,7 @@ def test_the_factors_are_triangular_and_give_the_matrix(matrix, rank):
 
 @LAW
 @given(matrices(), st.integers(1, 14))
-def test_chosen_rows_and_columns_are_kept_and_the_error_is_told(matrix, rank):
+def test_chosen_rows_and_columns_are_kept_and_the_error_is_reported(matrix, rank):
     found = rank_revealing_lu(matrix, min(rank, *matrix.shape))
     k, approximation = found.rank, found.matrix()
     small = lu_bound(*matrix.shape, k, 2.0) * rounding(matrix)

@@ -32,7 +32,7 @@ def definition(A, B, weights=(1, 1, 1, 1)):
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 5.0]])
 def test_distances_are_those_of_the_definition(weights):
     params = PARAMS if weights is None else {**PARAMS, "weights": weights}
-    metric = Metric("gower", params).fitted(X)
+    metric = Metric("gower", params).fit(X)
     np.testing.assert_allclose(
         metric.between(X, X), definition(X, X, weights or (1,) * 4), atol=1e-12
     )
@@ -41,13 +41,13 @@ def test_distances_are_those_of_the_definition(weights):
 def test_a_new_category_differs_from_all_others():
     new = X[:3].copy()
     new[:, 1] = 99
-    metric = Metric("gower", PARAMS).fitted(X)
+    metric = Metric("gower", PARAMS).fit(X)
     np.testing.assert_allclose(metric.between(new, X), definition(new, X), atol=1e-12)
     np.testing.assert_allclose(metric.between(new, new), definition(new, new), atol=1e-12)
 
 
 def test_searches_find_the_neighbors_of_the_definition():
-    space = PointSpace(X, Metric("gower", PARAMS).fitted(X))
+    space = PointSpace(X, Metric("gower", PARAMS).fit(X))
     found = space.nearest(6).distances.reshape(-1, 6)
     every = definition(X, X)
     np.fill_diagonal(every, np.inf)
@@ -55,13 +55,11 @@ def test_searches_find_the_neighbors_of_the_definition():
 
 
 def test_a_mask_and_indices_agree_and_bad_ones_are_refused():
-    mask = Metric("gower", {"categorical": np.array([False, True, False, True])}).fitted(X)
-    np.testing.assert_array_equal(
-        mask.between(X, X), Metric("gower", PARAMS).fitted(X).between(X, X)
-    )
+    mask = Metric("gower", {"categorical": np.array([False, True, False, True])}).fit(X)
+    np.testing.assert_array_equal(mask.between(X, X), Metric("gower", PARAMS).fit(X).between(X, X))
     for bad in ([4], [-1], ["city"], [0.5]):
         with pytest.raises(ValueError, match="categorical="):
-            Metric("gower", {"categorical": bad}).fitted(X)
+            Metric("gower", {"categorical": bad}).fit(X)
 
 
 @pytest.mark.parametrize("name", ["Isomap", "LaplacianEigenmaps", "ClassicalMDS", "MetricMDS"])

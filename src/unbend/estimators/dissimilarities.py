@@ -4,29 +4,36 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.estimators.inputs import (
-    check_distances,
-    check_scale,
+    check_input,
+    graph_lengths,
     open_space,
-    plain_input,
-    rows_of_numbers,
     square_similarities,
 )
-from unbend.estimators.known import known_pairs
 from unbend.mds import Pairs
-from unbend.mds.precision import DOUBLE_OBJECTS, pair_precision
-from unbend.mds.starts import parts
+from unbend.mds.initialization import DOUBLE_OBJECTS, count_components, pair_precision
 from unbend.memory import reserve
 from unbend.neighbors import DistanceSpace, PointSpace, Space
 from unbend.report import note
+from unbend.validation.distances import (
+    check_diagonal,
+    check_distances,
+    check_nonnegative,
+    check_square,
+    largest_entry,
+    refuse_asymmetry,
+)
+
+# Ends messages about what the parameter mends.
+CLEAN = " Or pass repair='clean'."
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class DistanceInput:
     """Objects to scale: their pairs, unless only drawn, and the points they are, if they are."""
 
     pairs: Pairs
@@ -34,7 +41,7 @@ class Given:
     dtype: np.dtype[Any]
 
 
-def gather(
+def read_input(
     estimator: BaseEstimator,
     X: Any,
     weights: Any,
@@ -42,17 +49,14 @@ def gather(
     threads: int,
     *,
     listed: bool = False,
-) -> Given:
+) -> DistanceInput:
     """Check what the user passed and make pairs of it, `listed` if it is sparse and that is asked.
 
     A caller that cannot work with a list gets all pairs.
     """
-    X = plain_input(estimator, X)
+    X = graph_lengths(estimator, X)
     if listed and estimator.metric == "precomputed" and is_sparse(X):
-        return _gather_listed(estimator, X, weights, mask)
-    if isinstance(X, np.ma.MaskedArray):
-        # What is masked is not known: as plain arrays its numbers would count.
-        X = np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X))
+        return _read_listed(estimator, X, weights, mask)
     points: PointSpace | None = None
     square: FloatArray = np.empty((0, 0))
     if estimator.metric == "precomputed":
@@ -79,31 +83,27 @@ def gather(
     )
     with np.errstate(over="ignore"):
         pairs = (
-            Pairs.of_square(square, dtype=dtype_of_pairs)
+            Pairs.from_matrix(square, dtype=dtype_of_pairs)
             if points is None
-            else Pairs.of_points(points, dtype_of_pairs)
+            else Pairs.from_points(points, dtype_of_pairs)
         )
     if checked is not None:
-        both = Pairs.of_square(checked, dtype=dtype_of_pairs).dissimilarities
+        both = Pairs.from_matrix(checked, dtype=dtype_of_pairs).dissimilarities
         both = both if pairs.weights is None else both * pairs.weights
         pairs = Pairs(n, pairs.dissimilarities, both)
     note(
         rows=n,
         pairs=len(pairs.dissimilarities),
-        unknown=unknown(pairs),
+        unknown=count_missing(pairs),
         precision=np.dtype(dtype_of_pairs).name,
     )
     _check_single_precision(pairs)
-    return Given(pairs, points, dtype)
+    return DistanceInput(pairs, points, dtype)
 
 
-def _gather_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> Given:
-    distances = checked_distances(estimator, X, reset=True)
-    n, columns = distances.shape
-    if n != columns:
-        raise ValueError(
-            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
-        )
+def _read_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> DistanceInput:
+    distances = distance_rows(estimator, X, reset=True)
+    n = distances.shape[0]
     pairs = known_pairs(distances, estimator.repair == "clean")
     checked = _weights(weights, mask, n)
     if checked is not None and pairs.ends is not None:
@@ -112,10 +112,42 @@ def _gather_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) ->
         pairs = Pairs(n, pairs.dissimilarities[known], weighed[known], pairs.ends[:, known])
     stored = len(pairs.dissimilarities)
     note(rows=n, pairs=stored, unknown=n * (n - 1) // 2 - stored)
-    return Given(pairs, None, distances.dtype)
+    return DistanceInput(pairs, None, distances.dtype)
 
 
-def unknown(pairs: Pairs) -> int:
+def known_pairs(sparse: Any, clean: bool) -> Pairs:
+    """List the stored pairs, in either direction; a stored zero is a distance of zero.
+
+    What is no distance is refused, or mended where `clean`, as in a dense matrix.
+    """
+    rows = csr_array(sparse, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    largest, diagonal = largest_entry(rows), rows.diagonal()
+    entries = rows.tocoo()
+    off = entries.row != entries.col
+    ends = np.sort(np.stack([entries.row[off], entries.col[off]]).astype(np.int64), axis=0)
+    order = np.lexsort(ends[::-1])
+    ends, values = ends[:, order], entries.data[off][order]
+    first = np.flatnonzero(np.r_[True, np.any(np.diff(ends, axis=1) != 0, axis=0)][: len(values)])
+    both = np.diff(np.r_[first, len(values)])
+    there, back = values[first], values[first + both - 1]
+    asymmetry = float(np.abs(there - back).max(initial=0.0))
+    # Halves before the sum: two equal numbers give themselves.
+    mean = there / 2 + back / 2
+    if clean:
+        note(
+            diagonal=float(np.abs(diagonal).max(initial=0.0)),
+            asymmetry=asymmetry,
+            negative=int(np.sum(mean < 0)),
+        )
+        mean = np.maximum(mean, 0.0)
+    else:
+        check_diagonal(diagonal, largest, sparse.dtype, CLEAN)
+        refuse_asymmetry(asymmetry, largest, sparse.dtype, "distance matrix", CLEAN)
+    return Pairs(rows.shape[0], mean, None, np.ascontiguousarray(ends[:, first]))
+
+
+def count_missing(pairs: Pairs) -> int:
     """Count the pairs that weigh nothing."""
     return 0 if pairs.weights is None else int(np.sum(pairs.weights == 0))
 
@@ -132,7 +164,7 @@ def _check_single_precision(pairs: Pairs) -> None:
 
 def check_connected(pairs: Pairs) -> None:
     """Refuse groups of objects between which no distance is known."""
-    count = parts(pairs)
+    count = count_components(pairs)
     if count > 1:
         raise ValueError(
             f"the known pairs leave {count} groups of objects between which no distance is known: "
@@ -141,33 +173,21 @@ def check_connected(pairs: Pairs) -> None:
 
 
 def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
-    """Symmetric distances, NaN where not known; the estimator's `repair` says what is mended."""
-    distances = checked_distances(estimator, X, reset=True)
-    n, columns = distances.shape
-    if n != columns:
-        raise ValueError(
-            f"metric='precomputed' needs a square matrix of distances and X is {n} x {columns}"
-        )
+    """Symmetric distances, NaN where missing; the estimator's `repair` says what is mended."""
+    distances = distance_rows(estimator, X, reset=True)
     if is_sparse(distances):
+        n = distances.shape[0]
         reserve(8 * n**2, f"{n} x {n} distances, of which few are known", "use MetricMDS")
         return known_pairs(distances, estimator.repair == "clean").square(), distances.dtype
     if estimator.repair == "clean":
-        return cleaned(distances), distances.dtype
-    missing = np.isnan(distances)
-    if np.any(missing != missing.T):
-        raise ValueError(
-            "X has a NaN whose mirror image is a number: a distance that is not known must be NaN "
-            "both ways, or use repair='clean'"
-        )
-    check_distances(
-        np.where(missing, 0.0, distances) if missing.any() else distances, "; repair='clean' does"
-    )
+        return repair_distances(distances), distances.dtype
+    check_distances(distances, missing=True, remedy=CLEAN)
     return distances, distances.dtype
 
 
-def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
+def complete_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
     """Points, or distances all of which are known."""
-    X = plain_input(estimator, X)
+    X = graph_lengths(estimator, X)
     if not is_sparse(X):
         if estimator.metric != "precomputed":
             return open_space(estimator, X, threads)
@@ -177,33 +197,17 @@ def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, 
     raise ValueError("solver='sgd' needs points or all distances: use solver='lbfgs'")
 
 
-def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Rows of distances, NaN where not known, none negative unless that is to be mended."""
-    distances = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        accept_sparse="csr",
-        ensure_all_finite=False if is_sparse(X) else "allow-nan",
-        ensure_min_samples=2 if reset else 1,
-    )
-    values = distances.data if is_sparse(distances) else distances
-    if is_sparse(distances) and not np.isfinite(values).all():
-        raise ValueError(
-            "the sparse matrix stores NaN or infinity: leave distances that are not known out"
-        )
-    largest = float(np.abs(values).max(initial=0.0, where=~np.isnan(values)))
-    check_scale(largest, fitting=reset)
-    if np.any(values < 0) and not (reset and estimator.repair == "clean"):
-        raise ValueError(
-            f"distances must not be negative and the smallest is {np.nanmin(values):g}: if these "
-            "are similarities, use metric='kernel' or convert them; repair='clean' sets them to 0"
-        )
+def distance_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Rows of distances, NaN where missing, none negative unless that is to be mended."""
+    distances = check_input(estimator, X, reset=reset, sparse=True, missing=not is_sparse(X))
+    if reset:
+        check_square(distances)
+    if not (reset and estimator.repair == "clean"):
+        check_nonnegative(distances, remedy=CLEAN if reset else "")
     return distances
 
 
-def cleaned(distances: FloatArray) -> FloatArray:
+def repair_distances(distances: FloatArray) -> FloatArray:
     """Average both directions where both are known, and raise what is negative to zero."""
     there, back = distances, distances.T
     mean = np.where(np.isnan(there), back, np.where(np.isnan(back), there, (there + back) / 2))
@@ -221,7 +225,7 @@ def cleaned(distances: FloatArray) -> FloatArray:
 def _from_similarities(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
     """Convert similarities of covariance type: d² = s_ii + s_jj − 2 s_ij."""
     clean = estimator.repair == "clean"
-    kernel, dtype = square_similarities(estimator, X, "metric='kernel'", symmetric=not clean)
+    kernel, dtype = square_similarities(estimator, X, symmetric=not clean)
     if clean:
         note(asymmetry=float(np.abs(kernel - kernel.T).max()))
         kernel = (kernel + kernel.T) / 2
@@ -276,14 +280,14 @@ def _check_range(weights: FloatArray, name: str) -> None:
 
 
 def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:
-    """Check new rows: points, or distances to the fitted objects."""
-    X = plain_input(estimator, X)
+    """Check new samples: points, or distances to the fitted objects."""
+    X = graph_lengths(estimator, X)
     if points is not None:
-        rows = rows_of_numbers(estimator, X, reset=False)
+        rows = check_input(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
     if is_sparse(X):
-        raise ValueError("new rows must be dense distances, NaN where they are not known")
-    rows = np.asarray(checked_distances(estimator, X, reset=False), dtype=np.float64)
+        raise ValueError("New samples must be dense distances, with NaN for missing ones.")
+    rows = np.asarray(distance_rows(estimator, X, reset=False), dtype=np.float64)
     if np.isnan(rows).all(axis=1).any():
-        raise ValueError("a new row has no distance to any fitted object: give it at least one")
+        raise ValueError("A new sample has no distance to any fitted object. Pass at least one.")
     return rows

@@ -4,14 +4,13 @@ from typing import ClassVar, final
 
 from unbend.arrays import FloatArray
 from unbend.estimators.alignment import AlignmentEmbedding
-from unbend.estimators.params import declared
 from unbend.estimators.search import Needs
 from unbend.local import quadratic_bases
-from unbend.validation.threads import threads
+from unbend.validation.parameters import declare
 
 
 @final
-@declared
+@declare
 class HessianLLE(AlignmentEmbedding):
     """Hessian locally linear embedding: coordinates with no second derivatives.
 
@@ -29,12 +28,6 @@ class HessianLLE(AlignmentEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates: orthogonal vectors of unit length.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -55,5 +48,5 @@ class HessianLLE(AlignmentEmbedding):
         d = self.n_components
         return Needs(neighbors=(d + 1) * (d + 2) // 2 - 1)
 
-    def _bases(self, coordinates: FloatArray) -> FloatArray:
-        return quadratic_bases(coordinates, self.n_components, threads(self.n_jobs))
+    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+        return quadratic_bases(coordinates, self.n_components, threads)

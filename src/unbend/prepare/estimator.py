@@ -9,8 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from unbend.arrays import FloatArray
-from unbend.estimators.model import Model
-from unbend.estimators.params import MAPPING, NOTHING, Choice, declared, param, validate
+from unbend.estimators.embedding import Model
 from unbend.prepare.columns import Column, Columns, read_columns
 from unbend.prepare.encoders import (
     CategoryEncoder,
@@ -22,6 +21,7 @@ from unbend.prepare.encoders import (
 from unbend.prepare.kinds import UNUSED, Inference, infer_kind, override
 from unbend.prepare.problems import Problem, find_problems
 from unbend.prepare.units import decide_scale
+from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
 
 
 class UnseenCategoryWarning(UserWarning):
@@ -49,7 +49,7 @@ class ColumnSummary:
 
 
 @final
-@declared
+@declare
 class Prepare(TransformerMixin, Model):
     """Turn a table as people have it into features of equal weight per column.
 
@@ -130,7 +130,7 @@ class Prepare(TransformerMixin, Model):
         -------
         self
         """
-        validate(self)
+        check_parameters(self)
         table = read_columns(X)
         _check_features(self, X, table, reset=True)
         inferences = self._infer(table)

@@ -18,8 +18,8 @@ from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.atomic import atomic_fit
 from unbend.eigen import solve
 from unbend.eigen.problem import SpectralProblem
-from unbend.estimators.inputs import generator
 from unbend.graphs import components, degrees, laplacian
+from unbend.validation.random_state import generator
 from unbend.validation.threads import in_new_thread
 
 

@@ -1,40 +1,122 @@
-"""Checks of arguments: numbers that compiled loops take on trust, and how many have no name."""
+"""Checks of single arguments: integers, real numbers, names.
+
+Every refusal reads "name=value is not allowed: it must be …". A wrong type is a TypeError, a wrong
+value a ValueError.
+"""
 
 import inspect
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
-
-def whole(number: object) -> bool:
-    """Whether something is an integer, of Python or of NumPy; a truth value is none."""
-    return isinstance(number, numbers.Integral) and not isinstance(number, bool)
+import numpy as np
 
 
-def check_count(k: object, most: int) -> None:
-    """Refuse a number of neighbours that there are not."""
-    if not whole(k) or not 1 <= k <= most:  # type: ignore[operator]
-        raise ValueError(
-            f"the number of neighbours must be a whole number from 1 to {most}, since there are "
-            f"no more rows: it is {k!r}"
-        )
+def is_integer(value: object) -> bool:
+    """Whether a value is an integer, of Python or of NumPy; booleans are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
 
 
-def check_radius(radius: float) -> None:
-    """Refuse a radius that is no length."""
-    if not radius >= 0:
-        raise ValueError(f"the radius must be a number that is not negative: it is {radius!r}")
+def is_real(value: object) -> bool:
+    """Whether a value is a real number, of Python or of NumPy; booleans are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
-def check_threads(threads: object) -> None:
-    """Refuse a number of threads that cannot be started."""
-    if not whole(threads) or threads < 1:  # type: ignore[operator]
-        raise ValueError(f"the number of threads must be a whole number from 1: it is {threads!r}")
+def refusal(name: str, value: object, allowed: str) -> str:
+    """Return the sentence that refuses the value of an argument."""
+    return f"{name}={value!r} is not allowed: it must be {allowed}"
+
+
+def at_least(low: int) -> str:
+    """Describe the integers from `low`."""
+    return f"an integer of at least {low}"
+
+
+def check_integer(
+    name: str, value: Any, low: int = 1, high: int | None = None, of: str = ""
+) -> int:
+    """Return an integer between `low` and `high`, which is a limit `of` something.
+
+    Examples
+    --------
+    >>> check_integer("n_neighbors", 10, 1, 9, "with 10 samples")
+    Traceback (most recent call last):
+    ...
+    ValueError: n_neighbors=10 is not allowed: it must be at most 9 with 10 samples
+    """
+    if not is_integer(value):
+        raise TypeError(refusal(name, value, at_least(low)))
+    if value < low:
+        raise ValueError(refusal(name, value, at_least(low)))
+    if high is not None and value > high:
+        raise ValueError(refusal(name, value, f"at most {high} {of}".rstrip()))
+    return int(value)
+
+
+def check_neighbors(
+    value: Any, n: int, *, low: int = 1, high: int | None = None, name: str = "n_neighbors"
+) -> int:
+    """Return a number of neighbours among n samples, n − 1 at most unless `high` says fewer."""
+    return check_integer(name, value, low, n - 1 if high is None else high, f"with {n} samples")
+
+
+def check_count(k: Any, most: int) -> int:
+    """Return the number of neighbours that a query asks for, of `most` there are."""
+    return check_integer("k", k, 1, most)
+
+
+def check_threads(threads: Any) -> int:
+    """Return a number of threads."""
+    return check_integer("threads", threads)
+
+
+def check_radius(radius: Any) -> None:
+    """Refuse a radius that is negative or NaN; infinity is one."""
+    if not is_real(radius) or not radius >= 0:
+        error = ValueError if is_real(radius) else TypeError
+        raise error(refusal("radius", radius, "a number of at least 0"))
+
+
+def check_real(
+    name: str, value: Any, low: float, high: float = np.inf, *, closed: str = "both"
+) -> float:
+    """Return a finite number between both bounds, of which those `closed` are allowed themselves.
+
+    Examples
+    --------
+    >>> check_real("discard", 1.0, 0, 1, closed="low")
+    Traceback (most recent call last):
+    ...
+    ValueError: discard=1.0 is not allowed: it must be a number of at least 0 and below 1
+    """
+    allowed = f"a number {'of at least' if closed in ('both', 'low') else 'above'} {low:g}"
+    if high < np.inf:
+        allowed += f" and {'at most' if closed in ('both', 'high') else 'below'} {high:g}"
+    if not is_real(value):
+        raise TypeError(refusal(name, value, allowed))
+    inside = low < value < high
+    inside |= (value == low and closed in ("both", "low")) or (
+        value == high and closed in ("both", "high")
+    )
+    if not inside or not np.isfinite(value):
+        raise ValueError(refusal(name, value, allowed))
+    return float(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return one of some words."""
+    words = tuple(choices)
+    allowed = "one of " + ", ".join(repr(word) for word in words)
+    if not isinstance(value, str):
+        raise TypeError(refusal(name, value, allowed))
+    if value not in words:
+        raise ValueError(refusal(name, value, allowed))
+    return value
 
 
 def one_positional(init: Callable[..., None]) -> Callable[..., None]:
-    """Make `__init__` say which arguments are given by name, where Python only counts them."""
+    """Make `__init__` name the arguments that must be keywords, where Python only counts them."""
 
     @wraps(init)
     def __init__(self: Any, *given: Any, **named: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import joblib
 
-from unbend.validation.scalars import whole
+from unbend.validation.scalars import is_integer
 
 # One thread per core keeps the machine busy; a few more do no harm, thousands exhaust the process.
 THREADS_PER_CORE = 4
@@ -46,7 +46,7 @@ def threads(n_jobs: Any) -> int:
     """
     if n_jobs is None:
         return 1
-    if not whole(n_jobs) or n_jobs == 0:
+    if not is_integer(n_jobs) or n_jobs == 0:
         raise ValueError(
             f"n_jobs={n_jobs!r} is not allowed. Pass an integer other than 0 (-1 uses all cores), "
             "or None."

@@ -8,8 +8,8 @@ import numpy as np
 from unbend.arrays import FloatArray
 
 
-def gower_constants(points: FloatArray, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Ranges of the numeric columns and levels of the categorical ones.
+def fix_gower(points: FloatArray, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Fix the ranges of numeric columns and the levels of categorical ones.
 
     Gower (1971): the mean over columns of |x − y| / range for numbers, of 0 or 1 for categories.
     `categorical` lists the columns that hold codes of categories; `weights` weighs the columns.

@@ -1,0 +1,96 @@
+"""User input as a `Space`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from unbend.arrays import FloatArray, is_sparse
+from unbend.neighbors.index import NeighborIndex, NNDescent
+from unbend.neighbors.metrics import EUCLIDEAN, METRICS, Metric
+from unbend.neighbors.point_space import PointSpace
+from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
+from unbend.neighbors.space import Space
+from unbend.validation.arrays import check_rows
+from unbend.validation.distances import check_distances
+from unbend.validation.scalars import refusal
+
+MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
+
+
+def open_space(
+    X: Any,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    threads: int = 1,
+    index: NeighborIndex | str = "exact",
+    *,
+    name: str = "X",
+    min_rows: int = 2,
+) -> Space:
+    """Check user input and return the space of its rows; a `Space` is returned as it is.
+
+    Parameters
+    ----------
+    X : array_like, data frame, sparse matrix or Space
+        Rows of numbers, or with ``metric="precomputed"`` their distances: a square matrix, or a
+        sparse one of the distances along the edges of a graph.
+    metric : str or callable
+        A name of `METRICS`, "precomputed", or a function of two rows.
+    metric_params : dict, optional
+        Parameters of the metric.
+    threads : int
+        Threads of neighbour searches.
+    index : str or NeighborIndex
+        Search structure, as of `PointSpace`.
+    name : str
+        Name of the argument, for messages.
+    min_rows : int
+        Fewest rows.
+
+    Examples
+    --------
+    >>> open_space([[0.0, 1.0], [1.0, 0.0]], "precomputed").nearest(1).distances
+    array([1., 1.])
+    """
+    if isinstance(X, Space):
+        return X
+    check_metric(metric)
+    precomputed = metric == "precomputed"
+    rows = check_rows(X, name, min_rows=min_rows, sparse=precomputed)
+    if precomputed:
+        check_distances(rows, name)
+        rows = csr_array(rows, dtype=np.float64) if is_sparse(rows) else rows
+    if not is_sparse(rows):
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+    return make_space(rows, metric, metric_params, threads, index)
+
+
+def make_space(
+    rows: Any,
+    metric: MetricName,
+    metric_params: Mapping[str, Any] | None = None,
+    threads: int = 1,
+    index: NeighborIndex | str = "exact",
+) -> Space:
+    """Return the space of rows, or distances, in double precision that were checked before."""
+    if metric == "precomputed":
+        if index == "kd_tree" or not isinstance(index, str | NNDescent):
+            raise ValueError(
+                "metric='precomputed' leaves nothing to build an index on: use "
+                "neighbors_algorithm='exact'"
+            )
+        return GraphSpace(rows) if is_sparse(rows) else DistanceSpace(rows)
+    plain = metric == "euclidean" and not metric_params
+    fitted = EUCLIDEAN if plain else Metric(metric, metric_params or {}).fit(rows)
+    return PointSpace(rows, fitted, threads, index)
+
+
+def check_metric(metric: object) -> None:
+    """Refuse what is neither the name of a metric nor a function."""
+    if callable(metric) or (isinstance(metric, str) and metric in (*METRICS, "precomputed")):
+        return
+    names = ", ".join(repr(name) for name in ("precomputed", *METRICS))
+    error = ValueError if isinstance(metric, str) else TypeError
+    raise error(refusal("metric", metric, f"one of {names}, or a callable"))
