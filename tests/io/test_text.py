@@ -130,7 +130,7 @@ def test_both_ways_of_reading_give_the_same_bits(rows):
     content = "a,b\n" + "".join(f"{a},{b}\n" for a, b in rows)
     opened = unbend.io.open_table(io.BytesIO(content.encode()))
     roles = delimited.Roles(None, None, ())
-    plain = delimited._concatenate(list(opened._csv_blocks(roles, 7, 0)))
+    plain = delimited._concatenate(list(opened._csv_blocks(roles, 7, 0, text=False)))
     (table,) = opened.tables(roles, None)
     for place, name in enumerate("ab"):
         fields = ["nan" if row[place] in ("", "NA", "?") else row[place] for row in rows]

@@ -17,7 +17,7 @@ import numpy as np
 from unbend.io.arrays import read_arrays
 from unbend.io.numerals import Array
 from unbend.io.source import Source, require
-from unbend.io.table import Roles, Table
+from unbend.io.table import Frame, Roles, Table
 from unbend.memory import NotEnoughMemory, available_memory, reserve
 
 # What h5py raises for invalid files.
@@ -47,6 +47,7 @@ class Hdf5Reader:
 
     source: Source
     array: str | None
+    tabular = False
 
     @property
     def where(self) -> str:
@@ -63,6 +64,11 @@ class Hdf5Reader:
         """Yield tables of at most `rows` rows, or one table of all."""
         with open_arrays(self.source) as arrays:
             yield from read_arrays(arrays, self.array, self.where).tables(roles, rows)
+
+    def frames(self, roles: Roles, rows: int | None) -> Iterator[Frame]:
+        """Yield the same rows with columns of any kind."""
+        with open_arrays(self.source) as arrays:
+            yield from read_arrays(arrays, self.array, self.where).frames(roles, rows)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import narwhals
 import numpy as np
 from numpy.typing import NDArray
+
+from unbend.io.table import Frame
 
 Array: TypeAlias = NDArray[Any]
 Source: TypeAlias = Literal["number", "boolean", "date", "text"]
@@ -68,7 +70,7 @@ class Columns:
 
 
 def read_columns(X: Any) -> Columns:
-    """Split a data frame, a mapping of columns or a 2-D array into columns.
+    """Split a data frame, what `unbend.io.read_frame` returns, a mapping or an array into columns.
 
     Raises
     ------
@@ -77,6 +79,8 @@ def read_columns(X: Any) -> Columns:
     ValueError
         If X has no rows or columns, or two columns have one name.
     """
+    if isinstance(X, Frame):
+        return _check(_of_frame(X))
     if isinstance(X, Mapping):
         return _check(
             Columns(tuple(_of_array(str(k), np.asarray(v)) for k, v in X.items()), "dict")
@@ -99,6 +103,14 @@ def _check(table: Columns) -> Columns:
     if lengths == {0}:
         raise ValueError("X has 0 sample(s) while a minimum of 1 is required.")
     return table
+
+
+def _of_frame(frame: Frame) -> Columns:
+    columns = (_of_array(name, values) for name, values in frame.columns.items())
+    declared = (
+        replace(c, levels=frame.levels[c.name]) if c.name in frame.levels else c for c in columns
+    )
+    return Columns(tuple(declared), "dict")
 
 
 def _of_matrix(X: Any) -> Columns:
@@ -140,16 +152,19 @@ def _of_series(name: str, series: Any) -> Column:
     )
     if column.source != "text":
         return column
-    return Column(name, column.values, "text", _ordered_levels(series))
+    return Column(name, column.values, "text", ordered_levels(series))
 
 
-def _ordered_levels(series: Any) -> tuple[str, ...] | None:
-    """Categories of an enumeration, or of an ordered categorical of pandas."""
+def ordered_levels(series: Any) -> tuple[str, ...] | None:
+    """Categories of an enumeration, or of an ordered categorical of pandas or Arrow."""
     if series.dtype == narwhals.Enum:
         return tuple(series.dtype.categories)
     categorical = getattr(series.to_native(), "cat", None)
     if categorical is not None and getattr(categorical, "ordered", False):
         return tuple(str(level) for level in categorical.categories)
+    arrow = getattr(series.to_native(), "type", None)
+    if getattr(arrow, "ordered", False):
+        return tuple(map(str, series.to_native().combine_chunks().dictionary.to_pylist()))
     return None
 
 
@@ -172,6 +187,9 @@ def _of_array(name: str, values: Array) -> Column:
         return Column(name, values.astype(np.float64), "boolean")
     if values.dtype.kind in "iuf":
         return Column(name, values.astype(np.float64), "number")
+    if values.dtype.kind == "m":
+        seconds = values.astype("timedelta64[us]").astype(np.int64) / 1e6
+        return Column(name, np.where(np.isnat(values), np.nan, seconds), "number")
     if values.dtype.kind == "M":
         return Column(name, values.astype("datetime64[us]"), "date")
     return _of_objects(name, values.tolist())
