@@ -19,11 +19,11 @@ SPECTRA = {
 HOSTILE = {
     "NaN": ([[1.0, np.nan], [0.0, 1.0]], ValueError, "NaN"),
     "infinity": ([[1.0, np.inf], [0.0, 1.0]], ValueError, "infinity"),
-    "complex": ([[1j, 0.0], [0.0, 1.0]], TypeError, "real numbers"),
+    "complex": ([[1j, 0.0], [0.0, 1.0]], ValueError, "Complex data not supported"),
     "words": ([["a", "b"], ["c", "d"]], TypeError, "real numbers"),
     "huge numbers": (np.full((2, 2), 1e308), ValueError, "overflow"),
     "a vector": ([1.0, 2.0], ValueError, "rows and columns"),
-    "nothing": (np.empty((0, 3)), ValueError, "rows and columns"),
+    "nothing": (np.empty((0, 3)), ValueError, "0 sample"),
 }
 
 
