@@ -13,6 +13,7 @@ from unbend.validation.parameters import parameters
 # Eigenvectors of a walk or a Laplacian hold a chart only together.
 SPANNING = {"LaplacianEigenmaps", "DiffusionMaps"}
 CLASSES = [entry.load() for entry in METHODS]
+SLOW = {"MVU", "LandmarkMVU", "NonmetricMDS"}
 
 
 def fitted(method, points):
@@ -36,7 +37,13 @@ def errors(method, surface, seed):
     return left[:800].mean(), left[800:].mean()
 
 
-@pytest.mark.parametrize("method", CLASSES)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(cls, id=cls.__name__, marks=[pytest.mark.slow] * (cls.__name__ in SLOW))
+        for cls in CLASSES
+    ],
+)
 @each("surface", ["swiss_roll", "s_curve", "square", "swiss_hole"], keep=1)
 def test_new_points_are_embedded_as_well_as_the_fitted_ones(method, surface):
     fit, placed = np.median([errors(method, surface, seed) for seed in range(3)], axis=0)

@@ -130,6 +130,7 @@ def test_pools_of_processes_give_the_bits_of_the_parent(start, processes, tmp_pa
     run(script, tmp_path, OPENBLAS_NUM_THREADS="1")
 
 
+@pytest.mark.slow
 def test_processes_of_loky_give_the_bits_of_the_parent(tmp_path):
     script = """
     if __name__ == "__main__":

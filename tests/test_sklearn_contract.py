@@ -12,7 +12,14 @@ EXCEPTIONS = tomllib.loads((Path(__file__).parent / "sklearn_exceptions.toml").r
 
 
 @pytest.mark.filterwarnings("ignore:there are .* distinct rows", "ignore:the neighbourhood graph")
-@pytest.mark.parametrize("entry", [*METHODS, *CLUSTERINGS], ids=lambda entry: entry.class_name)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, marks=[pytest.mark.slow] * (entry.class_name == "MVU"))
+        for entry in (*METHODS, *CLUSTERINGS)
+    ],
+    ids=lambda entry: entry.class_name,
+)
 def test_every_method_keeps_the_estimator_contract(entry):
     expected = EXCEPTIONS["checks"].get(entry.class_name, {})
     check_estimator(entry.load()(), expected_failed_checks=expected, on_skip=None)

@@ -35,7 +35,7 @@ def atomic_fit(fit: Fit) -> Fit:
     """
 
     @wraps(fit)
-    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def atomic(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _WORKING in self.__dict__:
             return fit(self, *args, **kwargs)
         work = object.__new__(type(self))
@@ -48,4 +48,4 @@ def atomic_fit(fit: Fit) -> Fit:
         self.__dict__ = work.__dict__
         return self if result is work else result
 
-    return whole  # type: ignore[return-value]
+    return atomic  # type: ignore[return-value]

@@ -148,7 +148,7 @@ def test_an_offset_of_1e8_does_not_change_the_span(method: type) -> None:
     assert subspace_angle(near - near.mean(axis=0), far - far.mean(axis=0)) < 1e-5
 
 
-@each("n_jobs", [1, 2, -1])
+@each("n_jobs", [2, 1, -1], keep=1)
 @over(with_parameter("n_jobs"))
 def test_the_same_seed_gives_the_same_bits_for_any_n_jobs(method: type, n_jobs: int) -> None:
     points = curve(700)

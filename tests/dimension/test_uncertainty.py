@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.dimension import manifolds
-from tests.loops import each
+from tests.loops import each, sampled
 from unbend import dimension
 from unbend.datasets import swiss_roll
 from unbend.dimension.value import integer_error
@@ -52,14 +52,14 @@ def claimed_and_true(name, drawn, first, **options):
     return claim, np.std([one.dimension for one in found], ddof=1)
 
 
-@each("surface", ["plane", "noisy sphere", "bell"])
+@each("surface", ["plane", "noisy sphere", "bell"], keep=1)
 @each("name", ["mle", "two_nn", "correlation", "entropic_graph", "capacity"])
 def test_the_uncertainty_is_the_spread_over_samples(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)
     assert 1 / FACTOR < claim / spread < FACTOR
 
 
-@pytest.mark.parametrize("surface", ["plane", "roll"])
+@sampled("surface", ["plane", "roll"])
 @pytest.mark.parametrize("name", ["pca", "local_pca", "multiscale_svd", "u_statistic"])
 def test_integer_estimates_that_do_not_vary_get_a_wide_interval(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)

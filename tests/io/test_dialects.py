@@ -14,6 +14,7 @@ import unbend
 from unbend.io import delimited
 from unbend.io.dialect import ONE_COLUMN
 from unbend.io.reading import open_table
+from unbend.io.source import LONGEST_LINE
 from unbend.io.table import Roles
 
 # The issue's table, and texts of every kind: bytes, separator, and the columns that must be read.
@@ -372,6 +373,22 @@ def test_rows_much_longer_than_the_first_ones_are_read(engine):
     assert found["body"].tolist() == ["a"] * 300 + [body.strip(), "b"]
     (table,) = unbend.io.batches(io.BytesIO(content.encode()), label="body")
     assert table.label.tolist()[-2:] == [body.strip(), "b"]
+
+
+@pytest.mark.parametrize("size", [1 << 23, pytest.param(LONGEST_LINE, marks=pytest.mark.slow)])
+def test_rows_of_up_to_64_mb_are_read(size, engine):
+    """Longer than any block of pyarrow: the csv module reads them."""
+    long = "x" * (size - 100)
+    table = unbend.io.read(io.BytesIO(f"id,body\n1,a\n2,{long}\n3,b\n".encode()), label="body")
+    assert table.values[:, 0].tolist() == [1, 2, 3]
+    assert table.label.tolist() == ["a", long, "b"]
+
+
+@pytest.mark.slow
+def test_a_row_of_more_than_64_mb_is_refused(engine):
+    content = f"id,body\n1,a\n2,{'x' * (LONGEST_LINE + 100)}\n".encode()
+    with pytest.raises(ValueError, match="line 3 of the stream cannot be split into fields"):
+        unbend.io.read(io.BytesIO(content), label="body")
 
 
 def test_a_long_text_with_line_ends_does_not_hide_the_separator(engine):

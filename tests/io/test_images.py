@@ -85,7 +85,7 @@ def strokes():
 def test_mostly_white_drawings_are_inverted_and_said_so(tmp_path):
     folder = save(tmp_path / "set", strokes())
     for source in (folder, strokes(), strokes() > 0):
-        with pytest.warns(UserWarning, match="mostly white: black and white were exchanged"):
+        with pytest.warns(UserWarning, match="mostly white: black and white were inverted"):
             images = unbend.io.read_images(source)
         assert images.inverted
         assert np.array_equal(images.pictures > 0, strokes() == 0)
@@ -160,7 +160,7 @@ def test_scans_are_inverted_however_black_and_white_are_stored(mode, tmp_path):
     for place in range(3):
         strokes[place, place] = 0
         Image.fromarray(strokes[place]).convert(mode).save(tmp_path / f"{place}.png")
-    with pytest.warns(UserWarning, match="were exchanged"):
+    with pytest.warns(UserWarning, match="were inverted"):
         images = unbend.io.read_images(tmp_path)
     assert images.inverted
     assert np.array_equal(images.pictures.reshape(3, 8, 8, -1)[..., 0], 255 - strokes)

@@ -8,9 +8,10 @@ from scipy.sparse import block_diag, coo_array, csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from tests.loops import sampled
 
 
-@pytest.mark.parametrize("weights", ["relative", "equal"])
+@sampled("weights", ["relative", "equal"])
 @pytest.mark.parametrize("unit", [1e-150, 1e-80, 1e80, 1e150])
 def test_any_unit_gives_the_same_network(unit, weights):
     graph = network(places(60, 0), 14, 0.05)

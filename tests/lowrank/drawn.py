@@ -97,8 +97,8 @@ def refuses(function, extra=()):
 
 
 BAD_ARGUMENTS = [
-    ({"rank": 0}, ValueError, "between 1 and 3"),
-    ({"rank": 4}, ValueError, "between 1 and 3"),
+    ({"rank": 0}, ValueError, "at least 1"),
+    ({"rank": 4}, ValueError, "at most 3"),
     ({"rank": 1.5}, TypeError, "whole number"),
     ({"rank": True}, TypeError, "whole number"),
     ({"tol": 1.0}, ValueError, "tol"),

@@ -56,8 +56,7 @@ def suggest(
     table: TableFile,
     data: DataOptions,
     dimension: Annotated[
-        int | None,
-        typer.Option("--dimension", min=1, help="Intrinsic dimension, if it is known."),
+        int | None, option("--dimension", "Intrinsic dimension, if it is known.", min=1)
     ] = None,
     sample: Sample = 100_000,
     seed: Seed = 0,
@@ -121,9 +120,7 @@ def compare(
     methods: Methods = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option(
-            "--try", metavar="NAME=VALUES", help="Values of a parameter: n_neighbors=8,12"
-        ),
+        option("--try NAME=VALUES", "Values of a parameter: n_neighbors=8,12"),
     ] = None,
     components: Dimension = 2,
     truth: Truth = None,
@@ -220,9 +217,8 @@ def dimension(
     estimators: Annotated[
         list[str] | None,
         option(
-            "--estimators",
-            metavar="NAMES",
-            help=f"Some of {', '.join(ESTIMATORS)}; all by default.",
+            "--estimators NAMES",
+            f"Some of {', '.join(ESTIMATORS)}; all by default.",
             autocompletion=lambda: list(ESTIMATORS),
         ),
     ] = None,
@@ -312,11 +308,11 @@ def bench(
         typer.Argument(metavar="[TABLE]", help=f"{READABLE_DATA}; without one, a surface."),
     ] = None,
     surface: Annotated[
-        str, typer.Option("--surface", metavar="NAME", help="A surface to sample rows from.")
+        str, option("--surface NAME", "A surface to sample rows from.")
     ] = "swiss_roll",
     methods: Methods = None,
     components: Dimension = 2,
-    repeat: Annotated[int, typer.Option("--repeat", min=1, help="Fits of each method.")] = 3,
+    repeat: Annotated[int, option("--repeat", "Fits of each method.", min=1)] = 3,
     sample: Sample = 2000,
     seed: Seed = 0,
     json: Json = False,

@@ -50,7 +50,8 @@ def run(arguments: Sequence[str]) -> int:
         with prompt_interrupts():
             chosen = chosen_method(arguments)
             words = list(arguments) or ["--help"]
-            code = application(chosen)(words, prog_name="unbend", standalone_mode=False)
+            app = application(chosen, describe=_is_help(words))
+            code = app(words, prog_name="unbend", standalone_mode=False)
             sys.stdout.flush()
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
@@ -61,8 +62,8 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def application(chosen: Entry | None = None) -> typer.Typer:
-    """Return the commands, `embed` with the options of the chosen method."""
+def application(chosen: Entry | None = None, *, describe: bool = True) -> typer.Typer:
+    """Return the commands, `embed` with the options of the chosen method, described or not."""
     app = typer.Typer(
         help="Dimensionality reduction: embeddings that keep the geometry of data.",
         epilog=FIRST_STEPS,
@@ -72,7 +73,9 @@ def application(chosen: Entry | None = None) -> typer.Typer:
     )
     app.callback()(general)
     for command in COMMANDS:
-        extra = method_options(chosen) if chosen and command is embed.COMMAND else []
+        extra = []
+        if chosen is not None and command is embed.COMMAND:
+            extra = method_options(chosen, describe=describe)
         command.add_to(app, extra)
     return app
 
@@ -105,8 +108,12 @@ def chosen_method(arguments: Sequence[str]) -> Entry | None:
     named = _named_method(words)
     if named is not None:
         return _method_to_complete(named) if completing else find_method(named, EMBEDDINGS)
-    helping = "--help" in words or "-h" in words
-    return None if helping or completing else find_method(DEFAULT_METHOD)
+    return None if _is_help(words) else find_method(DEFAULT_METHOD)
+
+
+def _is_help(words: Sequence[str]) -> bool:
+    """Whether help or completions are asked for."""
+    return "--help" in words or "-h" in words or "_UNBEND_COMPLETE" in os.environ
 
 
 def _named_method(words: Sequence[str]) -> str | None:

@@ -13,8 +13,8 @@ from unbend.cli.options import Json, Output, Seed
 from unbend.cli.outputs import check_outputs, write_results, write_rows
 from unbend.cli.parameters import (
     complete_embedding,
-    describe,
     describe_kinds,
+    describe_values,
     find_method,
     option_name,
 )
@@ -73,7 +73,7 @@ def _show_one(entry: Entry, json: bool) -> None:
     wide = TextWrapper(get_terminal_size().columns, subsequent_indent="    ")
     lines = [(method.__doc__ or "").partition("\n")[0], ""]
     for parameter in declared:
-        lines += wide.wrap(f"{option_name(parameter.name)}  {describe(parameter)}")
+        lines += wide.wrap(f"{option_name(parameter.name)}  {describe_values(parameter)}")
         lines += wide.wrap(f"    {parameter.help}")
     emit(*lines)
 

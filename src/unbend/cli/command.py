@@ -13,8 +13,8 @@ from unbend.cli.messages import ClosedPipe, answer, quieted
 from unbend.cli.options import data_parameters, option, take_data_options
 from unbend.cli.parameters import keyword
 
-Quiet = Annotated[bool, option("--quiet", "-q", help="No progress, and no messages but warnings.")]
-Debug = Annotated[bool, option("--debug", help="Show the traceback of an error.")]
+Quiet = Annotated[bool, option("--quiet -q", "No progress, and no messages but warnings.")]
+Debug = Annotated[bool, option("--debug", "Show the traceback of an error.")]
 
 
 @dataclass(frozen=True)

@@ -46,27 +46,21 @@ def plot(
             metavar="FILE...", help=f"Coordinates ({READABLE}) or a model; several: side by side."
         ),
     ],
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="A .png, .svg, .pdf or .html file."),
-    ],
+    output: Annotated[str, option("--output -o FILE", "A .png, .svg, .pdf or .html file.")],
     label: Label = None,
     images: Annotated[
-        str | None, option("--images", metavar="FOLDER", help="Draw the images at their points.")
+        str | None, option("--images FOLDER", "Draw the images at their points.")
     ] = None,
     color: Annotated[
-        list[str] | None,
-        option("--color", metavar="COLUMNS", help="One or two columns to colour by."),
+        list[str] | None, option("--color COLUMNS", "One or two columns to colour by.")
     ] = None,
     id: Id = None,
     ignore: Ignore = None,
     separator: Separator = None,
-    title: Annotated[str | None, option("--title", help="Title of the figure.")] = None,
-    spectrum: Annotated[
-        bool, option("--spectrum", help="Draw the eigenvalues of a model.")
-    ] = False,
+    title: Annotated[str | None, option("--title", "Title of the figure.")] = None,
+    spectrum: Annotated[bool, option("--spectrum", "Draw the eigenvalues of a model.")] = False,
     residual: Annotated[
-        bool, option("--residual", help="Draw the residual variance of a model by dimension.")
+        bool, option("--residual", "Draw the residual variance of a model by dimension.")
     ] = False,
 ) -> None:
     """Draw coordinates, several side by side, or the spectrum of a model.
@@ -194,9 +188,7 @@ ROW_AND_COLUMN = {
 def report(
     table: TableFile,
     data: DataOptions,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE.html", help="The page to write.")
-    ],
+    output: Annotated[str, option("--output -o FILE.html", "The page to write.")],
     sample: Sample = 2000,
     seed: Seed = 0,
     jobs: Jobs = None,

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from unbend.cli.command import Command
 from unbend.cli.inputs import Input, drop_columns, pick_columns
 from unbend.cli.messages import (
@@ -28,6 +26,7 @@ from unbend.cli.options import (
     StillPicture,
     TableFile,
     Truth,
+    option,
     split_names,
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
@@ -51,8 +50,7 @@ def quality(
     truth: Truth = None,
     neighbors: Neighbors = 5,
     sample: Annotated[
-        int | None,
-        typer.Option("--sample", metavar="ROWS", min=1, help="Compare a random sample of rows."),
+        int | None, option("--sample ROWS", "Compare a random sample of rows.", min=1)
     ] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -186,8 +184,7 @@ def graph(
     components: Dimension = 2,
     distances: Distances = False,
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The edges: .npz .mtx .graphml"),
+        str | None, option("--output -o FILE", "The edges: .npz .mtx .graphml")
     ] = None,
     plot: StillPicture = None,
     json: Json = False,

@@ -3,45 +3,46 @@
 import time
 from typing import Annotated, Any
 
-import typer
-
 from unbend.cli.command import Command
 from unbend.cli.inputs import Input
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
-from unbend.cli.options import READABLE, DataOptions, Json, Output, Seed, Separator
+from unbend.cli.options import (
+    READABLE,
+    DataOptions,
+    Json,
+    Output,
+    Seed,
+    Separator,
+    argument,
+    option,
+)
 from unbend.cli.outputs import check_outputs, write_results, write_rows
 
 DistancesFile = Annotated[
     str,
-    typer.Argument(
-        metavar="DISTANCES",
-        help="Columns i, j, distance, or a square, empty where not measured: "
-        f"{READABLE}; '-' is stdin.",
+    argument(
+        "DISTANCES",
+        f"Columns i, j, distance, or a square matrix, empty where missing: {READABLE}; '-' is "
+        "stdin.",
     ),
 ]
 Anchors = Annotated[
     str | None,
-    typer.Option(
-        "--anchors",
-        metavar="FILE",
-        help="Known positions: columns with the number of a sensor, as in DISTANCES, and its "
+    option(
+        "--anchors FILE",
+        "Known positions: columns with the number of a sensor, as in DISTANCES, and its "
         "coordinates.",
     ),
 ]
-Dim = Annotated[int, typer.Option("--dim", "-d", min=1, help="Number of coordinates.")]
+Dim = Annotated[int, option("--dim -d", "Number of coordinates.", min=1)]
 Start = Annotated[
     str,
-    typer.Option(
-        "--start",
-        metavar="NAME",
-        help="isomap, patches, mvu; auto: the better of the first two; best: of all.",
+    option(
+        "--start NAME", "isomap, patches, mvu; auto: the better of the first two; best: of all."
     ),
 ]
 Weights = Annotated[
-    str,
-    typer.Option(
-        "--weights", metavar="NAME", help="Errors of distances: relative to them, or equal."
-    ),
+    str, option("--weights NAME", "Errors of distances: relative to them, or equal.")
 ]
 
 

@@ -27,6 +27,9 @@ KINDS = {
     "cube": ("a cube", "cubes"),
     "matrices": ("several matrices", "several matrices"),
 }
+IMAGES, TEXTS, CUBES = ("images",), ("texts",), ("cube",)
+# Options outside the panel of special data.
+MAIN: dict[str, Any] = {"rich_help_panel": None}
 # A tab or a space cannot be typed as it is, or is easily lost.
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
@@ -36,9 +39,11 @@ def argument(metavar: str, help: str) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False)
 
 
-def option(*names: str, help: str, metavar: str | None = None, **more: Any) -> Any:
-    """Declare an option."""
-    return typer.Option(*names, metavar=metavar, help=help, **more)
+def option(words: str, help: str, **more: Any) -> Any:
+    """Declare an option as it is typed: its names, and what stands for its value."""
+    names = [word for word in words.split() if word.startswith("-")]
+    value = next((word for word in words.split() if word not in names), None)
+    return typer.Option(*names, metavar=value, help=help, **more)
 
 
 TableFile = Annotated[str, argument("TABLE", f"{READABLE_DATA}; '-' is stdin.")]
@@ -47,97 +52,64 @@ EmbeddingFile = Annotated[str, argument("EMBEDDING", f"Coordinates of its rows: 
 Method = Annotated[
     str,
     option(
-        *("--method", "-m"),
-        metavar="NAME",
-        help="Method name; `unbend methods` lists them.",
+        "--method -m NAME",
+        "Method name; `unbend methods` lists them.",
         autocompletion=complete_embedding,
     ),
 ]
 Methods = Annotated[
     list[str] | None,
     option(
-        "--methods",
-        metavar="NAMES",
-        help="Method names, with commas between; by default one of each kind.",
+        "--methods NAMES",
+        "Method names, with commas between; by default one of each kind.",
         autocompletion=complete_method,
     ),
 ]
 Components = Annotated[
     str | None,
-    option(
-        *("--components", "--n-components", "-d"),
-        metavar="NUMBER",
-        help="Embedding dimension; 2 by default.",
-    ),
+    option("--components --n-components -d NUMBER", "Embedding dimension; 2 by default."),
 ]
-Dimension = Annotated[int, option("--components", "-d", min=1, help="Embedding dimension.")]
+Dimension = Annotated[int, option("--components -d", "Embedding dimension.", min=1)]
 Distances = Annotated[
     bool,
-    option(
-        "--distances", help="The table holds distances: a square matrix, or columns i, j, distance."
-    ),
+    option("--distances", "The table holds distances: a square matrix, or columns i, j, distance."),
 ]
-Output = Annotated[
-    str | None, option("--output", "-o", metavar="FILE", help="Where to write; '-' is stdout.")
-]
+Output = Annotated[str | None, option("--output -o FILE", "Where to write; '-' is stdout.")]
 SaveModel = Annotated[
-    str | None,
-    option("--model", metavar="FILE.unbend", help="Save the fitted model, for new samples."),
+    str | None, option("--model FILE.unbend", "Save the fitted model, for new samples.")
 ]
 NoTraining = Annotated[
     bool,
     option(
         "--no-training",
-        help="Save the model without its training data; pca still transforms new samples.",
+        "Save the model without its training data; pca still transforms new samples.",
     ),
 ]
 Float32 = Annotated[
-    bool, option("--float32", help="Save the model in single precision: a smaller file.")
+    bool, option("--float32", "Save the model in single precision: a smaller file.")
 ]
-Picture = Annotated[
-    str | None, option("--plot", metavar="FILE", help="Plot the embedding: .png .svg .pdf .html")
-]
-StillPicture = Annotated[
-    str | None, option("--plot", metavar="FILE", help="Plot the result: .png .svg .pdf")
-]
-Json = Annotated[bool, option("--json", help="Report as JSON on stdout.")]
-Seed = Annotated[int, option("--seed", min=0, help="Random seed.")]
-MethodSeed = Annotated[
-    str | None, option("--seed", "--random-state", metavar="NUMBER", help="Random seed.")
-]
+Picture = Annotated[str | None, option("--plot FILE", "Plot the embedding: .png .svg .pdf .html")]
+StillPicture = Annotated[str | None, option("--plot FILE", "Plot the result: .png .svg .pdf")]
+Json = Annotated[bool, option("--json", "Report as JSON on stdout.")]
+Seed = Annotated[int, option("--seed", "Random seed.", min=0)]
+MethodSeed = Annotated[str | None, option("--seed --random-state NUMBER", "Random seed.")]
 Threads = Annotated[
     str | None,
-    option(
-        *("--jobs", "--n-jobs", "-j"),
-        metavar="NUMBER",
-        help="Threads; all cores by default, -2 for all but one.",
-    ),
+    option("--jobs --n-jobs -j NUMBER", "Threads; all cores by default, -2 for all but one."),
 ]
-Jobs = Annotated[
-    int | None, option("--jobs", "-j", metavar="NUMBER", help="Fits that run in parallel.")
-]
-Memory = Annotated[
-    str | None, option("--memory", metavar="SIZE", help="Refuse arrays larger than this, as 4GB.")
-]
+Jobs = Annotated[int | None, option("--jobs -j NUMBER", "Fits that run in parallel.")]
+Memory = Annotated[str | None, option("--memory SIZE", "Refuse arrays larger than this, as 4GB.")]
 Batches = Annotated[
     int | None,
     option(
-        "--batches",
-        metavar="ROWS",
-        min=1,
-        help="Fit on batches of so many rows: for tables larger than memory.",
+        "--batches ROWS", "Fit on batches of so many rows: for tables larger than memory.", min=1
     ),
 ]
-BatchRows = Annotated[
-    int, option("--batches", metavar="ROWS", min=1, help="Read batches of so many rows.")
-]
-Sample = Annotated[
-    int, option("--sample", metavar="ROWS", min=1, help="Use a random sample of so many rows.")
-]
-Neighbors = Annotated[int, option("--neighbors", "-k", min=1, help="Number of neighbours.")]
+BatchRows = Annotated[int, option("--batches ROWS", "Read batches of so many rows.", min=1)]
+Sample = Annotated[int, option("--sample ROWS", "Use a random sample of so many rows.", min=1)]
+Neighbors = Annotated[int, option("--neighbors -k", "Number of neighbours.", min=1)]
 Truth = Annotated[
-    list[str] | None,
-    option("--truth", metavar="COLUMNS", help="Columns of TABLE with the true coordinates."),
+    list[str] | None, option("--truth COLUMNS", "Columns of TABLE with the true coordinates.")
 ]
 
 
@@ -164,22 +136,19 @@ def parse_bytes(size: str) -> int:
 
 
 def _data(
-    names: str,
+    words: str,
     help: str,
     kinds: tuple[str, ...],
-    *,
-    metavar: str | None = None,
     default: Any = None,
     type: Any = str | None,
+    *,
     fixed: bool = False,
-    panel: str | None = PANEL,
     **more: Any,
 ) -> Any:
     """Declare an option of data: for which kinds it is, and whether a model fixes it."""
-    more |= {"rich_help_panel": panel, "show_default": False}
-    declared = option(*names.split(), metavar=metavar, help=help, **more)
-    kept = {"names": names.split()[0], "kinds": kinds, "fixed": fixed, "type": type}
-    return field(default=default, metadata={**kept, "declared": declared})
+    more = {"rich_help_panel": PANEL, "show_default": False, **more}
+    kept = {"words": words.split()[0], "kinds": kinds, "fixed": fixed, "type": type}
+    return field(default=default, metadata={**kept, "declared": option(words, help, **more)})
 
 
 @dataclass(frozen=True)
@@ -190,133 +159,97 @@ class DataOptions:
     """
 
     kind: str | None = _data(
-        "--as",
+        "--as KIND",
         f"{', '.join(list(KINDS)[:-1])} or {list(KINDS)[-1]}; by default the file decides.",
         tuple(KINDS),
-        metavar="KIND",
     )
     array: str | None = _data(
-        "--array",
+        "--array NAME",
         "Name of the array in an NPZ, HDF5 or MAT file.",
         ("table", "images", "matrices"),
-        metavar="NAME",
     )
     typed_separator: str | None = _data(
-        "--separator",
+        "--separator CHARACTER",
         "Text tables: field separator, or tab or space; detected by default.",
         ("table", "texts", "matrices"),
-        metavar="CHARACTER",
     )
     color: bool | None = _data(
         "--color/--gray",
         "Images: three channels, or one; by default as the first image.",
-        ("images",),
+        IMAGES,
         type=bool | None,
         fixed=True,
     )
     invert: bool | None = _data(
         "--invert/--no-invert",
         "Images: invert black and white; by default for scans of writing.",
-        ("images",),
+        IMAGES,
         type=bool | None,
         fixed=True,
     )
     size: str | None = _data(
-        "--size",
-        "Images: resize all to this size, as 32x24.",
-        ("images",),
-        metavar="WIDTHxHEIGHT",
-        fixed=True,
+        "--size WIDTHxHEIGHT", "Images: resize all to this size, as 32x24.", IMAGES, fixed=True
     )
     text_column: str | None = _data(
-        "--text-column", "Texts: column of a table that holds them.", ("texts",), metavar="COLUMN"
+        "--text-column COLUMN", "Texts: column of a table that holds them.", TEXTS
     )
     term_weight: str | None = _data(
-        "--term-weight",
-        "Texts: tf-idf, or tf for term frequencies.",
-        ("texts",),
-        metavar="WEIGHT",
-        fixed=True,
+        "--term-weight WEIGHT", "Texts: tf-idf, or tf for term frequencies.", TEXTS, fixed=True
     )
     stop_words: str | None = _data(
-        "--stop-words",
+        "--stop-words WORDS",
         "Texts: stop words: english, none, or a file with one a line.",
-        ("texts",),
-        metavar="WORDS",
+        TEXTS,
         fixed=True,
     )
     stem: bool = _data(
-        "--stem",
-        "Texts: reduce English words to their stems.",
-        ("texts",),
-        default=False,
-        type=bool,
-        fixed=True,
+        "--stem", "Texts: reduce English words to their stems.", TEXTS, False, bool, fixed=True
     )
     no_unit: bool = _data(
         "--no-unit",
         "Texts: do not normalise documents to unit length.",
-        ("texts",),
-        default=False,
-        type=bool,
+        TEXTS,
+        False,
+        bool,
         fixed=True,
     )
     encoding: str | None = _data(
-        "--encoding", "Texts: encoding of the files; utf-8 by default.", ("texts",), metavar="NAME"
+        "--encoding NAME", "Texts: encoding of the files; utf-8 by default.", TEXTS
     )
     bands: bool = _data(
-        "--bands",
-        "Cubes: rows are the bands, not the pixels.",
-        ("cube",),
-        default=False,
-        type=bool,
-        fixed=True,
+        "--bands", "Cubes: rows are the bands, not the pixels.", CUBES, False, bool, fixed=True
     )
     fits_part: int | None = _data(
-        "--fits-part",
+        "--fits-part NUMBER",
         "Cubes: number of the FITS part, the first being 0.",
-        ("cube",),
-        metavar="NUMBER",
+        CUBES,
         type=int | None,
     )
     envi_data: str | None = _data(
-        "--envi-data",
-        "Cubes: data file of an ENVI header, if not beside it.",
-        ("cube",),
-        metavar="FILE",
+        "--envi-data FILE", "Cubes: data file of an ENVI header, if not beside it.", CUBES
     )
     label: str | None = _data(
-        "--label -l",
-        "Column with classes or values: not a feature.",
-        tuple(KINDS),
-        metavar="COLUMN",
-        panel=None,
+        "--label -l COLUMN", "Column with classes or values: not a feature.", tuple(KINDS), **MAIN
     )
     id: str | None = _data(
-        "--id",
-        "Column with names of rows: not a feature.",
-        tuple(KINDS),
-        metavar="COLUMN",
-        panel=None,
+        "--id COLUMN", "Column with names of rows: not a feature.", tuple(KINDS), **MAIN
     )
     ignore: tuple[str, ...] = _data(
-        "--ignore",
+        "--ignore COLUMNS",
         "Columns to leave out, with commas between.",
         ("table", "cube"),
-        metavar="COLUMNS",
-        default=(),
-        type=list[str] | None,
-        panel=None,
+        (),
+        list[str] | None,
+        **MAIN,
     )
     missing: str = _data(
-        "--missing",
+        "--missing POLICY",
         "Missing values: refuse, drop the row, or impute by mean or median.",
         ("table",),
-        metavar="POLICY",
-        default="refuse",
-        type=str,
-        panel=None,
+        "refuse",
+        str,
         autocompletion=lambda: list(POLICIES),
+        **MAIN,
     )
 
     def __post_init__(self) -> None:
@@ -401,7 +334,7 @@ class DataOptions:
 
     def _word(self, option: Any) -> str:
         """Return the option as it was typed: --gray for the opposite of --color."""
-        name, _, opposite = option.metadata["names"].partition("/")
+        name, _, opposite = option.metadata["words"].partition("/")
         return str(opposite if opposite and getattr(self, option.name) is False else name)
 
 

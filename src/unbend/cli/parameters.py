@@ -46,27 +46,29 @@ def option_name(parameter: str) -> str:
     return GENERAL.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
-def method_options(entry: Entry) -> list[inspect.Parameter]:
-    """Return the parameters that only some methods have, as typer takes them."""
+def method_options(entry: Entry, *, describe: bool = True) -> list[inspect.Parameter]:
+    """Return the parameters that only some methods have, as typer takes them.
+
+    Only help and completion need their descriptions.
+    """
     from unbend.validation.parameters import parameters
 
     return [
-        _option(parameter, panel=f"Parameters of {entry.name}")
+        _option(parameter, f"Parameters of {entry.name}", describe)
         for parameter in parameters(entry.load())
         if parameter.name not in GENERAL
     ]
 
 
-def _option(parameter: "Parameter", panel: str) -> inspect.Parameter:
-    words = _choices(parameter)
+def _option(parameter: "Parameter", panel: str, describe: bool) -> inspect.Parameter:
 
     def complete(incomplete: str) -> list[str]:
-        return [word for word in words if word.startswith(incomplete)]
+        return [word for word in _choices(parameter) if word.startswith(incomplete)]
 
     declared = typer.Option(
         option_name(parameter.name),
         metavar="VALUE",
-        help=_escaped(f"{parameter.help} {describe(parameter)}"),
+        help=_escape_markup(f"{parameter.help} {describe_values(parameter)}") if describe else None,
         autocompletion=complete,
         rich_help_panel=panel,
         show_default=False,
@@ -81,12 +83,12 @@ def keyword(name: str, annotation: Any, default: object) -> inspect.Parameter:
     )
 
 
-def _escaped(text: str) -> str:
+def _escape_markup(text: str) -> str:
     """Keep rich from reading brackets as markup."""
     return text.replace("[", r"\[")
 
 
-def describe(parameter: "Parameter") -> str:
+def describe_values(parameter: "Parameter") -> str:
     """Describe the allowed values and the default."""
     return f"({describe_kinds(parameter)}; default {_shown(parameter.default)})"
 

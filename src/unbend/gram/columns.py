@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
@@ -23,6 +24,7 @@ from unbend.neighbors import Space
 from unbend.report import note, step
 
 Work = Callable[[FloatArray], FloatArray]
+Rows = IntArray | slice
 
 
 class ColumnPasses(ABC):
@@ -41,7 +43,7 @@ class ColumnPasses(ABC):
         """Number of rows."""
 
     @abstractmethod
-    def squares(self, rows: IntArray) -> FloatArray:
+    def squares(self, rows: Rows) -> FloatArray:
         """Squares of some rows to the landmarks, as an array that may be overwritten."""
 
     def squares_between(self) -> FloatArray:
@@ -53,7 +55,7 @@ class ColumnPasses(ABC):
         chunks = row_chunks(self.n, self.entry_bytes * len(self.landmarks), budget=1 << 25)
 
         def one(rows: slice) -> FloatArray:
-            return work(self.squares(np.arange(rows.start, rows.stop)))
+            return work(self.squares(rows))
 
         with ThreadPoolExecutor(self.threads) as pool:
             # A pool runs ahead and keeps all results: not where nothing is gained by it.
@@ -138,10 +140,14 @@ class Columns(ColumnPasses):
         """Number of rows."""
         return self.space.n
 
-    def squares(self, rows: IntArray) -> FloatArray:
+    def squares(self, rows: Rows) -> FloatArray:
         """Squared distances of some rows to the landmarks."""
-        near = self.space.narrow(self.space.rows(rows), self.landmarks)
-        return Squares()(self.space.take(self.landmarks).distances_of(near))
+        block = self.space.rows(np.arange(self.n)[rows])
+        return Squares()(self._few.distances_of(self.space.narrow(block, self.landmarks)))
+
+    @cached_property
+    def _few(self) -> Space:
+        return self.space.take(self.landmarks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +162,7 @@ class KnownColumns(ColumnPasses):
         """Number of rows."""
         return len(self.distances)
 
-    def squares(self, rows: IntArray) -> FloatArray:
+    def squares(self, rows: Rows) -> FloatArray:
         """Squared distances of some rows to the landmarks."""
         return Squares()(self.distances[rows])
 
@@ -181,7 +187,7 @@ class FeatureColumns(PointColumns):
 
     entry_bytes: ClassVar[int] = 64
 
-    def squares(self, rows: IntArray) -> FloatArray:
+    def squares(self, rows: Rows) -> FloatArray:
         """Squared distances of some points to the landmarks."""
         return self.of_points(self.points[rows])
 
@@ -192,7 +198,7 @@ class SimilarityColumns(PointColumns):
 
     affine: ClassVar[bool] = False
 
-    def squares(self, rows: IntArray) -> FloatArray:
+    def squares(self, rows: Rows) -> FloatArray:
         """−2 k of some points with the landmarks."""
         return np.asarray(-2.0 * self.of_points(self.points[rows]))
 

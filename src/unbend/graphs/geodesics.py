@@ -97,17 +97,17 @@ def geodesics(
            [1., 0., 2.],
            [3., 2., 0.]])
     """
-    lengths = as_lengths(lengths)
-    n = lengths.shape[0]
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, not {np.dtype(dtype)}")
+    paths = Paths(lengths, dtype)
+    n = paths.n
     start = np.arange(n) if sources is None else np.asarray(sources)
     if start.ndim != 1 or (len(start) and start.dtype.kind not in "iu"):
         raise ValueError("sources must be a list of vertices (integers)")
-    if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, not {np.dtype(dtype)}")
     size = len(start) * n * np.dtype(dtype).itemsize
     reserve(size, f"{len(start)} x {n} geodesic distances", instead)
     distances = np.empty((len(start), n), dtype=dtype)
-    Paths(lengths, dtype).fill(distances, start, threads)
+    paths.fill(distances, start, threads)
     step(len(start), len(start))
     return distances
 

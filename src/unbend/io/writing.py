@@ -6,7 +6,7 @@ import os
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 
@@ -20,32 +20,12 @@ ARROW = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Arrow"}
 EXTENSIONS = (*SEPARATORS, *ARROW, ".npy", ".npz")
 
 
-class Aside(Protocol):
-    """A table with ids and labels."""
-
-    @property
-    def label(self) -> Array | None:
-        """Labels of the rows."""
-
-    @property
-    def label_name(self) -> str | None:
-        """Name of their column."""
-
-    @property
-    def ids(self) -> Array | None:
-        """Ids of the rows."""
-
-    @property
-    def id_name(self) -> str | None:
-        """Name of their column."""
-
-
 def write(
     target: Any,
     coordinates: Any,
     *,
     columns: Sequence[str] | None = None,
-    table: "Aside | None" = None,
+    table: Any = None,
 ) -> None:
     r"""Write coordinates to a file, with the ids and the label of the table they came from.
 
@@ -88,7 +68,7 @@ def write(
         _write_file(temporary, path.suffix.lower(), values, named, table)
 
 
-def _named(values: Array, columns: Sequence[str] | None, table: Aside | None) -> dict[str, Array]:
+def _named(values: Array, columns: Sequence[str] | None, table: Any) -> dict[str, Array]:
     """Columns in the order of writing: ids, coordinates, label."""
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ValueError("coordinates must be an array of numbers with two dimensions")
@@ -112,7 +92,7 @@ def _named(values: Array, columns: Sequence[str] | None, table: Aside | None) ->
 
 
 def _write_file(
-    path: Path, suffix: str, values: Array, named: dict[str, Array], table: Aside | None
+    path: Path, suffix: str, values: Array, named: dict[str, Array], table: Any
 ) -> None:
     if suffix in SEPARATORS:
         with open(path, "wb") as stream:
@@ -153,7 +133,7 @@ def _items(column: Array) -> Iterator[Any]:
     return iter(column) if column.dtype == np.float32 else iter(column.tolist())
 
 
-def _write_npz(path: Path, values: Array, named: dict[str, Array], table: Aside | None) -> None:
+def _write_npz(path: Path, values: Array, named: dict[str, Array], table: Any) -> None:
     aside = {} if table is None else {table.id_name or "id", table.label_name or "label"}
     beside = {name: _plain(column) for name, column in named.items() if name in aside}
     names = [name for name in named if name not in aside]

@@ -152,7 +152,10 @@ def localize(
             lengths = symmetric_lengths(distances)
             n = lengths.shape[0]
             known = anchor_positions(anchors, n, dim)
-            label = _largest_first(components(lengths))
+            label = components(lengths)
+            # The largest component first.
+            order = np.argsort(-np.bincount(label), kind="stable")
+            label = np.asarray(np.argsort(order)[label])
             count = int(label.max()) + 1
             note(sensors=n, distances=lengths.nnz // 2, components=count)
         parts: list[Component] = []
@@ -190,11 +193,6 @@ def _check_options(dim: Any, start: str, weights: str, random_state: Any) -> Non
     check_choice("start", start, STARTS)
     check_choice("weights", weights, WEIGHTS)
     generator(random_state)
-
-
-def _largest_first(label: IntArray) -> IntArray:
-    order = np.argsort(-np.bincount(label), kind="stable")
-    return np.asarray(np.argsort(order)[label])
 
 
 def _warn_uncertainty(

@@ -8,6 +8,7 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.validation.scalars import check_choice
 
 Kind = Literal["gaussian", "sign", "sparse"]
 Sketch = Literal["gaussian", "sign", "sparse", "hadamard", "fourier"]
@@ -98,7 +99,11 @@ def apply_sketch(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) ->
     dense = not is_sparse(matrix) and not isinstance(matrix, LinearOperator)
     if dense and kind in ("hadamard", "fourier"):
         signs, chosen = _mixing(n, m, kind, rng)
-        mixed = _hadamard(matrix * signs) if kind == "hadamard" else _cosines(matrix * signs)
+        if kind == "hadamard":
+            mixed = _hadamard(matrix * signs)
+        else:
+            # The columns of this cosine matrix have mean square 1.
+            mixed = dct(matrix * signs, axis=1, norm="ortho") * np.sqrt(n)
         return np.asarray(mixed[:, chosen])
     omega: Any = sketch_matrix(n, m, kind, rng)
     dtype = np.float32 if matrix.dtype == np.float32 else np.float64
@@ -110,8 +115,7 @@ def apply_sketch(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) ->
 
 def check_sketch(kind: str) -> None:
     """Raise if `kind` is not a kind of sketch."""
-    if kind not in SKETCHES:
-        raise ValueError(f"sketch={kind!r} is not known: use one of {SKETCHES}")
+    check_choice("sketch", kind, SKETCHES)
 
 
 def _mixing(
@@ -124,11 +128,6 @@ def _mixing(
     rounds, rest = divmod(m, size)
     every = np.tile(np.arange(size), rounds)
     return signs, np.concatenate((every, rng.choice(size, rest, replace=False)))
-
-
-def _cosines(rows: FloatArray) -> FloatArray:
-    """Rows times the cosine matrix whose columns have mean square 1."""
-    return np.asarray(dct(rows, axis=1, norm="ortho") * np.sqrt(rows.shape[1]))
 
 
 def _hadamard(rows: FloatArray) -> FloatArray:

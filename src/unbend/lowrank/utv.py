@@ -28,6 +28,7 @@ from unbend.lowrank.primitives import (
     reflector,
     reflectors,
 )
+from unbend.validation.scalars import check_choice
 
 # Each refinement shrinks H by (‖E‖/σ_d)²; if that does not suffice, there is no gap.
 REFINEMENTS = 4
@@ -176,21 +177,22 @@ def ulv(
     """
     array, scale = real_matrix(matrix)
     most, tol = rank_and_tolerance(array, rank, tol)
-    if algorithm not in ("L", "A"):
-        raise ValueError(f"algorithm must be 'L' or 'A', not {algorithm!r}")
-    begin, deflate = (
-        (_triangular_start, _by_rotations)
-        if algorithm == "L"
-        else (_identity_start, _by_reflections)
-    )
-    u, lower, v = begin(array)
+    check_choice("algorithm", algorithm, ("L", "A"))
+    if algorithm == "L":
+        u, lower, v = _triangular_start(array)
+    else:
+        m, n = array.shape
+        u, lower, v = np.eye(m, dtype=array.dtype), array.copy(), np.eye(n, dtype=array.dtype)
     d, threshold = 0, 0.0
     while d < most:
         estimate = largest_singular(lower[d:, d:])
         threshold = threshold or tol * estimate.value
         if estimate.value <= threshold:
             break
-        deflate(u, lower, v, d, estimate.left)
+        if algorithm == "L":
+            bring_to_front(estimate.left, lower[d:], u[:, d:], v[:, d:])
+        else:
+            _deflate_by_reflections(u, lower, v, d, estimate.left)
         d += 1
     for _ in range(REFINEMENTS):
         if np.linalg.norm(lower[d:, :d]) <= np.linalg.norm(lower[d:, d:]):
@@ -209,18 +211,7 @@ def _triangular_start(array: FloatArray) -> tuple[FloatArray, FloatArray, FloatA
     return q[:, ::-1].copy(), r[::-1, ::-1].copy(), np.eye(n, dtype=array.dtype)
 
 
-def _identity_start(array: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    m, n = array.shape
-    return np.eye(m, dtype=array.dtype), array.copy(), np.eye(n, dtype=array.dtype)
-
-
-def _by_rotations(
-    u: FloatArray, lower: FloatArray, v: FloatArray, d: int, vector: FloatArray
-) -> None:
-    bring_to_front(vector, lower[d:], u[:, d:], v[:, d:])
-
-
-def _by_reflections(
+def _deflate_by_reflections(
     u: FloatArray, lower: FloatArray, v: FloatArray, d: int, vector: FloatArray
 ) -> None:
     w = reflector(vector)

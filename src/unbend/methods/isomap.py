@@ -84,7 +84,7 @@ class GeodesicKernel(Kernel):
 
     @property
     def _columns(self) -> KnownColumns:
-        everyone = np.arange(self.component.n)
+        everyone = np.arange(len(self.geodesics))
         return KnownColumns(self.geodesics, everyone if self.landmarks is None else self.landmarks)
 
 
@@ -152,7 +152,9 @@ class Isomap(NeighborhoodEmbedding):
         if solver is not None:
             return self._column_kernel(component, lengths, solver)
         distances = self._geodesics(lengths, component.threads)
-        gram = Gram(distances, threads=component.threads).repair(self.repair)
+        gram = Gram(distances, threads=component.threads)
+        if self.repair is not None:
+            gram = gram.repair(self.repair)
         note(
             repair=str(self.repair),
             additive_constant=gram.squares.constant,

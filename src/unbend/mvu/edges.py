@@ -1,4 +1,4 @@
-"""Edges with squared lengths: of a graph, or seen through a basis of few columns.
+"""Edges with squared lengths: of a graph, or in a basis of few columns.
 
 Within a span K = Q L Q' with a matrix Q of few columns (9.36). With an orthonormal basis U of the
 centred columns of Q, K = U Z U' has the trace of Z, and an edge depends on Z through the difference

@@ -104,16 +104,13 @@ class _Path:
         """Complementarity relative to the objective, or the residual of the stretch if larger."""
         pairs = float(np.sum(inner.kernel * inner.dual))
         pairs += float(inner.slacks @ inner.tensions) if self.hard else 0.0
-        excess = np.abs(self._stretch(inner.kernel) - self._allowance(inner)).max()
+        excess = np.abs((self._lengths(inner.kernel) - 1.0) - self._allowance(inner)).max()
         return max(pairs / max(float(np.trace(inner.kernel)), 1e-300), float(excess))
 
     def _allowance(self, inner: InteriorPoint) -> FloatArray:
         if isinstance(self.relaxation, Soft):
             return np.asarray(inner.tensions / self.relaxation.kappa)
         return -inner.slacks
-
-    def _stretch(self, kernel: FloatArray) -> FloatArray:
-        return self._lengths(kernel) - 1.0
 
     def _lengths(self, kernel: FloatArray) -> FloatArray:
         full = self.basis @ kernel @ self.basis.T

@@ -16,7 +16,7 @@ from unbend.graphs import Consistency
 from unbend.neighbors import MetricName
 from unbend.plot.colors import MARKERS, PALETTE
 from unbend.plot.inputs import drawable, method_name
-from unbend.plot.parameters import FIGURE, PARAMETERS
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import (
     FAINT,
     INK,
@@ -33,6 +33,7 @@ from unbend.plot.style import (
     point_alpha,
     point_size,
 )
+from unbend.validation.scalars import check_integer
 
 # Ratio of eigenvalues beyond which the axis is logarithmic.
 DECADES = 100.0
@@ -173,9 +174,7 @@ def _check_values(given: Any) -> FloatArray:
 def _check_dimension(d: int | None, most: int) -> int:
     if d is None:
         return most
-    if isinstance(d, bool) or not isinstance(d, int | np.integer) or not 1 <= d <= most:
-        raise ValueError(f"d must be an integer from 1 to {most}; it is {d!r}")
-    return int(d)
+    return check_integer("d", d, 1, most, "as there are no more coordinates")
 
 
 def _curve(given: Any, X: Any, metric: MetricName) -> FloatArray:

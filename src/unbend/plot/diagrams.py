@@ -13,7 +13,7 @@ from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
 from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import drawable, method_name
-from unbend.plot.parameters import FIGURE, PARAMETERS
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import (
     INK,
     LABEL,
@@ -26,6 +26,7 @@ from unbend.plot.style import (
     plain,
     value_colormap,
 )
+from unbend.validation.scalars import check_choice
 
 Kind = Literal["r_nx", "q_nx", "lcmc"]
 # Largest number of pairs in a Shepard diagram.
@@ -200,12 +201,11 @@ def quality_curves(
     --------
     >>> import unbend
     >>> roll = unbend.datasets.swiss_roll(200, random_state=0)
-    >>> figure = unbend.plot.quality_curves(roll.points, {"laid out": roll.chart})
+    >>> figure = unbend.plot.quality_curves(roll.points, {"chart": roll.chart})
     >>> len(figure.axes[0].lines[0].get_ydata())
     198
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
+    check_choice("kind", kind, get_args(Kind))
     entries = embeddings if isinstance(embeddings, Mapping) else {_name(embeddings): embeddings}
     if not entries:
         raise ValueError("there is nothing to draw: pass at least one embedding")

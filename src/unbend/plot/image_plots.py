@@ -12,8 +12,8 @@ from scipy.spatial import KDTree
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.inputs import drawable
-from unbend.plot.parameters import FIGURE, PARAMETERS
 from unbend.plot.scattering import scatter
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import (
     LABEL,
     SMALL,
@@ -22,7 +22,7 @@ from unbend.plot.style import (
     plain,
     value_colormap,
 )
-from unbend.validation.scalars import is_integer
+from unbend.validation.scalars import check_real, is_integer
 
 # Side of a thumbnail as a fraction of the width of the axes.
 SIDE = 0.06
@@ -78,8 +78,7 @@ def thumbnails(
             f"thumbnails need an embedding of dimension 2, not {coordinates.shape[1]}: select two "
             "columns"
         )
-    if not 0 < side < 1:
-        raise ValueError(f"side must be between 0 and 1, not {side}")
+    check_real("side", side, 0, 1, closed="neither")
     pictures = _check_images(images, len(coordinates))
     figure = scatter(embedding, color, title=title, method=method, ax=ax)
     axes = figure.axes[0] if ax is None else ax
@@ -112,8 +111,9 @@ def non_overlapping(points: FloatArray, box: FloatArray) -> IntArray:
 
     Examples
     --------
-    >>> sorted(non_overlapping(np.array([[0.0, 0.0], [0.4, 0.0], [0.0, 2.0]]),
-    np.ones(2)).tolist())[-1] 2
+    >>> points = np.array([[0.0, 0.0], [0.4, 0.0], [0.0, 2.0]])
+    >>> sorted(non_overlapping(points, np.ones(2)).tolist())[-1]
+    2
     """
     # Slightly larger, so that rounding does not make boxes touch.
     scaled = points / (box * (1 + 1e-9))

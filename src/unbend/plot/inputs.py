@@ -8,7 +8,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.datasets import Surface
-from unbend.registry import METHODS, SEVERAL
+from unbend.registry import METHODS, find_entry
 from unbend.validation.arrays import check_finite, check_shape, real_array
 
 # Axes of a surface.
@@ -98,16 +98,17 @@ def _embedding(estimator: Any) -> Any:
 def _known(method: Any) -> tuple[str, bool]:
     """Name of a method, and whether its coordinates have the scale of the data."""
     if isinstance(method, str):
-        for entry in (*METHODS, *SEVERAL):
-            if method in (entry.name, entry.class_name):
-                return entry.class_name, bool(entry.load().isometric)
-        known = ", ".join(entry.name for entry in METHODS)
-        raise ValueError(f"method {method!r} is not known: use one of {known}")
+        entry = find_entry(method)
+        if entry is None:
+            known = ", ".join(entry.name for entry in METHODS)
+            raise ValueError(f"method {method!r} is not known: use one of {known}")
+        return entry.class_name, bool(entry.load().isometric)
     name = method_name(method)
     if hasattr(method, "isometric"):
         return name, bool(method.isometric)
     # Estimators of other packages that carry the name of one of ours are the same method.
-    return name, any(name == entry.class_name and entry.load().isometric for entry in METHODS)
+    own = find_entry(name, METHODS)
+    return name, own is not None and bool(own.load().isometric)
 
 
 @dataclass(frozen=True, eq=False)

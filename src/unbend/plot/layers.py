@@ -8,7 +8,7 @@ from matplotlib.transforms import Bbox
 
 from unbend.arrays import FloatArray
 from unbend.plot.colors import GREY, LONGEST_NAME, PALETTE, Chart, Coloring, Labels, Plain, Values
-from unbend.plot.geometry import Edges
+from unbend.plot.positions import Edges
 from unbend.plot.style import (
     INK,
     SMALL,

@@ -30,12 +30,16 @@ def add_legend(axes: list[Axes], coloring: Coloring, marks: Any, *, outside: boo
         Whether a legend may be beside the axes, as in a figure of its own; otherwise it is inside
         the first axes.
     """
-    if isinstance(coloring, Labels):
-        _add_legend(axes[0], coloring, outside)
+    figure: Any = axes[0].get_figure()
+    if isinstance(coloring, Labels) and outside:
+        figure.legend(*_entries(coloring), loc="outside right upper", **_look(coloring))
+    elif isinstance(coloring, Labels):
+        axes[0].legend(*_entries(coloring), loc="best", **{**_look(coloring), "frameon": True})
     elif isinstance(coloring, Values) and marks is not None:
-        _add_bar(axes, coloring, marks)
+        _style_bar(figure.colorbar(marks, ax=axes, aspect=30, pad=0.03), coloring)
     elif isinstance(coloring, Chart):
-        _add_square(axes, coloring)
+        look: Any = {"fraction": 0.15, "shrink": 0.3, "aspect": 1, "anchor": (0, 1)}
+        _fill_square(make_axes(axes, location="right", **look)[0], coloring)
 
 
 def legend_width(coloring: Coloring, height: float) -> float:
@@ -44,7 +48,7 @@ def legend_width(coloring: Coloring, height: float) -> float:
         return 1.1
     groups = coloring.groups()
     longest = max(len(name) for name in (coloring.title, *(group.name for group in groups)))
-    return 0.2 + _columns(len(groups), _under(height)) * (0.35 + 0.085 * longest)
+    return 0.2 + -(-len(groups) // _under(height)) * (0.35 + 0.085 * longest)
 
 
 def add_legend_beside(
@@ -73,10 +77,6 @@ def _under(height: float) -> int:
     return max(1, int(height / ENTRY) - 1)
 
 
-def _columns(entries: int, under: int) -> int:
-    return -(-entries // under)
-
-
 def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
     groups = labels.groups()
     handles = [
@@ -88,7 +88,7 @@ def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
 
 def _look(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
     return {
-        "ncols": _columns(len(labels.groups()), under),
+        "ncols": -(-len(labels.groups()) // under),
         "fontsize": SMALL,
         "title": plain(labels.title) or None,
         "title_fontsize": LABEL,
@@ -99,15 +99,6 @@ def _look(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
     }
 
 
-def _add_legend(axes: Axes, labels: Labels, outside: bool) -> None:
-    look = _look(labels)
-    if outside:
-        figure: Any = axes.get_figure()
-        figure.legend(*_entries(labels), loc="outside right upper", **look)
-    else:
-        axes.legend(*_entries(labels), loc="best", **{**look, "frameon": True})
-
-
 def _style_bar(bar: Any, values: Values) -> None:
     # The points may be translucent, the bar must not be.
     bar.solids.set_alpha(1)
@@ -116,18 +107,6 @@ def _style_bar(bar: Any, values: Values) -> None:
     bar.ax.tick_params(labelsize=SMALL, color=FAINT, labelcolor=INK)
     missing = "" if values.known.all() else " (grey: missing)"
     bar.set_label(plain(values.title) + missing, fontsize=LABEL)
-
-
-def _add_bar(axes: list[Axes], values: Values, marks: Any) -> None:
-    figure: Any = axes[0].get_figure()
-    _style_bar(figure.colorbar(marks, ax=axes, aspect=30, pad=0.03), values)
-
-
-def _add_square(axes: list[Axes], chart: Chart) -> None:
-    square, _ = make_axes(
-        axes, location="right", fraction=0.15, shrink=0.3, aspect=1, anchor=(0, 1)
-    )
-    _fill_square(square, chart)
 
 
 def _fill_square(square: Axes, chart: Chart) -> None:

@@ -20,9 +20,9 @@ from unbend.plot.colors import (
     Values,
     coloring,
 )
-from unbend.plot.geometry import Edges, edges, strip_positions
 from unbend.plot.inputs import Drawable, drawable, one_a_row
-from unbend.plot.parameters import PARAMETERS
+from unbend.plot.positions import Edges, edges, strip_positions
+from unbend.plot.shared_docs import PARAMETERS
 
 MOST_COLUMNS = 6
 # Beyond this many points, two-dimensional plots use WebGL, as three-dimensional ones always do.
@@ -68,8 +68,8 @@ def interactive(
     'scatter3d'
     """
     drawn = drawable(embedding, color, method)
-    wanted = drawn.color if color is None or isinstance(color, str) else color
-    colors = coloring(wanted, drawn.n)
+    chosen = drawn.color if color is None or isinstance(color, str) else color
+    colors = coloring(chosen, drawn.n)
     given = drawn.names if names is None else names
     shown = None if given is None else one_a_row("names", given, drawn.n)
     hover = _hover(shown, colors, drawn.n)

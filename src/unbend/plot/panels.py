@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 from unbend.arrays import FloatArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.colors import Coloring, Plain, coloring
-from unbend.plot.geometry import strip_positions
 from unbend.plot.inputs import drawable, method_name
 from unbend.plot.layers import draw_points
 from unbend.plot.legend import add_legend_beside, legend_width
-from unbend.plot.parameters import FIGURE, PARAMETERS
+from unbend.plot.positions import strip_positions
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import DPI, SMALL, TITLE, Picture, plain, point_size
-from unbend.registry import METHODS
+from unbend.registry import METHODS, find_entry
+from unbend.validation.scalars import check_integer
 
 PANEL = 2.5  # inches
 MARGIN = 0.1
@@ -72,10 +73,9 @@ def contact_sheet(
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise ValueError("embeddings must be a non-empty mapping of titles to embeddings")
     cells = [_cell(str(name), given, color) for name, given in embeddings.items()]
-    across = int(np.ceil(np.sqrt(len(cells)))) if columns is None else columns
-    if across < 1:
-        raise ValueError(f"columns must be at least 1, not {columns}")
-    across = min(across, len(cells))
+    across = int(np.ceil(np.sqrt(len(cells))))
+    if columns is not None:
+        across = min(check_integer("columns", columns), len(cells))
     rows = [cells[start : start + across] for start in range(0, len(cells), across)]
     colors = cells[0].colors
     return draw_cells(rows, title=title, key=None if isinstance(colors, Plain) else colors)
@@ -105,14 +105,14 @@ def before_after(X: Any, embeddings: Any, color: Any = None, *, title: str | Non
     name = method_name(embeddings) if hasattr(embeddings, "fit") else "after"
     after = embeddings if isinstance(embeddings, Mapping) else {name: embeddings}
     drawn = drawable(X, color)
-    wanted = drawn.color if color is None else color
+    chosen = drawn.color if color is None else color
     points, heading = drawn.coordinates, "before"
     if points.shape[1] > SPACE:
         centered = points - points.mean(axis=0)
         points = centered @ np.linalg.svd(centered, full_matrices=False)[2][:SPACE].T
         heading = "before: principal components"
-    first = Cell(heading, points, coloring(wanted, drawn.n), equal=True)
-    cells = [first, *(_cell(str(given), found, wanted) for given, found in after.items())]
+    first = Cell(heading, points, coloring(chosen, drawn.n), equal=True)
+    cells = [first, *(_cell(str(given), found, chosen) for given, found in after.items())]
     for cell, given in zip(cells[1:], after, strict=True):
         if cell.coordinates is None or len(cell.coordinates) != drawn.n:
             raise ValueError(f"{given} does not have the {drawn.n} rows of X: embed the same rows")
@@ -210,10 +210,11 @@ def _draw_space(axes: Any, cell: Cell, points: FloatArray) -> Any:
 
 
 def _cell(name: str, given: Any, color: Any) -> Cell:
-    known = name if name in {entry.class_name for entry in METHODS} else None
+    entry = find_entry(name, METHODS)
+    known = name if entry is not None and entry.class_name == name else None
     drawn = drawable(given, color, known)
-    wanted = drawn.color if color is None else color
-    return Cell(name, drawn.coordinates[:, :3], coloring(wanted, drawn.n), drawn.equal)
+    chosen = drawn.color if color is None else color
+    return Cell(name, drawn.coordinates[:, :3], coloring(chosen, drawn.n), drawn.equal)
 
 
 def _head(axes: Axes, text: str) -> None:

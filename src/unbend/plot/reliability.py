@@ -10,10 +10,11 @@ from unbend.arrays import BoolArray, FloatArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import Named, drawable
-from unbend.plot.parameters import FIGURE, PARAMETERS
 from unbend.plot.scattering import scatter
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import SMALL, VECTOR_MARKS, drawing_order
 from unbend.quality import Measure
+from unbend.validation.scalars import check_real
 
 # Largest number of ellipses in one figure.
 MOST_ELLIPSES = 400
@@ -117,15 +118,16 @@ def stability_ellipses(
             f"resampled must be (subsamples, {len(coordinates)}, 2) for an embedding of dimension "
             f"2; the shapes are {places.shape} and {coordinates.shape}"
         )
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, not {level}")
+    check_real("level", level, 0, 1, closed="neither")
     figure = scatter(embedding, color, title=title, method=method, ax=ax)
     axes = figure.axes[0] if ax is None else ax
     present: BoolArray = np.asarray(np.isfinite(places).all(axis=2))
     often = np.flatnonzero(present.sum(axis=0) >= 2)
     rows = np.sort(often[drawing_order(len(often))[:MOST_ELLIPSES]])
     centers, widths, heights, angles = ellipses(places[:, rows], level)
-    widening = _widening(float(present.mean()))
+    # Ratio of the deviation of samples to that of subsamples with this fraction of the rows.
+    share = float(present.mean())
+    widening = float(np.sqrt(share / (1 - share))) if 0 < share < 1 else 1.0
     axes.add_collection(
         EllipseCollection(
             widening * widths,
@@ -146,11 +148,6 @@ def stability_ellipses(
         remark = f"ellipses of {len(rows)} of {len(often)} points"
         axes.annotate(remark, (0, 0), xycoords="axes fraction", fontsize=SMALL, va="bottom")
     return figure
-
-
-def _widening(share: float) -> float:
-    """Ratio of the deviation of samples to that of subsamples with a fraction of the rows."""
-    return float(np.sqrt(share / (1 - share))) if 0 < share < 1 else 1.0
 
 
 def ellipses(

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 from unbend.arrays import FloatArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.colors import Coloring, Labels, Values, coloring
-from unbend.plot.geometry import Edges, edges, strip_positions
 from unbend.plot.inputs import Drawable, drawable, one_a_row
 from unbend.plot.layers import draw_edges, draw_points, write_names
 from unbend.plot.legend import add_legend
-from unbend.plot.parameters import FIGURE, PARAMETERS
+from unbend.plot.positions import Edges, edges, strip_positions
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import (
     HEIGHT,
     TITLE,
@@ -86,8 +86,8 @@ def scatter(
     1.0
     """
     drawn = drawable(embedding, color, method)
-    wanted = drawn.color if color is None or isinstance(color, str) else color
-    colors = coloring(wanted, drawn.n)
+    chosen = drawn.color if color is None or isinstance(color, str) else color
+    colors = coloring(chosen, drawn.n)
     lines = None if graph is None else edges(graph, drawn.n)
     written = _names(drawn, names)
     if drawn.coordinates.shape[1] > 3:

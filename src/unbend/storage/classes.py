@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLUSTERINGS, EMBEDDINGS
 from unbend.storage.archive import Damaged
 
 _WHERE = {
@@ -68,7 +68,7 @@ _WHERE = {
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)}
+_ESTIMATORS = {entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS)}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.progress import Poll
 
-# Singular values below this share of the largest are rounding, not directions.
+# Relative tolerance of the rank of a neighbourhood.
 RANK_TOLERANCE = 1e-10
 
 
@@ -155,7 +155,7 @@ def near_centred(points: FloatArray, far: float) -> tuple[FloatArray, float]:
     Beside them the mean fourth power of their lengths.
     """
     while True:
-        # The mean as a product, which is much faster than one column after the other.
+        # The mean as a matrix product, which is much faster than column sums.
         centered = points - np.full(len(points), 1 / len(points)) @ points
         squares = np.einsum("ij,ij->i", centered, centered)
         near = squares <= far**2 * np.median(squares)

@@ -132,7 +132,7 @@ def count_nearer(
     threads: int,
     ranks: IntArray,
 ) -> None:
-    """Fill `ranks` (m, k): the rank of each target among all rows as seen from the asked ones.
+    """Fill `ranks` (m, k): the rank of each target among all rows by distance from the query.
 
     Rows are ordered by (distance, index), the asked one left out; the nearest has rank 1.
     `approximate` (m, n) are squared distances known up to `slack` (m,), or (m, 0).

@@ -131,7 +131,9 @@ class Cloud:
         nearest = np.empty((len(queries), k), dtype=np.int32)
         away, bounds = np.empty(nearest.shape), np.zeros(candidates.shape)
         sure = np.empty(len(queries), dtype=np.bool_)
-        scale = _scale_of(self, queries)
+        # Squared distances of far queries must not overflow either.
+        farthest = float(np.abs(queries / 2 - self.center / 2).max())
+        scale = min(self.scale, _scale(farthest))
         kernels.rank(
             self.points, queries, scale, candidates, bounds, True, threads, nearest, away, sure
         )
@@ -303,7 +305,9 @@ def _search(
         for dtype in (np.float32, np.float64):
             if len(unsure):
                 if new is None and len(unsure) == len(queries):
-                    found = _candidates_of_points(cloud, dtype, k + SPARE, threads)
+                    panels = cloud.round_panels(cloud.points, dtype)
+                    lists = candidates_within(panels, k + SPARE, threads)
+                    found = lists.sorted(len(queries), threads)
                 else:
                     found = _candidates_of_queries(
                         cloud, queries, itself, unsure, dtype, k + SPARE, threads
@@ -317,14 +321,6 @@ def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
     """Whether the scaled squares of all queries are far from overflow."""
     reach = 2.0**50 / cloud.scale
     return all(np.abs(queries[c] - cloud.center).max() < reach for c in _chunks(queries))
-
-
-def _candidates_of_points(
-    cloud: Cloud, dtype: type[np.floating], length: int, threads: int
-) -> Lists:
-    """Candidates of every fitted row among the others."""
-    lists = candidates_within(cloud.round_panels(cloud.points, dtype), length, threads)
-    return lists.sorted(len(cloud.points), threads)
 
 
 def _candidates_of_queries(
@@ -402,8 +398,3 @@ def _everyone_else(
             others = others[others != itself[rows, None]].reshape(len(rows), -1)
         yield rows, np.ascontiguousarray(others)
         step(number + 1, len(chunks))
-
-
-def _scale_of(cloud: Cloud, queries: FloatArray) -> float:
-    """Scale that also keeps the squared distances of far queries in range."""
-    return min(cloud.scale, _scale(float(np.abs(queries / 2 - cloud.center / 2).max())))

@@ -113,9 +113,9 @@ def leaves(order: IntArray, leaf: int) -> tuple[IntArray, IntArray]:
     return members, counts
 
 
-# Up to here all rows are compared with each other in no time.
+# Largest number of rows for which an exact search is used.
 FEWEST = 2000
-# As many rows for each neighbour asked for: long lists cost a descent more than products do.
+# Least number of rows per neighbour: for long lists matrix products are faster.
 EACH = 40
 # Index of an empty entry of a list.
 FREE = np.iinfo(np.int32).max

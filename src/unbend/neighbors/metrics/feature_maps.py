@@ -120,10 +120,6 @@ def _inverse(given: Any, columns: int) -> FloatArray:
     return np.asarray(np.linalg.inv(basis))
 
 
-# A row that varies by less than this share of its size is constant but for rounding.
-CONSTANT = 8 * np.finfo(np.float64).eps
-
-
 def directions(rows: FloatArray, constants: Mapping[str, Any]) -> FloatArray:
     """Rows, or rows less their own mean, divided by their norm.
 

@@ -19,6 +19,7 @@ from unbend.neighbors.metrics.feature_maps import (
 )
 from unbend.neighbors.metrics.norms import Arc, CallableNorm, HalfSquare, Norm, PNorm, TorusNorm
 from unbend.neighbors.metrics.signals import fix_wavelet, wavelet_bands
+from unbend.validation.scalars import check_choice
 
 Constants = Mapping[str, Any]
 
@@ -51,9 +52,7 @@ def _half_square(params: Constants) -> Norm:
 
 
 def _arc_or_chord(params: Constants) -> Norm:
-    measure = params.get("measure", "arc")
-    if measure not in ("arc", "chord"):
-        raise ValueError(f"measure={measure!r} is not allowed: it must be 'arc' or 'chord'")
+    measure = check_choice("measure", params.get("measure", "arc"), ("arc", "chord"))
     return Arc() if measure == "arc" else PNorm(2.0)
 
 
@@ -140,7 +139,7 @@ def describe_parameters() -> str:
     )
 
 
-# Bytes of the rows that are mapped at once.
+# Bytes of the rows that are mapped together.
 AT_ONCE = 1 << 24
 
 

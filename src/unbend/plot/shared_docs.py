@@ -3,7 +3,7 @@
 PARAMETERS = {
     "X": 'array (n, D) or (n, n)\n    The data, or with ``metric="precomputed"`` their distances.',
     "embedding": "array (n, p) or fitted estimator\n    The coordinates.",
-    "metric": '{"euclidean", "precomputed"}\n    Whether X holds points or distances.',
+    "metric": 'str or callable\n    Metric of the data; "precomputed" if X holds distances.',
     "color": "array (n,) or (n, 2), optional\n    Labels, values or a chart, as for `scatter`.",
     "method": (
         "str, estimator or class, optional\n"
