@@ -99,8 +99,8 @@ def refuses(function, extra=()):
 BAD_ARGUMENTS = [
     ({"rank": 0}, ValueError, "at least 1"),
     ({"rank": 4}, ValueError, "at most 3"),
-    ({"rank": 1.5}, TypeError, "whole number"),
-    ({"rank": True}, TypeError, "whole number"),
+    ({"rank": 1.5}, TypeError, "integer"),
+    ({"rank": True}, TypeError, "integer"),
     ({"tol": 1.0}, ValueError, "tol"),
     ({"tol": -1e-3}, ValueError, "tol"),
     ({"tol": np.nan}, ValueError, "tol"),
