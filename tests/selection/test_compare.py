@@ -49,7 +49,7 @@ def test_failed_trials_are_reported_and_ranked_last():
     assert "failed: n_components=0" in str(found)
     with pytest.raises(ValueError, match="no method succeeded"):
         _ = unbend.compare(curve.points, [bad]).best
-    with pytest.raises(ValueError, match="no method 'TSNE': choose from PCA"):
+    with pytest.raises(ValueError, match="method='TSNE' is not allowed: it must be one of 'PCA'"):
         unbend.compare(curve.points, ["TSNE"])
 
 
@@ -112,7 +112,7 @@ def test_separate_clusters_and_large_data_are_seen():
     large = unbend.suggest(unbend.datasets.swiss_roll(20_000, random_state=0).points)
     assert type(large.estimator).__name__ == "LandmarkIsomap"
     assert any("landmarks" in reason for reason in large.reasons)
-    with pytest.raises(ValueError, match="all rows of X are equal"):
+    with pytest.raises(ValueError, match="All rows of X are equal"):
         unbend.suggest(np.ones((50, 2)))
 
 
@@ -123,7 +123,7 @@ def test_stability_is_none_for_flat_data_and_large_for_chance():
     assert exact.local.shape == (400,)
     noise = np.random.default_rng(0).normal(size=(200, 50))
     assert unbend.stability(unbend.PCA(), noise) > 0.3
-    with pytest.raises(ValueError, match="share must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"share=.* is not allowed"):
         unbend.stability(unbend.PCA(), noise, share=1.5)
 
 
@@ -161,10 +161,10 @@ def test_precomputed_distances_are_scored_against_the_fitted_rows():
         ({"methods": "PCA"}, TypeError, "must be a list"),
         ({"parameters": {"n_neighbours": [5]}}, ValueError, "none of the methods"),
         ({"parameters": {"n_neighbors": 5}}, TypeError, "to try must be a list"),
-        ({"truth": np.ones((9, 2))}, ValueError, "truth must have the 30 rows"),
+        ({"truth": np.ones((9, 2))}, ValueError, "truth has 9 rows and X has 30"),
         ({"truth": np.ones((30, 2))}, ValueError, "two different points"),
-        ({"labels": np.arange(9)}, ValueError, "one for each of the 30 rows"),
-        ({"n_neighbors": 0}, ValueError, "n_neighbors must be at least 1"),
+        ({"labels": np.arange(9)}, ValueError, "one value for each of 30 rows"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors=0 is not allowed"),
     ],
 )
 def test_what_would_fail_in_every_trial_is_refused_at_once(options, error, words):
@@ -186,5 +186,5 @@ def test_suggestions_see_each_row_once():
     once, often = unbend.suggest(curve), unbend.suggest(np.repeat(curve, 3, axis=0))
     assert type(often.estimator) is type(once.estimator)
     assert often.findings.residual == once.findings.residual
-    with pytest.raises(ValueError, match="only 4 different rows"):
+    with pytest.raises(ValueError, match="4 distinct sample"):
         unbend.suggest(np.repeat(curve[:4], 10, axis=0))
