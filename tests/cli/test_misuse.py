@@ -24,7 +24,7 @@ FLAT = ["pca_1", "pca_2"]
         (("--model", "-"), "a model cannot go to stdout"),
         (("-o", "flat.csv", "--model", "flat.csv"), "flat.csv is named twice"),
         (("-o", "./roll.csv"), "./roll.csv is named twice"),
-        (("--missing", "zero"), "refuse, drop, mean or median"),
+        (("--missing", "zero"), "refuse, drop, mean, median, most_frequent or indicator"),
         (("--memory", "1e400"), "--memory 1e400 is not a size"),
     ],
 )

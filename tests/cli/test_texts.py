@@ -139,7 +139,6 @@ def test_a_model_of_texts_tells_how_many_terms_and_not_which(news):
             2,
         ),
         (["news", "--encoding", "klingon"], "'klingon' is not known", 1),
-        (["news.csv"], "--text-column", 1),
         (["news", "--as", "images"], "holds no images", 1),
         (["news", "--as", "matrices"], "--method replicated_mds or weighted_mds", 2),
         (["news", "--distances", "--stem"], "--stem does not go with --distances", 2),

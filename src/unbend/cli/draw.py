@@ -216,9 +216,13 @@ def report(
         options = DataOptions(
             label=data.label, id=data.id, ignore=data.ignore, missing=data.missing
         )
-        found = study(
+        found = _study(
+            study,
             source,
             **options.table_keywords(),
+            scale=data.scale,
+            kinds=data.kinds,
+            categories=data.categories,
             array=data.array if about is None else None,
             separator=data.separator if about is None else None,
             given=about,
@@ -233,6 +237,17 @@ def report(
     if json:
         emit_json({"table": table, "output": output, **found.to_dict()})
     next_step(f"open {shell_word(output)}")
+
+
+def _study(study: Any, source: Any, **options: Any) -> Any:
+    """Study the rows; name all problems of a table, each with its option."""
+    from unbend.cli.preparation import refusal
+    from unbend.prepare import UnusableTable
+
+    try:
+        return study(source, **options)
+    except UnusableTable as error:
+        raise refusal(error, options["name"]) from error
 
 
 def _study_source(given: Input) -> "tuple[Any, Given | None]":

@@ -34,6 +34,7 @@ OPTIONS = {
     "separator=": "--separator ",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",
+    "kinds={column: kind}": "--column-kind COLUMN=KIND",
     "reshape it to one row for each point": "say --as images if it holds images",
     ": use unbend.io.read_images": ": name the folder of such pictures",
     "read_distances if it holds distances": "--distances if it holds distances",

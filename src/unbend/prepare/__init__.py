@@ -4,7 +4,7 @@
 """
 
 from unbend.prepare.columns import Column, Columns, read_columns
-from unbend.prepare.estimator import ColumnSummary, Prepare, UnseenCategoryWarning
+from unbend.prepare.estimator import ColumnSummary, Prepare, UnseenCategoryWarning, UnusableTable
 from unbend.prepare.kinds import Inference, infer_kind
 from unbend.prepare.problems import Problem, find_problems
 from unbend.prepare.units import ScaleDecision, decide_scale
@@ -18,6 +18,7 @@ __all__ = [
     "Problem",
     "ScaleDecision",
     "UnseenCategoryWarning",
+    "UnusableTable",
     "decide_scale",
     "find_problems",
     "infer_kind",

@@ -24,6 +24,15 @@ from unbend.prepare.units import decide_scale
 from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
 
 
+class UnusableTable(ValueError):
+    """A table has columns that cannot be used as they are; `problems` lists everything found."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        fatal = " ".join(str(problem) for problem in problems if problem.fatal)
+        super().__init__(f"X contains NaN, infinity or gaps. {fatal}")
+        self.problems = problems
+
+
 class UnseenCategoryWarning(UserWarning):
     """New samples hold categories that the fit did not see."""
 
@@ -86,6 +95,9 @@ class Prepare(TransformerMixin, Model):
     >>> variances[:2].round(6).tolist(), round(float(variances[2:].sum()), 6)
     ([1.0, 1.0], 1.0)
     """
+
+    of_training = ("kept_rows_",)
+    private_is_training = False
 
     scale: str = param(
         "auto",
@@ -284,6 +296,23 @@ class Prepare(TransformerMixin, Model):
         _warn_unseen(pairs)
         return np.concatenate([encoder.encode(column) for encoder, column in pairs], axis=1)
 
+    def complete_rows(self, X: Any) -> Any:
+        """Find the rows that `transform` keeps: all, unless ``missing="drop"``.
+
+        Parameters
+        ----------
+        X : data frame, mapping of columns or array (n_samples, n_features)
+
+        Returns
+        -------
+        array (n_samples,) of bool
+        """
+        check_is_fitted(self)
+        table = read_columns(X)
+        used = {encoder.name for encoder in self._encoders}
+        gaps = [column.missing for column in table.columns if column.name in used]
+        return ~np.any(gaps, axis=0) | (self.missing != "drop")
+
     def inverse_transform(self, X: Any) -> Any:
         """Return columns in their units.
 
@@ -359,9 +388,8 @@ def _check_features(estimator: Prepare, X: Any, table: Columns, *, reset: bool) 
 
 
 def _refuse(problems: tuple[Problem, ...]) -> None:
-    fatal = [str(problem) for problem in problems if problem.fatal]
-    if fatal:
-        raise ValueError("X contains NaN, infinity or gaps. " + " ".join(fatal))
+    if any(problem.fatal for problem in problems):
+        raise UnusableTable(problems)
 
 
 def _warn_unseen(pairs: list[tuple[Encoder, Column]]) -> None:

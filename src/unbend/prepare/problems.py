@@ -71,9 +71,9 @@ def find_problems(
         ("constant", "Columns with one value, left out"),
     ):
         names = [f"{n!r} ({i.reason})" for n, i in inferences.items() if i.kind == kind]
-        remedy, option = "Override with kinds={column: kind}.", "--kind COLUMN=KIND"
+        remedy, option = "Override with kinds={column: kind}.", "--column-kind COLUMN=KIND"
         if kind == "text":
-            option = "--text-column COLUMN embeds the texts; --kind COLUMN=category uses it"
+            option = "--text-column COLUMN embeds the texts; --column-kind COLUMN=category uses it"
         add(what, names, remedy, option)
     add(
         "Duplicate columns",
@@ -82,7 +82,12 @@ def find_problems(
         "--ignore COLUMN",
     )
     remarks = [f"{n!r} {i.remark}" for n, i in inferences.items() if i.remark and n in by_name]
-    add("Columns to look at", remarks, "Override with kinds={column: kind}.", "--kind COLUMN=KIND")
+    add(
+        "Columns to look at",
+        remarks,
+        "Override with kinds={column: kind}.",
+        "--column-kind COLUMN=KIND",
+    )
     return tuple(problems)
 
 

@@ -146,5 +146,5 @@ def _of_training(estimator: Any, state: dict[str, Any]) -> set[str]:
     kept = {"_sklearn_output_config", "_precision"} | ({"_extension"} if free else set())
     if isinstance(state.get("_preimage"), LinearInverse | None):
         kept.add("_preimage")
-    private = {name for name in state if name.startswith("_")}
+    private = {name for name in state if name.startswith("_") and estimator.private_is_training}
     return (private - kept) | (set(estimator.of_training) & set(state))

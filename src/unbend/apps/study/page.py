@@ -29,6 +29,8 @@ ACROSS, DOWN = 10, 4
 # As many rows as `compare` uses: the areas are then those of its table.
 CURVE_ROWS = 1000
 MOST_COLUMNS = 40
+# Kinds of columns whose values are numbers.
+NUMBERS = ("numeric", "boolean", "constant")
 LONGEST = 60
 TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)", "repeated": "redundancy"}
 EXPLAINED = {
@@ -110,8 +112,9 @@ def _the_data(found: Study) -> str:
     row, column = row_and_column(found.asked)
     given = found.asked.given
     size = None if given is None else given.size
+    mixed = any(each.kind not in NUMBERS for each in found.columns)
     width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
-    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (given is None)
+    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (given is None and not mixed)
     label = found.asked.label
     summary += "" if label is None else f", labelled by {_data(label)}"
     if size is not None:
@@ -130,15 +133,23 @@ def _the_data(found: Study) -> str:
         (
             _data(each.name),
             str(each.missing),
-            *(f"{value:.4g}" for value in (each.least, each.mean, each.most, each.deviation)),
-            f"{each.share:.1%}",
-            "constant" if each.constant else bars(each.bars),
+            *_numbers(each),
         )
         for each in _heaviest(found.columns)
     ]
     left = len(found.columns) - len(lines)
     more = f"<p>… and {left} {column}s that vary less.</p>" if left else ""
     return f"{summary}.</p>" + _list(describe_data(found)) + _table(heads, lines) + more
+
+
+def _numbers(column: Column) -> tuple[str, ...]:
+    """Return the cells about the values of a column; of text and dates only the kind."""
+    if not np.isfinite(column.mean):
+        return (*("–",) * 5, "constant" if column.constant else escape(column.kind))
+    known = (column.least, column.mean, column.most, column.deviation)
+    shown = "constant" if column.constant else bars(column.bars)
+    shown = shown if column.kind in NUMBERS else escape(column.kind)
+    return (*(f"{value:.4g}" for value in known), f"{column.share:.1%}", shown)
 
 
 def _heaviest(columns: list[Column]) -> list[Column]:

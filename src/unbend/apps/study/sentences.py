@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Asked, Study, classes_of
+from unbend.io.table import POLICIES
+from unbend.prepare.frames import describe_preparation
 from unbend.registry import entry_of
 
 # Share of the variance from which one column dominates all distances.
@@ -27,19 +29,29 @@ def describe_data(found: Study) -> Iterator[str]:
     if missing and found.asked.missing == "drop":
         yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were dropped."
     elif missing:
-        policy = found.asked.missing
+        policy = found.asked.missing.replace("_", " ")
         yield f"{_were(missing, 'value')} missing: imputed by the {policy} of the column."
+    if found.prepared is not None:
+        yield from describe_preparation(found.prepared)
     constant = sum(each.constant for each in found.columns)
-    if constant:
+    if constant and is_prepared(found):
+        yield f"{_were(constant, column)} constant and left out."
+    elif constant:
         yield f"{_were(constant, column)} constant, which changes no distance: leave it out."
     if found.duplicates:
         yield f"{_were(found.duplicates, row)} a duplicate of an earlier one."
     heaviest = max(found.columns, key=lambda each: each.share)
-    if len(found.columns) > 2 and heaviest.share > DOMINANT:
+    scaled = found.prepared is not None and found.prepared.preparation.scale_ != "none"
+    if len(found.columns) > 2 and heaviest.share > DOMINANT and not scaled:
         yield (
             f"One {column}, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so it "
             "dominates all distances: if units differ, standardise first."
         )
+
+
+def is_prepared(found: Study) -> bool:
+    """Whether the numbers studied are features, not the columns themselves."""
+    return found.prepared is not None and not found.prepared.identity
 
 
 def row_and_column(asked: Asked) -> tuple[str, str]:
@@ -146,35 +158,53 @@ def _aside(asked: Asked) -> str:
     given = {"label": asked.label, "id": asked.id, "ignore": ",".join(asked.ignore)}
     given |= {"array": asked.array, "separator": asked.separator}
     options = [f" --{name} {shlex.quote(value)}" for name, value in given.items() if value]
+    if asked.scale != "auto":
+        options.append(f" --scale {asked.scale}")
+    pairs = (f"{column}={kind}" for column, kind in (asked.kinds or {}).items())
+    options += [f" --column-kind {shlex.quote(pair)}" for pair in pairs]
+    if asked.categories != "onehot":
+        options.append(f" --categories {asked.categories}")
     return "".join(options) + f" --missing {asked.missing}"
 
 
-def _reading(asked: Asked) -> str:
+def _reading(found: Study) -> list[str]:
+    """Return the lines that make `table`, with its label, and `values`."""
+    asked = found.asked
     if asked.given is not None:
-        return asked.given.code
+        return [f"table = {asked.given.code}", "values = table.values"]
     given = {"label": asked.label, "id": asked.id, "ignore": list(asked.ignore)}
     given |= {"array": asked.array, "separator": asked.separator}
     options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
-    return f"unbend.io.read({asked.source!r}{options}, missing={asked.missing!r})"
+    if found.prepared is None or found.prepared.identity:
+        # Without gaps the policy has no effect, and `read` knows fewer.
+        policy = asked.missing if asked.missing in POLICIES else "refuse"
+        read = f"unbend.io.read({asked.source!r}{options}, missing={policy!r})"
+        return [f"table = {read}", "values = table.values"]
+    return [
+        f"frame = unbend.io.read_frame({asked.source!r}{options})",
+        f"prepare = unbend.{found.prepared.preparation!r}.fit(frame)".replace("\n", ""),
+        "values = prepare.transform(frame)",
+        "table = frame.take(prepare.kept_rows_).rest",
+    ]
 
 
 def python_code(found: Study) -> str:
     """Return the Python code that reproduces the numbers of the page."""
     asked = found.asked
-    read, array = _reading(asked), "" if asked.given is None else asked.given.chosen
+    array = "" if asked.given is None else asked.given.chosen
     classes = "" if found.hit is None else ", labels=table.label[rows].astype(str)"
     lines = [
         "import numpy as np",
         "import unbend",
         "",
-        f"table = {read}",
+        *_reading(found),
         f"rows = np.arange({found.kept})",
     ]
     if len(found.table) < found.kept:
         draw = f"choice({found.kept}, {asked.max_rows}, replace=False)"
         lines[-1] = f"rows = np.sort(np.random.default_rng({asked.random_state}).{draw})"
     lines += [
-        f"X = table.values[rows]{array}",
+        f"X = values[rows]{array}",
         "",
         "dimension = unbend.choose_dimension(X)",
         f"suggestion = unbend.suggest(X, random_state={asked.random_state})",
