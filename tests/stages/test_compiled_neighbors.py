@@ -68,7 +68,7 @@ def test_products_fill_the_shortlists_of_rows(name, dtype, rng, m, n, columns, l
             lists = brute_force.candidates_within(points, length, threads).sorted(n, threads)
             assert_lists(lists, squares_between(rows, rows), True)
             lists = brute_force.candidates_between(queries, points, length, threads)
-            assert_lists(lists.sorted(m, threads), squares_between(new, rows), False)
+            assert_lists(lists.sort(m, threads), squares_between(new, rows), False)
 
 
 def assert_lists(found, squares, itself):
