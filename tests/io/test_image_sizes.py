@@ -186,7 +186,7 @@ def test_matrices_are_named(kind):
     found = unbend.io.read_matrices(written(kind, held), array="near")
     assert np.array_equal(np.stack(found.values), stack)
     assert len(unbend.io.read_matrices(written(kind, held))) == 4
-    with pytest.raises(ValueError, match="no matrix 'x': it holds"):
+    with pytest.raises(ValueError, match="no array 'x': it holds"):
         unbend.io.read_matrices(written(kind, held), array="x")
     with pytest.raises(ValueError, match="no file was given"):
         unbend.io.read_matrices(stack, array="near")

@@ -82,4 +82,4 @@ def test_single_precision_is_kept_and_hostile_input_refused():
     matrix = np.random.default_rng(0).standard_normal((8, 5)).astype(np.float32)
     found = rank_revealing_lu(matrix, 3)
     assert {found.lower.dtype, found.upper.dtype, found.matrix().dtype} == {np.dtype(np.float32)}
-    refuses(rank_revealing_lu, [*BAD_ARGUMENTS, ({"f": np.nan}, ValueError, "1 or more")])
+    refuses(rank_revealing_lu, [*BAD_ARGUMENTS, ({"f": np.nan}, ValueError, "at least 1")])

@@ -98,6 +98,6 @@ def test_a_power_of_two_changes_nothing():
 
 
 def test_hostile_input_raises_a_clear_error():
-    refuses(strong_qr, [*BAD_ARGUMENTS, ({"f": 0.5}, ValueError, "1 or more")])
+    refuses(strong_qr, [*BAD_ARGUMENTS, ({"f": 0.5}, ValueError, "at least 1")])
     with pytest.raises(TypeError, match="dense array"):
         strong_qr(csr_array(np.eye(3)))

@@ -112,7 +112,7 @@ def test_separate_clusters_and_large_data_are_seen():
     large = unbend.suggest(unbend.datasets.swiss_roll(20_000, random_state=0).points)
     assert type(large.estimator).__name__ == "LandmarkIsomap"
     assert any("landmarks" in reason for reason in large.reasons)
-    with pytest.raises(ValueError, match="all rows of X are equal"):
+    with pytest.raises(ValueError, match="All rows of X are equal"):
         unbend.suggest(np.ones((50, 2)))
 
 
@@ -123,7 +123,7 @@ def test_stability_is_none_for_flat_data_and_large_for_chance():
     assert exact.local.shape == (400,)
     noise = np.random.default_rng(0).normal(size=(200, 50))
     assert unbend.stability(unbend.PCA(), noise) > 0.3
-    with pytest.raises(ValueError, match="share must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"share=.* is not allowed"):
         unbend.stability(unbend.PCA(), noise, share=1.5)
 
 
@@ -186,5 +186,5 @@ def test_suggestions_see_each_row_once():
     once, often = unbend.suggest(curve), unbend.suggest(np.repeat(curve, 3, axis=0))
     assert type(often.estimator) is type(once.estimator)
     assert often.findings.residual == once.findings.residual
-    with pytest.raises(ValueError, match="only 4 different rows"):
+    with pytest.raises(ValueError, match="4 distinct sample"):
         unbend.suggest(np.repeat(curve[:4], 10, axis=0))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tokenize import TokenError
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 from scipy.io import mminfo, mmread
@@ -216,15 +216,9 @@ def read_npz(source: Source, array: str | None = None) -> MatrixReader:
             "read_distances if it holds distances"
         )
     if array is not None:
-        return read_matrix(
-            arrays[str(choose_arrays(arrays, array, source.name).matrix)], source.name
-        )
+        return read_matrix(pick_array(arrays, array, source.name), source.name)
     matrices = [name for name, held in arrays.items() if held.ndim != 1]
-    if len(matrices) > 1:
-        raise ValueError(
-            f"{source.name} holds several matrices ({describe_arrays(arrays, matrices)}): name the "
-            "one that is the table by array="
-        )
+    _check_single(arrays, matrices, source.name)
     if not matrices:
         return read_columns(arrays, source.name)
     matrix = arrays.pop(matrices[0])
@@ -264,72 +258,54 @@ def load_idx(source: Source) -> Array:
     return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 
-class ArrayLike(Protocol):
-    """An array that is in memory, or still in its file."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Numbers of entries along each dimension."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, part: Any) -> Array: ...
-
-
-@dataclass(frozen=True)
-class ArrayChoice:
-    """The matrix of a file, by its name, and the columns beside it."""
-
-    matrix: str | None
-    columns: tuple[str, ...]
-
-
-def choose_arrays(arrays: Mapping[str, ArrayLike], array: str | None, where: str) -> ArrayChoice:
+def read_arrays(arrays: Mapping[str, Any], array: str | None, where: str) -> MatrixReader:
     """Take the array that is asked for, or the one matrix with the columns of its length.
 
-    Without a matrix, arrays of one dimension and one length are the columns.
+    Without a matrix, arrays of one dimension and one length are the columns. Arrays may be in
+    memory, or still in their file.
     """
     if array is not None:
-        if array not in arrays:
-            raise ValueError(f"{where} has no array {array!r}: it holds {describe_arrays(arrays)}")
-        return ArrayChoice(array, ())
-    matrices = [name for name, held in arrays.items() if len(held.shape) == 2]
+        chosen = pick_array(arrays, array, where)
+        if chosen.ndim != 2:
+            return read_matrix(chosen[:], where)
+        return MatrixReader(chosen, number_columns(chosen), {}, where)
+    matrices = [name for name, held in arrays.items() if held.ndim == 2]
+    _check_single(arrays, matrices, where)
+    columns = {name: held for name, held in arrays.items() if held.ndim == 1}
+    if matrices:
+        matrix = arrays[matrices[0]]
+        beside = {name: column for name, column in columns.items() if len(column) == len(matrix)}
+        return MatrixReader(matrix, number_columns(matrix), beside, where)
+    if len({len(column) for column in columns.values()}) != 1:
+        raise ValueError(
+            f"{where} holds no matrix that could be the table, but {describe_arrays(arrays)}: name "
+            "an array by array=, or save a matrix with one row for each point"
+        )
+    first = next(iter(columns.values()))
+    if len(columns) == 1 and first.dtype.names is not None:
+        return read_matrix(first[:], where)
+    return read_columns(columns, where)
+
+
+def pick_array(arrays: Mapping[str, Any], array: str, where: str) -> Any:
+    """Return the array of that name."""
+    if array not in arrays:
+        raise ValueError(f"{where} has no array {array!r}: it holds {describe_arrays(arrays)}")
+    return arrays[array]
+
+
+def _check_single(arrays: Mapping[str, Any], matrices: list[str], where: str) -> None:
     if len(matrices) > 1:
         raise ValueError(
             f"{where} holds several matrices ({describe_arrays(arrays, matrices)}): name the one "
             "that is the table by array="
         )
-    columns = [name for name, held in arrays.items() if len(held.shape) == 1]
-    if matrices:
-        n = len(arrays[matrices[0]])
-        return ArrayChoice(matrices[0], tuple(name for name in columns if len(arrays[name]) == n))
-    if len({len(arrays[name]) for name in columns}) == 1:
-        return ArrayChoice(None, tuple(columns))
-    raise ValueError(
-        f"{where} holds no matrix that could be the table, but {describe_arrays(arrays)}: name an "
-        "array by array=, or save a matrix with one row for each point"
-    )
-
-
-def read_arrays(arrays: Mapping[str, Any], array: str | None, where: str) -> MatrixReader:
-    """Take the array that is asked for as the table, or the one matrix and columns beside it."""
-    choice = choose_arrays(arrays, array, where)
-    columns = {name: arrays[name] for name in choice.columns}
-    if choice.matrix is None:
-        first = columns[choice.columns[0]]
-        if len(columns) == 1 and first.dtype.names is not None:
-            return read_matrix(first[:], where)
-        return read_columns(columns, where)
-    matrix = arrays[choice.matrix]
-    if matrix.ndim != 2:
-        return read_matrix(matrix[:], where)
-    return MatrixReader(matrix, number_columns(matrix), columns, where)
 
 
 def describe_arrays(
-    arrays: Mapping[str, ArrayLike], names: list[str] | None = None, most: int = 5
+    arrays: Mapping[str, Any], names: list[str] | None = None, most: int = 5
 ) -> str:
-    """Names of arrays with their sizes, for a sentence."""
+    """Return the names of arrays with their sizes, for a sentence."""
     names = list(arrays) if names is None else names
     if not names:
         return "no array of numbers"

@@ -371,7 +371,7 @@ def write_cube(
     >>> unbend.io.read_cube(folder / "flat.hdr").names
     ('u', 'v')
     >>> unbend.io.write_cube(folder / "flat.png", np.eye(4))
-    >>> sorted(source.name for file in folder.iterdir())
+    >>> sorted(file.name for file in folder.iterdir())
     ['flat.hdr', 'flat.img', 'flat.png']
     """
     path = Path(os.fspath(target))

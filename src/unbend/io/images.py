@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, row_chunks
-from unbend.io.arrays import describe_arrays, load_idx, load_npy, load_npz
+from unbend.io.arrays import describe_arrays, load_idx, load_npy, load_npz, pick_array
 from unbend.io.hdf5 import open_arrays
 from unbend.io.image_files import (
     SUFFIXES,
@@ -329,9 +329,7 @@ def _load_file(source: Source, array: str | None) -> Array:
 
 def _choose(arrays: Any, array: str | None, where: str) -> Array:
     if array is not None:
-        if array not in arrays:
-            raise ValueError(f"{where} has no array {array!r}: it holds {describe_arrays(arrays)}")
-        return np.asarray(arrays[array][:])
+        return np.asarray(pick_array(arrays, array, where)[:])
     found = [name for name, held in arrays.items() if held.ndim in (3, 4)]
     if len(found) == 1:
         return np.asarray(arrays[found[0]][:])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.io.arrays import describe_arrays, load_npy, load_npz
+from unbend.io.arrays import load_npy, load_npz, pick_array
 from unbend.io.distances import read_distance_table, read_sparse
 from unbend.io.hdf5 import open_arrays
 from unbend.io.matlab import load_mat
@@ -176,11 +176,8 @@ def _of_file(source: Source, array: str | None, separator: str | None) -> Iterat
         yield from _of_table(source, source.name, separator)
         return
     if array is not None:
-        if array not in arrays:
-            raise ValueError(
-                f"{source.name} has no matrix {array!r}: it holds {describe_arrays(arrays)}"
-            )
-        yield from _of_stack(arrays[array], f"{array} of {source.name}")
+        matrix = pick_array(arrays, array, source.name)
+        yield from _of_stack(matrix, f"{array} of {source.name}")
         return
     for name, held in arrays.items():
         if held.ndim == 3:
