@@ -44,7 +44,7 @@ def as_igraph(graph):
 FORMS = {
     "networkx": lambda graph: graph,
     "igraph": as_igraph,
-    "label_graph": graphs.from_networkx,
+    "labelled": graphs.from_networkx,
     "subclass": lambda graph: Own(graph),
     "multigraph": networkx.MultiGraph,
     "both ways": lambda graph: graph.to_directed(),
@@ -202,7 +202,7 @@ def test_isolated_vertices_are_components():
     assert found.component_.tolist() == [0] * 40 + [1]
 
 
-@pytest.mark.parametrize("form", ["networkx", "igraph", "label_graph"])
+@pytest.mark.parametrize("form", ["networkx", "igraph", "labelled"])
 def test_directed_graphs_are_refused_as_distances(form):
     directed = FORMS[form](made(directed=True))
     for fit in (
@@ -241,7 +241,7 @@ def test_where_all_distances_are_needed_geodesics_are_advised(function):
         function(GRAPH)
 
 
-@pytest.mark.parametrize("form", ["networkx", "igraph", "label_graph"])
+@pytest.mark.parametrize("form", ["networkx", "igraph", "labelled"])
 def test_sensors_are_the_nodes_and_anchors_are_named_by_them(form):
     expected = unbend.localize(MATRIX, {place: POINTS[place] for place in range(5)})
     anchors = {node: POINTS[place] for place, node in enumerate(NODES[:5])}
@@ -250,7 +250,7 @@ def test_sensors_are_the_nodes_and_anchors_are_named_by_them(form):
         given = as_igraph(GRAPH)
         given.vs["name"] = NODES
         del given.vs["_nx_name"]
-    elif form == "label_graph":
+    elif form == "labelled":
         given = graphs.from_networkx(GRAPH)
     found = unbend.localize(given, anchors)
     assert found.positions.tobytes() == expected.positions.tobytes()
