@@ -85,7 +85,7 @@ def test_rows_that_are_not_finite_are_refused(name, value, columns):
         lambda: space.nearest_of(bad, 2),
         lambda: space.distances_of(bad),
     ):
-        with pytest.raises(ValueError, match="X contains (NaN|infinity)"):
+        with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
             search()
 
 
