@@ -205,7 +205,7 @@ def orthonormal_basis(columns: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> orthonormal(np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])).shape
+    >>> orthonormal_basis(np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])).shape
     (3, 1)
     """
     left, values, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)

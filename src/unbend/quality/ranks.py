@@ -199,8 +199,8 @@ def neighborhood_preservation(
     with Q the mean share of the k nearest in the data that are among the k nearest in the
     embedding: R_NX at one k, without the sorting that `coranking` needs for all. 0 is a random
     embedding and 1 a perfect one; above 0.7 is good for small k. Stricter than trustworthiness
-    and continuity, it counts a neighbour that is only just missed as lost; it does not measure
-    by how much the others are missed.
+    and continuity, it counts a neighbour that is only just missed as lost; it cannot see by how
+    much the others are missed.
 
     Parameters
     ----------
