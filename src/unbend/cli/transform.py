@@ -104,7 +104,11 @@ def transform_frame(estimator: Any, preparation: Any, frame: "Frame", results: A
     """Add the coordinates of a batch: its columns are prepared, and incomplete rows dropped."""
     fitted = tuple(column.name for column in preparation.columns_)
     names = tuple(frame.columns)
-    if names != fitted and len(names) == len(fitted) and (_numbered(names) or _numbered(fitted)):
+    if (
+        names != fitted
+        and len(names) == len(fitted)
+        and (_are_numbers(names) or _are_numbers(fitted))
+    ):
         # Columns without names of their own are taken in the order they have.
         frame = replace(frame, columns=dict(zip(fitted, frame.columns.values(), strict=True)))
     try:
@@ -186,7 +190,7 @@ def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> 
 
     Columns without names of their own are taken in the order they have.
     """
-    named = len(fitted) > 0 and not _numbered(fitted) and not _numbered(table.columns)
+    named = len(fitted) > 0 and not _are_numbers(fitted) and not _are_numbers(table.columns)
     if not named or table.columns == fitted:
         return values
     unknown = [name for name in table.columns if name not in fitted]
@@ -198,7 +202,7 @@ def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> 
     return pick_columns(table, fitted, where)
 
 
-def _numbered(names: tuple[str, ...]) -> bool:
+def _are_numbers(names: tuple[str, ...]) -> bool:
     return names == tuple(f"x{place}" for place in range(len(names)))
 
 

@@ -77,10 +77,22 @@ def _read_columns(frame: Any, roles: Roles, where: str) -> dict[str, Array]:
 
 def _levels(frame: Any) -> dict[str, tuple[str, ...]]:
     """Return the categories of ordered categoricals, in their order."""
-    from unbend.prepare.columns import ordered_levels
-
     found = {str(name): ordered_levels(frame.get_column(name)) for name in frame.columns}
     return {name: levels for name, levels in found.items() if levels is not None}
+
+
+def ordered_levels(series: Any) -> tuple[str, ...] | None:
+    """Categories of an enumeration, or of an ordered categorical of pandas or Arrow."""
+    narwhals = require("narwhals", "reading dataframes")
+    if series.dtype == narwhals.Enum:
+        return tuple(series.dtype.categories)
+    categorical = getattr(series.to_native(), "cat", None)
+    if categorical is not None and getattr(categorical, "ordered", False):
+        return tuple(str(level) for level in categorical.categories)
+    arrow = getattr(series.to_native(), "type", None)
+    if getattr(arrow, "ordered", False):
+        return tuple(map(str, series.to_native().combine_chunks().dictionary.to_pylist()))
+    return None
 
 
 def _to_array(column: Any, narwhals: Any) -> Array:

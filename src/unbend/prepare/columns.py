@@ -9,6 +9,7 @@ import narwhals
 import numpy as np
 from numpy.typing import NDArray
 
+from unbend.io.columnar import ordered_levels
 from unbend.io.table import Frame
 
 Array: TypeAlias = NDArray[Any]
@@ -153,19 +154,6 @@ def _of_series(name: str, series: Any) -> Column:
     if column.source != "text":
         return column
     return Column(name, column.values, "text", ordered_levels(series))
-
-
-def ordered_levels(series: Any) -> tuple[str, ...] | None:
-    """Categories of an enumeration, or of an ordered categorical of pandas or Arrow."""
-    if series.dtype == narwhals.Enum:
-        return tuple(series.dtype.categories)
-    categorical = getattr(series.to_native(), "cat", None)
-    if categorical is not None and getattr(categorical, "ordered", False):
-        return tuple(str(level) for level in categorical.categories)
-    arrow = getattr(series.to_native(), "type", None)
-    if getattr(arrow, "ordered", False):
-        return tuple(map(str, series.to_native().combine_chunks().dictionary.to_pylist()))
-    return None
 
 
 def _naive(value: datetime.date) -> datetime.date:

@@ -119,7 +119,7 @@ def _column(name: str, values: FloatArray, share: float) -> Column:
 
 
 @dataclass(frozen=True)
-class Given:
+class Origin:
     """Data that were no table before they were read, and how to read them again.
 
     Attributes
@@ -145,7 +145,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """How a table was read and sampled: what the commands on the page repeat."""
 
     source: str
@@ -156,7 +156,7 @@ class Asked:
     max_rows: int
     random_state: int
     array: str | None = None
-    given: Given | None = None
+    origin: Origin | None = None
     separator: str | None = None
     scale: str = "auto"
     kinds: dict[str, str] | None = None
@@ -169,7 +169,7 @@ class Study:
 
     Attributes
     ----------
-    asked : Asked
+    request : Request
         How it was read.
     columns : list of Column
         The columns of numbers, before missing values were imputed.
@@ -197,7 +197,7 @@ class Study:
         How columns became features; None for arrays, images and texts.
     """
 
-    asked: Asked
+    request: Request
     columns: list[Column]
     rows: int
     kept: int
@@ -253,7 +253,7 @@ def study(
     n_jobs: int | None = None,
     name: str | None = None,
     array: str | None = None,
-    given: Given | None = None,
+    origin: Origin | None = None,
     separator: str | None = None,
     scale: str = "auto",
     kinds: dict[str, str] | None = None,
@@ -274,7 +274,7 @@ def study(
         all but one. At most four per core are started.
     name : str, optional
         What to call the table; by default its path.
-    given : Given, optional
+    origin : Origin, optional
         What the rows were, where `source` is a `Table` of images, texts or the like.
     scale, kinds, categories
         As for `unbend.Prepare`, which makes features of the columns of a table; arrays and
@@ -302,7 +302,7 @@ def study(
             weights=None,
         )
         read = _read(source, Roles(label, id, names), preparation, array, separator)
-    asked = Asked(
+    request = Request(
         name or read.where,
         read.whole.label_name,
         id,
@@ -311,7 +311,7 @@ def study(
         max_rows,
         random_state,
         array,
-        given,
+        origin,
         separator,
         scale,
         kinds,
@@ -321,18 +321,18 @@ def study(
     rows = sample_rows(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
     if table.shape[1] < 2:
-        raise ValueError(f"{asked.source} has one column of numbers: there is nothing to reduce")
+        raise ValueError(f"{request.source} has one column of numbers: there is nothing to reduce")
     if len(table) < LEAST_ROWS:
-        raise ValueError(f"{asked.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
+        raise ValueError(f"{request.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
     with warnings.catch_warnings():
         # Warnings of the fits are kept with them, and shown on the page.
         warnings.simplefilter("ignore")
-        return _measured(asked, read, table, n_jobs)
+        return _measure(request, read, table, n_jobs)
 
 
-def _measured(asked: Asked, read: "_Read", table: Table, n_jobs: int | None) -> Study:
+def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) -> Study:
     X = np.asarray(table.values, dtype=np.float64)
-    random_state = asked.random_state
+    random_state = request.random_state
     suggestion = suggest(X, random_state=random_state)
     classes = classes_of(table.label)
     comparison = compare(
@@ -345,7 +345,7 @@ def _measured(asked: Asked, read: "_Read", table: Table, n_jobs: int | None) -> 
     best = comparison.trials[0]
     found = best.embedding
     return Study(
-        asked=asked,
+        request=request,
         columns=read.columns,
         rows=read.rows,
         kept=len(read.whole),
@@ -388,8 +388,8 @@ def _read(
     if not isinstance(source, Table):
         reader = open_table(source, array=array, separator=separator)
         roles = roles.resolve(reader.names, reader.where)
-        asked = preparation.get_params()
-        special = asked["scale"] != "auto" or asked["kinds"] or asked["categories"] != "onehot"
+        given = preparation.get_params()
+        special = given["scale"] != "auto" or given["kinds"] or given["categories"] != "onehot"
         if reader.tabular or special:
             (frame,) = reader.frames(roles, None)
             made = prepare_frame(frame, preparation)
