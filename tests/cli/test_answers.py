@@ -41,7 +41,7 @@ def test_an_interrupt_removes_temporary_files_and_neither_pipes_nor_devices(tmp_
         assert stat.S_ISFIFO(left.stat().st_mode)
 
 
-def test_a_closed_or_full_stdout_is_told_in_one_sentence(tmp_path, monkeypatch, capsys):
+def test_a_closed_or_full_stdout_is_reported_in_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdout", None)
     assert main(["methods"]) == 1
     assert capsys.readouterr().err == "Error: stdout is closed: open it, or send it to a file\n"

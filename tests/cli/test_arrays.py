@@ -42,7 +42,7 @@ def test_the_array_that_is_named_is_the_table(arrays, roll, file, name):
     assert json.loads(unbend(*given, cwd=arrays).stdout)["rows"] == 100
 
 
-def test_the_page_of_an_array_says_which(arrays):
+def test_the_page_of_an_array_names_it(arrays):
     unbend("report", "two.h5", "--array", "run/b", "-o", "page.html", cwd=arrays)
     page = (arrays / "page.html").read_text()
     assert "--array run/b" in page
@@ -138,6 +138,6 @@ def test_every_command_that_reads_data_has_the_same_options():
         )
 
 
-def test_options_are_said_again_as_they_were_typed():
+def test_options_are_repeated_as_they_were_typed():
     data = DataOptions(kind="texts", color=False, stem=True, text_column="a b", fits_part=0)
     assert data.words() == " --as texts --gray --text-column 'a b' --stem --fits-part 0"

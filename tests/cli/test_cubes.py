@@ -139,7 +139,7 @@ def test_data_and_parts_that_lie_elsewhere_are_named(scene):
     assert "scene.fits" in told
 
 
-def test_quality_reads_the_cube_and_the_page_tells_of_pixels(scene):
+def test_quality_reads_the_cube_and_the_page_describes_pixels(scene):
     unbend("embed", "scene.hdr", *PCA, "-o", "flat.csv", cwd=scene)
     told = json.loads(unbend("quality", "scene.hdr", "flat.csv", "--json", cwd=scene).stdout)
     cube, flat = expected(scene)

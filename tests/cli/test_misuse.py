@@ -40,7 +40,7 @@ def test_results_are_known_to_have_a_place_before_the_table_is_read(tmp_path):
     assert told == "Error: none/flat.csv cannot be written: its folder does not exist"
 
 
-def test_a_folder_that_may_not_be_written_to_is_told_first(tmp_path, monkeypatch):
+def test_a_read_only_folder_is_refused_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     told = sentence(unbend("embed", "none.csv", "-o", "flat.csv", cwd=tmp_path, code=1))
     assert told.startswith("Error: flat.csv cannot be written")

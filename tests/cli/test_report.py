@@ -76,7 +76,7 @@ def test_names_out_of_the_data_are_text_and_nothing_else(written):
     assert any(name.startswith(HOSTILE[:50]) for name in shown)
 
 
-def test_the_page_tells_of_missing_and_constant_columns(written):
+def test_the_page_reports_missing_and_constant_columns(written):
     _, text, told = written
     assert (told["missing"], told["constant"]) == (1, [HOSTILE])
     said = " ".join(Page(text).texts["li"])

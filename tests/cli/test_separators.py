@@ -52,7 +52,7 @@ def test_a_command_reads_the_same_table_by_its_separator(command, colons):
         assert "separator=&#x27;:&#x27;" in page or "separator=':'" in page
 
 
-def test_new_rows_texts_and_distances_take_it_too(colons):
+def test_new_samples_texts_and_distances_take_it_too(colons):
     told = ("embed", "roll.csv", "--method", "pca", "--label", "kind", "--id", "row")
     unbend(*told, "--model", "m.unbend", "-o", "flat.csv", cwd=colons)
     words = ("transform", "m.unbend", "colons.txt", "--separator", ":")

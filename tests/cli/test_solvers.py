@@ -57,7 +57,7 @@ def test_only_solvers_are_read_as_such(folder):
     )
 
 
-def test_the_list_of_parameters_tells_how(folder):
+def test_the_list_of_parameters_describes_them(folder):
     listed = json.loads(unbend("methods", "isomap", "--json", cwd=folder).stdout)
     text = json.dumps(listed)
     assert "nystrom:200" in text

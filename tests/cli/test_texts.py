@@ -117,7 +117,7 @@ def test_new_texts_are_counted_in_the_terms_of_the_fitted_ones(news):
     assert len(table_of(news / "folder.csv")[1]) == 40
 
 
-def test_a_model_of_texts_tells_how_many_terms_and_not_which(news):
+def test_a_model_of_texts_reports_the_number_of_terms_only(news):
     unbend("embed", "news", "--model", "m.unbend", cwd=news)
     told = json.loads(unbend("info", "m.unbend", "--json", cwd=news).stdout)
     assert told["data"]["terms"] == sorted({*TOPICS["sea"], *TOPICS["sky"]})
@@ -183,7 +183,7 @@ def test_quality_and_the_page_of_a_column_of_texts(news, monkeypatch):
 @pytest.mark.parametrize(
     "kept", [{"kind": "texts"}, {"kind": "poems"}, ["texts"], {"kind": "cube"}, {"kind": []}]
 )
-def test_a_model_that_says_nonsense_of_its_data_is_refused(news, kept):
+def test_a_model_with_invalid_facts_about_its_data_is_refused(news, kept):
     rows = np.random.default_rng(0).random((20, 3))
     model = library.PCA(n_components=2).fit(rows)
     model.save(news / "m.unbend", about={"data": kept})

@@ -29,7 +29,7 @@ def write(path, **columns):
     path.write_text("\n".join(lines) + "\n")
 
 
-def test_new_rows_with_or_without_label_and_id_in_any_order_of_columns(
+def test_new_samples_with_or_without_label_and_id_in_any_order_of_columns(
     fitted, roll, kinds, expected
 ):
     x, y, z = (roll.points + 0.01).T
@@ -95,7 +95,7 @@ def test_new_distances_are_placed(folder, roll):
     assert np.array_equal(found, model.transform(between[100:]))
 
 
-def test_the_model_tells_what_it_is(fitted):
+def test_the_model_describes_itself(fitted):
     told = json.loads(unbend("info", "m.unbend", "--json", cwd=fitted).stdout)
     assert (told["method"], told["rows"], told["label"], told["id"]) == ("LTSA", 300, "kind", "row")
     assert told["columns"] == ["x", "y", "z"]
@@ -103,7 +103,7 @@ def test_the_model_tells_what_it_is(fitted):
     assert "LTSA" in unbend("info", "m.unbend", cwd=fitted).stdout.decode()
 
 
-def test_versions_kernels_and_threads_are_told():
+def test_versions_kernels_and_threads_are_reported():
     told = json.loads(unbend("info", "--json").stdout)
     assert told["unbend"] == library.__version__
     assert told["threads"] >= 1

@@ -109,7 +109,7 @@ def test_every_policy_gives_every_row_finite_coordinates_and_its_component(
 
 @SCENE
 @EVERY_NEIGHBORHOOD
-def test_the_policy_error_raises_and_says_how_many(method: type, scene: str) -> None:
+def test_the_policy_error_raises_with_the_number_of_components(method: type, scene: str) -> None:
     points, labels, d = SCENES[scene]
     strict = method(n_components=d, n_neighbors=8, connect="error")
     refused(lambda: strict.fit(points), f"{labels.max() + 1} components", "more neighbours")

@@ -194,7 +194,7 @@ def test_pca_takes_the_sparse_rows_and_others_say_what_to_do():
         unbend.Isomap(n_neighbors=2).fit(texts.values)
 
 
-def test_what_is_no_text_is_said(tmp_path):
+def test_what_is_no_text_is_refused(tmp_path):
     (tmp_path / "a.txt").write_bytes("né".encode("latin-1"))
     with pytest.raises(ValueError, match=r"a\.txt is not in UTF-8 .*0xe9.*encoding="):
         unbend.io.read_texts(tmp_path)

@@ -137,7 +137,7 @@ def compare(
     n_neighbors : int
         Size of the neighbourhoods that are looked at by the measures.
     max_rows : int
-        Measures look from this many rows at most, at all others.
+        At most this many rows are centres of neighbourhoods in the measures.
     n_jobs : int, optional
         Number of trials that run at the same time, in threads: -1 means all available cores, -2
         all but one. At most four per core are started.
