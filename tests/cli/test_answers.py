@@ -19,8 +19,8 @@ def test_json_holds_no_word_that_json_does_not_have(capsys):
     def refuse(word):
         raise AssertionError(word)
 
-    told = json.loads(capsys.readouterr().out, parse_constant=refuse)
-    assert told == {"a": [None, 1.5], "b": None, "c": [1, 2]}
+    output = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert output == {"a": [None, 1.5], "b": None, "c": [1, 2]}
 
 
 def test_an_interrupt_removes_temporary_files_and_neither_pipes_nor_devices(tmp_path, monkeypatch):
