@@ -71,7 +71,8 @@ def test_n_jobs_are_at_most_a_few_threads_per_core():
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
 def test_n_jobs_that_are_no_count_raise(n_jobs):
-    with pytest.raises(ValueError, match=r"n_jobs=.*Pass an integer other than 0"):
+    error = ValueError if n_jobs == 0 else TypeError
+    with pytest.raises(error, match=r"n_jobs=.* it must be an integer other than 0 or None"):
         threads(n_jobs)
 
 

@@ -71,6 +71,16 @@ ROWS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
         ValueError,
         "Complex data not supported: NAME is complex. Pass real numbers",
     ),
+    "complex objects": (
+        lambda rows: spoiled(rows, 1j, object),
+        ValueError,
+        "Complex data not supported: NAME is complex. Pass real numbers",
+    ),
+    "integers beyond double precision": (
+        lambda rows: spoiled(rows, 10**400, object),
+        TypeError,
+        "NAME must be an array of real numbers (int too large to convert to float).",
+    ),
     "one dimension": (
         lambda rows: rows[:, 0],
         ValueError,
@@ -428,3 +438,86 @@ def test_lengths_and_weights_of_graphs_get_their_sentence(value):
         what = "Distances" if name == "lengths" else "Weights"
         negative = f"{what} must be non-negative, and the smallest in NAME is #."
         assert_refused(function, graph, ValueError, text or negative, name)
+
+
+OPTIONS = {
+    "n_jobs": {0: ValueError, "2": TypeError, 1.5: TypeError, True: TypeError},
+    "metric_params": {3: TypeError, "p": TypeError, (1, 2): TypeError},
+    "random_state": {"3": TypeError, -1: ValueError, 1.5: TypeError},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_functions_refuse_options_as_estimators_do(option):
+    functions: list[Callable[..., Any]] = [dimension.pca, dimension.correlation]
+    functions += [dimension.mle] if option != "random_state" else [selection.choose_bandwidth]
+    if option != "n_jobs":
+        functions.append(lambda rows, **given: quality.trustworthiness(rows, FLAT, **given))
+    for value, error in OPTIONS[option].items():
+        with pytest.raises(error) as expected:
+            unbend.Isomap(**{option: value}).fit(X)
+        for function in functions:
+            with pytest.raises(error) as caught:
+                function(X, **{option: value})
+            found, wanted = (str(one.value).split(" it must be ") for one in (caught, expected))
+            assert found[0] == wanted[0]
+            assert set(found[1].split(" or ")) == set(wanted[1].split(" or "))
+
+
+@pytest.mark.parametrize("wrong", [3, "isomap", unbend.Isomap, None])
+def test_what_is_no_estimator_is_refused_in_our_words(wrong):
+    calls = [lambda: selection.stability(wrong, X), lambda: selection.resample(wrong, X)]
+    if isinstance(wrong, int):
+        calls.append(lambda: selection.compare(X, [wrong]))
+    if wrong in (3, "isomap"):
+        calls.append(lambda: selection.choose_neighbors(X, method=wrong))
+    for call in calls:
+        with pytest.raises(TypeError, match="is not allowed: it must be an estimator"):
+            call()
+
+
+def test_arguments_of_choices_are_checked_before_work():
+    for call in (
+        lambda: selection.compare(X, ["PCA"], n_components="3"),
+        lambda: selection.compare(X, ["PCA"], parameters=3),
+        lambda: selection.suggest(X, dimension="3"),
+        lambda: neighbors.open_space(X, index=3),
+        lambda: lowrank.largest_singular(X, "3"),
+        lambda: lowrank.fat_rows(X, 1, m="3"),
+    ):
+        with pytest.raises(TypeError, match="is not allowed: it must be"):
+            call()
+    with pytest.raises(ValueError, match="steps=0 is not allowed"):
+        lowrank.largest_eigenvalue(GRAM, 0)
+
+
+def test_sparse_rows_get_their_sentence_from_transformations_of_rows():
+    with pytest.raises(TypeError, match="matrix has sparse rows, and dense ones are needed"):
+        lowrank.fat_rows(csr_array(X), 1)
+
+
+@pytest.mark.parametrize("integer", [np.int8, np.uint8, np.uint64])
+@pytest.mark.parametrize("method", [e.load() for e in METHODS], ids=lambda m: m.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_numpy_integers_of_any_size_are_parameters(method, integer):
+    rows = np.random.default_rng(0).normal(size=(300 if "MVU" not in method.__name__ else 40, 3))
+    expected = method(n_components=2).fit_transform(rows)
+    np.testing.assert_array_equal(method(n_components=integer(2)).fit_transform(rows), expected)
+
+
+@pytest.mark.parametrize("value", [10**30, 10**400])
+def test_integers_of_any_size_are_real_numbers_within_double_precision(value):
+    model = unbend.Isomap(radius=value)
+    if value < 10**300:
+        assert model.fit(X).embedding_.shape == (40, 2)
+    else:
+        with pytest.raises(ValueError, match="is not allowed: it must be a number above 0"):
+            model.fit(X)
+
+
+def test_single_precision_of_the_other_byte_order_is_single_precision():
+    distances = SQUARE.astype(np.float32)
+    distances[0, 1] = np.nextafter(distances[0, 1], np.float32(np.inf))
+    model = unbend.ClassicalMDS(metric="precomputed")
+    expected = model.fit_transform(distances)
+    np.testing.assert_array_equal(model.fit_transform(distances.astype(">f4")), expected)

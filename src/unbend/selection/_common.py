@@ -7,12 +7,19 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.registry import METHODS, find_entry
 from unbend.validation.arrays import check_rows
-from unbend.validation.scalars import check_choice
+from unbend.validation.scalars import check_choice, refusal
 
 
 def check_points(X: Any, min_rows: int = 8) -> FloatArray:
     """Return rows of finite numbers in double precision, enough to base a choice on."""
     return np.ascontiguousarray(check_rows(X, min_rows=min_rows), dtype=np.float64)
+
+
+def check_estimator(name: str, value: Any) -> Any:
+    """Return an estimator, not its class."""
+    if isinstance(value, type) or not hasattr(value, "get_params"):
+        raise TypeError(refusal(name, value, "an estimator, such as unbend.Isomap()"))
+    return value
 
 
 def make_method(name: str, **parameters: Any) -> Any:

@@ -14,9 +14,10 @@ from sklearn.base import clone
 
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
-from unbend.selection._common import check_points, make_method
+from unbend.selection._common import check_estimator, check_points, make_method
 from unbend.selection.format import reasons, table
 from unbend.selection.judging import BETTER, make_judge
+from unbend.validation.scalars import check_integer, refusal
 from unbend.validation.threads import threads
 
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
@@ -156,7 +157,10 @@ def compare(
     'PCA'
     """
     points = check_points(X)
-    planned = list(_plan(methods, n_components, dict(parameters or {})))
+    d = check_integer("n_components", n_components)
+    if not isinstance(parameters, Mapping | None):
+        raise TypeError(refusal("parameters", parameters, "a dict or None"))
+    planned = list(_plan(methods, d, dict(parameters or {})))
     if not planned:
         raise ValueError("there is nothing to compare: name at least one method")
     judge = make_judge(points, truth, labels, n_neighbors, max_rows)
@@ -204,7 +208,9 @@ def _plan(methods: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterabl
 def _estimator(method: Any, d: int) -> Any:
     if isinstance(method, str):
         return make_method(method, n_components=d)
-    return method(n_components=d) if isinstance(method, type) else method
+    if isinstance(method, type) and hasattr(method, "get_params"):
+        return method(n_components=d)
+    return check_estimator("method", method)
 
 
 def _try(title: str, estimator: Any, points: FloatArray, judge: Callable[..., Any]) -> Trial:

@@ -11,6 +11,7 @@ from unbend.quality.measure import sample_rows
 from unbend.selection._common import check_points, make_method
 from unbend.selection.findings import Findings, measure
 from unbend.validation.arrays import check_distinct
+from unbend.validation.scalars import check_integer
 
 # Rows beyond which no n × n matrix is proposed.
 MANY = 6000
@@ -84,6 +85,8 @@ def suggest(
     >>> type(holed.estimator).__name__
     'HessianLLE'
     """
+    if dimension is not None:
+        dimension = check_integer("dimension", dimension)
     points = check_points(X, min_rows=30)
     sample = points[sample_rows(len(points), max_rows, random_state)]
     # Duplicate rows carry no further information.

@@ -11,7 +11,14 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
-from unbend.validation.scalars import at_least, is_integer, is_real, one_positional, refusal
+from unbend.validation.scalars import (
+    at_least,
+    is_finite,
+    is_integer,
+    is_real,
+    one_positional,
+    refusal,
+)
 
 
 class Kind(Protocol):
@@ -75,7 +82,7 @@ class Real:
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
         above = value > self.low or (self.closed and value == self.low)
-        return bool(np.isfinite(value) and above and value <= self.high)
+        return bool(is_finite(value) and above and value <= self.high)
 
     def __str__(self) -> str:
         bound = f"a number {'of at least' if self.closed else 'above'} {self.low:g}"
@@ -197,9 +204,15 @@ def parameters(cls: type) -> list[Parameter]:
 
 
 def check_parameters(estimator: object) -> None:
-    """Check every parameter of an estimator."""
+    """Check every parameter of an estimator, and make NumPy's integers Python's.
+
+    Arithmetic with eight bits, or without sign, would overflow.
+    """
     for parameter in parameters(type(estimator)):
-        parameter.check(getattr(estimator, parameter.name))
+        value = getattr(estimator, parameter.name)
+        parameter.check(value)
+        if isinstance(value, np.integer):
+            setattr(estimator, parameter.name, int(value))
 
 
 Class = TypeVar("Class")

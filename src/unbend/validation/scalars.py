@@ -6,6 +6,7 @@ value a ValueError.
 
 import inspect
 import numbers
+import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
@@ -21,6 +22,11 @@ def is_integer(value: object) -> bool:
 def is_real(value: object) -> bool:
     """Whether a value is a real number, of Python or of NumPy; booleans are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a real number of any type is within the range of double precision."""
+    return bool(abs(value) <= sys.float_info.max)
 
 
 def refusal(name: str, value: object, allowed: str) -> str:
@@ -99,7 +105,7 @@ def check_real(
     inside |= (value == low and closed in ("both", "low")) or (
         value == high and closed in ("both", "high")
     )
-    if not inside or not np.isfinite(value):
+    if not inside or not is_finite(value):
         raise ValueError(refusal(name, value, allowed))
     return float(value)
 
