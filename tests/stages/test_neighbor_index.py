@@ -158,7 +158,7 @@ def test_an_index_declares_another_norm():
 
 
 def test_unknown_names_of_searches_are_refused():
-    with pytest.raises(ValueError, match="kd_tree, brute"):
+    with pytest.raises(ValueError, match="'kd_tree', 'brute'"):
         PointSpace(decaying(), index="ball_tree")
 
 
