@@ -1,4 +1,4 @@
-"""Data and embedding as spaces, and what the measures ask of one: neighbours, ranks, distances."""
+"""Data and embedding as spaces; their neighbours, ranks and distances."""
 
 import time
 from collections.abc import Iterator, Mapping

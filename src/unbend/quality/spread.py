@@ -1,4 +1,4 @@
-"""How much of the distances and of a spectrum the first coordinates hold."""
+"""Residual variance of distances, and the largest gap of a spectrum."""
 
 from collections.abc import Mapping
 from typing import Any

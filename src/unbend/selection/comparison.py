@@ -1,4 +1,4 @@
-"""Methods and parameters side by side."""
+"""Comparison of methods and parameters by several quality measures."""
 
 import time
 import warnings

@@ -1,4 +1,4 @@
-"""What can be measured of data before a method is chosen."""
+"""Properties of data measured for the suggestion of a method."""
 
 from dataclasses import dataclass
 

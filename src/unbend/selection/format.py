@@ -1,4 +1,4 @@
-"""Comparisons in words."""
+"""Text tables of comparisons."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

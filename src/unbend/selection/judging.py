@@ -1,4 +1,4 @@
-"""What methods are compared by."""
+"""Quality measures that comparisons rank methods by."""
 
 from dataclasses import dataclass
 from typing import Any
