@@ -1,4 +1,4 @@
-"""Base of scaling methods for one dissimilarity matrix or several: input, start, solver, results."""
+"""Base of scaling methods for one dissimilarity matrix or several: input, start, solver, result."""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple
