@@ -63,7 +63,7 @@ def test_matrices_are_named(shapes):
     words = ("embed", "heard.npz", "--method", "weighted_mds", "--seed", 0, "--json")
     done = unbend(*words, "--array", "near", "-o", "flat.csv", cwd=shapes)
     assert len(json.loads(done.stdout)["matrices"]) == 2
-    assert "no matrix 'x'" in sentence(unbend(*words, "--array", "x", cwd=shapes, code=1))
+    assert "no array 'x'" in sentence(unbend(*words, "--array", "x", cwd=shapes, code=1))
 
 
 def test_images_of_different_sizes_are_laid_on_their_points(shapes):

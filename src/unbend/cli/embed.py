@@ -89,7 +89,9 @@ def embed(
         f"{seconds:.1f} s"
     )
     for facts in work.matrix_facts():
-        shown = ", ".join(f"{what} {_shown(facts[what])}" for what in facts if what != "name")
+        shown = ", ".join(
+            f"{what} {_format_value(facts[what])}" for what in facts if what != "name"
+        )
         say(f"{facts['name']}: {shown}")
     if json:
         emit_json(work.facts(coordinates, seconds))
@@ -138,7 +140,7 @@ def _memory_limit(memory: str | None) -> AbstractContextManager[None]:
     return memory_limit(parse_bytes(memory))
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return " ".join(f"{number:.4g}" for number in getattr(value, "flat", [value]))
 
 

@@ -107,7 +107,7 @@ _quiet: ContextVar[bool] = ContextVar("unbend_quiet", default=False)
 
 
 @contextmanager
-def quieted(quiet: bool) -> Iterator[None]:
+def quiet_messages(quiet: bool) -> Iterator[None]:
     """Set whether the commands in the block print messages."""
     token = _quiet.set(quiet)
     try:

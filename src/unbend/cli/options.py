@@ -294,7 +294,7 @@ class DataOptions:
 
     def check_for(self, kind: str, name: str) -> None:
         """Refuse options that would have no effect on data of a kind."""
-        for option in self._given():
+        for option in self._non_default():
             kinds = option.metadata["kinds"]
             if kind not in kinds:
                 column = kind == "table" and kinds == ("texts",)
@@ -306,7 +306,7 @@ class DataOptions:
 
     def check_distances(self, why: str) -> None:
         """Refuse every option but the separator, where the data are distances and nothing else."""
-        for option in self._given():
+        for option in self._non_default():
             if option.name != "typed_separator":
                 raise Misuse(
                     f"{self._word(option)} does not go with {why}: the data are distances and "
@@ -315,21 +315,21 @@ class DataOptions:
 
     def check_free(self, model: str) -> None:
         """Refuse options that a model fixes for new data."""
-        for option in self._given():
+        for option in self._non_default():
             if option.metadata["fixed"]:
                 raise Misuse(f"{self._word(option)} is fixed by {model} for new data: leave it out")
 
     def words(self) -> str:
         """Return the options as they are typed, each after a space."""
         typed = []
-        for option in self._given():
+        for option in self._non_default():
             value = getattr(self, option.name)
             text = ",".join(value) if isinstance(value, tuple) else str(value)
             argument = "" if isinstance(value, bool) else f" {shlex.quote(text)}"
             typed.append(f" {self._word(option)}{argument}")
         return "".join(typed)
 
-    def _given(self) -> list[Any]:
+    def _non_default(self) -> list[Any]:
         return [option for option in fields(self) if getattr(self, option.name) != option.default]
 
     def _word(self, option: Any) -> str:

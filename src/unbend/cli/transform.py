@@ -148,7 +148,7 @@ def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> 
 
     Columns without names of their own are taken in the order they have.
     """
-    named = len(fitted) > 0 and not _numbered(fitted) and not _numbered(table.columns)
+    named = len(fitted) > 0 and not _are_numbers(fitted) and not _are_numbers(table.columns)
     if not named or table.columns == fitted:
         return values
     unknown = [name for name in table.columns if name not in fitted]
@@ -160,7 +160,7 @@ def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> 
     return pick_columns(table, fitted, where)
 
 
-def _numbered(names: tuple[str, ...]) -> bool:
+def _are_numbers(names: tuple[str, ...]) -> bool:
     return names == tuple(f"x{place}" for place in range(len(names)))
 
 

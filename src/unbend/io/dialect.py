@@ -384,7 +384,7 @@ def _is_header(first: list[str], comma: bool) -> bool:
         return words
     counted = [field.strip() for number, field in zip(numeric, first, strict=True) if number]
     count = len(counted)
-    numbered = counted == _counted(0, count) or (count > 1 and counted == _counted(1, count))
+    numbered = counted == _count_from(0, count) or (count > 1 and counted == _count_from(1, count))
     return not numeric[0] and (words or first[0] == "") and numbered
 
 
@@ -394,14 +394,14 @@ def _is_counted(first: list[str], below: list[list[str]]) -> bool:
     Integers below may continue the first line, unless it counts further than data do.
     """
     count = len(first)
-    if count < 2 or not below or [field.strip() for field in first] != _counted(0, count):
+    if count < 2 or not below or [field.strip() for field in first] != _count_from(0, count):
         return False
     fractions = all(any(not INTEGER.fullmatch(text.strip()) for text in line) for line in below)
-    goes_on = [field.strip() for field in below[0]] == _counted(count, count)
+    goes_on = [field.strip() for field in below[0]] == _count_from(count, count)
     return fractions or (count >= COUNTED_COLUMNS and not goes_on)
 
 
-def _counted(start: int, count: int) -> list[str]:
+def _count_from(start: int, count: int) -> list[str]:
     return [str(start + place) for place in range(count)]
 
 

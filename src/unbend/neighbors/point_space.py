@@ -277,7 +277,7 @@ class PointSpace(Space):
 def check_index(index: NeighborIndex | str, metric: Metric) -> None:
     """Raise if an index cannot search by the metric."""
     named = isinstance(index, str)
-    if not (index in ALGORITHMS if named else INDEX.typed(index)):
+    if not (index in ALGORITHMS if named else INDEX.has_type(index)):
         allowed = f"{Choice(*ALGORITHMS)} or {INDEX}"
         raise (ValueError if named else TypeError)(refusal("index", index, allowed))
     if index in ("exact", "brute") or isinstance(index, NNDescent):

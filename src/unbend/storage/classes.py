@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from unbend.registry import CLUSTERINGS, EMBEDDINGS
-from unbend.storage.archive import Damaged
+from unbend.storage.archive import DamagedFile
 
 _WHERE = {
     "Affinity": "graphs.weights",
@@ -78,7 +78,7 @@ VALUES = tuple(_WHERE)
 def value_class(name: str) -> type:
     """Return the value class of that name."""
     if name not in _WHERE:
-        raise Damaged(f"it holds a {name!r}, which this version of unbend does not know")
+        raise DamagedFile(f"it holds a {name!r}, which this version of unbend does not know")
     found: type = getattr(import_module(f"unbend.{_WHERE[name]}"), _CLASS.get(name, name))
     return found
 
@@ -101,7 +101,9 @@ def estimator_class(name: str) -> Any:
 def function(name: str) -> Any:
     """Return the function of that name."""
     if name not in _FUNCTIONS:
-        raise Damaged(f"it holds a function {name!r}, which this version of unbend does not know")
+        raise DamagedFile(
+            f"it holds a function {name!r}, which this version of unbend does not know"
+        )
     return getattr(import_module(f"unbend.{_FUNCTIONS[name]}"), name)
 
 
@@ -134,11 +136,11 @@ def make_value(name: str, given: dict[str, Any]) -> Any:
     known = {field.name for field in dataclasses.fields(kind)}
     for field, value in given.items():
         if field not in known or not fits(value, hints[field]):
-            raise Damaged(f"the field {field!r} of a {name} is not what it should be")
+            raise DamagedFile(f"the field {field!r} of a {name} is not what it should be")
     try:
         return kind(**given)
     except (TypeError, ValueError) as error:
-        raise Damaged(f"a {name} cannot be made of what it holds for it") from error
+        raise DamagedFile(f"a {name} cannot be made of what it holds for it") from error
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -115,7 +115,7 @@ class Encoder:
             )
         single = self._single and array.dtype == np.float64
         if id(array) not in self._numbers:
-            self.arrays.append(_rounded(array, where) if single else array)
+            self.arrays.append(_round_to_single(array, where) if single else array)
             self._hold(array, len(self.arrays) - 1)
         return {"single" if single else "array": self._numbers[id(array)]}
 
@@ -129,7 +129,7 @@ class Encoder:
         self._held.append(value)
 
 
-def _rounded(array: NDArray[Any], where: str) -> NDArray[Any]:
+def _round_to_single(array: NDArray[Any], where: str) -> NDArray[Any]:
     finite = np.abs(array[np.isfinite(array)])
     largest = float(finite.max(initial=0.0))
     if largest and not SINGLE[0] < largest < SINGLE[1]:

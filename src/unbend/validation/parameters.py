@@ -24,7 +24,7 @@ from unbend.validation.scalars import (
 class Kind(Protocol):
     """A set of allowed values."""
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Whether the value is of the right type."""
 
     def holds(self, value: Any) -> bool:
@@ -39,7 +39,7 @@ class Integer:
 
     low: int
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept Python and NumPy integers, not booleans."""
         return is_integer(value)
 
@@ -55,7 +55,7 @@ class Integer:
 class Threads:
     """Integers other than zero."""
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept integers."""
         return is_integer(value)
 
@@ -75,7 +75,7 @@ class Real:
     closed: bool = False
     high: float = np.inf
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept Python and NumPy real numbers, not booleans."""
         return is_real(value)
 
@@ -95,7 +95,7 @@ class Choice:
     def __init__(self, *words: str) -> None:
         self.words = words
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept strings."""
         return isinstance(value, str)
 
@@ -114,7 +114,7 @@ class Matching:
     test: Callable[[Any], bool]
     words: str
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Apply the test."""
         return self.test(value)
 
@@ -160,7 +160,7 @@ class Parameter:
 
     def check(self, value: object) -> None:
         """Raise TypeError or ValueError with one sentence if `value` is not allowed."""
-        fitting = [kind for kind in self.kinds if kind.typed(value)]
+        fitting = [kind for kind in self.kinds if kind.has_type(value)]
         if any(kind.holds(value) for kind in fitting):
             return
         error = ValueError if fitting else TypeError

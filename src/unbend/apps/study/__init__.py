@@ -5,6 +5,6 @@ shows, and the same table and seed give the same page.
 """
 
 from unbend.apps.study.page import page_html
-from unbend.apps.study.study import Given, Study, study
+from unbend.apps.study.study import Origin, Study, study
 
-__all__ = ["Given", "Study", "page_html", "study"]
+__all__ = ["Origin", "Study", "page_html", "study"]

@@ -66,12 +66,12 @@ def page_html(found: Study) -> str:
         for title, body in _sections(found)
     )
     style = files("unbend.apps.study").joinpath("page.css").read_text("utf-8")
-    title = f"{_text(found.asked.source)}: a study"
+    title = f"{_text(found.request.source)}: a study"
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"<h1>{_data(found.asked.source)}</h1>\n{sections}\n</body>\n</html>\n"
+        f"<h1>{_data(found.request.source)}</h1>\n{sections}\n</body>\n</html>\n"
     )
 
 
@@ -107,12 +107,12 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
 
 
 def _the_data(found: Study) -> str:
-    row, column = row_and_column(found.asked)
-    given = found.asked.given
-    size = None if given is None else given.size
+    row, column = row_and_column(found.request)
+    origin = found.request.origin
+    size = None if origin is None else origin.size
     width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
-    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (given is None)
-    label = found.asked.label
+    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (origin is None)
+    label = found.request.label
     summary += "" if label is None else f", labelled by {_data(label)}"
     if size is not None:
         return f"{summary}.</p>" + _list(describe_data(found)) + draw_images(found)
@@ -243,8 +243,8 @@ def best_pictures(found: Study) -> list[str]:
     best, trust = found.best, found.trust
     if best is None or trust is None:
         return []
-    given, colour = found.asked.given, found.table.label
-    if given is not None and given.size is not None:
+    origin, colour = found.request.origin, found.table.label
+    if origin is not None and origin.size is not None:
         shown = plot.thumbnails(best.estimator, _images(found), colour, title=best.title)
     else:
         shown = plot.scatter(best.estimator, colour, title=best.title)
@@ -269,10 +269,10 @@ def draw_images(found: Study) -> str:
 
 
 def _images(found: Study) -> FloatArray:
-    given = found.asked.given
-    assert given is not None
-    assert given.size is not None
-    return np.asarray(found.table.values, dtype=np.float64).reshape(-1, *given.size)
+    origin = found.request.origin
+    assert origin is not None
+    assert origin.size is not None
+    return np.asarray(found.table.values, dtype=np.float64).reshape(-1, *origin.size)
 
 
 def bars(heights: FloatArray) -> str:

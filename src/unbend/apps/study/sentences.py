@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Asked, Study, classes_of
+from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Request, Study, classes_of
 from unbend.registry import entry_of
 
 # Share of the variance from which one column dominates all distances.
@@ -19,15 +19,15 @@ STABLE, UNSTABLE = 0.05, 0.3
 
 def describe_data(found: Study) -> Iterator[str]:
     """Describe the table before any method."""
-    row, column = row_and_column(found.asked)
+    row, column = row_and_column(found.request)
     if len(found.table) < found.kept:
         studied = len(found.table)
         yield f"{studied} of {found.kept} {row}s, sampled without replacement, were studied."
     missing = sum(each.missing for each in found.columns)
-    if missing and found.asked.missing == "drop":
+    if missing and found.request.missing == "drop":
         yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were dropped."
     elif missing:
-        policy = found.asked.missing
+        policy = found.request.missing
         yield f"{_were(missing, 'value')} missing: imputed by the {policy} of the column."
     constant = sum(each.constant for each in found.columns)
     if constant:
@@ -42,9 +42,11 @@ def describe_data(found: Study) -> Iterator[str]:
         )
 
 
-def row_and_column(asked: Asked) -> tuple[str, str]:
+def row_and_column(request: Request) -> tuple[str, str]:
     """Return what a row is called, and a column."""
-    return ("row", "column") if asked.given is None else (asked.given.row, asked.given.column)
+    return (
+        ("row", "column") if request.origin is None else (request.origin.row, request.origin.column)
+    )
 
 
 def _were(count: int, what: str) -> str:
@@ -118,11 +120,11 @@ def _describe_classes(found: Study, best: Any) -> Iterator[str]:
 
 def shell_commands(found: Study) -> list[str]:
     """Return the shell commands that reproduce the numbers of the page."""
-    asked = found.asked
-    sample = f" --sample {asked.max_rows} --seed {asked.random_state}"
+    request = found.request
+    sample = f" --sample {request.max_rows} --seed {request.random_state}"
     # Behind a dash an option would be looked for.
-    path = f"./{asked.source}" if asked.source.startswith("-") else asked.source
-    table, aside = shlex.quote(path), _aside(asked)
+    path = f"./{request.source}" if request.source.startswith("-") else request.source
+    table, aside = shlex.quote(path), _aside(request)
     tried = f" --try n_neighbors={found.neighbors} --neighbors {NEIGHBORS}"
     lines = [
         f"unbend dimension {table}{aside}{sample}",
@@ -139,29 +141,29 @@ def shell_commands(found: Study) -> list[str]:
     return lines
 
 
-def _aside(asked: Asked) -> str:
+def _aside(request: Request) -> str:
     """Return the options that say which columns are not data, and about missing values."""
-    if asked.given is not None:
-        return asked.given.options
-    given = {"label": asked.label, "id": asked.id, "ignore": ",".join(asked.ignore)}
-    given |= {"array": asked.array, "separator": asked.separator}
+    if request.origin is not None:
+        return request.origin.options
+    given = {"label": request.label, "id": request.id, "ignore": ",".join(request.ignore)}
+    given |= {"array": request.array, "separator": request.separator}
     options = [f" --{name} {shlex.quote(value)}" for name, value in given.items() if value]
-    return "".join(options) + f" --missing {asked.missing}"
+    return "".join(options) + f" --missing {request.missing}"
 
 
-def _reading(asked: Asked) -> str:
-    if asked.given is not None:
-        return asked.given.code
-    given = {"label": asked.label, "id": asked.id, "ignore": list(asked.ignore)}
-    given |= {"array": asked.array, "separator": asked.separator}
+def _reading(request: Request) -> str:
+    if request.origin is not None:
+        return request.origin.code
+    given = {"label": request.label, "id": request.id, "ignore": list(request.ignore)}
+    given |= {"array": request.array, "separator": request.separator}
     options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
-    return f"unbend.io.read({asked.source!r}{options}, missing={asked.missing!r})"
+    return f"unbend.io.read({request.source!r}{options}, missing={request.missing!r})"
 
 
 def python_code(found: Study) -> str:
     """Return the Python code that reproduces the numbers of the page."""
-    asked = found.asked
-    read, array = _reading(asked), "" if asked.given is None else asked.given.chosen
+    request = found.request
+    read, array = _reading(request), "" if request.origin is None else request.origin.chosen
     classes = "" if found.hit is None else ", labels=table.label[rows].astype(str)"
     lines = [
         "import numpy as np",
@@ -171,17 +173,17 @@ def python_code(found: Study) -> str:
         f"rows = np.arange({found.kept})",
     ]
     if len(found.table) < found.kept:
-        draw = f"choice({found.kept}, {asked.max_rows}, replace=False)"
-        lines[-1] = f"rows = np.sort(np.random.default_rng({asked.random_state}).{draw})"
+        draw = f"choice({found.kept}, {request.max_rows}, replace=False)"
+        lines[-1] = f"rows = np.sort(np.random.default_rng({request.random_state}).{draw})"
     lines += [
         f"X = table.values[rows]{array}",
         "",
         "dimension = unbend.choose_dimension(X)",
-        f"suggestion = unbend.suggest(X, random_state={asked.random_state})",
+        f"suggestion = unbend.suggest(X, random_state={request.random_state})",
         f"tried = {{'n_neighbors': [{found.neighbors}]}}",
         f"compared = unbend.compare(X, parameters=tried{classes}, n_neighbors={NEIGHBORS})",
     ]
     if found.spread is not None:
-        again = f"n_resamples={RESAMPLES}, random_state={asked.random_state}"
+        again = f"n_resamples={RESAMPLES}, random_state={request.random_state}"
         lines.append(f"moved = unbend.stability(compared.best, X, {again})")
     return "\n".join([*lines, "print(dimension, suggestion, compared, sep='\\n')"])

@@ -97,7 +97,7 @@ def _column(name: str, values: FloatArray, share: float) -> Column:
 
 
 @dataclass(frozen=True)
-class Given:
+class Origin:
     """Data that were no table before they were read, and how to read them again.
 
     Attributes
@@ -123,7 +123,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """How a table was read and sampled: what the commands on the page repeat."""
 
     source: str
@@ -134,7 +134,7 @@ class Asked:
     max_rows: int
     random_state: int
     array: str | None = None
-    given: Given | None = None
+    origin: Origin | None = None
     separator: str | None = None
 
 
@@ -144,7 +144,7 @@ class Study:
 
     Attributes
     ----------
-    asked : Asked
+    request : Request
         How it was read.
     columns : list of Column
         The columns of numbers, before missing values were imputed.
@@ -170,7 +170,7 @@ class Study:
         Neighbourhood hit of the data themselves, where there are classes.
     """
 
-    asked: Asked
+    request: Request
     columns: list[Column]
     rows: int
     kept: int
@@ -225,7 +225,7 @@ def study(
     n_jobs: int | None = None,
     name: str | None = None,
     array: str | None = None,
-    given: Given | None = None,
+    origin: Origin | None = None,
     separator: str | None = None,
 ) -> Study:
     """Measure a table and embed it by several methods.
@@ -243,7 +243,7 @@ def study(
         all but one. At most four per core are started.
     name : str, optional
         What to call the table; by default its path.
-    given : Given, optional
+    origin : Origin, optional
         What the rows were, where `source` is a `Table` of images, texts or the like.
 
     Returns
@@ -262,7 +262,7 @@ def study(
     with stage("reading"):
         raw, where = _raw(source, Roles(label, id, names), array, separator)
         whole = fill_missing(raw, missing, where)
-    asked = Asked(
+    request = Request(
         name or where,
         raw.label_name,
         id,
@@ -271,24 +271,24 @@ def study(
         max_rows,
         random_state,
         array,
-        given,
+        origin,
         separator,
     )
     rows = sample_rows(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
     if table.shape[1] < 2:
-        raise ValueError(f"{asked.source} has one column of numbers: there is nothing to reduce")
+        raise ValueError(f"{request.source} has one column of numbers: there is nothing to reduce")
     if len(table) < LEAST_ROWS:
-        raise ValueError(f"{asked.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
+        raise ValueError(f"{request.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
     with warnings.catch_warnings():
         # Warnings of the fits are kept with them, and shown on the page.
         warnings.simplefilter("ignore")
-        return _measured(asked, raw, len(whole), table, n_jobs)
+        return _measure(request, raw, len(whole), table, n_jobs)
 
 
-def _measured(asked: Asked, raw: Table, kept: int, table: Table, n_jobs: int | None) -> Study:
+def _measure(request: Request, raw: Table, kept: int, table: Table, n_jobs: int | None) -> Study:
     X = np.asarray(table.values, dtype=np.float64)
-    random_state = asked.random_state
+    random_state = request.random_state
     suggestion = suggest(X, random_state=random_state)
     classes = classes_of(table.label)
     comparison = compare(
@@ -301,7 +301,7 @@ def _measured(asked: Asked, raw: Table, kept: int, table: Table, n_jobs: int | N
     best = comparison.trials[0]
     found = best.embedding
     return Study(
-        asked=asked,
+        request=request,
         columns=describe_columns(raw),
         rows=len(raw),
         kept=kept,
