@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import stat
 
 import numpy as np
@@ -49,3 +50,28 @@ def test_a_closed_or_full_stdout_is_reported_in_one_sentence(tmp_path, monkeypat
     with open("/dev/full", "wb") as full:
         done = program("methods", stdout=full, code=1)
     assert sentence(done) == "Error: No space left on device"
+
+
+def test_a_closed_stdin_is_reported_in_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["embed", "-"]) == 1
+    assert capsys.readouterr().err == "Error: stdin is closed: name a file, or send one to stdin\n"
+
+
+def test_sigterm_while_writing_leaves_no_temporary_files(folder, monkeypatch, capsys):
+    (folder / "flat.csv").write_text("old")
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminate(target, *_, **__):
+        with files.atomic_write(target) as temporary:
+            temporary.write_text("half")
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("unbend.io.write", terminate)
+    table, model = str(folder / "roll.csv"), str(folder / "m.unbend")
+    options = ["--id", "row", "--label", "kind", "--model", model]
+    assert main(["embed", table, *options, "-o", str(folder / "flat.csv")]) == 130
+    assert capsys.readouterr().err.endswith("Interrupted: nothing was written.\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["flat.csv", "roll.csv"]
+    assert (folder / "flat.csv").read_text() == "old"
+    assert signal.getsignal(signal.SIGTERM) is before
