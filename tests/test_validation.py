@@ -521,3 +521,20 @@ def test_single_precision_of_the_other_byte_order_is_single_precision():
     model = unbend.ClassicalMDS(metric="precomputed")
     expected = model.fit_transform(distances)
     np.testing.assert_array_equal(model.fit_transform(distances.astype(">f4")), expected)
+
+
+def test_graphs_are_refused_in_one_sentence_where_all_distances_are_needed():
+    graph = csr_array(np.where(SQUARE < 2, SQUARE, 0.0))
+    calls = {name: TABLE[name].distances for name in TABLE if ".quality." in name}
+    calls |= {name: TABLE[name].distances for name in TABLE if ".dimension." in name}
+    text = "NAME is a graph, which does not have all distances. Pass points, or"
+    for call in filter(None, calls.values()):
+        assert_refused(call, graph, TypeError, text, "X")
+
+
+def test_masked_distances_are_missing_for_every_measure():
+    masked = np.ma.masked_array(SQUARE, np.eye(40, k=1) + np.eye(40, k=-1) > 0)
+    for name in TABLE:
+        call = TABLE[name].distances
+        if ".quality." in name and call is not None:
+            assert_refused(call, masked, ValueError, "NAME contains NaN (first in row #,", "X")

@@ -17,7 +17,7 @@ def test_methods_that_unroll_stand_before_those_that_press():
     assert set(titles[:3]) <= {"Isomap", "LTSA", "HessianLLE"}
     assert titles.index("PCA") > 2
     first, pca = found.trials[0], found.trials[titles.index("PCA")]
-    assert first.place < pca.place
+    assert first.mean_rank < pca.mean_rank
     assert "is not the true chart" in pca.reason
     assert found.best is first.estimator
     assert all(trial.title in str(found) for trial in found.trials)

@@ -164,7 +164,7 @@ def compare(
                 "title": trial.title,
                 **trial.measures,
                 "seconds": round(trial.seconds, 3),
-                "place": None if trial.failure else trial.place,
+                "mean_rank": None if trial.failure else trial.mean_rank,
                 "failure": trial.failure or None,
                 "warnings": trial.warnings,
                 "reason": trial.reason,

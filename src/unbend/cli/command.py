@@ -1,4 +1,4 @@
-"""What every command has: examples, the common options, answers to errors."""
+"""Base of all commands: examples, common options, error handling."""
 
 import inspect
 import sys

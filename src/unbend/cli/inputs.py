@@ -80,6 +80,8 @@ class Input:
         from unbend.io import open_source
 
         if self.name == PIPE:
+            if sys.stdin is None:
+                raise ValueError("stdin is closed: name a file, or send one to stdin")
             return open_source(BytesIO(sys.stdin.buffer.read()))
         return self.name if Path(self.name).is_dir() else open_source(self.name)
 

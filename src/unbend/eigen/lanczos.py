@@ -1,4 +1,4 @@
-"""Either end of a large matrix from products alone."""
+"""Lanczos eigensolver: either end of the spectrum, from matrix products alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The gate of scaling methods: points, distances or similarities become pairs with weights."""
+"""Input of scaling methods: points, distances or similarities as weighted pairs."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every estimator has: coordinates, their extension, pre-images, a score, a model file."""
+"""Base of all estimators: coordinates, their extension, pre-images, score and model files."""
 
 import inspect
 import os

@@ -1,4 +1,4 @@
-"""What scaling methods share: input, start, solver, results; of one matrix and of several."""
+"""Base of scaling methods for one dissimilarity matrix or several: input, start, solver, result."""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple

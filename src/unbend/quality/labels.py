@@ -1,4 +1,4 @@
-"""Measures that know the classes of the points, or their colours."""
+"""Measures from labels or values of the points: neighbourhood hit and colour mixing."""
 
 import numpy as np
 from numpy.typing import ArrayLike

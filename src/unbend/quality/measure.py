@@ -1,4 +1,4 @@
-"""A figure that knows which points it comes from."""
+"""The result of quality measures: a number with its value for each point."""
 
 from typing import final
 

@@ -1,4 +1,4 @@
-"""Rows that choices are made about, and methods by name."""
+"""Input checks of the choices, and construction of methods by name."""
 
 from typing import Any
 

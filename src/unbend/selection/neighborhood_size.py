@@ -1,4 +1,4 @@
-"""How many neighbours."""
+"""Choice of the number of neighbours."""
 
 import warnings
 from dataclasses import dataclass

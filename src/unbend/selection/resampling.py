@@ -1,4 +1,4 @@
-"""Whether another sample of the same data would give the same picture."""
+"""Stability of an embedding under resampling of the rows."""
 
 from typing import Any, Literal
 

@@ -18,14 +18,14 @@ SINGLE = (1e-30, 1e38)
 
 
 class Encoder:
-    """Collects objects and arrays, each once, in an order in which they can be made again."""
+    """Collects objects and arrays, each once, in an order in which they can be reconstructed."""
 
     def __init__(self, training: bool, single: bool) -> None:
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[NDArray[Any]] = []
         self._training = training
         self._single = single
-        # Numbers by identity. What is listed is also held, so that no identity is used twice.
+        # Numbers by identity; listed objects are kept alive, so that no identity is reused.
         self._numbers: dict[int, int] = {}
         self._held: list[object] = []
 

@@ -193,10 +193,15 @@ def column_names(X: Any) -> tuple[str, ...]:
 def refuse_graph(name: str, X: object) -> None:
     """Refuse a graph where rows, or all distances, are needed."""
     if any(base.__name__ in GRAPHS for base in type(X).__mro__):
-        raise TypeError(
-            f"{name} is a graph, which does not have all distances. Pass points, or "
-            "unbend.graphs.geodesics of the graph where metric='precomputed' is accepted."
-        )
+        raise incomplete_distances(name)
+
+
+def incomplete_distances(name: str = "X") -> TypeError:
+    """Return the error about a graph, sparse or of a library, where all distances are needed."""
+    return TypeError(
+        f"{name} is a graph, which does not have all distances. Pass points, or "
+        "unbend.graphs.geodesics of the graph where metric='precomputed' is accepted."
+    )
 
 
 def check_same_rows(**arrays: Any) -> None:

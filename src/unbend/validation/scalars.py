@@ -111,7 +111,7 @@ def check_real(
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """Return one of some words."""
+    """Return a value that must be one of `choices`."""
     words = tuple(choices)
     allowed = "one of " + ", ".join(repr(word) for word in words)
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""A table looked at as a whole, and one page about it for a colleague.
+"""A study of a table, and the HTML page that reports it.
 
 `study` measures, `page_html` writes. Every number of the page is that of a call which the page
 shows, and the same table and seed give the same page.

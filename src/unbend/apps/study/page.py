@@ -32,12 +32,12 @@ MOST_COLUMNS = 40
 # Kinds of columns whose values are numbers.
 NUMBERS = ("numeric", "boolean", "constant")
 LONGEST = 60
-TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)", "repeated": "redundancy"}
+TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)"}
 EXPLAINED = {
     "trustworthiness": "neighbours in the embedding are neighbours in the data",
     "continuity": "neighbours in the data are neighbours in the embedding",
     "r_nx_auc": "neighbourhood preservation over all sizes, above chance",
-    "repeated": "a coordinate is a function of another",
+    "redundancy": "a coordinate is a function of another",
     "neighborhood_hit": "neighbours of the same class",
 }
 
@@ -166,10 +166,10 @@ def _quality(found: Study) -> str:
     lines = []
     for trial in found.comparison.trials:
         numbers = [f"{trial.measures[name]:.4f}" if trial.measures else "–" for name in names]
-        place = f"{trial.place:.1f}" if np.isfinite(trial.place) else "–"
+        rank = f"{trial.mean_rank:.1f}" if np.isfinite(trial.mean_rank) else "–"
         remarks = [trial.failure and f"failed: {trial.failure}", trial.reason, *trial.warnings]
         words = "; ".join(remark for remark in remarks if remark)
-        lines.append(tuple(escape(cell) for cell in (trial.title, *numbers, place, words)))
+        lines.append(tuple(escape(cell) for cell in (trial.title, *numbers, rank, words)))
     best = [
         f"{titles[name]}: {EXPLAINED[name]} ({1 if BETTER[name] else 0} is best)" for name in names
     ]

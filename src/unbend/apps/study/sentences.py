@@ -106,7 +106,7 @@ def describe_quality(found: Study) -> Iterator[str]:
         f"Neighbourhood preservation over all sizes (R_NX AUC) is {best.measures['r_nx_auc']:.0%}; "
         "100% is perfect, 0% is chance, and unrolling a sheet lowers it."
     )
-    if best.measures.get("repeated", 0.0) > 0.8:
+    if best.measures.get("redundancy", 0.0) > 0.8:
         yield "The coordinates are redundant: one is a function of the other."
     yield from _describe_classes(found, best)
     if found.spread is not None:
