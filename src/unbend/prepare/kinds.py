@@ -168,7 +168,7 @@ def level_name(value: object) -> str:
 
 
 def _of_numbers(name: str, values: Array, distinct: int) -> Inference:
-    if set(np.unique(values)) == {0.0, 1.0}:
+    if distinct == 2 and set(np.unique(values)) == {0.0, 1.0}:
         return Inference("boolean", "values are 0 and 1", levels=("0", "1"))
     integers = bool(np.all(np.isfinite(values)) and np.all(values == np.round(values)))
     n = len(values)
