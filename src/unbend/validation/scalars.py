@@ -5,8 +5,8 @@ value a ValueError.
 """
 
 import inspect
+import math
 import numbers
-import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
@@ -26,7 +26,10 @@ def is_real(value: object) -> bool:
 
 def is_finite(value: Any) -> bool:
     """Whether a real number of any type is within the range of double precision."""
-    return bool(abs(value) <= sys.float_info.max)
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def refusal(name: str, value: object, allowed: str) -> str:
