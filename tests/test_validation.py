@@ -337,6 +337,7 @@ PICTURE = "draws what a function of this table, or an estimator, checks"
 EXEMPT = {
     "unbend.Fat": VALUES,
     "unbend.Nystrom": VALUES,
+    "unbend.Prepare": "takes tables with text, dates and gaps; tests/prepare",
     "unbend.Report": VALUES,
     "unbend.load": "reads files",
     "unbend.memory_limit": VALUES,
