@@ -1,4 +1,4 @@
-"""Features against scikit-learn's transformers, Gower's definition, and the way back."""
+"""Features against scikit-learn's transformers, Gower's definition, and the inverse transform."""
 
 import numpy as np
 import pandas as pd
