@@ -69,7 +69,7 @@ def embed(
     """
     entry = find_method(method, EMBEDDINGS)
     general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
-    estimator = _estimator(entry, {**general, **typed}, distances)
+    estimator = make_estimator(entry, {**general, **typed}, distances)
     results = Results(output, model, plot, json, not no_training, "float32" if float32 else None)
     precomputed = getattr(estimator, "metric", None) == "precomputed"
     if precomputed or entry in SEVERAL:
@@ -99,7 +99,7 @@ def embed(
     _suggest(work)
 
 
-def _estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
+def make_estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     """Make the estimator that the options describe."""
     from unbend.validation.parameters import parameters
 
@@ -256,19 +256,7 @@ class Embedding:
                 write_rows(results.coordinates, coordinates, names, table)
 
     def _save(self, target: str, coordinates: Any, rows: Rows | None) -> None:
-        options = self.data.options
-        # The dictionary of texts names their columns.
-        columns = [] if rows is None or rows.kind == "texts" else list(rows.table.columns)
-        about = {
-            "rows": len(coordinates),
-            "components": coordinates.shape[1],
-            "source": self.data.name,
-            "columns": columns,
-            "label": options.label,
-            "id": options.id,
-            "ignore": list(options.ignore),
-            "data": {"kind": "distances"} if rows is None else dict(rows.like),
-        }
+        about = describe_training(self.data, rows, coordinates)
         self.estimator.save(
             target, training=self.results.training, precision=self.results.precision, about=about
         )
@@ -308,6 +296,23 @@ class Embedding:
             }
             for place, name in enumerate(self.matrices)
         ]
+
+
+def describe_training(data: Input, rows: Rows | None, coordinates: Any) -> dict[str, Any]:
+    """Describe the training data of a model, so that new samples are read in the same way."""
+    options = data.options
+    # The dictionary of texts names their columns.
+    columns = [] if rows is None or rows.kind == "texts" else list(rows.table.columns)
+    return {
+        "rows": len(coordinates),
+        "components": coordinates.shape[1],
+        "source": data.name,
+        "columns": columns,
+        "label": options.label,
+        "id": options.id,
+        "ignore": list(options.ignore),
+        "data": {"kind": "distances"} if rows is None else dict(rows.like),
+    }
 
 
 def _preparation_facts(estimator: Any) -> dict[str, Any] | None:
