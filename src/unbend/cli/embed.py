@@ -1,8 +1,9 @@
 """``unbend embed``: a table in, coordinates, a model and a figure out."""
 
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,6 +133,17 @@ def _check_distances(
         raise Misuse(f"--metric does not go with {why}: the data are distances and nothing else")
 
 
+@contextmanager
+def _scale_as_asked(scale: str) -> Iterator[None]:
+    """Give no advice about units where the user chose a scale."""
+    from unbend.units import ScaleWarning
+
+    with warnings.catch_warnings():
+        if scale != "auto":
+            warnings.simplefilter("ignore", ScaleWarning)
+        yield
+
+
 def _memory_limit(memory: str | None) -> AbstractContextManager[None]:
     if memory is None:
         return nullcontext()
@@ -190,7 +202,8 @@ class Embedding:
             self.data.check_ignored()
             rows = self.data.read_prepared()
             supervised = getattr(estimator, "supervised", False)
-            estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+            with _scale_as_asked(self.data.options.scale):
+                estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
             if rows.preparation is not None:
                 estimator.preparation_ = rows.preparation
         self._write(estimator.embedding_, rows)
