@@ -134,7 +134,7 @@ def _check_distances(
 
 
 @contextmanager
-def _scale_as_asked(scale: str) -> Iterator[None]:
+def scale_as_asked(scale: str) -> Iterator[None]:
     """Give no advice about units where the user chose a scale."""
     from unbend.units import ScaleWarning
 
@@ -202,7 +202,7 @@ class Embedding:
             self.data.check_ignored()
             rows = self.data.read_prepared()
             supervised = getattr(estimator, "supervised", False)
-            with _scale_as_asked(self.data.options.scale):
+            with scale_as_asked(self.data.options.scale):
                 estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
             if rows.preparation is not None:
                 estimator.preparation_ = rows.preparation
