@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from unbend.cli.command import Command
-from unbend.cli.embed import describe_training, make_estimator
+from unbend.cli.embed import describe_training, make_estimator, scale_as_asked
 from unbend.cli.inputs import Input, Rows
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
@@ -82,7 +82,8 @@ def _fit(estimator: Any, source: Input, precomputed: bool) -> Rows | None:
         return None
     source.check_ignored()
     rows = source.read_prepared()
-    estimator.fit(rows.values(estimator))
+    with scale_as_asked(source.options.scale):
+        estimator.fit(rows.values(estimator))
     if rows.preparation is not None:
         estimator.preparation_ = rows.preparation
     return rows

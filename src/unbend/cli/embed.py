@@ -137,7 +137,7 @@ def _check_distances(
 
 
 @contextmanager
-def _scale_as_asked(scale: str) -> Iterator[None]:
+def scale_as_asked(scale: str) -> Iterator[None]:
     """Give no advice about units where the user chose a scale."""
     from unbend.units import ScaleWarning
 
@@ -216,7 +216,7 @@ class Embedding:
                 )
             if self._supervised:
                 self._check_classes(rows.table.label)
-            with _scale_as_asked(self.data.options.scale):
+            with scale_as_asked(self.data.options.scale):
                 estimator.fit(
                     rows.values(estimator), rows.table.label if self._supervised else None
                 )
