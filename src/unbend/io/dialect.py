@@ -26,8 +26,8 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# Bytes in which a text without a byte order mark must be UTF-8: the rest is decoded when it is read.
-SCANNED_BYTES = 1 << 26
+# Bytes that are searched for what is not UTF-8; what comes behind is decoded when it is read.
+SCANNED_BYTES = 1 << 25
 # What a text is in if it is not UTF-8, as Excel and databases export it on Windows.
 WINDOWS = "cp1252"
 # Where two split a table equally well, the one that comes first is taken.
