@@ -12,7 +12,6 @@ import unbend
 from tests.tables.corpus import TABLES
 from unbend.prepare import Prepare
 
-
 LETTERS = pd.DataFrame(
     {"city": ["Köln", "Besançon", "Málaga", "plain"] * 30_000, "price_€": range(120_000)}
 )
@@ -55,7 +54,7 @@ def test_an_encoding_may_be_given(encoding, arrow, tmp_path, monkeypatch):
 def test_a_wrong_encoding_is_named(tmp_path):
     path = tmp_path / "cities.csv"
     path.write_bytes("city,n\nKöln,1\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="not in UTF-8 .*0xf6.*encoding="):
+    with pytest.raises(ValueError, match=r"not in UTF-8 .*0xf6.*encoding="):
         unbend.io.read_frame(path, encoding="utf-8")
     with pytest.raises(ValueError, match="encoding='klingon' is not known"):
         unbend.io.read_frame(path, encoding="klingon")
