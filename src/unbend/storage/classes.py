@@ -17,6 +17,7 @@ from unbend.storage.archive import DamagedFile
 
 _WHERE = {
     "Affinity": "graphs.weights",
+    "AllGeodesics": "extension",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
@@ -30,7 +31,6 @@ _WHERE = {
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
     "GeodesicNystrom": "extension",
-    "Gram": "gram",
     "GraphSpace": "neighbors.precomputed",
     "Harmonic": "extension",
     "HeatKernel": "graphs.weights",
