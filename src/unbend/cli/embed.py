@@ -42,6 +42,9 @@ from unbend.cli.outputs import (
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
 from unbend.registry import EMBEDDINGS, SEVERAL, Entry
 
+# Names of columns that are labels more often than features.
+LABELS = ("class", "cluster", "diagnosis", "label", "labels", "outcome", "species", "target")
+
 
 def embed(
     table: TableFile,
@@ -197,17 +200,55 @@ class Embedding:
             self.matrices.extend(rows.like["names"])
             estimator.fit(matrices)
         elif getattr(estimator, "metric", None) == "precomputed":
+            if self._supervised:
+                raise Misuse(f"{self.entry.name} needs classes, and distances have none: use lle")
             estimator.fit(self.data.read_distances())
         else:
             self.data.check_ignored()
+            if self._supervised and self.data.kind == "table":
+                self._check_classes(self.data.options.label)
             rows = self.data.read_prepared()
-            supervised = getattr(estimator, "supervised", False)
+            label = self._find_label(rows)
+            if label is not None:
+                say(
+                    f"Column {label!r} is a feature and looks like a label: give --label "
+                    f"{shell_word(label)}, or --ignore {shell_word(label)}."
+                )
+            if self._supervised:
+                self._check_classes(rows.table.label)
             with scale_as_asked(self.data.options.scale):
-                estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+                estimator.fit(
+                    rows.values(estimator), rows.table.label if self._supervised else None
+                )
             if rows.preparation is not None:
                 estimator.preparation_ = rows.preparation
         self._write(estimator.embedding_, rows)
         return estimator.embedding_
+
+    @property
+    def _supervised(self) -> bool:
+        return getattr(self.estimator, "supervised", False)
+
+    def _check_classes(self, label: object) -> None:
+        """Refuse a supervised method without the classes of rows."""
+        if label is None:
+            near = self._find_label() if self.data.kind == "table" else None
+            column = "COLUMN" if near is None else shell_word(near)
+            raise Misuse(f"{self.entry.name} needs the class of each row: give --label {column}")
+
+    def _find_label(self, rows: Rows | None = None) -> str | None:
+        """Find a feature that looks like a label: by its name, or the only category at an end."""
+        options = self.data.options
+        if self.data.kind != "table" or options.label is not None:
+            return None
+        aside = (options.id, *options.ignore)
+        names = [name for name in self.data.column_names() if name not in aside]
+        named = next((name for name in names if name.lower() in LABELS), None)
+        if named is not None or rows is None or rows.preparation is None:
+            return named
+        kinds = {column.name: column.kind for column in rows.preparation.columns_}
+        words = [name for name in names if kinds.get(name) == "category"]
+        return words[0] if len(words) == 1 and words[0] in (names[0], names[-1]) else None
 
     def fit_batches(self, count: int) -> Any:
         """Fit to batches of so many rows; return the coordinates."""

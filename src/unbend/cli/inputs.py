@@ -132,7 +132,13 @@ class Input:
         """The table, of which the names of columns are known and no rows are read."""
         from unbend.io import open_table
 
-        return open_table(self.source, array=self.options.array, separator=self.options.separator)
+        options = self.options
+        return open_table(
+            self.source,
+            array=options.array,
+            separator=options.separator,
+            encoding=options.encoding,
+        )
 
     @cached_property
     def cube(self) -> "Cube":
@@ -341,10 +347,6 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
 
     options = given.options
     column = options.text_column
-    if column is not None and options.encoding is not None:
-        raise Misuse(
-            "--encoding is for files of texts, and --text-column reads a table: leave it out"
-        )
     texts = io.read_texts(
         given.source if column is None else given.reader,
         column=column,
@@ -354,7 +356,7 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
         stop_words=_stop_words(options.stop_words),
         stem=options.stem,
         unit=not options.no_unit,
-        encoding=options.encoding or "utf-8",
+        encoding=options.encoding if column is None else None,
         separator=options.separator if column is None else None,
         like=like,
     )

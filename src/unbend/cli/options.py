@@ -218,7 +218,9 @@ class DataOptions:
         fixed=True,
     )
     encoding: str | None = _data(
-        "--encoding NAME", "Texts: encoding of the files; utf-8 by default.", TEXTS
+        "--encoding NAME",
+        "Text tables and texts: encoding, as cp1252; detected in tables, utf-8 for texts.",
+        ("table", "texts"),
     )
     bands: bool = _data(
         "--bands", "Cubes: rows are the bands, not the pixels.", CUBES, False, bool, fixed=True

@@ -35,6 +35,7 @@ from unbend.validation.parameters import (
     declare,
     param,
 )
+from unbend.validation.scalars import check_integer
 
 # Parameters of all methods `fit` and `fit_batches`, unless these describe them.
 FIT_PARAMETERS = {
@@ -315,11 +316,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def _check_dimension(self, n: int) -> None:
         """Refuse more coordinates than n objects can span."""
-        if self.n_components > n - 1:
-            raise ValueError(
-                f"n_components={self.n_components} and {n} rows span at most {n - 1} dimensions: "
-                "lower n_components"
-            )
+        check_integer("n_components", self.n_components, 1, n - 1, f"with {n} rows")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

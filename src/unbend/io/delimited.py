@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.io.dialect import Dialect, Records, not_utf8
+from unbend.io.dialect import Dialect, Records, has_plain_line_ends, undecodable
 from unbend.io.numerals import MISSING, Array, infer_column, parse_numbers
 from unbend.io.source import Source
 from unbend.io.table import Frame, Roles, Table, frame_from_columns, table_from_columns
@@ -96,16 +96,17 @@ class TextReader:
         """Yield columns in blocks of rows: numbers, or unparsed text.
 
         What pyarrow cannot parse, as +1.5, the csv module reads from that row on, or says which
-        line is wrong. pyarrow knows neither runs of spaces nor UTF-16.
+        line is wrong. pyarrow knows neither runs of spaces nor line ends of several bytes.
         """
         arrow, done = import_pyarrow(), 0
-        if arrow and self.dialect.separator != " " and self.dialect.encoding != "utf-16":
+        plain = has_plain_line_ends(self.dialect.encoding)
+        if arrow and self.dialect.separator != " " and plain:
             try:
                 for block in self._arrow_blocks(arrow, roles, rows is None, text):
                     yield block
                     done += _length(block)
                 return
-            except arrow.ArrowInvalid:
+            except (arrow.ArrowInvalid, UnicodeError):
                 pass
         yield from self._csv_blocks(roles, rows, done, text)
 
@@ -124,6 +125,7 @@ class TextReader:
                 skip_rows=dialect.header_lines,
                 block_size=self._block_bytes(whole),
                 use_threads=whole,
+                encoding="utf8" if dialect.encoding.startswith("utf-8") else dialect.encoding,
             ),
             arrow.csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
             arrow.csv.ConvertOptions(
@@ -193,8 +195,8 @@ class TextReader:
                 if len(record) != width or not ended:
                     raise ValueError(self._wrong_width(len(record), above + reader.line_num))
                 yield record[: len(self.names)]
-        except UnicodeDecodeError as error:
-            raise ValueError(not_utf8(self.where, error)) from error
+        except UnicodeError as error:
+            raise ValueError(undecodable(self.where, self.dialect.encoding, error)) from error
         except csv.Error as error:
             raise ValueError(
                 f"line {above + reader.line_num} of {self.where} cannot be split into fields "

@@ -65,6 +65,7 @@ def read(
     missing: str = "refuse",
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
 ) -> Table:
     r"""Read a table of numbers from a file, a dataframe or an array.
 
@@ -88,6 +89,9 @@ def read(
     separator : str, optional
         Character between the fields of a text file; a space stands for any number of spaces. By
         default it is detected from the first lines.
+    encoding : str, optional
+        Encoding of a text file, such as ``"cp1252"``. By default a byte order mark decides, then
+        UTF-8 is tried; what is not UTF-8 is read as Windows-1252, with a warning.
 
     Returns
     -------
@@ -102,7 +106,9 @@ def read(
     >>> table.columns, table.values.tolist(), table.label.tolist(), table.rows.tolist()
     (('width', 'height'), [[1.0, 2.5]], ['a'], [0])
     """
-    reader, roles = _open(source, Roles(label, id, _names(ignore)), missing, array, separator)
+    check_policy(missing)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
+    roles = Roles(label, id, _names(ignore)).resolve(reader.names, reader.where)
     (table,) = reader.tables(roles, None)
     return fill_missing(table, missing, reader.where)
 
@@ -115,12 +121,13 @@ def read_frame(
     ignore: Iterable[str] = (),
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
 ) -> Frame:
     r"""Read all columns of a table: numbers, text and dates, with their missing values.
 
     Parameters
     ----------
-    source, label, id, ignore, array, separator
+    source, label, id, ignore, array, separator, encoding
         As for `read`; nothing is refused because it is text.
 
     Returns
@@ -137,7 +144,7 @@ def read_frame(
     >>> frame.columns["width"].tolist(), frame.columns["kind"].tolist()
     ([1.0, nan], ['a', 'b'])
     """
-    reader = open_table(source, array=array, separator=separator)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
     roles = Roles(label, id, _names(ignore)).resolve(reader.names, reader.where)
     (frame,) = reader.frames(roles, None)
     return frame
@@ -153,6 +160,7 @@ def batches(
     missing: str = "refuse",
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
 ) -> "Batches":
     """Read a table in batches of rows: Parquet, Arrow, text or NPY larger than memory.
 
@@ -169,7 +177,7 @@ def batches(
         As for `read`. The mean of all rows takes one more pass; the median is not available.
     array : str, optional
         As for `read`. Of an HDF5 file one batch at a time is read.
-    separator : str, optional
+    separator, encoding : str, optional
         As for `read`.
 
     Returns
@@ -196,7 +204,9 @@ def batches(
         )
     if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
         raise ValueError(f"rows={rows!r} is not allowed: it must be an integer of at least 1")
-    reader, roles = _open(source, Roles(label, id, _names(ignore)), missing, array, separator)
+    check_policy(missing)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
+    roles = Roles(label, id, _names(ignore)).resolve(reader.names, reader.where)
     return Batches(reader, roles, int(rows), missing)
 
 
@@ -229,14 +239,6 @@ class Batches:
         return column_means(self.reader.tables(self.roles, self.rows), self.reader.where)
 
 
-def _open(
-    source: Any, roles: Roles, missing: str, array: str | None, separator: str | None
-) -> tuple[TableReader, Roles]:
-    check_policy(missing)
-    reader = open_table(source, array=array, separator=separator)
-    return reader, roles.resolve(reader.names, reader.where)
-
-
 def _names(ignore: Iterable[str]) -> tuple[str, ...]:
     if isinstance(ignore, str):
         raise TypeError(f"ignore={ignore!r} is a string: pass a list of names")
@@ -248,13 +250,14 @@ def open_table(
     *,
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
     counted: bool = True,
 ) -> TableReader:
     r"""Open a table without reading its rows.
 
     Parameters
     ----------
-    source, array, separator
+    source, array, separator, encoding
         As for `read`. A reader is returned as it is.
     counted : bool, default=True
         Whether a first line 0, 1, 2, … of a text file may be a header.
@@ -276,10 +279,10 @@ def open_table(
         reader: TableReader = source
         return reader
     if is_file(source):
-        return _open_file(open_source(source), array, separator, counted)
+        return _open_file(open_source(source), array, separator, encoding, counted)
     if array is not None:
         raise ValueError(f"array={array!r} names an array of a file, and no file was given")
-    check_no_separator(separator, "the table is in memory")
+    check_no_separator(separator, "the table is in memory", encoding)
     if is_sparse(source):
         raise TypeError("a sparse matrix is not a table: pass source.toarray(), or fit to it")
     if isinstance(source, Mapping):
@@ -315,18 +318,21 @@ def _columns(source: Mapping[Any, Any]) -> dict[str, Array]:
     return columns
 
 
-def check_no_separator(separator: str | None, why: str) -> None:
-    """Refuse a separator where nothing is split."""
-    if separator is not None:
-        raise ValueError(f"separator={separator!r} is for text files and {why}: leave it out")
+def check_no_separator(separator: str | None, why: str, encoding: str | None = None) -> None:
+    """Refuse a separator, and an encoding, where no text is split."""
+    for name, value in (("separator", separator), ("encoding", encoding)):
+        if value is not None:
+            raise ValueError(f"{name}={value!r} is for text files and {why}: leave it out")
 
 
 def _open_file(
-    source: Source, array: str | None, separator: str | None, counted: bool
+    source: Source, array: str | None, separator: str | None, encoding: str | None, counted: bool
 ) -> TableReader:
-    kind, name = table_format(source), source.name
+    # Bytes of zero are no text, unless an encoding says so.
+    coded = encoding is not None and source.format == "unknown"
+    kind, name = "text" if coded else table_format(source), source.name
     if kind != "text":
-        check_no_separator(separator, f"{name} is not one")
+        check_no_separator(separator, f"{name} is not one", encoding)
     if kind == "npz" and is_workbook(source):
         return read_workbook(source, array)
     if kind == "npz":
@@ -337,7 +343,8 @@ def _open_file(
         return read_arrays(load_mat(source), array, name)
     check_no_array(array, name)
     if kind == "text":
-        return TextReader(source, detect_dialect(source, counted=counted, separator=separator))
+        dialect = detect_dialect(source, counted=counted, separator=separator, encoding=encoding)
+        return TextReader(source, dialect)
     if kind == "npy":
         return read_matrix(load_npy(source), name)
     if kind == "mtx":

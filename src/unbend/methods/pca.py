@@ -17,6 +17,7 @@ from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes,
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import Choice, Integer, Real, declare, param
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
 DIRECT = ("auto", "full", "covariance_eigh")
@@ -170,11 +171,8 @@ class PCA(LinearEmbedding):
         )
 
     def _check_size(self, shape: tuple[int, ...]) -> None:
-        if self.n_components > min(shape):
-            raise ValueError(
-                f"n_components={self.n_components} and X is {shape[0]} x {shape[1]}: it must not "
-                "exceed the smaller of the two"
-            )
+        of = f"with {shape[0]} rows and {shape[1]} columns"
+        check_integer("n_components", self.n_components, 1, min(shape), of)
 
     def _no_axes(self, columns: int) -> PrincipalAxes:
         """Give any axes to rows that are all equal, which have no variance along any."""

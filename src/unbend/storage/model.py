@@ -28,7 +28,10 @@ def save(
     """Write a fitted estimator to a file; see `Model.save`."""
     check_is_fitted(estimator)
     if precision not in PRECISIONS:
-        raise ValueError(f"precision={precision!r} is not allowed: it must be None or 'float32'")
+        raise ValueError(
+            f"precision={precision!r} is not allowed: it must be 'float32', or None for the "
+            "precision of the fit"
+        )
     encoder = Encoder(bool(training), precision is not None)
     entry = encoder.estimator(estimator)
     document = {
