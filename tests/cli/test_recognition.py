@@ -84,7 +84,9 @@ def test_tables_are_standardized_as_at_the_fit(folder):
     ],
 )
 def test_misuse_is_answered(folder, words, answer):
-    unbend("recognize", "roll.csv", "-l", "kind", "--id", "row", "--model", "who.unbend", cwd=folder)
+    unbend(
+        "recognize", "roll.csv", "-l", "kind", "--id", "row", "--model", "who.unbend", cwd=folder
+    )
     rest = ("--ignore", "row,kind", "-m", "pca", "--model", "flat.unbend")
     unbend("embed", "roll.csv", *rest, cwd=folder)
     assert answer in sentence(unbend(*words, cwd=folder, code=2))
