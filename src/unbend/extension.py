@@ -21,6 +21,8 @@ from unbend.report import step
 LEAST_SHARE = 0.1
 # From one in so many vertices on, geodesics are computed from all.
 SOME_SOURCES = 4
+# Rows that are made dense at a time.
+BLOCK_BYTES = 1 << 26
 
 Extension = Callable[[FloatArray], FloatArray]
 
@@ -86,6 +88,18 @@ class LinearInverse:
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Reconstruct rows."""
         return np.asarray(row_products(coordinates, self.axes) + self.mean)
+
+
+def subspace_distances(rows: Any, projection: Extension, inverse: Extension) -> FloatArray:
+    """Distances of rows, which may be sparse, to the subspace that a projection maps to.
+
+    From differences: ‖x‖² − ‖y‖² would lose the distances of rows near the subspace.
+    """
+    distances = np.empty(rows.shape[0])
+    for some in row_chunks(rows.shape[0], 24 * rows.shape[1], BLOCK_BYTES):
+        dense = rows[some].toarray() if is_sparse(rows) else rows[some]
+        distances[some] = np.linalg.norm(dense - inverse(projection(dense)), axis=1)
+    return distances
 
 
 class Distances(Protocol):
