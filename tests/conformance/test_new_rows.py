@@ -168,6 +168,7 @@ def test_held_out_rows_are_embedded_as_well_as_the_fitted_ones(
 
 @each("away", [1e2, 1e6, 1e100])
 @EVERY
+@pytest.mark.filterwarnings("ignore::unbend.OutOfDistributionWarning")
 def test_a_row_far_away_gets_finite_coordinates(method: type, away: float) -> None:
     fitted = fit_curve(method)
     try:

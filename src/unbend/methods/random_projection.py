@@ -120,6 +120,7 @@ class RandomProjection(LinearEmbedding):
                 distortion = _distortion(*_squares(rows, embedding, pairs), self.eps)
                 note(bound=bound, **distortion)
         self._keep_axes(report, embedding.astype(rows.dtype), axes, distortion, bound)
+        self._keep_reference(rows)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":
