@@ -203,9 +203,9 @@ def test_a_share_of_variance_of_sparse_rows_counts_all_of_it():
     rng = np.random.default_rng(0)
     sparse = csr_array(random_array((300, 120), density=0.05, rng=rng))
     model = unbend.PCA(0.9).fit(sparse)
-    assert model.n_components_ == ScikitPCA(0.9, svd_solver="full").fit(
-        sparse.toarray()
-    ).n_components_
+    assert (
+        model.n_components_ == ScikitPCA(0.9, svd_solver="full").fit(sparse.toarray()).n_components_
+    )
 
 
 @pytest.mark.parametrize("solver", ["em", "sensible", "arpack", "randomized"])

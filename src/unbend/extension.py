@@ -185,7 +185,8 @@ class Harmonic(NeighborExtension):
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
         near = np.isfinite(distances)
-        weights = np.where(near, self.weight(np.where(near, distances, 0.0)), 0.0)
+        # The nearest row is a neighbour, however far: its distance fills the gaps.
+        weights = np.where(near, self.weight(np.where(near, distances, distances[:, :1])), 0.0)
         # A row so far that all its weights vanish belongs with its nearest neighbour.
         weights[weights.sum(axis=1) == 0, 0] = 1.0
         degree = weights.sum(axis=1, keepdims=True)
@@ -203,21 +204,29 @@ class DiffusionExtension(NeighborExtension):
     """Eigenvectors of a diffusion extended to new samples: λ f(x) = Σ_j p(x, x_j) f_j.
 
     p(x, ·) are the affinities of x, normalised as those of the fitted rows were. A fitted row has
-    itself among its neighbours, so the formula is exact there and continuous around it.
+    itself among its neighbours, so the formula is exact there and continuous around it. With a
+    `volume`, f is multiplied by φ₀(x), the root of the share of x in it.
     """
 
     affinity: Affinity
     density: FloatArray
     vectors: FloatArray
     values: FloatArray
+    alpha: float
+    volume: float | None = None
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
-        weights = self.affinity.of_new(indices, distances) / self.density[indices]
+        weights = self.affinity.of_new(indices, distances)
         # A row so far that all its weights vanish belongs with its nearest neighbour.
         weights[weights.sum(axis=1) == 0, 0] = 1.0
-        steps = weights / weights.sum(axis=1, keepdims=True)
-        return np.asarray(np.einsum("ij,ijk->ik", steps, self.vectors[indices]) / self.values)
+        own = weights.sum(axis=1, keepdims=True) ** self.alpha
+        weights = weights / self.density[indices]
+        degree = weights.sum(axis=1, keepdims=True)
+        placed = np.einsum("ij,ijk->ik", weights / degree, self.vectors[indices]) / self.values
+        if self.volume is None:
+            return np.asarray(placed)
+        return np.asarray(placed * np.sqrt(degree / own / self.volume))
 
 
 @dataclass(frozen=True, eq=False)

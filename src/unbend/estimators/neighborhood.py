@@ -68,6 +68,35 @@ ZERO = 1e-14
 REDUNDANT = 0.8
 
 
+def affinity_metric() -> Any:
+    """Declare `metric` of methods that also take a matrix of affinities."""
+    return param(
+        "euclidean",
+        Choice(*METRICS, "precomputed", "affinity"),
+        FUNCTION,
+        help="Distance between rows. 'precomputed': X holds distances; a sparse X is a graph, "
+        "taken as it is, and absent means not measured. 'affinity': X holds the weights of all "
+        "edges, a symmetric matrix, dense or sparse, with its diagonal.",
+    )
+
+
+def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
+    """Refuse parameters that differ from their defaults though they are not used."""
+    for name, default in defaults.items():
+        value = getattr(estimator, name)
+        if not (value is default or (isinstance(value, str | float) and value == default)):
+            raise ValueError(f"{name}={value!r} has no effect with {reason}: leave it out")
+
+
+def check_degrees(degree: FloatArray) -> None:
+    """Refuse rows without any edge of positive weight."""
+    if np.any(degree <= 0):
+        raise ValueError(
+            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a "
+            "larger bandwidth, more neighbours or symmetrize='max'"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Component:
     """Connected rows, of which a method makes its kernel.
@@ -198,6 +227,11 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Return what the kernel needs of the neighbourhoods to be defined."""
         return Needs()
 
+    @property
+    def _least_dimension(self) -> int:
+        """The embedding dimension; one where the spectrum decides."""
+        return self.n_components if isinstance(self.n_components, int) else 1
+
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
         """Fit to the rows of X.
 
@@ -223,7 +257,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _fit_graph(self, X: Any, y: Any, graph: Any) -> dict[str, Any]:
         """Run all stages, and return what `_keep` takes."""
         workers, needs = threads(self.n_jobs), self._needs()
-        least = needs.rows(self.n_components)
+        least = needs.rows(self._least_dimension)
         space, dtype = open_space(self, X, workers, self._index())
         with stage("neighbors"):
             found = self._search(graph, needs).run(space)
@@ -272,9 +306,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
 
     def _search(self, graph: Any, needs: Needs) -> NeighborSearch:
         method = f"{type(self).__name__} with n_components={self.n_components}"
-        return NeighborSearch(
-            method, self.n_neighbors, self.radius, self.mutual, graph, needs, self.n_components
-        )
+        d = self._least_dimension
+        return NeighborSearch(method, self.n_neighbors, self.radius, self.mutual, graph, needs, d)
 
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._neighborhoods.space
@@ -294,7 +327,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _embed(self, component: Component, least: int) -> EmbeddingResult:
         """Embed one component; the eigenvalues are among the attributes."""
         if component.n < least:
-            return _scale_geodesics(component, self.n_components, self.isometric)
+            return _scale_geodesics(component, self._least_dimension, self.isometric)
         alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
         if alone:
             raise ValueError(

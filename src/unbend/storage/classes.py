@@ -17,6 +17,7 @@ from unbend.storage.archive import DamagedFile
 
 _WHERE = {
     "Affinity": "graphs.weights",
+    "AffinitySpace": "neighbors.precomputed",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
@@ -54,6 +55,7 @@ _WHERE = {
     "Placement": "extension",
     "PointSpace": "neighbors.point_space",
     "Problem": "prepare.problems",
+    "Reciprocal": "graphs.weights",
     "Report": "report",
     "Ridge": "preimage",
     "Rule": "extension",
