@@ -29,10 +29,12 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.graphs.noise import growth_exponents, local_dimension
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.neighbors import (
     METRICS,
+    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
@@ -374,6 +376,7 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
 
     def _kernel(self, component: Component) -> LocalKernel:
         neighbors, n = component.neighbors, component.n
+        self._check_local_dimension(component)
         entries = int(np.sum(np.square(neighbors.counts + 1)))
         # The pieces overlap, so the kernel has at most half as many entries as they have.
         reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
@@ -393,6 +396,28 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
         constant = np.ones((n, 1))
         problem = SpectralProblem(kernel, "bottom", constant, nullity=self.n_components)
         return LocalKernel(component, problem)
+
+    def _check_local_dimension(self, component: Component) -> None:
+        """Warn where a wanted direction of the neighbourhoods is curvature.
+
+        Of a curve the second direction is that of its normal, and functions that are affine in
+        both turn with it: coordinates then follow the turning of the curve, not its length.
+        """
+        space, d = component.space, self.n_components
+        if d < 2 or isinstance(space, GraphSpace):
+            return
+        growth = growth_exponents(space, d, int(np.median(component.neighbors.counts)))
+        note(growth=[float(power) for power in growth])
+        local = local_dimension(growth)
+        if local < d:
+            warn(
+                f"The local dimension is {local}, below n_components={d}: the variance of "
+                f"neighbourhoods along direction {local + 1} grows as the power "
+                f"{growth[local]:.1f} of that along the first, as curvature does (directions of "
+                "the data: 1). Coordinates then follow the curvature, and parts may lie on each "
+                f"other. Use n_components={local}, or DiffusionMaps, LaplacianEigenmaps or Isomap "
+                "where the data close up."
+            )
 
 
 def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
