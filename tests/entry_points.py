@@ -336,6 +336,7 @@ EXEMPT = {
     "unbend.Nystrom": VALUES,
     "unbend.Prepare": "takes tables with text, dates and gaps; tests/prepare",
     "unbend.Report": VALUES,
+    "unbend.ScaleWarning": VALUES,
     "unbend.load": "reads files",
     "unbend.memory_limit": VALUES,
     "unbend.monitoring": VALUES,

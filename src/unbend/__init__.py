@@ -52,6 +52,7 @@ _NAMES = {
     **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
     "Prepare": "unbend.prepare",
     "Report": "unbend.report",
+    "ScaleWarning": "unbend.units",
     "load": "unbend.storage",
     "localize": "unbend.localization",
     "monitoring": "unbend.progress",

@@ -1,8 +1,9 @@
 """``unbend embed``: a table in, coordinates, a model and a figure out."""
 
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,7 +69,7 @@ def embed(
     """
     entry = find_method(method, EMBEDDINGS)
     general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
-    estimator = _estimator(entry, {**general, **typed}, distances)
+    estimator = make_estimator(entry, {**general, **typed}, distances)
     results = Results(output, model, plot, json, not no_training, "float32" if float32 else None)
     precomputed = getattr(estimator, "metric", None) == "precomputed"
     if precomputed or entry in SEVERAL:
@@ -98,7 +99,7 @@ def embed(
     _suggest(work)
 
 
-def _estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
+def make_estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     """Make the estimator that the options describe."""
     from unbend.validation.parameters import parameters
 
@@ -130,6 +131,17 @@ def _check_distances(
     data.check_distances(why)
     if typed.get("metric") not in (None, "precomputed"):
         raise Misuse(f"--metric does not go with {why}: the data are distances and nothing else")
+
+
+@contextmanager
+def scale_as_asked(scale: str) -> Iterator[None]:
+    """Give no advice about units where the user chose a scale."""
+    from unbend.units import ScaleWarning
+
+    with warnings.catch_warnings():
+        if scale != "auto":
+            warnings.simplefilter("ignore", ScaleWarning)
+        yield
 
 
 def _memory_limit(memory: str | None) -> AbstractContextManager[None]:
@@ -190,7 +202,8 @@ class Embedding:
             self.data.check_ignored()
             rows = self.data.read_prepared()
             supervised = getattr(estimator, "supervised", False)
-            estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+            with scale_as_asked(self.data.options.scale):
+                estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
             if rows.preparation is not None:
                 estimator.preparation_ = rows.preparation
         self._write(estimator.embedding_, rows)
@@ -243,19 +256,7 @@ class Embedding:
                 write_rows(results.coordinates, coordinates, names, table)
 
     def _save(self, target: str, coordinates: Any, rows: Rows | None) -> None:
-        options = self.data.options
-        # The dictionary of texts names their columns.
-        columns = [] if rows is None or rows.kind == "texts" else list(rows.table.columns)
-        about = {
-            "rows": len(coordinates),
-            "components": coordinates.shape[1],
-            "source": self.data.name,
-            "columns": columns,
-            "label": options.label,
-            "id": options.id,
-            "ignore": list(options.ignore),
-            "data": {"kind": "distances"} if rows is None else dict(rows.like),
-        }
+        about = describe_training(self.data, rows, coordinates)
         self.estimator.save(
             target, training=self.results.training, precision=self.results.precision, about=about
         )
@@ -295,6 +296,23 @@ class Embedding:
             }
             for place, name in enumerate(self.matrices)
         ]
+
+
+def describe_training(data: Input, rows: Rows | None, coordinates: Any) -> dict[str, Any]:
+    """Describe the training data of a model, so that new samples are read in the same way."""
+    options = data.options
+    # The dictionary of texts names their columns.
+    columns = [] if rows is None or rows.kind == "texts" else list(rows.table.columns)
+    return {
+        "rows": len(coordinates),
+        "components": coordinates.shape[1],
+        "source": data.name,
+        "columns": columns,
+        "label": options.label,
+        "id": options.id,
+        "ignore": list(options.ignore),
+        "data": {"kind": "distances"} if rows is None else dict(rows.like),
+    }
 
 
 def _preparation_facts(estimator: Any) -> dict[str, Any] | None:

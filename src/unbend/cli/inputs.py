@@ -72,6 +72,8 @@ class Input:
     """A file, a folder or stdin, opened once, and the options that say how to read it."""
 
     def __init__(self, name: str, options: DataOptions, default: str | None = None) -> None:
+        if not name:
+            raise Misuse("the name of the table is empty: give a file, a folder, or '-' for stdin")
         self.name, self.options, self._default = name, options, default
 
     @cached_property

@@ -38,6 +38,9 @@ OPTIONS = {
     "reshape it to one row for each point": "say --as images if it holds images",
     ": use unbend.io.read_images": ": name the folder of such pictures",
     "read_distances if it holds distances": "--distances if it holds distances",
+    "make_pipeline(unbend.Prepare(), …), or ignore unbend.ScaleWarning if": (
+        "--scale standard, or give --scale none if"
+    ),
 }
 
 

@@ -73,6 +73,7 @@ Components = Annotated[
     option("--components --n-components -d NUMBER", "Embedding dimension; 2 by default."),
 ]
 Dimension = Annotated[int, option("--components -d", "Embedding dimension.", min=1)]
+Clusters = Annotated[str | None, option("--clusters --n-clusters -n NUMBER", "Number of clusters.")]
 Distances = Annotated[
     bool,
     option("--distances", "The table holds distances: a square matrix, or columns i, j, distance."),

@@ -20,6 +20,8 @@ PAGES = (".html", ".htm")
 GRAPHS = (".npz", ".mtx", ".graphml")
 ENVI = (".hdr", ".img", ".dat")
 IMAGES = (*ENVI, ".png")
+# The column of the number of each row's cluster.
+CLUSTER = "cluster"
 
 
 def check_outputs(
@@ -158,9 +160,10 @@ def guess_method(points: Any) -> str | None:
 
 
 def coordinate_names(estimator: Any, count: int) -> list[str]:
-    """Name coordinates after their method: isomap_1, isomap_2 and so on."""
+    """Name coordinates after their method: isomap_1, isomap_2 and so on; clusters have one name."""
     entry = entry_of(estimator)
-    assert entry is not None
+    if entry is None:
+        return [CLUSTER]
     return [f"{entry.name}_{number + 1}" for number in range(count)]
 
 

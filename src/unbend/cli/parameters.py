@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 DEFAULT_METHOD = "isomap"
 
 # Parameters of many methods, under the names that a command line has for them.
-GENERAL = {"n_components": "--components", "random_state": "--seed", "n_jobs": "--jobs"}
+GENERAL = {
+    "n_components": "--components",
+    "n_clusters": "--clusters",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+}
 
 
 def find_method(name: str, among: tuple[Entry, ...] = METHODS) -> Entry:

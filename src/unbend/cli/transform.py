@@ -46,7 +46,8 @@ def transform(
 
     Columns are found by their names, in any order; the label, id and ignored columns of embed may
     be there or not. The table is read in batches. Texts are counted in the vocabulary of the
-    training data, and images and cubes read as those were.
+    training data, and images and cubes read as those were. A model of clusters gives the number
+    of the cluster of each row.
     """
     import unbend
 
@@ -68,7 +69,7 @@ def transform(
                 transform_frame(estimator, preparation, frame, results)
         else:
             for part, values in _parts(given, like, batches, estimator):
-                results.add(estimator.transform(_align(part, values, fitted, table)), part)
+                results.add(_apply(estimator, _align(part, values, fitted, table)), part)
         coordinates, rest = results.concatenate()
         names = coordinate_names(estimator, coordinates.shape[1])
         if is_image(output):
@@ -117,7 +118,14 @@ def transform_frame(estimator: Any, preparation: Any, frame: "Frame", results: A
     except ValueError as error:
         raise refusal(error, frame.where) from error
     if features is not None:
-        results.add(estimator.transform(features), frame.rest.take(keep))
+        results.add(_apply(estimator, features), frame.rest.take(keep))
+
+
+def _apply(estimator: Any, values: Any) -> Any:
+    """Return coordinates of new samples, or the number of the cluster of each."""
+    if hasattr(estimator, "predict"):
+        return estimator.predict(values)[:, None]
+    return estimator.transform(values)
 
 
 def _training_data(about: Mapping[str, Any]) -> Mapping[str, Any]:

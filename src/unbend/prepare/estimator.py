@@ -20,7 +20,7 @@ from unbend.prepare.encoders import (
 )
 from unbend.prepare.kinds import UNUSED, Inference, infer_kind, override
 from unbend.prepare.problems import Problem, find_problems
-from unbend.prepare.units import decide_scale
+from unbend.units import decide_scale
 from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
 
 
