@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Protocol, final
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
@@ -83,6 +84,49 @@ class LinearInverse:
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Reconstruct rows."""
         return np.asarray(row_products(coordinates, self.axes) + self.mean)
+
+
+# Density from which on BLAS is faster on a sparse matrix made dense: at 1/3 it took a fifth to a
+# ninth of the time of a sparse product.
+DENSE_FROM = 1 / 20
+
+
+@dataclass(frozen=True, eq=False)
+class SparseLinear:
+    """y = A x with a sparse A."""
+
+    axes: csr_array
+
+    def __call__(self, new: Any) -> FloatArray:
+        """Project new samples, which may be sparse."""
+        rows, columns = self.axes.shape
+        if self.axes.nnz > DENSE_FROM * rows * columns:
+            axes = self.axes.toarray()
+            if is_sparse(new):
+                return np.asarray(new.astype(np.float64) @ axes.T)
+            return row_products(new.astype(np.float64, copy=False), axes.T)
+        if is_sparse(new):
+            return np.asarray((new.astype(np.float64) @ self.axes.T).toarray())
+        return np.asarray((self.axes @ new.astype(np.float64, copy=False).T).T)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectionInverse:
+    """x = A⁺ y: the shortest row with these coordinates; A⁺ is found when first needed."""
+
+    axes: FloatArray | csr_array
+
+    @cached_property
+    def _inverse_gram(self) -> FloatArray:
+        gram: Any = self.axes @ self.axes.T
+        return np.linalg.pinv(gram.toarray() if is_sparse(gram) else gram, hermitian=True)
+
+    def __call__(self, coordinates: FloatArray) -> FloatArray:
+        """Reconstruct rows."""
+        weights = row_products(coordinates, self._inverse_gram)
+        if isinstance(self.axes, np.ndarray):
+            return row_products(weights, self.axes)
+        return np.asarray((self.axes.T @ weights.T).T)
 
 
 class Distances(Protocol):

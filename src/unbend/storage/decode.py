@@ -228,6 +228,8 @@ RULES: dict[str, Any] = {
     "Rule": lambda v: v.k > 0,
     "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
+    "SparseLinear": lambda v: v.axes.ndim == 2,
+    "ProjectionInverse": lambda v: v.axes.ndim == 2,
     "Nystrom": lambda v: v.mean_squares.ndim == 1 and _table(v.weights, len(v.mean_squares)),
     "Gram": lambda v: (
         _table(v.distances, len(v.distances), len(v.distances)) and 0 < v.threads <= THREADS
