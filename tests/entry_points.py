@@ -159,14 +159,15 @@ FEWER = {"k >= n": "documented: fewer where there are fewer rows"}
 
 
 def estimator_entry(method: Any) -> Entry:
-    parameters = method()._get_param_names()
+    parameters, y = method()._get_param_names(), np.arange(len(X)) % 2
     distances = None
     if "metric" in parameters:
-        distances = lambda D: method(metric="precomputed").fit(D)  # noqa: E731
+        distances = lambda D: method(metric="precomputed").fit(D, y)  # noqa: E731
     count = None
     if "n_neighbors" in parameters:
-        count = lambda k: method(n_neighbors=k).fit(X)  # noqa: E731
-    return Entry(lambda rows: method().fit(rows), distances=distances, count=count, allowed=LOWERED)
+        count = lambda k: method(n_neighbors=k).fit(X, y)  # noqa: E731
+    fit = lambda rows: method().fit(rows, y)  # noqa: E731
+    return Entry(fit, distances=distances, count=count, allowed=LOWERED)
 
 
 def several_entry(method: Any) -> Entry:

@@ -12,6 +12,8 @@ from unbend.arrays import FloatArray
 FACTOR = 10.0
 # Columns from which a table may be an image or a document-term matrix, or a spectrum.
 PIXELS, CHANNELS = 16, 20
+# A table stays an image, spectrum or document-term matrix beside one other column in so many.
+FEW_OTHERS = 10
 # A document-term matrix has at least this share of zeros.
 ZEROS = 0.6
 # Neighbouring channels of a spectrum: correlation at least, and change of log spread at most.
@@ -92,12 +94,15 @@ def decide_scale(
     ('standard', "standard deviations range from 0.97 ('height') to 945 ('salary'): units differ")
     """
     if values.shape[1] == 0:
-        return ScaleDecision("standard", "no numeric columns")
+        return ScaleDecision("standard", "no column is numeric")
+    spreads = values.std(axis=0)
+    few = FEW_OTHERS * len(other_columns) <= values.shape[1]
+    if other_columns and few and (shared := _shared_unit(values, spreads, names)):
+        return ScaleDecision("none", shared)
     if other_columns:
         return ScaleDecision(
             "standard", f"{other_columns[0]!r} is not numeric and shares no unit with numbers"
         )
-    spreads = values.std(axis=0)
     varying = np.flatnonzero(spreads > 0)
     if len(varying) < 2:
         return ScaleDecision("none", "one numeric column")

@@ -24,6 +24,7 @@ from unbend.cli.options import (
     Output,
     Picture,
     SaveModel,
+    SomeRows,
     TableFile,
     Threads,
     parse_bytes,
@@ -42,6 +43,9 @@ from unbend.cli.outputs import (
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
 from unbend.registry import EMBEDDINGS, SEVERAL, Entry
 
+# Names of columns that are labels more often than features.
+LABELS = ("class", "cluster", "diagnosis", "label", "labels", "outcome", "species", "target")
+
 
 def embed(
     table: TableFile,
@@ -57,6 +61,7 @@ def embed(
     jobs: Threads = None,
     memory: Memory = None,
     batches: Batches = None,
+    sample: SomeRows = None,
     no_training: NoTraining = False,
     float32: Float32 = False,
     **typed: str | None,
@@ -80,7 +85,11 @@ def embed(
     check_outputs(table=output, picture=plot, model=model, read=[read])
     if of_rows and given.of_pixels:
         _check_bands(output, estimator.n_components)
-    work = Embedding(estimator, entry, given, results)
+    if sample is not None and (batches is not None or not of_rows or given.of_pixels):
+        raise Misuse(
+            "--sample is for rows of tables, images and texts, without --batches: leave it out"
+        )
+    work = Embedding(estimator, entry, given, results, sample)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
@@ -186,6 +195,7 @@ class Embedding:
     entry: Entry
     data: Input
     results: Results
+    sample: int | None = None
     # Names of several matrices, once they are read.
     matrices: list[str] = field(default_factory=list)
 
@@ -197,17 +207,63 @@ class Embedding:
             self.matrices.extend(rows.like["names"])
             estimator.fit(matrices)
         elif getattr(estimator, "metric", None) == "precomputed":
+            if self._supervised:
+                raise Misuse(f"{self.entry.name} needs classes, and distances have none: use lle")
             estimator.fit(self.data.read_distances())
         else:
             self.data.check_ignored()
-            rows = self.data.read_prepared()
-            supervised = getattr(estimator, "supervised", False)
+            if self._supervised and self.data.kind == "table":
+                self._check_classes(self.data.options.label)
+            rows = self._read()
+            label = self._find_label(rows)
+            if label is not None:
+                say(
+                    f"Column {label!r} is a feature and looks like a label: give --label "
+                    f"{shell_word(label)}, or --ignore {shell_word(label)}."
+                )
+            if self._supervised:
+                self._check_classes(rows.table.label)
             with scale_as_asked(self.data.options.scale):
-                estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+                estimator.fit(
+                    rows.values(estimator), rows.table.label if self._supervised else None
+                )
             if rows.preparation is not None:
                 estimator.preparation_ = rows.preparation
         self._write(estimator.embedding_, rows)
         return estimator.embedding_
+
+    def _read(self) -> Rows:
+        if self.sample is None:
+            return self.data.read_prepared()
+        seed = getattr(self.estimator, "random_state", None)
+        rows = self.data.read_sampled(self.sample, 0 if seed is None else int(seed))
+        say(f"Sampled {len(rows.table)} rows.")
+        return rows
+
+    @property
+    def _supervised(self) -> bool:
+        return getattr(self.estimator, "supervised", False)
+
+    def _check_classes(self, label: object) -> None:
+        """Refuse a supervised method without the classes of rows."""
+        if label is None:
+            near = self._find_label() if self.data.kind == "table" else None
+            column = "COLUMN" if near is None else shell_word(near)
+            raise Misuse(f"{self.entry.name} needs the class of each row: give --label {column}")
+
+    def _find_label(self, rows: Rows | None = None) -> str | None:
+        """Find a feature that looks like a label: by its name, or the only category at an end."""
+        options = self.data.options
+        if self.data.kind != "table" or options.label is not None:
+            return None
+        aside = (options.id, *options.ignore)
+        names = [name for name in self.data.column_names() if name not in aside]
+        named = next((name for name in names if name.lower() in LABELS), None)
+        if named is not None or rows is None or rows.preparation is None:
+            return named
+        kinds = {column.name: column.kind for column in rows.preparation.columns_}
+        words = [name for name in names if kinds.get(name) == "category"]
+        return words[0] if len(words) == 1 and words[0] in (names[0], names[-1]) else None
 
     def fit_batches(self, count: int) -> Any:
         """Fit to batches of so many rows; return the coordinates."""

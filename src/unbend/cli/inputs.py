@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unbend.cli.messages import PIPE, Misuse
+from unbend.cli.messages import PIPE, Misuse, say
 from unbend.cli.options import KINDS, DataOptions
 
 if TYPE_CHECKING:
@@ -132,7 +132,13 @@ class Input:
         """The table, of which the names of columns are known and no rows are read."""
         from unbend.io import open_table
 
-        return open_table(self.source, array=self.options.array, separator=self.options.separator)
+        options = self.options
+        return open_table(
+            self.source,
+            array=options.array,
+            separator=options.separator,
+            encoding=options.encoding,
+        )
 
     @cached_property
     def cube(self) -> "Cube":
@@ -227,16 +233,38 @@ class Input:
         """Read the rows as a table of numbers."""
         return self.read().dense()
 
-    def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
-        """Read a random sample of at most so many rows, prepared."""
+    def read_sampled(self, rows: int, seed: int, truth: Sequence[str] = ()) -> Rows:
+        """Read a random sample of at most so many rows, prepared.
+
+        A table larger than memory is not read whole.
+        """
         import numpy as np
 
         from unbend.quality.measure import sample_rows
 
-        read = self.read_prepared(truth)
+        read = self._fit_in_memory(rows, seed).read_prepared(truth)
         keep = np.zeros(len(read.table), dtype=bool)
         keep[sample_rows(len(read.table), rows, seed)] = True
-        return read.take(keep).dense()
+        return read.take(keep)
+
+    def _fit_in_memory(self, rows: int, seed: int) -> "Input":
+        from unbend.io.reading import fit_in_memory
+        from unbend.report import stage
+
+        if self.kind != "table":
+            return self
+        with stage("sampling"):
+            reader, sample = fit_in_memory(self.reader, rows, seed)
+        if sample is None:
+            return self
+        say(f"{self.name} is larger than memory: sampled {sample}.")
+        other = copy(self)
+        other.__dict__["reader"] = reader
+        return other
+
+    def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
+        """Read a random sample as a table of numbers."""
+        return self.read_sampled(rows, seed, truth).dense()
 
     def read_batches(self, rows: int) -> "Iterable[Table]":
         """Open a table, or the pixels of a cube, as batches that can be read again and again."""
@@ -341,10 +369,6 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
 
     options = given.options
     column = options.text_column
-    if column is not None and options.encoding is not None:
-        raise Misuse(
-            "--encoding is for files of texts, and --text-column reads a table: leave it out"
-        )
     texts = io.read_texts(
         given.source if column is None else given.reader,
         column=column,
@@ -354,7 +378,7 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
         stop_words=_stop_words(options.stop_words),
         stem=options.stem,
         unit=not options.no_unit,
-        encoding=options.encoding or "utf-8",
+        encoding=options.encoding if column is None else None,
         separator=options.separator if column is None else None,
         like=like,
     )

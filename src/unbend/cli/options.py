@@ -111,6 +111,10 @@ Batches = Annotated[
 ]
 BatchRows = Annotated[int, option("--batches ROWS", "Read batches of so many rows.", min=1)]
 Sample = Annotated[int, option("--sample ROWS", "Use a random sample of so many rows.", min=1)]
+SomeRows = Annotated[
+    int | None,
+    option("--sample ROWS", "Use a random sample of so many rows; all by default.", min=1),
+]
 Neighbors = Annotated[int, option("--neighbors -k", "Number of neighbours.", min=1)]
 Truth = Annotated[
     list[str] | None, option("--truth COLUMNS", "Columns of TABLE with the true coordinates.")
@@ -218,7 +222,9 @@ class DataOptions:
         fixed=True,
     )
     encoding: str | None = _data(
-        "--encoding NAME", "Texts: encoding of the files; utf-8 by default.", TEXTS
+        "--encoding NAME",
+        "Text tables and texts: encoding, as cp1252; detected in tables, utf-8 for texts.",
+        ("table", "texts"),
     )
     bands: bool = _data(
         "--bands", "Cubes: rows are the bands, not the pixels.", CUBES, False, bool, fixed=True

@@ -211,8 +211,10 @@ class DiffusionMaps(NeighborhoodEmbedding):
         help="Coordinates φ/φ₀, eigenvectors of the walk, or φ, of the symmetric kernel.",
     )
 
-    def _needs(self) -> Needs:
+    def _fit_columns(self, X: Any, graph: Any) -> None:
         self._check_used()
+
+    def _needs(self) -> Needs:
         return Needs(edges=self._above_threshold if self.threshold > 0 else None, spare=1)
 
     def _check_used(self) -> None:

@@ -108,9 +108,6 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     metric: Any = affinity_metric()
 
     def _needs(self) -> Needs:
-        if self.metric == "affinity":
-            refuse_unused(self, "metric='affinity'", weights="adjacency", t=None, symmetrize="max")
-            return Needs()
         return Needs(mutual=self.symmetrize == "min")
 
     def _weight(self, distances: FloatArray) -> Weight:
@@ -141,6 +138,9 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
 
         Nothing of size n² is computed: three passes over n × m affinities.
         """
+        if self.metric == "affinity":
+            refuse_unused(self, "metric='affinity'", weights="adjacency", t=None, symmetrize="max")
+            return None
         solver = column_solver(self.eigen_solver)
         if solver is None or not (graph is self.n_neighbors is self.radius is None):
             return None

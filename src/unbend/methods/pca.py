@@ -17,7 +17,7 @@ from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes,
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import Choice, Integer, Real, declare, param
 from unbend.validation.random_state import generator
-from unbend.validation.scalars import is_integer
+from unbend.validation.scalars import check_integer, is_integer
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
 DIRECT = ("auto", "full", "covariance_eigh")
@@ -187,12 +187,8 @@ class PCA(Embedding):
     def _axes_to_find(self, shape: tuple[int, ...]) -> int:
         """Return the number of axes to compute: all of them where a share of variance is wanted."""
         if is_integer(self.n_components):
-            if self.n_components > min(shape):
-                raise ValueError(
-                    f"n_components={self.n_components} and X is {shape[0]} x {shape[1]}: it must "
-                    "not exceed the smaller of the two"
-                )
-            return int(self.n_components)
+            of = f"with {shape[0]} rows and {shape[1]} columns"
+            return check_integer("n_components", self.n_components, 1, min(shape), of)
         if self.svd_solver not in COMPLETE:
             raise ValueError(
                 f"n_components={self.n_components} is a share of the variance, and svd_solver="

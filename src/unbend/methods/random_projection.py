@@ -28,6 +28,7 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 
 # Rows between which all distances are compared: at least so many, and as many as cost no more
 # than the projection, but not more than fit into this many bytes.
@@ -200,12 +201,8 @@ class RandomProjection(Embedding):
 
     def _dimension(self, bound: int, columns: int) -> int:
         if self.n_components != "auto":
-            if self.n_components > columns:
-                raise ValueError(
-                    f"n_components={self.n_components} is more than n_features={columns}: a "
-                    "projection needs fewer"
-                )
-            return int(self.n_components)
+            of = f"with {columns} columns"
+            return check_integer("n_components", self.n_components, 1, columns, of)
         if bound > columns:
             raise ValueError(
                 f"eps={self.eps} and beta={self.beta} ask for {bound} coordinates and X has only "

@@ -18,6 +18,7 @@ from unbend.storage.archive import DamagedFile
 _WHERE = {
     "Affinity": "graphs.weights",
     "AffinitySpace": "neighbors.precomputed",
+    "AllGeodesics": "extension",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
@@ -31,7 +32,6 @@ _WHERE = {
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
     "GeodesicNystrom": "extension",
-    "Gram": "gram",
     "GraphSpace": "neighbors.precomputed",
     "Harmonic": "extension",
     "HeatKernel": "graphs.weights",
