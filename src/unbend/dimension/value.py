@@ -80,7 +80,7 @@ class Dimension:
     >>> roll = unbend.datasets.swiss_roll(2000, random_state=0).points
     >>> found = unbend.dimension.mle(roll)
     >>> print(found)
-    mle: 1.994 ± 0.021
+    mle: 1.996 ± 0.021
     >>> found.local.shape, found.curve.x_label
     ((2000,), 'neighbours')
     """

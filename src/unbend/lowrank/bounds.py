@@ -130,7 +130,7 @@ def length_tails(k: int, beta: float) -> LengthTails:
     >>> from unbend.lowrank import length_tails
     >>> tails = length_tails(100, 1.5)
     >>> round(tails.lower, 4), round(tails.upper, 4)
-    (0.0273, 0.0088)
+    (0.0271, 0.0089)
     """
     size = check_integer("k", k)
     factor = check_real("beta", beta, 1, closed="neither")
