@@ -238,10 +238,13 @@ RULES: dict[str, Any] = {
     ),
     "DistanceSpace": lambda v: _table(v.distances, len(v.distances), len(v.distances)),
     "GraphSpace": lambda v: v.edges.shape[0] == v.edges.shape[1],
+    "AffinitySpace": lambda v: v.affinities.shape == v.edges.shape == v.edges.shape[::-1],
     "Neighbors": _neighbors,
     "Rule": lambda v: v.k > 0,
     "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
+    "SparseLinear": lambda v: v.axes.ndim == 2,
+    "ProjectionInverse": lambda v: v.axes.ndim == 2,
     "Nystrom": lambda v: v.mean_squares.ndim == 1 and _table(v.weights, len(v.mean_squares)),
     "AllGeodesics": lambda v: (
         v.lengths.shape[0] == v.lengths.shape[1]
