@@ -24,6 +24,7 @@ from unbend.cli.options import (
     Output,
     Picture,
     SaveModel,
+    Symmetrize,
     TableFile,
     Threads,
     parse_bytes,
@@ -52,6 +53,7 @@ def embed(
     method: Method = DEFAULT_METHOD,
     components: Components = None,
     distances: Distances = False,
+    symmetrize: Symmetrize = False,
     output: Output = None,
     model: SaveModel = None,
     plot: Picture = None,
@@ -83,7 +85,9 @@ def embed(
     check_outputs(table=output, picture=plot, model=model, read=[read])
     if of_rows and given.of_pixels:
         _check_bands(output, estimator.n_components)
-    work = Embedding(estimator, entry, given, results)
+    if symmetrize and not precomputed:
+        raise Misuse("--symmetrize is for distances: give --distances, or leave it out")
+    work = Embedding(estimator, entry, given, results, symmetrize)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
@@ -189,6 +193,7 @@ class Embedding:
     entry: Entry
     data: Input
     results: Results
+    symmetrize: bool = False
     # Names of several matrices, once they are read.
     matrices: list[str] = field(default_factory=list)
 
@@ -202,7 +207,8 @@ class Embedding:
         elif getattr(estimator, "metric", None) == "precomputed":
             if self._supervised:
                 raise Misuse(f"{self.entry.name} needs classes, and distances have none: use lle")
-            estimator.fit(self.data.read_distances())
+            rows, matrix = self.data.read_distances(self.symmetrize)
+            estimator.fit(matrix)
         else:
             self.data.check_ignored()
             if self._supervised and self.data.kind == "table":
