@@ -53,7 +53,7 @@ def embed(
     method: Method = DEFAULT_METHOD,
     components: Components = None,
     distances: Distances = False,
-    symmetrize: Symmetrize = False,
+    symmetrize_distances: Symmetrize = False,
     output: Output = None,
     model: SaveModel = None,
     plot: Picture = None,
@@ -85,9 +85,9 @@ def embed(
     check_outputs(table=output, picture=plot, model=model, read=[read])
     if of_rows and given.of_pixels:
         _check_bands(output, estimator.n_components)
-    if symmetrize and not precomputed:
-        raise Misuse("--symmetrize is for distances: give --distances, or leave it out")
-    work = Embedding(estimator, entry, given, results, symmetrize)
+    if symmetrize_distances and not precomputed:
+        raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
+    work = Embedding(estimator, entry, given, results, symmetrize_distances)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
