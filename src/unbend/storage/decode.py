@@ -214,7 +214,7 @@ def _geodesic(v: Any) -> bool:
 
 
 def _examples(v: Any) -> bool:
-    codes = len(v.codes) == v.space.n and _indices_below(v.codes, len(v.spread))
+    codes = len(v.codes) == v.space.n == v.subspace.n and _indices_below(v.codes, len(v.spread))
     axes = len(v.projection.axes)
     turned = v.turn is None or _table(v.turn, axes, v.space.points.shape[1])
     return codes and turned and v.inverse.axes.shape == v.projection.axes.shape
