@@ -48,14 +48,14 @@ def test_the_score_is_the_distance_over_the_spacing(method):
 
 
 @pytest.mark.parametrize("method", LINEAR)
-def test_a_linear_method_compares_coordinates_and_residuals(method):
+def test_a_linear_method_compares_coordinates_and_what_they_do_not_show(method):
     points = np.random.default_rng(0).normal(size=(300, 6))
     model = method(n_components=2).fit(points)
 
     def features(rows):
         placed = model.transform(rows)
-        away = np.linalg.norm(rows - model.inverse_transform(placed), axis=1)
-        return np.column_stack((placed, away))
+        away = rows - model.inverse_transform(placed) if method is unbend.PCA else rows
+        return np.column_stack((placed, np.linalg.norm(away, axis=1)))
 
     fitted, new = features(points), features(points + 0.3)
     expected = outlyingness(cdist(new, fitted), cdist(fitted, fitted))

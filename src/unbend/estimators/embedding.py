@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray, is_sparse, row_chunks
+from unbend.arrays import FloatArray, is_sparse
 from unbend.atomic import atomic_fit
 from unbend.docstrings import complete_docstring
 from unbend.eigen import SOLVERS
 from unbend.estimators.inputs import new_rows
-from unbend.extension import Extension, Linear
+from unbend.extension import Extension
 from unbend.graphs.readers import is_graph
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import COMPARED, smallest
@@ -53,8 +53,6 @@ FIT_PARAMETERS = {
 PACKED = "_packed"
 # Metric and kernel of estimators that were fitted to similarities.
 SIMILARITIES = (("kernel", ""), ("", "precomputed"))
-# Rows of a linear method with which `outlyingness` compares, at most.
-REFERENCE_ROWS = 2000
 # Neighbours that `score` compares, or as many as fewer rows allow.
 NEIGHBORS = 10
 
@@ -284,7 +282,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         Mean distance to the five nearest fitted rows, over the mean distance of these to their own
         five nearest: about 1 for samples like the fitted ones. Above 5 a sample is far outside, and
         its coordinates are extrapolated; of samples like the fitted ones hardly one in 500 is.
-        Linear methods compare with up to 2000 fitted rows, by coordinates and residuals.
+        Linear methods compare with up to 2000 fitted rows, by coordinates and by the distance to
+        the subspace (PCA) or the length (RandomProjection).
 
         Parameters
         ----------
@@ -313,8 +312,6 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return self._extension(self._as_stored(self._new_rows(X))), None
 
     def _outlyingness(self, X: Any) -> FloatArray:
-        if isinstance(self._extension, Linear):
-            return self._linear_outlyingness(self._as_stored(self._new_rows(X)))
         if (getattr(self, "metric", ""), getattr(self, "kernel", "")) in SIMILARITIES:
             raise UndefinedScore(
                 "outlyingness needs distances, and similarities give none: pass points"
@@ -322,33 +319,6 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         space: Space = self._space
         new = self._as_stored(new_rows(self, X, space))
         return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
-
-    def _linear_outlyingness(self, rows: Any) -> FloatArray:
-        reference = vars(self).get("_reference")
-        if reference is None:
-            raise UndefinedScore(
-                "outlyingness compares with fitted rows, and fit_batches keeps none: fit to a "
-                "sample of the rows"
-            )
-        space = PointSpace(reference)
-        near = space.nearest_of(self._linear_features(rows), min(COMPARED, space.n))
-        return score_rows(*near, space.spacing)
-
-    def _keep_reference(self, rows: Any) -> None:
-        """Keep some fitted rows of a linear method, as `outlyingness` compares them."""
-        step = -(-rows.shape[0] // REFERENCE_ROWS)
-        self._reference = self._linear_features(rows[::step])
-
-    def _linear_features(self, rows: Any) -> FloatArray:
-        """Coordinates of rows, and their distance from the plane of all coordinates."""
-        back: Any = self._preimage
-        features = np.empty((rows.shape[0], self.embedding_.shape[1] + 1))
-        for some in row_chunks(rows.shape[0], 32 * rows.shape[1]):
-            part = rows[some].toarray() if is_sparse(rows) else rows[some]
-            placed = self._extension(part)
-            features[some, :-1] = placed
-            features[some, -1] = np.linalg.norm(part - back(placed), axis=1)
-        return features
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Reconstruct rows from coordinates.
@@ -429,7 +399,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = getattr(self, "metric", None) in ("precomputed", "kernel")
+        metric = getattr(self, "metric", None)
+        tags.input_tags.pairwise = metric in ("precomputed", "kernel", "affinity")
         return tags
 
     @property
@@ -452,8 +423,10 @@ def _preserved_neighbors(estimator: Any, X: Any) -> float:
     """Share of neighbours preserved, corrected for chance: R_NX at ten neighbours."""
     check_is_fitted(estimator)
     metric = getattr(estimator, "metric", "euclidean")
-    if metric == "kernel":
-        raise ValueError("score needs points or distances, and a kernel has neither: pass points")
+    if metric in ("kernel", "affinity"):
+        raise ValueError(
+            f"score needs points or distances, and metric={metric!r} has neither: pass points"
+        )
     if metric == "precomputed" and (is_sparse(X) or is_graph(X)):
         raise ValueError(
             "score needs all distances to the fitted rows and a graph has those of some: pass a "
