@@ -25,8 +25,8 @@ CENTRED, EQUAL = 0.1, 0.25
 SHARE, POINT_SHARE = 0.9, 0.999
 # Names of coordinates in a plane or in space.
 COORDINATE = re.compile(r"[xyzuvw]?_?\d*", re.IGNORECASE)
-# Numbers that are looked at, and fewest rows of them.
-SAMPLE, SAMPLE_ROWS = 50_000, 100
+# Rows that are looked at: so many, fewer where columns are many.
+MOST_ROWS, LEAST_ROWS, SAMPLE = 500, 100, 50_000
 
 
 class ScaleWarning(UserWarning):
@@ -153,7 +153,7 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
     n, p = values.shape
     if p < 2:
         return None
-    step = -(-n // max(SAMPLE // p, SAMPLE_ROWS))
+    step = -(-n // min(MOST_ROWS, max(SAMPLE // p, LEAST_ROWS)))
     some = values[::step].astype(np.float64)
     centered = some - some.mean(axis=0)
     variances = np.einsum("ij,ij->j", centered, centered)
