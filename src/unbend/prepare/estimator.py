@@ -18,7 +18,14 @@ from unbend.prepare.encoders import (
     NumberEncoder,
     with_weight,
 )
-from unbend.prepare.kinds import UNUSED, Inference, infer_kind, override, remark_class_codes
+from unbend.prepare.kinds import (
+    UNUSED,
+    Inference,
+    column_values,
+    infer_kind,
+    override,
+    remark_class_codes,
+)
 from unbend.prepare.problems import Problem, find_problems
 from unbend.units import decide_scale
 from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
@@ -155,7 +162,7 @@ class Prepare(TransformerMixin, Model):
                 "kinds with kinds={column: kind}."
             )
         self.kept_rows_ = self._keep_rows(used)
-        columns = [column.take(self.kept_rows_) for column in used]
+        columns = _take(used, self.kept_rows_)
         self.scale_, self.scale_reason_ = self._choose_scale(columns, inferences)
         self._encoders = self._fit_encoders(columns, inferences)
         self._library = table.library
@@ -219,9 +226,8 @@ class Prepare(TransformerMixin, Model):
         others = [
             c.name for c in columns if inferences[c.name].kind in ("category", "date", "ordinal")
         ]
-        encoders = [NumberEncoder.fit(c, inferences[c.name], "none", "median") for c in numeric]
-        values = [e.encode(c)[:, 0] for e, c in zip(encoders, numeric, strict=True)]
-        matrix = np.stack(values, axis=1) if values else np.empty((len(self.kept_rows_), 0))
+        matrix = np.array([_impute(column_values(c, "numeric")) for c in numeric]).T
+        matrix = matrix if numeric else np.empty((len(self.kept_rows_), 0))
         decision = decide_scale(matrix, [c.name for c in numeric], others)
         return decision.scale, decision.reason
 
@@ -291,7 +297,7 @@ class Prepare(TransformerMixin, Model):
         inferences = {c.name: Inference("numeric", "") for c in columns}
         _refuse(find_problems(columns, inferences, self.missing))
         rows = self._keep_rows(columns)
-        columns = [column.take(rows) for column in columns]
+        columns = _take(columns, rows)
         pairs = list(zip(self._encoders, columns, strict=True))
         _warn_unseen(pairs)
         return np.concatenate([encoder.encode(column) for encoder, column in pairs], axis=1)
@@ -361,6 +367,17 @@ class Prepare(TransformerMixin, Model):
         tags.input_tags.allow_nan = self.missing != "error"
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _take(columns: list[Column], rows: Any) -> list[Column]:
+    if len(rows) == len(columns[0].values):
+        return columns
+    return [column.take(rows) for column in columns]
+
+
+def _impute(values: FloatArray) -> FloatArray:
+    absent = np.isnan(values)
+    return np.where(absent, np.nanmedian(values), values) if absent.any() else values
 
 
 def _weigh(encoder: Encoder, factor: float) -> Encoder:
