@@ -7,6 +7,7 @@ its features have total variance one, under ``"range"`` and ``"gower"`` diameter
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -67,8 +68,7 @@ def _scaling(values: FloatArray, scale: str) -> tuple[float, float]:
 
 
 def _fill_value(values: FloatArray, missing: str) -> float:
-    if missing in ("mean", "error", "drop"):
-        # Without a policy no value is imputed.
+    if missing == "mean":
         return float(values.mean())
     if missing == "most_frequent":
         distinct, counts = np.unique(values, return_counts=True)
@@ -189,6 +189,16 @@ def _codes(column: Column, levels: tuple[str, ...]) -> FloatArray:
     return np.array([np.nan if word is None else place[word] for word in words])
 
 
+def rank_levels(counts: Counter[str]) -> tuple[tuple[str, ...], str]:
+    """Return the levels, those beyond a number as one, and the most frequent of them."""
+    levels = sorted(counts)
+    most = max(levels, key=lambda level: counts[level])
+    if len(levels) > MAX_LEVELS:
+        frequent = sorted(levels, key=lambda level: -counts[level])[: MAX_LEVELS - 1]
+        levels = [*sorted(frequent), OTHER]
+    return tuple(levels), most
+
+
 @final
 @dataclass(frozen=True)
 class CategoryEncoder(Encoder):
@@ -204,14 +214,10 @@ class CategoryEncoder(Encoder):
         """List the levels, the most frequent ones if there are many."""
         counts = Counter(_words(column).tolist())
         gaps = counts.pop(None, 0)
-        levels = sorted(counts)
-        fill = max(levels, key=lambda level: counts[level])
-        if len(levels) > MAX_LEVELS:
-            frequent = sorted(levels, key=lambda level: -counts[level])[: MAX_LEVELS - 1]
-            levels = [*sorted(frequent), OTHER]
+        levels, fill = rank_levels(counts)
         if missing == "indicator" and gaps:
-            fill, levels = MISSING, [*levels, MISSING]
-        return cls(column.name, tuple(levels), fill, 1.0)
+            fill, levels = MISSING, (*levels, MISSING)
+        return cls(column.name, levels, fill, 1.0)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -329,17 +335,21 @@ def _covers(seconds: FloatArray, period: float) -> bool:
     return bool(np.ptp(seconds) >= PERIODS * period and varies)
 
 
-def with_weight(encoder: Encoder, column: Column, scale: str, unit: float) -> Encoder:
+def with_weight(
+    encoder: Encoder, scale: str, unit: float, variance: Callable[[], float]
+) -> Encoder:
     """Give an encoder the weight that makes its column count as one.
 
     Parameters
     ----------
-    encoder, column
-        An encoder with weight one, and the column that it was fitted to.
+    encoder
+        An encoder with weight one.
     scale : str
         Scaling of the table.
     unit : float
         Total variance that a column shall have, where the scaling fixes variances.
+    variance : callable
+        Gives the total variance of the features, where it is needed.
     """
     if scale == "gower":
         weight = 0.5 if isinstance(encoder, CategoryEncoder) else 1.0
@@ -349,6 +359,6 @@ def with_weight(encoder: Encoder, column: Column, scale: str, unit: float) -> En
     elif isinstance(encoder, NumberEncoder) and not encoder.indicator:
         weight = 1.0
     else:
-        variance = float(encoder.encode(column).var(axis=0).sum())
-        weight = np.sqrt(unit / variance) if variance > 0 else 1.0
+        total = variance()
+        weight = np.sqrt(unit / total) if total > 0 else 1.0
     return replace(encoder, weight=float(weight))  # type: ignore[type-var]
