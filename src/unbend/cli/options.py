@@ -277,7 +277,7 @@ class DataOptions:
     scale: str = _data(
         "--scale SCALE",
         "Scaling of columns: auto (standard if units differ), none, standard, robust, range, log "
-        "or gower.",
+        "or gower (Gower's distance, by --metric cityblock).",
         ("table",),
         "auto",
         str,
