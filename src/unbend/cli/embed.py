@@ -24,6 +24,7 @@ from unbend.cli.options import (
     Output,
     Picture,
     SaveModel,
+    SomeRows,
     Symmetrize,
     TableFile,
     Threads,
@@ -62,6 +63,7 @@ def embed(
     jobs: Threads = None,
     memory: Memory = None,
     batches: Batches = None,
+    sample: SomeRows = None,
     no_training: NoTraining = False,
     float32: Float32 = False,
     **typed: str | None,
@@ -85,9 +87,13 @@ def embed(
     check_outputs(table=output, picture=plot, model=model, read=[read])
     if of_rows and given.of_pixels:
         _check_bands(output, estimator.n_components)
+    if sample is not None and (batches is not None or not of_rows or given.of_pixels):
+        raise Misuse(
+            "--sample is for rows of tables, images and texts, without --batches: leave it out"
+        )
     if symmetrize_distances and not precomputed:
         raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
-    work = Embedding(estimator, entry, given, results, symmetrize_distances)
+    work = Embedding(estimator, entry, given, results, sample, symmetrize_distances)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
@@ -193,6 +199,7 @@ class Embedding:
     entry: Entry
     data: Input
     results: Results
+    sample: int | None = None
     symmetrize: bool = False
     # Names of several matrices, once they are read.
     matrices: list[str] = field(default_factory=list)
@@ -213,7 +220,7 @@ class Embedding:
             self.data.check_ignored()
             if self._supervised and self.data.kind == "table":
                 self._check_classes(self.data.options.label)
-            rows = self.data.read_prepared()
+            rows = self._read()
             label = self._find_label(rows)
             if label is not None:
                 say(
@@ -230,6 +237,14 @@ class Embedding:
                 estimator.preparation_ = rows.preparation
         self._write(estimator.embedding_, rows)
         return estimator.embedding_
+
+    def _read(self) -> Rows:
+        if self.sample is None:
+            return self.data.read_prepared()
+        seed = getattr(self.estimator, "random_state", None)
+        rows = self.data.read_sampled(self.sample, 0 if seed is None else int(seed))
+        say(f"Sampled {len(rows.table)} rows.")
+        return rows
 
     @property
     def _supervised(self) -> bool:

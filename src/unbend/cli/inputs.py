@@ -233,16 +233,38 @@ class Input:
         """Read the rows as a table of numbers."""
         return self.read().dense()
 
-    def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
-        """Read a random sample of at most so many rows, prepared."""
+    def read_sampled(self, rows: int, seed: int, truth: Sequence[str] = ()) -> Rows:
+        """Read a random sample of at most so many rows, prepared.
+
+        A table larger than memory is not read whole.
+        """
         import numpy as np
 
         from unbend.quality.measure import sample_rows
 
-        read = self.read_prepared(truth)
+        read = self._fit_in_memory(rows, seed).read_prepared(truth)
         keep = np.zeros(len(read.table), dtype=bool)
         keep[sample_rows(len(read.table), rows, seed)] = True
-        return read.take(keep).dense()
+        return read.take(keep)
+
+    def _fit_in_memory(self, rows: int, seed: int) -> "Input":
+        from unbend.io.reading import fit_in_memory
+        from unbend.report import stage
+
+        if self.kind != "table":
+            return self
+        with stage("sampling"):
+            reader, sample = fit_in_memory(self.reader, rows, seed)
+        if sample is None:
+            return self
+        say(f"{self.name} is larger than memory: sampled {sample}.")
+        other = copy(self)
+        other.__dict__["reader"] = reader
+        return other
+
+    def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
+        """Read a random sample as a table of numbers."""
+        return self.read_sampled(rows, seed, truth).dense()
 
     def read_batches(self, rows: int) -> "Iterable[Table]":
         """Open a table, or the pixels of a cube, as batches that can be read again and again."""

@@ -275,6 +275,7 @@ def _graph_facts(lengths: Any, found: Any, neighbors: int) -> dict[str, Any]:
         "length_median": float(np.median(lengths.data)),
         "length_most": float(lengths.data.max()),
         "thin": len(found.thin),
+        "local_dimension": found.local_dimension,
         "hidden": found.hidden,
         "suggested_neighbors": found.suggested,
         "passes": found.passes,

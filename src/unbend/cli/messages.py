@@ -31,6 +31,9 @@ OPTIONS = {
     "or invert=True": "or --invert",
     "pass encoding=": "give --encoding",
     "pass separator=": "give --separator",
+    "read it in batches, or some of its rows by sample_table": (
+        "embed some of its rows by --sample ROWS, or all by --batches ROWS with pca"
+    ),
     "separator=": "--separator ",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",

@@ -120,6 +120,10 @@ Batches = Annotated[
 ]
 BatchRows = Annotated[int, option("--batches ROWS", "Read batches of so many rows.", min=1)]
 Sample = Annotated[int, option("--sample ROWS", "Use a random sample of so many rows.", min=1)]
+SomeRows = Annotated[
+    int | None,
+    option("--sample ROWS", "Use a random sample of so many rows; all by default.", min=1),
+]
 Neighbors = Annotated[int, option("--neighbors -k", "Number of neighbours.", min=1)]
 Truth = Annotated[
     list[str] | None, option("--truth COLUMNS", "Columns of TABLE with the true coordinates.")

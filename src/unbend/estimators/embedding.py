@@ -47,6 +47,8 @@ FIT_PARAMETERS = {
     "    Precomputed graph: the stored entries of row i are its neighbours. Their distances come\n"
     "    from X; `n_neighbors` and `radius` are then not used.",
 }
+# Name under which a pickle holds a fitted estimator.
+PACKED = "_packed"
 # Neighbours that `score` compares, or as many as fewer rows allow.
 NEIGHBORS = 10
 
@@ -161,6 +163,19 @@ class Model(BaseEstimator, ABC):
         from unbend.storage import save
 
         save(self, path, training=training, precision=precision, about=about)
+
+    def __getstate__(self) -> Any:
+        """Pickle what a file would hold, so that neither is larger; functions only as they are."""
+        from unbend.storage import pack
+
+        packed = pack(self) if "report_" in vars(self) else None
+        return super().__getstate__() if packed is None else {PACKED: packed}
+
+    def __setstate__(self, state: Any) -> None:
+        """Restore a pickle."""
+        from unbend.storage import unpack
+
+        super().__setstate__(unpack(state[PACKED]) if PACKED in state else state)
 
     def _forget_file(self) -> None:
         """Drop what only a loaded model has: a new fit has nothing to do with the file."""
@@ -320,7 +335,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = getattr(self, "metric", None) in ("precomputed", "kernel")
+        metric = getattr(self, "metric", None)
+        tags.input_tags.pairwise = metric in ("precomputed", "kernel", "affinity")
         return tags
 
     @property
@@ -343,8 +359,10 @@ def _preserved_neighbors(estimator: Any, X: Any) -> float:
     """Share of neighbours preserved, corrected for chance: R_NX at ten neighbours."""
     check_is_fitted(estimator)
     metric = getattr(estimator, "metric", "euclidean")
-    if metric == "kernel":
-        raise ValueError("score needs points or distances, and a kernel has neither: pass points")
+    if metric in ("kernel", "affinity"):
+        raise ValueError(
+            f"score needs points or distances, and metric={metric!r} has neither: pass points"
+        )
     if metric == "precomputed" and (is_sparse(X) or is_graph(X)):
         raise ValueError(
             "score needs all distances to the fitted rows and a graph has those of some: pass a "

@@ -200,8 +200,9 @@ class Dialect:
     header_lines: int
     # Whether every row ends with a separator, behind which there is nothing.
     trailing: bool
-    # Characters of the longest line in the sample.
+    # Characters of the longest line in the sample, and of a line on average.
     longest: int
+    mean_length: float
     # Of the columns in the sample: which hold nothing but numbers, and which have decimal commas.
     numeric: tuple[bool, ...]
     decimal_comma: bool
@@ -292,6 +293,7 @@ def _detect(
         lead + header_lines,
         trailing,
         max(map(len, sample.lines)),
+        sum(map(len, sample.lines)) / len(sample.lines),
         tuple(kind != "text" for kind in kinds[:count]),
         "decimal comma" in kinds[:count],
     )

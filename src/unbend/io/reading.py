@@ -32,6 +32,11 @@ from unbend.io.table import (
     fill_missing_batch,
 )
 from unbend.io.workbook import is_workbook, read_workbook
+from unbend.memory import available_memory
+from unbend.validation.scalars import check_integer
+
+# Rows drawn from a table that is larger than memory, where fewer are asked for.
+SAMPLED_ROWS = 100_000
 
 
 class TableReader(Protocol):
@@ -243,6 +248,100 @@ def _names(ignore: Iterable[str]) -> tuple[str, ...]:
     if isinstance(ignore, str):
         raise TypeError(f"ignore={ignore!r} is a string: pass a list of names")
     return tuple(ignore)
+
+
+@dataclass(frozen=True, eq=False)
+class TableSample:
+    """Random rows of a table; what `sample_table` returns.
+
+    Attributes
+    ----------
+    reader : TableReader
+        The rows, for `read`, `read_frame` and every other reader of tables.
+    rows : int
+        Number of rows drawn.
+    total : int
+        Rows of the whole table.
+    exact : bool
+        Whether `total` is known, not estimated.
+    """
+
+    reader: TableReader
+    rows: int
+    total: int
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"{self.rows} of {'' if self.exact else 'about '}{self.total} rows"
+
+
+def sample_table(
+    source: Any,
+    rows: int,
+    *,
+    random_state: int = 0,
+    array: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> TableSample:
+    r"""Draw random rows of a table that may be larger than memory, without reading it whole.
+
+    Text is read in blocks of 4 KB at random places, Parquet in random row groups, NPY row by row.
+    Every row is as likely as any other, however long its line is. A block of text may begin inside
+    a quoted field: both readings are tried, and the one with more rows as wide as the header is
+    taken. Compressed text, UTF-16, Arrow and HDF5 cannot be sampled so.
+
+    Parameters
+    ----------
+    source, array, separator, encoding
+        As for `read`.
+    rows : int
+        Number of rows, drawn without replacement; they keep the order of the table.
+    random_state : int
+        Random seed: the same rows for the same seed.
+
+    Returns
+    -------
+    TableSample
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> text = "a,b\n" + "".join(f"{i},{i * i}\n" for i in range(20_000))
+    >>> sample = unbend.io.sample_table(io.BytesIO(text.encode()), 100)
+    >>> table = unbend.io.read(sample.reader)
+    >>> len(table), bool((table.values[:, 1] == table.values[:, 0] ** 2).all())
+    (100, True)
+    >>> 19_000 < sample.total < 21_000
+    True
+    """
+    count = check_integer("rows", rows)
+    seed = check_integer("random_state", random_state, 0)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
+    drawn = reader.sample(count, seed) if hasattr(reader, "sample") else None
+    if drawn is None:
+        raise ValueError(
+            f"{reader.where} cannot be sampled without being read whole: unpack it, or save it as "
+            "UTF-8 text, Parquet or NPY"
+        )
+    chosen, total = drawn
+    return TableSample(chosen, min(count, total), total, exact=not isinstance(reader, TextReader))
+
+
+def fit_in_memory(
+    reader: TableReader, rows: int, random_state: int
+) -> tuple[TableReader, TableSample | None]:
+    """Return a table as it is, or random rows of one that is larger than free memory.
+
+    At least 100 000 rows are drawn, so that what is said of columns does not depend on how many
+    are looked at later.
+    """
+    size, free = getattr(reader, "memory_size", 0), available_memory()
+    if free is None or size <= free:
+        return reader, None
+    sample = sample_table(reader, max(rows, SAMPLED_ROWS), random_state=random_state)
+    return sample.reader, sample
 
 
 def open_table(

@@ -15,7 +15,8 @@ from unbend.estimators.embedding import Model, seed_param
 from unbend.estimators.inputs import check_input
 from unbend.extension import Linear, LinearInverse, subspace_distances
 from unbend.gram.principal import exact_axes, full_axes
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
+from unbend.lowrank.bounds import johnson_lindenstrauss
+from unbend.lowrank.sketch import orthogonalize, random_matrix
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.opening import make_space

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unbend.extension import AllGeodesics
 from unbend.neighbors import Space
 from unbend.report import Report
 from unbend.storage.archive import DamagedFile
@@ -205,6 +206,13 @@ def _neighbors(v: Any) -> bool:
     return ascending and _indices_below(v.indices, v.n)
 
 
+def _geodesic(v: Any) -> bool:
+    n, m = v.space.n, len(v.weights)
+    whole = isinstance(v.geodesics, AllGeodesics) and v.geodesics.n == m == n
+    known = whole or _table(v.geodesics, n, m)
+    return known and _table(v.weights, m, len(v.mean)) and 0 < v.threads <= THREADS
+
+
 def _examples(v: Any) -> bool:
     codes = len(v.codes) == v.space.n == v.subspace.n and _indices_below(v.codes, len(v.spread))
     axes = len(v.projection.axes)
@@ -230,19 +238,21 @@ RULES: dict[str, Any] = {
     ),
     "DistanceSpace": lambda v: _table(v.distances, len(v.distances), len(v.distances)),
     "GraphSpace": lambda v: v.edges.shape[0] == v.edges.shape[1],
+    "AffinitySpace": lambda v: v.affinities.shape == v.edges.shape == v.edges.shape[::-1],
     "Neighbors": _neighbors,
     "Rule": lambda v: v.k > 0,
     "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
+    "SparseLinear": lambda v: v.axes.ndim == 2,
+    "ProjectionInverse": lambda v: v.axes.ndim == 2,
     "Nystrom": lambda v: v.mean_squares.ndim == 1 and _table(v.weights, len(v.mean_squares)),
-    "Gram": lambda v: (
-        _table(v.distances, len(v.distances), len(v.distances)) and 0 < v.threads <= THREADS
+    "AllGeodesics": lambda v: (
+        v.lengths.shape[0] == v.lengths.shape[1]
+        and v.precision in ("float32", "float64")
+        and bool(np.all(v.lengths.data >= 0))
+        and 0 < v.threads <= THREADS
     ),
-    "GeodesicNystrom": lambda v: (
-        _table(v.geodesics, v.space.n, len(v.gram.distances))
-        and _table(v.weights, len(v.gram.distances))
-        and (v.means is None or v.means.shape == (len(v.gram.distances),))
-    ),
+    "GeodesicNystrom": _geodesic,
     "StressExtension": lambda v: (
         v.coordinates.ndim == 2 and (v.space is None or v.space.n == len(v.coordinates))
     ),

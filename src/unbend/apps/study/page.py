@@ -103,7 +103,7 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
         "To reproduce this",
         f"<pre class='shell'>{_text(shell)}</pre>\n<pre class='python'>{_text(python)}</pre>"
         + "<p>embed uses all rows of the table, also where a sample was studied.</p>"
-        * (len(found.table) < found.kept),
+        * (len(found.table) < found.kept and found.sample is None),
     )
 
 
@@ -113,7 +113,8 @@ def _the_data(found: Study) -> str:
     size = None if origin is None else origin.size
     mixed = not all(each.numeric for each in found.columns)
     width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
-    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (origin is None and not mixed)
+    rows = f"{found.rows} {row}s" if found.sample is None else f"Sampled {found.sample}"
+    summary = f"<p>{rows}, {width}" + " of numbers" * (origin is None and not mixed)
     label = found.request.label
     summary += "" if label is None else f", labelled by {_data(label)}"
     if size is not None:

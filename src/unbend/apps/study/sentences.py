@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Request, Study, classes_of
+from unbend.io.reading import SAMPLED_ROWS
 from unbend.io.table import POLICIES
 from unbend.prepare.frames import describe_gaps, describe_preparation
 from unbend.registry import entry_of
@@ -22,6 +23,11 @@ STABLE, UNSTABLE = 0.05, 0.3
 def describe_data(found: Study) -> Iterator[str]:
     """Describe the table before any method."""
     row, column = row_and_column(found.request)
+    if found.sample is not None:
+        yield (
+            f"The table is larger than memory: sampled {found.sample}, and all numbers are those "
+            "of the sample."
+        )
     if len(found.table) < found.kept:
         studied = len(found.table)
         yield f"{studied} of {found.kept} {row}s, sampled without replacement, were studied."
@@ -160,7 +166,8 @@ def shell_commands(found: Study) -> list[str]:
         assert entry is not None
         k = best.estimator.get_params().get("n_neighbors")
         size = "" if k is None else f" --n-neighbors {k}"
-        lines.append(f"unbend embed {table}{aside} --method {entry.name}{size} -o flat.csv")
+        some = "" if found.sample is None else f" --sample {request.max_rows}"
+        lines.append(f"unbend embed {table}{aside} --method {entry.name}{size}{some} -o flat.csv")
     return lines
 
 
@@ -186,21 +193,28 @@ def _reading(found: Study) -> list[str]:
     request = found.request
     if request.origin is not None:
         return [f"table = {request.origin.code}", "values = table.values"]
-    given = {"label": request.label, "id": request.id, "ignore": list(request.ignore)}
-    given |= {"array": request.array, "separator": request.separator}
-    given |= {"encoding": request.encoding}
-    options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+    roles = {"label": request.label, "id": request.id, "ignore": list(request.ignore)}
+    file = {"array": request.array, "separator": request.separator, "encoding": request.encoding}
+    source, options = repr(request.source), _keywords(roles | file)
+    if found.sample is not None:
+        drawn = f"{max(request.max_rows, SAMPLED_ROWS)}, random_state={request.random_state}"
+        source = f"unbend.io.sample_table({source}, {drawn}{_keywords(file)}).reader"
+        options = _keywords(roles)
     if found.prepared is None or found.prepared.identity:
         # Without gaps the policy has no effect, and `read` knows fewer.
         policy = request.missing if request.missing in POLICIES else "refuse"
-        read = f"unbend.io.read({request.source!r}{options}, missing={policy!r})"
+        read = f"unbend.io.read({source}{options}, missing={policy!r})"
         return [f"table = {read}", "values = table.values"]
     return [
-        f"frame = unbend.io.read_frame({request.source!r}{options})",
+        f"frame = unbend.io.read_frame({source}{options})",
         f"prepare = unbend.{found.prepared.preparation!r}.fit(frame)".replace("\n", ""),
         "values = prepare.transform(frame)",
         "table = frame.take(prepare.kept_rows_).rest",
     ]
+
+
+def _keywords(given: dict[str, Any]) -> str:
+    return "".join(f", {name}={value!r}" for name, value in given.items() if value)
 
 
 def python_code(found: Study) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.io import Table
-from unbend.io.reading import TableReader, open_table
+from unbend.io.reading import TableReader, TableSample, fit_in_memory, open_table
 from unbend.io.table import Frame, Roles, fill_missing
 from unbend.plot.colors import Labels, coloring
 from unbend.prepare import Prepare
@@ -223,6 +223,8 @@ class Study:
         Neighbourhood hit of the data themselves, where there are classes.
     prepared : PreparedFrame, or None
         How columns became features; None for arrays, images and texts.
+    sample : TableSample, or None
+        Where the rows came from, of a table that is larger than memory.
     """
 
     request: Request
@@ -238,6 +240,7 @@ class Study:
     spread: Measure | None
     hit: Measure | None
     prepared: PreparedFrame | None = None
+    sample: TableSample | None = None
 
     @property
     def best(self) -> Trial | None:
@@ -254,6 +257,7 @@ class Study:
         """Return the numbers of the page."""
         return {
             "rows": self.rows,
+            "total": self.rows if self.sample is None else self.sample.total,
             "studied": len(self.table),
             "missing": sum(column.missing for column in self.columns),
             "constant": [column.name for column in self.columns if column.constant],
@@ -295,7 +299,8 @@ def study(
     source, label, id, ignore, missing, array, separator, encoding
         As for `unbend.io.read`; missing values are counted before they are imputed.
     max_rows : int
-        Larger tables are studied by a random sample of so many rows.
+        Larger tables are studied by a random sample of so many rows. A table larger than memory is
+        not read whole: `unbend.io.sample_table` draws 100 000 rows, or `max_rows` if that is more.
     random_state : int
         Random seed.
     n_jobs : int, optional
@@ -330,11 +335,14 @@ def study(
             kinds=kinds,
             weights=None,
         )
+        where, sample = "the table", None
         if not isinstance(source, Table):
             source = open_table(source, array=array, separator=separator, encoding=encoding)
+            where = source.where
+            source, sample = fit_in_memory(source, max_rows, random_state)
         read = _read(source, Roles(label, id, names), preparation)
     request = Request(
-        name or read.where,
+        name or where,
         read.whole.label_name,
         id,
         names,
@@ -359,7 +367,7 @@ def study(
     with warnings.catch_warnings():
         # Warnings of the fits are kept with them, and shown on the page.
         warnings.simplefilter("ignore")
-        return _measure(request, read, table, n_jobs)
+        return replace(_measure(request, read, table, n_jobs), sample=sample)
 
 
 def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) -> Study:
@@ -408,7 +416,6 @@ class _Read:
     whole: Table
     columns: list[Column]
     rows: int
-    where: str
     prepared: PreparedFrame | None = None
 
 
@@ -416,9 +423,8 @@ def _read(source: Table | TableReader, roles: Roles, preparation: Prepare) -> _R
     """Read a table and prepare its columns; arrays, and what was read, have one unit."""
     missing = "refuse" if preparation.missing == "error" else preparation.missing
     if isinstance(source, Table):
-        where = "the table"
-        filled = fill_missing(source, missing, where)
-        return _Read(filled, describe_columns(source), len(source), where)
+        filled = fill_missing(source, missing, "the table")
+        return _Read(filled, describe_columns(source), len(source))
     roles = roles.resolve(source.names, source.where)
     given = preparation.get_params()
     special = given["scale"] != "auto" or given["kinds"] or given["categories"] != "onehot"
@@ -426,10 +432,10 @@ def _read(source: Table | TableReader, roles: Roles, preparation: Prepare) -> _R
         (frame,) = source.frames(roles, None)
         made = prepare_frame(frame, preparation)
         columns = describe_frame(frame, preparation)
-        return _Read(made.table, columns, len(frame), source.where, made)
+        return _Read(made.table, columns, len(frame), made)
     (raw,) = source.tables(roles, None)
     filled = fill_missing(raw, missing, source.where)
-    return _Read(filled, describe_columns(raw), len(raw), source.where)
+    return _Read(filled, describe_columns(raw), len(raw))
 
 
 def _chosen(rows: IntArray, n: int) -> BoolArray:
