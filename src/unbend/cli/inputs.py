@@ -417,6 +417,7 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
         id=None if column is None else options.id,
         weight=options.term_weight or "tf-idf",
         stop_words=_stop_words(options.stop_words),
+        terms=_read_words(options.terms, "terms"),
         stem=options.stem,
         unit=not options.no_unit,
         encoding=options.encoding if column is None else None,
@@ -430,10 +431,17 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
 def _stop_words(typed: str | None) -> Any:
     if typed in (None, "english", "none"):
         return None if typed == "none" else "english"
+    return _read_words(typed, "stop words")
+
+
+def _read_words(file: str | None, what: str) -> list[str] | None:
+    """Read the words of a file."""
+    if file is None:
+        return None
     try:
-        return Path(str(typed)).read_text("utf-8").split()
+        return Path(file).read_text("utf-8").split()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{typed} is not UTF-8: save the stop words as such") from error
+        raise ValueError(f"{file} is not UTF-8: save the {what} as such") from error
 
 
 def _without_values(texts: "Texts") -> "Table":
