@@ -229,7 +229,7 @@ def _is_scores(values: FloatArray, spreads: FloatArray) -> bool:
 def _is_robust(values: FloatArray) -> bool:
     """Whether columns were scaled by their quartiles: outliers make variances differ, not units."""
     # Quartiles of a few rows rule out nearly all tables, and cost little.
-    some = np.percentile(values[:: -(-len(values) // SAMPLE_ROWS)], [25, 75], axis=0)
+    some = np.percentile(values[:: -(-len(values) // LEAST_ROWS)], [25, 75], axis=0)
     extents = np.diff(some, axis=0)
     if extents.max() > FACTOR * np.min(extents[extents > 0], initial=np.inf):
         return False
