@@ -106,6 +106,9 @@ Float32 = Annotated[
 Picture = Annotated[str | None, option("--plot FILE", "Plot the embedding: .png .svg .pdf .html")]
 StillPicture = Annotated[str | None, option("--plot FILE", "Plot the result: .png .svg .pdf")]
 Json = Annotated[bool, option("--json", "Report as JSON on stdout.")]
+Score = Annotated[
+    bool, option("--score", "Write the outlyingness of each row: about 1, far outside above 5.")
+]
 Seed = Annotated[int, option("--seed", "Random seed.", min=0)]
 MethodSeed = Annotated[str | None, option("--seed --random-state NUMBER", "Random seed.")]
 Threads = Annotated[
