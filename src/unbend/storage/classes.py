@@ -72,6 +72,7 @@ _WHERE = {
     "Stage": "report",
     "Steps": "mds.transformations",
     "StressExtension": "mds.placement",
+    "TermEncoder": "prepare.encoders",
     "Trilateration": "mvu.coordinates",
     "WeightedDistances": "gram.spectral",
 }
