@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 import unbend
 from unbend import dimension, graphs, lowrank, neighbors, plot, quality, selection
 from unbend.dimension import estimators
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 FLAT = X[:, :2]
@@ -211,6 +211,10 @@ SYMMETRIC = {"one row": "is not square either", "no columns": "is not square eit
 TABLE: dict[str, Entry] = {
     **{f"unbend.{e.class_name}": estimator_entry(e.load()) for e in METHODS},
     **{f"unbend.{e.class_name}": several_entry(e.load()) for e in SEVERAL},
+    **{
+        f"unbend.{e.class_name}": Entry(lambda rows, e=e: e.load()().fit(rows, np.arange(40) % 4))
+        for e in CLASSIFIERS
+    },
     "unbend.choose_bandwidth": Entry(
         selection.choose_bandwidth,
         count=lambda k: selection.choose_bandwidth(X, n_neighbors=k),
@@ -337,6 +341,7 @@ EXEMPT = {
     "unbend.Fat": VALUES,
     "unbend.Nystrom": VALUES,
     "unbend.Prepare": "takes tables with text, dates and gaps; tests/prepare",
+    "unbend.OutOfDistributionWarning": VALUES,
     "unbend.Report": VALUES,
     "unbend.ScaleWarning": VALUES,
     "unbend.load": "reads files",

@@ -15,12 +15,15 @@ from unbend.graphs import geodesics, symmetric_geodesics
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
+from unbend.neighbors.space import COMPARED
 from unbend.report import step
 
 # Least share of the degree by which a sum over neighbours is divided.
 LEAST_SHARE = 0.1
 # From one in so many vertices on, geodesics are computed from all.
 SOME_SOURCES = 4
+# Rows that are made dense at a time.
+BLOCK_BYTES = 1 << 26
 
 Extension = Callable[[FloatArray], FloatArray]
 
@@ -38,9 +41,13 @@ class Rule:
     def neighbors(self, space: Space, new: FloatArray) -> tuple[IntArray, FloatArray]:
         """Find indices and distances (m, k), infinite where not a neighbour."""
         indices, distances = space.nearest_of(new, min(self.k, space.n))
+        return indices, self.limit(distances)
+
+    def limit(self, distances: FloatArray) -> FloatArray:
+        """Make distances beyond the radius infinite, but never the first."""
         far = distances > self.radius
         far[:, 0] = False
-        return indices, np.where(far, np.inf, distances)
+        return np.where(far, np.inf, distances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +93,18 @@ class LinearInverse:
     def __call__(self, coordinates: FloatArray) -> FloatArray:
         """Reconstruct rows."""
         return np.asarray(row_products(coordinates, self.axes) + self.mean)
+
+
+def subspace_distances(rows: Any, projection: Extension, inverse: Extension) -> FloatArray:
+    """Distances of rows, which may be sparse, to the subspace that a projection maps to.
+
+    From differences: ‖x‖² − ‖y‖² would lose the distances of rows near the subspace.
+    """
+    distances = np.empty(rows.shape[0])
+    for some in row_chunks(rows.shape[0], 24 * rows.shape[1], BLOCK_BYTES):
+        dense = rows[some].toarray() if is_sparse(rows) else rows[some]
+        distances[some] = np.linalg.norm(dense - inverse(projection(dense)), axis=1)
+    return distances
 
 
 # Density from which on BLAS is faster on a sparse matrix made dense: at 1/3 it took a fifth to a
@@ -364,8 +383,20 @@ class Placement:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new samples."""
+        return self.place(new, *self.neighbors(new))
+
+    def neighbors(self, new: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find as many nearest fitted rows as the extension, or a score of outlyingness, needs."""
         shared = self._shared_extension()
-        indices, distances = (shared.rule if shared else Rule(1)).neighbors(self.space, new)
+        k = max(COMPARED, shared.rule.k if shared else 1)
+        return self.space.nearest_of(new, min(k, self.space.n))
+
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Place new samples whose nearest fitted rows are known."""
+        shared = self._shared_extension()
+        if shared:
+            indices = indices[:, : shared.rule.k]
+            distances = shared.rule.limit(distances[:, : shared.rule.k])
         nearest = indices[:, 0]
         placed = self.embedding[nearest].astype(np.float64)
         apart = distances[:, 0] > 0

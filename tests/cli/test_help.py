@@ -11,14 +11,16 @@ import pytest
 from tests.cli.program import PROGRAM, sentence, unbend
 from unbend.cli.app import COMMANDS, application
 from unbend.cli.parameters import GENERAL, find_method, method_options, option_name
-from unbend.registry import CLUSTERINGS, EMBEDDINGS
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS
 from unbend.validation.parameters import parameters
 
-ALL = (*EMBEDDINGS, *CLUSTERINGS)
+ALL = (*EMBEDDINGS, *CLUSTERINGS, *CLASSIFIERS)
 NAMES = [
     "embed",
     "transform",
     "cluster",
+    "recognize",
+    "identify",
     "quality",
     "plot",
     "report",

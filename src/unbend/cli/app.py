@@ -8,17 +8,29 @@ from typing import Annotated
 import typer
 
 import unbend
-from unbend.cli import advise, catalog, cluster, draw, embed, judge, localization, transform
+from unbend.cli import (
+    advise,
+    catalog,
+    cluster,
+    draw,
+    embed,
+    judge,
+    localization,
+    recognition,
+    transform,
+)
 from unbend.cli.command import Command
 from unbend.cli.interrupts import prompt_interrupts
 from unbend.cli.messages import ClosedPipe, Misuse, answer, emit
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, method_options, unknown_option
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, Entry
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, Entry
 
 COMMANDS = (
     embed.COMMAND,
     transform.COMMAND,
     cluster.COMMAND,
+    recognition.RECOGNIZE,
+    recognition.IDENTIFY,
     judge.QUALITY,
     draw.PLOT,
     draw.REPORT,
@@ -83,6 +95,8 @@ def application(chosen: Entry | None = None, *, describe: bool = True) -> typer.
 
 
 def _command_of(entry: Entry) -> Command:
+    if entry in CLASSIFIERS:
+        return recognition.RECOGNIZE
     return cluster.COMMAND if entry in CLUSTERINGS else embed.COMMAND
 
 
@@ -112,6 +126,8 @@ def chosen_method(arguments: Sequence[str]) -> Entry | None:
     command = next((word for word in words if not word.startswith("-")), None)
     if command == "cluster":
         return CLUSTERINGS[0]
+    if command == "recognize":
+        return CLASSIFIERS[0]
     if command != "embed":
         return None
     named = _named_method(words)

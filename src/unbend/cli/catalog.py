@@ -18,12 +18,12 @@ from unbend.cli.parameters import (
     find_method,
     option_name,
 )
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, Entry
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, Entry
 
 if TYPE_CHECKING:
     from unbend.datasets import Surface
 
-ALL = (*EMBEDDINGS, *CLUSTERINGS)
+ALL = (*EMBEDDINGS, *CLUSTERINGS, *CLASSIFIERS)
 # Entries of a list that are shown, on a line of its own and beside others.
 MOST, FEW = 12, 3
 
@@ -42,9 +42,15 @@ def methods(
     else:
         entry = find_method(name, ALL)
         _show_one(entry, json)
-        clustering = "unbend cluster TABLE --clusters 3 -o OUT.csv"
-        embedding = f"unbend embed TABLE --method {entry.name} -o OUT.csv"
-        next_step(clustering if entry in CLUSTERINGS else embedding)
+        next_step(_usage(entry))
+
+
+def _usage(entry: Entry) -> str:
+    if entry in CLUSTERINGS:
+        return "unbend cluster TABLE --clusters 3 -o OUT.csv"
+    if entry in CLASSIFIERS:
+        return "unbend recognize TABLE --model FILE.unbend"
+    return f"unbend embed TABLE --method {entry.name} -o OUT.csv"
 
 
 def _show_all(json: bool) -> None:

@@ -245,10 +245,17 @@ def graph(
 def _space(given: Input, distances: bool) -> tuple[Any, Any]:
     import numpy as np
 
+    from unbend.arrays import is_sparse
     from unbend.neighbors import DistanceSpace, PointSpace
 
     if distances:
-        return DistanceSpace(given.read_distances()), None
+        objects, matrix = given.read_distances()
+        if is_sparse(matrix):
+            raise ValueError(
+                f"{given.name} lacks the distances of some pairs, and neighbours are found among "
+                "all: give every distance"
+            )
+        return DistanceSpace(matrix), objects.table.ids
     rows = given.read_prepared().dense()
     return PointSpace(np.ascontiguousarray(rows.values, dtype=np.float64)), rows.ids
 

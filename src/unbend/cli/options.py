@@ -76,7 +76,16 @@ Dimension = Annotated[int, option("--components -d", "Embedding dimension.", min
 Clusters = Annotated[str | None, option("--clusters --n-clusters -n NUMBER", "Number of clusters.")]
 Distances = Annotated[
     bool,
-    option("--distances", "The table holds distances: a square matrix, or columns i, j, distance."),
+    option(
+        "--distances",
+        "The table holds distances: a square matrix, or two names or numbers and a distance.",
+    ),
+]
+Symmetrize = Annotated[
+    bool,
+    option(
+        "--symmetrize-distances", "Average distances that differ by direction; zero the diagonal."
+    ),
 ]
 Output = Annotated[str | None, option("--output -o FILE", "Where to write; '-' is stdout.")]
 SaveModel = Annotated[
@@ -95,6 +104,9 @@ Float32 = Annotated[
 Picture = Annotated[str | None, option("--plot FILE", "Plot the embedding: .png .svg .pdf .html")]
 StillPicture = Annotated[str | None, option("--plot FILE", "Plot the result: .png .svg .pdf")]
 Json = Annotated[bool, option("--json", "Report as JSON on stdout.")]
+Score = Annotated[
+    bool, option("--score", "Write the outlyingness of each row: about 1, far outside above 5.")
+]
 Seed = Annotated[int, option("--seed", "Random seed.", min=0)]
 MethodSeed = Annotated[str | None, option("--seed --random-state NUMBER", "Random seed.")]
 Threads = Annotated[

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
@@ -106,22 +106,28 @@ def write_results() -> Iterator[None]:
         say(f"wrote {path}")
 
 
-def write_rows(target: str, values: Any, columns: Sequence[str], table: Any) -> None:
+def write_rows(
+    target: str,
+    values: Any,
+    columns: Sequence[str],
+    table: Any,
+    extra: Mapping[str, Any] | None = None,
+) -> None:
     """Write rows, with the ids and labels of their table, to a file or as CSV to stdout."""
     from unbend import io
     from unbend.report import stage
 
     with stage("writing"):
         if target != PIPE:
-            io.write(target, values, columns=columns, table=table)
+            io.write(target, values, columns=columns, table=table, extra=extra)
             return
         sys.stdout.flush()
         if sys.stdout.isatty():
             shown = BytesIO()
-            io.write(shown, values, columns=columns, table=table)
+            io.write(shown, values, columns=columns, table=table, extra=extra)
             emit(*shown.getvalue().decode().removesuffix("\n").split("\n"))
         else:
-            io.write(sys.stdout.buffer, values, columns=columns, table=table)
+            io.write(sys.stdout.buffer, values, columns=columns, table=table, extra=extra)
 
 
 def write_image(target: str, image: Any, names: list[str]) -> None:

@@ -10,8 +10,9 @@ from sklearn.decomposition import PCA as ScikitPCA
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding, seed_param
+from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
+from unbend.estimators.linear import LinearEmbedding
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
@@ -31,7 +32,7 @@ DENSE_ENTRIES = 10**7
 
 @final
 @declare
-class PCA(Embedding):
+class PCA(LinearEmbedding):
     """Principal component analysis: the directions of largest variance.
 
     Coordinates are (x − mean) A', with the rows of A the top right singular vectors of the centered
@@ -116,6 +117,7 @@ class PCA(Embedding):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = extension(rows)
         self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
+        self._keep_reference(rows)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "PCA":

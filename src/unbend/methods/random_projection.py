@@ -8,8 +8,9 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding, seed_param
+from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
+from unbend.estimators.linear import LinearEmbedding
 from unbend.extension import Extension, Linear, ProjectionInverse, SparseLinear
 from unbend.lowrank.bounds import (
     guaranteed_distortion,
@@ -41,7 +42,7 @@ TYPE_3 = 1 / 3
 
 @final
 @declare
-class RandomProjection(Embedding):
+class RandomProjection(LinearEmbedding):
     """Random projection: a random linear map that keeps distances, whatever the data.
 
     y = R x / √k with independent entries of mean 0 and variance 1 in R, so that ‖y‖² has the mean
@@ -141,6 +142,7 @@ class RandomProjection(Embedding):
         self._keep_axes(
             report, embedding.astype(rows.dtype), axes, singular, distortion, bound, rows.shape[0]
         )
+        self._keep_reference(rows)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, PREPARATION
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, PREPARATION
 from unbend.storage.archive import DamagedFile
 
 _WHERE = {
@@ -28,6 +28,7 @@ _WHERE = {
     "Dense": "eigen.dense",
     "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
+    "Examples": "methods.subspace_recognizer",
     "Fat": "eigen.approximate",
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
@@ -77,7 +78,9 @@ _WHERE = {
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS, PREPARATION)}
+_ESTIMATORS = {
+    entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS, *CLASSIFIERS, PREPARATION)
+}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)

@@ -213,6 +213,13 @@ def _geodesic(v: Any) -> bool:
     return known and _table(v.weights, m, len(v.mean)) and 0 < v.threads <= THREADS
 
 
+def _examples(v: Any) -> bool:
+    codes = len(v.codes) == v.space.n == v.subspace.n and _indices_below(v.codes, len(v.spread))
+    axes = len(v.projection.axes)
+    turned = v.turn is None or _table(v.turn, axes, v.space.points.shape[1])
+    return codes and turned and v.inverse.axes.shape == v.projection.axes.shape
+
+
 def _diffusion(v: Any) -> bool:
     scales = v.affinity.scales
     own = scales is None or scales.shape == (v.space.n,)
@@ -259,6 +266,7 @@ RULES: dict[str, Any] = {
         and (v.weights is None or v.weights.shape == v.dissimilarities.shape)
     ),
     "Steps": lambda v: v.given.ndim == 1 and v.fitted.shape == v.given.shape,
+    "Examples": _examples,
     "Barycentric": lambda v: _table(v.coordinates, v.space.n),
     "Harmonic": lambda v: _table(v.vectors, v.space.n, len(v.values)),
     "DiffusionExtension": _diffusion,
@@ -299,7 +307,11 @@ def _estimator(v: Any) -> bool:
     parts = vars(v)
     table = isinstance(v.embedding_, np.ndarray) and v.embedding_.ndim == 2
     named = "feature_names_in_" not in parts or v.feature_names_in_.shape == (v.n_features_in_,)
-    places = _works(parts.get("_extension")) or is_estimator(parts.get("_eigenmaps"))
+    inner = is_estimator(parts.get("_eigenmaps")) or is_value(parts.get("_examples"))
+    places = inner or _works(parts.get("_extension"))
+    reference = parts.get("_reference")
+    if reference is not None and not _table(reference, len(reference), v.embedding_.shape[1] + 1):
+        return False
     back = parts.get("_preimage") is None or _works(v._preimage)
     found = all(is_value(parts[name]) for name in ("_neighborhoods", "_space") if name in parts)
     report = isinstance(v.report_, Report) and isinstance(v.n_features_in_, int)
