@@ -14,6 +14,12 @@ from unbend._kernels.reference.alignment import (
 from unbend._kernels.reference.cholesky import Analysis, Factor, analyse, factor
 from unbend._kernels.reference.descent import join, propose
 from unbend._kernels.reference.graphs import both_ways, components, spanning_trees, sparse_product
+from unbend._kernels.reference.layout import (
+    attract,
+    gather_forces,
+    repel_exactly,
+    spread_density,
+)
 from unbend._kernels.reference.moments import distinct_rows, near_centred, near_products
 from unbend._kernels.reference.neighbors import KdTree, count_nearer, rank, smallest
 from unbend._kernels.reference.paths import (
@@ -34,12 +40,14 @@ __all__ = [
     "align",
     "align_rows",
     "analyse",
+    "attract",
     "barycentric_weights",
     "both_ways",
     "components",
     "count_nearer",
     "distinct_rows",
     "factor",
+    "gather_forces",
     "join",
     "local_bases",
     "near_centred",
@@ -49,11 +57,13 @@ __all__ = [
     "place_by_paths",
     "propose",
     "rank",
+    "repel_exactly",
     "ridged_gram",
     "smallest",
     "sort_shortlists",
     "spanning_trees",
     "sparse_product",
+    "spread_density",
     "squared_products",
     "stress",
 ]
