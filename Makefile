@@ -24,7 +24,7 @@ $(BIN)/python:
 demo: .venv/installed ## embed every surface by every method; writes demo/
 	$(BIN)/python -m unbend.apps.demo --output demo
 
-test: .venv/installed-test ## run the tests
+test: .venv/installed-test ## run the tests, without the slow cases; five minutes on two cores
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto -m "not slow"
 
 lint: .venv/installed-lint ## check style
@@ -65,7 +65,8 @@ check-native: $(addprefix build/sanitized/,$(NATIVE_TESTS)) ## run the kernels' 
 
 # Tests whose answers are computed in floating point. Another kernel of OpenBLAS sums in another
 # order, and the kernels in NumPy do not round as the compiled ones: no verdict may depend on it.
-NUMERICAL := $(addprefix tests/,dimension quality conformance stages lowrank unfold sensors choose \
+NUMERICAL := $(addprefix tests/,dimension quality conformance stages lowrank mvu localization \
+	selection \
 	$(addprefix test_,$(addsuffix .py,consistency held_out interpretation kernels known_pairs \
 	landmark_mds methods metric_mds nonmetric_mds precision quality recovery scale scaling_examples \
 	scaling_hostile several_mds spread threads)))
@@ -80,8 +81,10 @@ check-portable: .venv/installed-test ## run the numerical tests with other BLAS 
 			|| failed="$$failed $$setting"; \
 	done; if [ -n "$$failed" ]; then echo "Failed with:$$failed"; exit 1; fi
 
-check-slow: .venv/installed-test check-native ## run the slow checks
-	$(BIN)/python -m pytest -n 2 -m slow
+# What `make test` leaves out: cases marked slow, and more examples of every law that Hypothesis tries.
+check-slow: .venv/installed-test check-native ## run the slow cases, and laws with more examples
+	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n 2 -m "slow or hypothesis" \
+		--hypothesis-profile=slow --timeout=1800
 
 check-wheels: ## build the wheels and try them on every CPython here
 	$(PYTHON) .ci/check_wheels.py

@@ -30,7 +30,7 @@ from unbend.arrays import FloatArray
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.lowrank import fat
-from unbend.lowrank.fat import wrapping
+from unbend.lowrank.fat import range_vectors
 from unbend.neighbors import PointSpace
 
 ROWS, NEIGHBORS, SEEDS, SIZES = 2000, 10, 10, (17, 50)
@@ -163,7 +163,7 @@ def by_steps(
     The n-side singular vectors of KQ and its singular values, those with v'Kv < 0 left out.
     """
     norms = np.linalg.norm(kernel, axis=0) if row.mode == "gat" else None
-    columns = wrapping(lambda block: kernel @ block, ROWS, m, row.mode, row.sketch, rng, norms)
+    columns = range_vectors(lambda block: kernel @ block, ROWS, m, row.mode, row.sketch, rng, norms)
     left, singular, _ = np.linalg.svd(kernel @ np.linalg.qr(columns)[0], full_matrices=False)
     positive = np.einsum("ij,ij->j", left, kernel @ left) > 0
     return singular[positive][:VALUES], left[:, positive][:, :VALUES]

@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from unbend.graphs import components
 from unbend.localization import Springs, localize
+from unbend.localization.multistart import reweight
 from unbend.localization.springs import relative_weights
-from unbend.localization.starts import reweighted
-from unbend.mvu import of_graph
+from unbend.mvu import graph_edges
 
 RESULTS = Path(__file__).with_suffix(".json")
 # Sensors, neighbours, noise and layouts: the book's network, and small ones of other shapes.
@@ -35,16 +35,16 @@ def measure(
     label = components(graph)
     rows = np.flatnonzero(label == np.argmax(np.bincount(label)))
     points, graph = points[rows], graph[rows][:, rows]
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
-    _, refined = reweighted(springs, springs.refined(points))
-    truth = rigid_error(points, refined.positions)
+    _, refine = reweight(springs, springs.refine(points))
+    truth = rigid_error(points, refine.positions)
     facts: dict[str, Any] = {
         "shape": shape,
         "layout": seed,
         "sensors": len(rows),
         "neighbors": round(2 * edges.m / edges.n, 1),
-        "truth": {"error": round(truth, 5), "stress": round(refined.stress, 4)},
+        "truth": {"error": round(truth, 5), "stress": round(refine.stress, 4)},
     }
     for how in starts:
         began = time.process_time()

@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 
 Results = dict[str, Any]
 # Okabe–Ito: told apart with any eyes. Ours is the one that stands out.
-COLOURS = {
+COLORS = {
     "unbend": "#000000",
     "scikit-learn": "#D55E00",
     "tapkee": "#0072B2",
@@ -68,7 +68,7 @@ def _panel(axis: Any, panel: str, lines: dict[str, tuple[list[int], list[float]]
         axis.loglog(
             sizes,
             values,
-            color=COLOURS[who],
+            color=COLORS[who],
             marker=MARKERS.get(who, "o"),
             markersize=4.5 if own else 3.5,
             linewidth=2.2 if own else 1.3,
@@ -109,8 +109,8 @@ def short(n: float) -> str:
 def _legend(figure: Any, drawn: dict[str, Any]) -> None:
     present = {who for lines in drawn.values() for who in lines}
     handles = [
-        plt.Line2D([], [], color=colour, marker=MARKERS.get(who, "o"), label=who, markersize=4.5)
-        for who, colour in COLOURS.items()
+        plt.Line2D([], [], color=color, marker=MARKERS.get(who, "o"), label=who, markersize=4.5)
+        for who, color in COLORS.items()
         if who in present
     ]
     figure.legend(

@@ -23,7 +23,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 import unbend
-from unbend.mds import FittedStress, MetricStress, Monotone, Pairs
+from unbend.mds import MetricStress, Monotone, Pairs, Stress1
 from unbend.neighbors import PointSpace
 
 ROUNDS = 3
@@ -43,12 +43,12 @@ def compare(points: Any, metric: bool) -> dict[str, float]:
         options["max_iter"] = 30
     peer = sklearn.manifold.MDS(**options)
     own = unbend.MetricMDS() if metric else unbend.NonmetricMDS(ties="secondary")
-    pairs = Pairs.of_points(PointSpace(points))
+    pairs = Pairs.from_points(PointSpace(points))
 
     def stress1(embedding: Any) -> float:
         if not metric:
             monotone = Monotone(pairs, equal_ties=True)
-            return float(np.sqrt(FittedStress(pairs.n, monotone)(embedding)[0]))
+            return float(np.sqrt(Stress1(pairs.n, monotone)(embedding)[0]))
         return float(np.sqrt(np.mean((pdist(embedding) - pairs.dissimilarities) ** 2)))
 
     times: dict[str, list[float]] = {"scikit_learn": [], "unbend": []}

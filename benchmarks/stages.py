@@ -15,7 +15,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
-from unbend.eigen.factor import Symbolic, analyse
+from unbend.eigen.shift_invert import Symbolic, analyse
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.local import affine_bases, align, quadratic_bases

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 import unbend
 from unbend.datasets import swiss_roll
 from unbend.graphs import undirected
-from unbend.mvu import of_graph, unfold
+from unbend.mvu import graph_edges, unfold
 from unbend.neighbors import PointSpace
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -45,7 +45,7 @@ def connected_roll(n: int) -> Any:
         points = swiss_roll(n, random_state=seed).points
         graph = undirected(PointSpace(points).nearest(NEIGHBORS))
         if graph.components.max() == 0:
-            return of_graph(graph.lengths)[0]
+            return graph_edges(graph.lengths)[0]
     raise RuntimeError(f"no roll of {n} points is connected")
 
 

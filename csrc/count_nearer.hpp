@@ -10,7 +10,7 @@
 #include "nearest.hpp"
 #include "poll.hpp"
 #include "rank.hpp"
-#include "wide.hpp"
+#include "simd_wide.hpp"
 
 namespace unbend {
 

@@ -15,7 +15,7 @@
 
 #include "dispatch.hpp"
 #include "poll.hpp"
-#include "wide.hpp"
+#include "simd_wide.hpp"
 
 namespace unbend {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "four.hpp"
+#include "simd_four.hpp"
 #include "poll.hpp"
 
 namespace unbend {

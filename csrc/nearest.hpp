@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "four.hpp"
+#include "simd_four.hpp"
 
 namespace unbend {
 

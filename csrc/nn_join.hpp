@@ -17,7 +17,7 @@
 #include "dispatch.hpp"
 #include "poll.hpp"
 #include "select.hpp"
-#include "wide.hpp"
+#include "simd_wide.hpp"
 
 namespace unbend {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "four.hpp"
+#include "simd_four.hpp"
 #include "poll.hpp"
 
 namespace unbend {

@@ -17,7 +17,7 @@
 #include "bucket_queue.hpp"
 #include "dispatch.hpp"
 #include "graph.hpp"
-#include "lanes.hpp"
+#include "simd_lanes.hpp"
 #include "watch.hpp"
 
 namespace unbend {

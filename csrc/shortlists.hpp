@@ -10,7 +10,7 @@
 
 #include "poll.hpp"
 #include "select.hpp"
-#include "wide.hpp"
+#include "simd_wide.hpp"
 
 namespace unbend {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "four.hpp"
+#include "simd_four.hpp"
 #include "poll.hpp"
 
 namespace unbend {

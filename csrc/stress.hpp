@@ -9,7 +9,7 @@
 
 #include "dispatch.hpp"
 #include "poll.hpp"
-#include "wide.hpp"
+#include "simd_wide.hpp"
 
 namespace unbend {
 

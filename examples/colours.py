@@ -48,7 +48,7 @@ def main():
     """Print the circle and the stress."""
     fitted = unbend.NonmetricMDS(metric="precomputed").fit(dissimilarities())
     print(f"stress-1 {fitted.stress_:.4f} after {fitted.n_iter_} iterations")
-    print("around the circle:", *(NANOMETRES[colour] for colour in around(fitted.embedding_)))
+    print("around the circle:", *(NANOMETRES[color] for color in around(fitted.embedding_)))
     baseline = fitted.permutation_baseline(20)
     print(f"ratings dealt at random: stress-1 {baseline.random.min():.3f} at least")
 

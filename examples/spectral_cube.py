@@ -48,9 +48,9 @@ def cube_file():
     """Path of the cube: unpacked once, and kept in the user's cache."""
     path = CACHE / "minicube.fits"
     if not path.exists():
-        with tarfile.open(archive_file()) as archive, unbend.io.replacing(path) as partial:
+        with tarfile.open(archive_file()) as archive, unbend.io.atomic_write(path) as temporary:
             member = next(name for name in archive.getnames() if name.endswith("/minicube.fits"))
-            partial.write_bytes(archive.extractfile(member).read())
+            temporary.write_bytes(archive.extractfile(member).read())
     return path
 
 
@@ -76,9 +76,9 @@ def main():
     print(f"{'spectra':20} {roughness(cube.image(spectra)):6.3f}")
     images = {"brightness": cube.image(spectra.mean(axis=1))}
     for name, method in METHODS.items():
-        colours = method.fit_transform(reduced)
-        images[name] = cube.image(colours)
-        trust = trustworthiness(spectra, colours, n_neighbors=10)
+        colors = method.fit_transform(reduced)
+        images[name] = cube.image(colors)
+        trust = trustworthiness(spectra, colors, n_neighbors=10)
         print(f"{name:20} {roughness(images[name]):6.3f} {trust:6.3f}")
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])

@@ -16,15 +16,15 @@ from rich.progress import Progress as Bars
 import unbend
 from tests.conformance.cases import curve
 from unbend.bars import Stages, in_notebook, stage_bars, watched_by
-from unbend.progress import SETTLED, Cancelled, Pace, Progress
+from unbend.progress import MIN_SECONDS, Cancelled, Pace, Progress
 
 
-def test_a_bar_tells_the_time_left_of_its_stage_until_it_is_done():
+def test_a_bar_shows_the_time_left_of_its_stage_until_it_is_done():
     bars = Bars(console=Console(file=io.StringIO()))
     moved = Stages(bars)
     moved(Progress("kernel", 0, 4))
     began = time.monotonic()
-    time.sleep(1.1 * SETTLED)
+    time.sleep(1.1 * MIN_SECONDS)
     moved(Progress("kernel", 1, 4))
     (bar,) = bars.tasks
     # Three quarters are left, so three times what the first took.
@@ -109,7 +109,7 @@ def test_a_terminal_shows_bars_that_are_gone_in_the_end():
     assert not any(letter.isalpha() for letter in last[last.rindex("\x1b[2K") + 4 :])
 
 
-def test_without_rich_the_work_runs_and_one_sentence_says_what_to_install():
+def test_without_rich_the_work_runs_and_one_message_names_the_package():
     out, shown = run_at_terminal("import sys; sys.modules['rich'] = None\n" + SCRIPT)
     assert out == "fitted\n"
     sentence = "unbend.progress_bar needs rich and shows no progress without it"

@@ -9,6 +9,8 @@ from benchmarks.cases import Case
 from benchmarks.measure import in_new_process
 from benchmarks.run import Settings, measure_case
 
+from tests.loops import each
+
 
 @pytest.fixture
 def chart():
@@ -92,7 +94,7 @@ def test_the_limit_is_the_larger_of_moving_and_computing(results):
     assert search["seconds"] == pytest.approx(2 * 2000**2 * 784 / 1e11)
 
 
-@pytest.mark.parametrize("case", cases.full() + cases.quick(), ids=lambda case: case.key)
+@each("case", cases.full() + cases.quick())
 def test_every_case_has_a_bound(case):
     record = {**vars(case), "contenders": {"unbend": {"status": "cut", "facts": {}}}}
     assert limits.bound(record, {"bandwidth": 1.0, "sgemm": 1.0, "dgemm": 1.0})["seconds"] > 0

@@ -11,6 +11,8 @@ from benchmarks.book.run import SEEDS, run, tried
 from benchmarks.book.settings import settings
 from benchmarks.book_surfaces import FIGURES, PAGE
 
+from tests.loops import each
+
 # A fresh run elsewhere may differ: medians of mixing by this much, or by this share.
 ABSOLUTE, SHARE = 0.015, 0.15
 # Verdicts that may differ, being near a bound, and never from right to wrong.
@@ -33,7 +35,7 @@ def test_every_experiment_has_figures_and_every_claim_is_about_one(kept):
     assert all(method in planned[setting] for setting, method in cells)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "values", "verdict"),
     [
         ("works", [0.01, 0.04], "holds"),

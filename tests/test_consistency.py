@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unbend
+from tests.loops import each, sampled
 from tests.oracles import neighbors as oracle
 from tests.stages.drawn import LAW, lattice, rngs
 from unbend.datasets import SURFACES
@@ -42,7 +43,7 @@ def assert_noise_is_told_and_the_number_named_is_right(surface, n, noise, seed, 
     assert not consistency(data.points, 2, report.suggested).ruled_by_noise
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 @pytest.mark.parametrize(
     ("n", "noise", "k"), [(3000, 0.2, 10), (10_000, 0.05, 9), (10_000, 0.1, 12)]
 )
@@ -59,7 +60,7 @@ def test_noise_on_a_hundred_thousand_points_needs_the_number_named(noise):
     assert_noise_is_told_and_the_number_named_is_right("swiss_roll", 100_000, noise, 0, 12)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 @pytest.mark.parametrize("surface", ["swiss_roll", "s_curve"])
 def test_clean_surfaces_pass_and_the_smallest_number_named_recovers_them(surface, seed):
     data = sample(surface, 3000, 0.0, seed)
@@ -70,8 +71,8 @@ def test_clean_surfaces_pass_and_the_smallest_number_named_recovers_them(surface
     assert recovered(data, 10) > 0.99
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("noise", [0.3, 0.4, 0.5])
+@each("seed", range(4), keep=1)
+@each("noise", [0.3, 0.4, 0.5])
 def test_no_number_is_named_that_would_jump_between_the_turns_of_a_roll(noise, seed):
     """Such noise asks for neighbourhoods about as wide as the gap: a number that is named works."""
     data = sample("swiss_roll", 3000, noise, seed)
@@ -84,7 +85,7 @@ def test_no_number_is_named_that_would_jump_between_the_turns_of_a_roll(noise, s
         assert recovered(data, report.suggested) >= 0.9
 
 
-@pytest.mark.parametrize("seed", range(2))
+@sampled("seed", range(2))
 def test_noise_hides_nothing_of_a_sheet_as_wide_as_long(seed):
     """No wave along one side is cheaper than the other side, however small the neighbourhoods."""
     data = sample("square", 3000, 0.02, seed)
@@ -112,7 +113,7 @@ def test_components_dimensions_and_shares_follow_their_definitions(rng, n, d, k)
     assert report.thin.tolist() == np.flatnonzero(report.dimension < d).tolist()
 
 
-def test_what_is_wrong_is_said_in_words_and_the_least_number_that_mends_it_is_named():
+def test_the_report_explains_the_problem_and_names_the_smallest_sufficient_number():
     rng = np.random.default_rng(0)
     two = rng.uniform(0, 1, (100, 2)) + np.where(np.arange(100) < 40, 0.0, 1.5)[:, None]
     report = consistency(two, 2, 4)
@@ -133,7 +134,7 @@ def test_what_is_wrong_is_said_in_words_and_the_least_number_that_mends_it_is_na
     assert "no n_neighbors up to" in thin.advice()
 
 
-def test_far_clusters_are_said_to_need_joining():
+def test_distant_clusters_are_reported_as_disconnected():
     rng = np.random.default_rng(0)
     far = rng.normal(size=(2000, 2)) + 1e6 * (np.arange(2000) % 2)[:, None]
     report = consistency(far, 2, 8)
@@ -164,19 +165,19 @@ def test_any_lattice_of_duplicates_is_judged(rng, n, d):
         str(consistency(points, d, min(3, n - 1)))
 
 
-def test_a_bare_graph_tells_only_of_its_connection():
+def test_for_a_bare_graph_only_connectivity_is_reported():
     space = PointSpace(np.arange(6.0)[:, None])
     report = consistency(space.nearest(1), 1)
     assert report.dimension is None
     assert report.suggested is None
-    assert "points or distances would tell" in str(report)
+    assert "give points or distances to estimate" in str(report)
     assert report.sizes.tolist() == np.bincount(report.component).tolist()
 
 
 def test_questions_that_cannot_be_answered_are_refused():
     points = np.arange(12.0).reshape(6, 2)
     for call, words in [
-        (lambda: consistency(points, 0), "positive whole number"),
+        (lambda: consistency(points, 0), "positive integer"),
         (lambda: consistency(points, 1, 6), "between 1 and 5"),
         (lambda: consistency(points * np.nan, 1, 2), "finite numbers"),
         (lambda: consistency(np.zeros((6, 2)), 1, 2), "distinct points"),

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.stats import kstest
 
+from tests.loops import each, sampled
 from unbend.datasets import (
     SURFACES,
     clusters_3d,
@@ -18,7 +19,7 @@ from unbend.datasets import (
     swiss_roll,
     toroidal_helix,
 )
-from unbend.datasets.rolls import THETA_RANGE, _arc_length, _theta_at
+from unbend.datasets.surfaces import THETA_RANGE, _arc_length, _theta_at
 
 SEEDS = range(5)
 ISOMETRIC = [swiss_roll, s_curve, square, swiss_hole]
@@ -161,7 +162,7 @@ def _is_connected(points, k=10):
     return connected_components(near, directed=False)[0] == 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_area_sampling_is_uniform_by_area(seed):
     options = {"n": 4000, "random_state": seed}
     shortest, longest = _arc_length(np.array(THETA_RANGE))
@@ -180,8 +181,8 @@ def test_area_sampling_is_uniform_by_area(seed):
     assert_follows(chain.points[chain.labels == 4][:, 0], uniform(4 * 0.3, 4 * 0.7))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("turns", [1, 8])
+@each("seed", SEEDS, keep=1)
+@each("turns", [1, 8])
 def test_area_sampling_of_the_helix_is_uniform_by_arc_length(seed, turns):
     u = toroidal_helix(4000, turns=turns, random_state=seed).chart[:, 0]
     grid = np.linspace(0, 2 * np.pi, 20_001)
@@ -189,7 +190,7 @@ def test_area_sampling_of_the_helix_is_uniform_by_arc_length(seed, turns):
     assert_follows(u, lambda x: speed(x) / speed(2 * np.pi))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_area_sampling_of_the_holed_roll_is_that_of_the_roll_outside_the_hole(seed):
     arc, s = swiss_hole(4000, random_state=seed).chart.T
     shortest, longest, hole_start, hole_end = _arc_length(np.array([*THETA_RANGE, 9, 12]))
@@ -202,7 +203,7 @@ def test_area_sampling_of_the_holed_roll_is_that_of_the_roll_outside_the_hole(se
     assert abs(beside.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / 4000)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_parameter_sampling_follows_the_law_of_the_book(seed):
     options = {"n": 4000, "sampling": "parameter", "random_state": seed}
     assert_follows(theta_of(swiss_roll(**options)), uniform(*THETA_RANGE))

@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
+from tests.loops import each
 from unbend.datasets import (
     SURFACES,
     Surface,
@@ -17,48 +18,47 @@ from unbend.datasets import (
 )
 
 
-@pytest.mark.parametrize("name", SURFACES)
-@pytest.mark.parametrize(
+@each("name", SURFACES)
+@each(
     ("options", "error", "words"),
     [
-        ({"n": 0}, ValueError, "n must be at least 1"),
-        ({"n": -3}, ValueError, "n must be at least 1"),
-        ({"n": 10.0}, TypeError, "n must be an integer"),
-        ({"n": True}, TypeError, "n must be an integer"),
-        ({"n": "many"}, TypeError, "n must be an integer"),
-        ({"noise": -0.1}, ValueError, "noise must be finite, at least 0"),
-        ({"noise": float("nan")}, ValueError, "noise must be finite"),
-        ({"noise": "much"}, TypeError, "noise must be a number"),
-        ({"sampling": "surface"}, ValueError, "sampling must be 'area' or 'parameter'"),
-        ({"sampling": None}, ValueError, "sampling must be 'area' or 'parameter'"),
-        ({"random_state": -1}, ValueError, "random_state must not be negative"),
-        ({"random_state": 1.5}, TypeError, "random_state must be None, an integer"),
-        ({"random_state": "seed"}, TypeError, "random_state must be None, an integer"),
+        ({"n": 0}, ValueError, "n=.* must be an integer of at least 1"),
+        ({"n": -3}, ValueError, "n=.* must be an integer of at least 1"),
+        ({"n": 10.0}, TypeError, "n=.* must be an integer of at least"),
+        ({"n": True}, TypeError, "n=.* must be an integer of at least"),
+        ({"n": "many"}, TypeError, "n=.* must be an integer of at least"),
+        ({"noise": -0.1}, ValueError, "noise=.* must be a number of at least 0"),
+        ({"noise": float("nan")}, ValueError, "noise=.* must be a number"),
+        ({"noise": "much"}, TypeError, "noise=.* must be a number"),
+        ({"sampling": "surface"}, ValueError, "sampling=.* must be one of 'area', 'parameter'"),
+        ({"sampling": None}, TypeError, "sampling=.* must be one of 'area', 'parameter'"),
+        ({"random_state": -1}, ValueError, "random_state=-1 is not allowed"),
+        ({"random_state": 1.5}, TypeError, "random_state=.* must be None or an integer"),
+        ({"random_state": "seed"}, TypeError, "random_state=.* must be None or an integer"),
     ],
 )
-def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
-    with pytest.raises(error, match=words) as caught:
+def test_bad_common_arguments_raise_a_clear_error(name, options, error, words):
+    with pytest.raises(error, match=words):
         SURFACES[name](**options)
-    assert str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "options", "error", "words"),
     [
-        (swiss_roll, {"length": 0}, ValueError, "length must be finite, greater than 0"),
-        (s_curve, {"length": -1}, ValueError, "length must be finite, greater than 0"),
-        (square, {"length": float("inf")}, ValueError, "length must be finite"),
-        (square, {"length": "long"}, TypeError, "length must be a number"),
-        (swiss_hole, {"length": 14}, ValueError, "length must be finite, greater than 14"),
-        (punched_sphere, {"height": 0}, ValueError, "greater than 0 and less than 1"),
-        (punched_sphere, {"height": 1}, ValueError, "greater than 0 and less than 1"),
-        (punched_sphere, {"height": float("nan")}, ValueError, "height must be finite"),
-        (toroidal_helix, {"turns": 0}, ValueError, "turns must be at least 1"),
-        (toroidal_helix, {"turns": 2.5}, TypeError, "turns must be an integer"),
-        (toroidal_helix, {"sampling": "odd"}, ValueError, "'area' or 'parameter' or 'even'"),
+        (swiss_roll, {"length": 0}, ValueError, "length=.* must be a number above 0"),
+        (s_curve, {"length": -1}, ValueError, "length=.* must be a number above 0"),
+        (square, {"length": float("inf")}, ValueError, "length=.* must be a number"),
+        (square, {"length": "long"}, TypeError, "length=.* must be a number"),
+        (swiss_hole, {"length": 14}, ValueError, "length=.* must be a number above 14"),
+        (punched_sphere, {"height": 0}, ValueError, "above 0 and below 1"),
+        (punched_sphere, {"height": 1}, ValueError, "above 0 and below 1"),
+        (punched_sphere, {"height": float("nan")}, ValueError, "height=.* must be a number"),
+        (toroidal_helix, {"turns": 0}, ValueError, "turns=.* must be an integer of at least 1"),
+        (toroidal_helix, {"turns": 2.5}, TypeError, "turns=.* must be an integer of at least"),
+        (toroidal_helix, {"sampling": "odd"}, ValueError, "'area', 'parameter', 'even'"),
     ],
 )
-def test_bad_arguments_of_one_surface_are_refused_with_a_sentence(make, options, error, words):
+def test_bad_arguments_of_one_surface_raise_a_clear_error(make, options, error, words):
     with pytest.raises(error, match=words):
         make(**options)
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from unbend.apps import demo
-from unbend.apps.gallery.page import in_unit_box, page_html
-from unbend.apps.gallery.rows import embed
-from unbend.apps.gallery.sheet import draw_sheet
-from unbend.apps.gallery.table import WIDTH, table_text
+from unbend.apps.gallery.panels import embed
+from unbend.apps.gallery.summary import WIDTH, draw_sheet, table_text
+from unbend.apps.gallery.viewer import in_unit_box, page_html
 from unbend.datasets import SURFACES
 from unbend.methods.ltsa import LTSA
 from unbend.registry import METHODS
@@ -143,7 +142,7 @@ def test_the_page_holds_every_panel_with_all_its_points(rows):
     data = json.loads(page.data)
     assert list(data) == list(NAMES)
     for surface in data.values():
-        assert len(surface["colours"]) == ROWS
+        assert len(surface["colors"]) == ROWS
         assert len(surface["space"]) == 3 * ROWS
         assert list(surface["panels"]) == [method.name for method in CHOSEN]
         for flat in surface["panels"].values():
@@ -161,7 +160,7 @@ def test_points_that_all_coincide_are_shown_in_the_middle():
     assert in_unit_box(np.full((2, 2), 7.0), equal=True) == [0.5] * 4
 
 
-def test_a_method_that_raises_becomes_a_sentence_and_does_not_stop_the_others(
+def test_a_method_that_raises_is_reported_and_does_not_stop_the_others(
     rows_where_ltsa_fails, tmp_path
 ):
     for row in rows_where_ltsa_fails:
@@ -199,7 +198,7 @@ def test_nothing_but_drawing_imports_matplotlib():
 
 
 @pytest.mark.parametrize("wrong", [["--rows", "3"], ["--seed", "-1"]])
-def test_arguments_that_cannot_work_are_refused_in_a_sentence(wrong, tmp_path, capsys):
+def test_impossible_arguments_raise_a_clear_error(wrong, tmp_path, capsys):
     with pytest.raises(SystemExit):
         demo.main(["--output", str(tmp_path), *wrong])
     assert "but it is" in capsys.readouterr().err

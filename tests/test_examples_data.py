@@ -69,7 +69,7 @@ def test_coordinates_of_spectra_are_images(monkeypatch, capsys, tmp_path):
     ("name", "advice"),
     [("texts.py", "install apt"), ("spectral_cube.py", "pip download .* mpdaf==")],
 )
-def test_data_that_cannot_be_had_give_one_sentence(name, advice, monkeypatch, tmp_path):
+def test_missing_data_give_one_message(name, advice, monkeypatch, tmp_path):
     def absent(command, **_):
         raise FileNotFoundError(command[0])
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from tests.loops import each
 from unbend.datasets import SURFACES
 from unbend.registry import METHODS
 from unbend.validation.parameters import parameters
@@ -12,6 +13,7 @@ from unbend.validation.parameters import parameters
 # Eigenvectors of a walk or a Laplacian hold a chart only together.
 SPANNING = {"LaplacianEigenmaps", "DiffusionMaps"}
 CLASSES = [entry.load() for entry in METHODS]
+SLOW = {"MVU", "LandmarkMVU", "NonmetricMDS"}
 
 
 def fitted(method, points):
@@ -35,16 +37,22 @@ def errors(method, surface, seed):
     return left[:800].mean(), left[800:].mean()
 
 
-@pytest.mark.parametrize("method", CLASSES, ids=lambda method: method.__name__)
-@pytest.mark.parametrize("surface", ["swiss_roll", "s_curve", "square", "swiss_hole"])
-def test_new_points_are_placed_as_well_as_the_others_were_fitted(method, surface):
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(cls, id=cls.__name__, marks=[pytest.mark.slow] * (cls.__name__ in SLOW))
+        for cls in CLASSES
+    ],
+)
+@each("surface", ["swiss_roll", "s_curve", "square", "swiss_hole"], keep=1)
+def test_new_points_are_embedded_as_well_as_the_fitted_ones(method, surface):
     fit, placed = np.median([errors(method, surface, seed) for seed in range(3)], axis=0)
     assert placed <= max(2 * fit, 0.002)
 
 
-@pytest.mark.parametrize("name", ["Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE"])
-@pytest.mark.parametrize("surface", ["swiss_roll", "s_curve", "swiss_hole"])
-def test_placed_points_come_back_near_to_where_they_were(name, surface):
+@each("name", ["Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE"])
+@each("surface", ["swiss_roll", "s_curve", "swiss_hole"])
+def test_inverse_transform_of_new_points_is_near_them(name, surface):
     method = next(cls for cls in CLASSES if cls.__name__ == name)
     off = []
     for seed in range(3):

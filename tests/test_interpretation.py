@@ -3,12 +3,11 @@
 import inspect
 import re
 
-import pytest
-
+from tests.loops import each
 from unbend import dimension, quality
 
 FIGURES = [
-    pytest.param(function, id=f"{module.__name__}.{name}")
+    function
     for module in (dimension, quality)
     for name in module.__all__
     if inspect.isfunction(function := getattr(module, name))
@@ -17,7 +16,7 @@ FIGURES = [
 GOOD = re.compile(r"\b(good|fair|perfect)\b|\b(above|below) [\d.]+|\bit is [01]\b", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("function", FIGURES)
+@each("function", FIGURES)
 def test_a_figure_says_what_is_good_and_what_it_cannot_see(function):
     text = " ".join((inspect.getdoc(function) or "").split())
     explained = text.split(" Examples -----")[0]

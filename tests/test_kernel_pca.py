@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conformance.cases import assert_clear
+from tests.loops import each
 from unbend import ClassicalMDS, KernelPCA, Nystrom
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine"]
@@ -15,7 +16,7 @@ OFFSETS = [0.0, 1e2, 1e4, 1e6, 1e8]
 # Of the largest coordinate. Measured: 4e-14 at the most.
 TOLERANCE = 1e-11
 ROWS, NEW = 12, 4
-over_offsets = pytest.mark.parametrize("offset", OFFSETS)
+over_offsets = each("offset", OFFSETS)
 
 
 def data(offset):
@@ -82,7 +83,7 @@ SOLVED += [(kernel, Nystrom(ROWS)) for kernel in KERNELS if kernel != "sigmoid"]
 
 
 @over_offsets
-@pytest.mark.parametrize(("kernel", "solver"), SOLVED, ids=str)
+@each(("kernel", "solver"), SOLVED)
 def test_coordinates_are_those_of_exact_arithmetic_or_refused(kernel, solver, offset):
     rows, new = data(offset)
     gamma = mean_width(rows - rows.mean(axis=0))
@@ -103,7 +104,7 @@ def test_coordinates_are_those_of_exact_arithmetic_or_refused(kernel, solver, of
 
 
 @over_offsets
-@pytest.mark.parametrize(
+@each(
     ("kernel", "params"),
     [
         ("poly", {"degree": 2, "coef0": 0}),
@@ -114,7 +115,6 @@ def test_coordinates_are_those_of_exact_arithmetic_or_refused(kernel, solver, of
         ("rbf", {}),
         ("laplacian", {}),
     ],
-    ids=str,
 )
 def test_small_widths_lose_no_digits(kernel, params, offset):
     # γ|x|² is about 1/100, so that no kernel saturates: distances shrink to 1e-18 in their squares.
@@ -132,7 +132,7 @@ def test_small_widths_lose_no_digits(kernel, params, offset):
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e8])
-def test_new_rows_far_from_the_fitted_ones_are_placed_too(offset):
+def test_new_samples_far_from_the_fitted_ones_are_embedded_too(offset):
     rows, _ = data(offset)
     model = KernelPCA(kernel="poly", degree=2).fit(rows)
     with localcontext() as context:
@@ -152,7 +152,7 @@ def cubic(x, y, gamma):
 
 
 @over_offsets
-@pytest.mark.parametrize("given", ["callable", "precomputed", "similarities"])
+@each("given", ["callable", "precomputed", "similarities"])
 def test_values_that_we_do_not_compute_ourselves_are_judged_by_their_digits(given, offset):
     rows, _ = data(offset)
     gamma = mean_width(rows - rows.mean(axis=0))
@@ -182,8 +182,8 @@ def test_values_that_we_do_not_compute_ourselves_are_judged_by_their_digits(give
         assert "standardise X" in message
 
 
-def test_rows_that_are_all_equal_are_no_loss_of_digits():
-    with pytest.warns(UserWarning, match="only 0 eigenvalues are positive"):
+def test_identical_rows_lose_no_digits():
+    with pytest.warns(UserWarning, match="only 0 positive eigenvalues"):
         model = KernelPCA(kernel="poly", gamma=1.0).fit(np.full((6, 3), 1e8))
     assert not model.embedding_.any()
 

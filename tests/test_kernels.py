@@ -42,7 +42,7 @@ def test_the_environment_forces_a_set_of_kernels(name):
     assert run(SHOW, UNBEND_KERNELS=name).stdout.strip() == name
 
 
-def test_a_wrong_word_in_the_environment_is_refused_with_a_sentence():
+def test_an_invalid_environment_variable_raises_a_clear_error():
     assert "use 'native' or 'reference'" in run(SHOW, UNBEND_KERNELS="fast").stderr
 
 

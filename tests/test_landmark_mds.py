@@ -6,11 +6,12 @@ from scipy.spatial.distance import cdist
 
 import unbend
 from tests.conformance.cases import motion_error
+from tests.loops import each, sampled
 from tests.oracles.embeddings import subspace_angle
 from unbend.datasets import square, swiss_roll
 
-VARIANT = pytest.mark.parametrize("variant", ["landmark", "pivot"])
-HOW = pytest.mark.parametrize("landmarks", ["maxmin", "random", "kmeans"])
+VARIANT = each("variant", ["landmark", "pivot"])
+HOW = each("landmarks", ["maxmin", "random", "kmeans"])
 
 
 @VARIANT
@@ -27,7 +28,7 @@ def test_with_every_row_a_landmark_it_is_classical_scaling(variant, metric):
 
 @HOW
 @VARIANT
-@pytest.mark.parametrize("seed", range(3))
+@each("seed", range(3), keep=1)
 def test_a_plane_comes_back_exactly_from_few_landmarks(landmarks, variant, seed):
     surface = square(500, random_state=seed)
     options = {"n_landmarks": 6, "landmarks": landmarks, "random_state": seed, "variant": variant}
@@ -59,7 +60,7 @@ def test_landmark_coordinates_scale_the_landmarks_and_place_the_others():
 
 @VARIANT
 @HOW
-def test_coordinates_are_centred_in_principal_axes_and_new_rows_follow(variant, landmarks):
+def test_coordinates_are_centred_in_principal_axes_and_new_samples_follow(variant, landmarks):
     points = swiss_roll(400, random_state=2).points
     fitted = unbend.LandmarkMDS(
         n_components=3, n_landmarks=30, variant=variant, landmarks=landmarks
@@ -109,7 +110,7 @@ def test_equal_rows_get_equal_coordinates(variant):
     np.testing.assert_allclose(found.embedding_, found.embedding_[first][source], atol=1e-10)
 
 
-def test_mistakes_get_a_sentence():
+def test_invalid_arguments_raise_a_clear_error():
     points = square(50, random_state=0).points
     with pytest.raises(ValueError, match="2 landmarks are too few for n_components=2"):
         unbend.LandmarkMDS(n_landmarks=2).fit(points)
@@ -130,7 +131,7 @@ def test_a_coordinate_far_smaller_than_the_first_is_kept(ratio, variant):
     np.testing.assert_allclose(model.embedding_.std(axis=0), expected, rtol=1e-14 * ratio**2 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@sampled("seed", [0, 1])
 def test_columns_resolve_a_coordinate_far_smaller_than_the_first(seed):
     rng = np.random.default_rng(seed)
     wide = np.c_[rng.normal(0, 1e6, 1100), rng.normal(size=(1100, 5))]
@@ -148,7 +149,7 @@ def test_warns_when_distances_do_not_resolve_a_coordinate(variant, across):
     rng = np.random.default_rng(0)
     # A line, and a strip 1e8 times as long as it is wide: squared distances do not show its width.
     points = np.c_[rng.normal(0, 1e8, 400), across * rng.normal(size=400)]
-    with pytest.warns(UserWarning, match="only 1 eigenvalues are positive"):
+    with pytest.warns(UserWarning, match="only 1 positive eigenvalues"):
         model = unbend.LandmarkMDS(variant=variant).fit(points)
     np.testing.assert_array_equal(model.embedding_[:, 1], 0.0)
     np.testing.assert_allclose(model.embedding_[:, 0].std(), points[:, 0].std(), rtol=1e-12)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import unbend
+from tests.loops import each
 
 PACKAGE = Path(unbend.__file__).parent
 
@@ -28,7 +29,7 @@ HEAVY = {
 FREE = {"pictures", "faces"}
 # Files that import what the rest of their layer does not.
 EXTRAS = {
-    "neighbors/metrics/wavelets.py": {"pywt"},
+    "neighbors/metrics/signals.py": {"pywt"},
     "validation/threads.py": {"joblib"},
 }
 
@@ -70,7 +71,7 @@ def test_the_table_lists_every_part_of_the_package():
     assert sorted(ORDER) == sorted(parts)
 
 
-@pytest.mark.parametrize("name", ORDER)
+@each("name", ORDER)
 def test_a_part_imports_only_parts_before_it(name):
     """One order for all parts also means that no two import each other."""
     allowed = set(ORDER[: ORDER.index(name) + 1])
@@ -80,7 +81,7 @@ def test_a_part_imports_only_parts_before_it(name):
             assert used <= allowed, path
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@each("path", FILES)
 def test_only_upper_layers_import_more_than_numpy_and_scipy(path):
     layer = next(name for name, parts in LAYERS.items() if part(path) in parts)
     packages = {name.split(".")[0] for name in imports(path)} - set(sys.stdlib_module_names)

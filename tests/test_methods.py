@@ -8,7 +8,8 @@ from sklearn.decomposition import KernelPCA as ScikitKernelPCA
 from sklearn.metrics import adjusted_rand_score
 
 import unbend
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from tests.loops import sampled
+from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
 from unbend.quality import procrustes, trustworthiness
 
 TYPES = ["graph_laplacian", "laplace_beltrami", "self_tuning"]
@@ -31,7 +32,7 @@ def test_diffusion_turns_an_even_helix_into_a_circle(kind):
 
 
 # The default number of neighbours was chosen while looking at seeds below 100: not these.
-@pytest.mark.parametrize("seed", range(100, 106))
+@sampled("seed", range(100, 106))
 def test_laplace_beltrami_turns_a_random_helix_into_a_circle(seed):
     helix = unbend.datasets.toroidal_helix(2000, random_state=seed)
     assert roundness(unbend.DiffusionMaps().fit_transform(helix.points)) < 0.05
@@ -66,7 +67,7 @@ def test_times_only_scale_diffusion_coordinates():
     np.testing.assert_allclose(model.at_time(3), model.embedding_ * model.eigenvalues_**2)
 
 
-def test_kernel_pca_equals_scikit_learns_on_fitted_and_new_rows():
+def test_kernel_pca_equals_scikit_learns_on_fitted_and_new_samples():
     rng = np.random.default_rng(0)
     points, new = rng.normal(size=(150, 6)), rng.normal(size=(20, 6))
     for kernel in ("linear", "poly", "rbf", "sigmoid", "cosine"):
@@ -125,7 +126,7 @@ def test_the_bound_is_the_formula_of_the_book():
 
 
 def test_orthogonalised_rows_have_length_root_of_the_columns():
-    rows = orthogonalized(random_matrix(5, 40, "gaussian", np.random.default_rng(0)))
+    rows = orthogonalize(random_matrix(5, 40, "gaussian", np.random.default_rng(0)))
     np.testing.assert_allclose(rows @ rows.T, 40 * np.eye(5), atol=1e-12)
 
 
@@ -181,7 +182,7 @@ def test_partial_labels_pull_only_labelled_rows():
 
 @pytest.mark.parametrize("method", ["njw", "shi_malik"])
 @pytest.mark.parametrize("assign_labels", ["kmeans", "discretize"])
-def test_spectral_clustering_finds_moons_and_places_new_rows(method, assign_labels):
+def test_spectral_clustering_finds_moons_and_predicts_new_samples(method, assign_labels):
     points, truth = make_moons(600, noise=0.05, random_state=0)
     model = unbend.SpectralClustering(n_clusters=2, method=method, assign_labels=assign_labels)
     model.fit(points[:500])

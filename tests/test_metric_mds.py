@@ -111,7 +111,7 @@ def test_every_start_finds_the_plane(init):
 
 def test_a_given_start_is_used_and_the_best_of_several_random_ones_is_kept():
     start = RNG.normal(size=(60, 2))
-    with pytest.warns(UserWarning, match="still falling after max_iter=1"):
+    with pytest.warns(UserWarning, match="did not converge in 1 iterations"):
         one = MetricMDS(init=start, max_iter=1).fit(SOLID)
     assert one.history_[0] == pytest.approx(defined("raw", pdist(start), pdist(SOLID)))
     many = MetricMDS(init="random", n_init=6).fit(SOLID)

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.isotonic import IsotonicRegression
 
+from tests.loops import each
 from tests.stages.drawn import LAW, rngs
 from unbend import NonmetricMDS
-from unbend.mds import FittedStress, Interval, Monotone, Pairs, Ratio, Replicated
+from unbend.mds import Interval, Monotone, Pairs, Ratio, Replicated, Stress1
 from unbend.quality import procrustes
 
 PLANE = np.random.default_rng(0).normal(size=(50, 2))
@@ -66,13 +67,13 @@ TRANSFORMATIONS = {
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", TRANSFORMATIONS)
+@each("weighted", [False, True])
+@each("kind", TRANSFORMATIONS)
 def test_the_gradient_is_the_derivative_though_disparities_move(kind, weighted):
     rng = np.random.default_rng(2)
     values, x = rng.uniform(0, 1, 190), rng.normal(size=(20, 2))
     weights = rng.uniform(0.1, 2, 190) if weighted else None
-    stress = FittedStress(20, TRANSFORMATIONS[kind](Pairs(20, values, weights)))
+    stress = Stress1(20, TRANSFORMATIONS[kind](Pairs(20, values, weights)))
     direction = rng.normal(size=x.shape)
     after, before = (stress(x + h * direction)[0] for h in (1e-6, -1e-6))
     slope = np.vdot(stress(x)[1], direction)
@@ -130,7 +131,7 @@ def test_objects_do_not_fall_into_one_point():
     assert np.sqrt(np.mean(pdist(found.embedding_) ** 2)) == pytest.approx(1.0, rel=0.01)
 
 
-def test_two_clusters_that_fall_into_points_are_told_of():
+def test_warns_when_two_clusters_collapse_into_points():
     inside = np.random.default_rng(4).uniform(0.1, 0.2, (20, 20))
     given = np.triu(inside, 1) + np.triu(inside, 1).T
     given[:10, 10:] = given[10:, :10] = 1.0 + 1e-3 * inside[:10, 10:]

@@ -30,14 +30,14 @@ def test_every_solver_of_pca_finds_the_axes_variances_and_noise(solver):
     np.testing.assert_allclose(model.explained_variance_ratio_, ratio, rtol=1e-8)
 
 
-@pytest.mark.parametrize("repair", [None, "shift", "lift"])
+@pytest.mark.parametrize("repair", [None, "additive_constant", "spectrum_shift"])
 def test_the_energy_loss_of_classical_mds_is_the_identity_of_the_book(repair):
     distances = cdist(POINTS, POINTS, "cityblock")
     model = unbend.ClassicalMDS(metric="precomputed", repair=repair).fit(distances)
     facts = model.report_.stage("kernel").facts
     # d + shift between different rows; a lift beyond that of the shift adds twice itself to d².
-    more = facts["lift"] - facts["shift"] ** 2 / 2
-    repaired = (np.square(distances + facts["shift"]) + 2 * more) * (1 - np.eye(150))
+    more = facts["spectrum_shift"] - facts["additive_constant"] ** 2 / 2
+    repaired = (np.square(distances + facts["additive_constant"]) + 2 * more) * (1 - np.eye(150))
     loss = np.sum(repaired - np.square(cdist(model.embedding_, model.embedding_)))
     np.testing.assert_allclose(model.energy_loss_, loss, rtol=1e-9)
     assert (model.negative_share_ > 0.01) == (repair is None)
@@ -53,7 +53,7 @@ def test_a_kernel_gives_what_its_distances_give():
     np.testing.assert_allclose(placed, by_points.transform(new), atol=1e-10)
 
 
-@pytest.mark.parametrize("repair", ["shift", "lift"])
+@pytest.mark.parametrize("repair", ["additive_constant", "spectrum_shift"])
 def test_a_repaired_isomap_kernel_has_no_negative_eigenvalues(repair):
     plain = unbend.Isomap().fit(POINTS)
     model = unbend.Isomap(repair=repair).fit(POINTS)

@@ -5,8 +5,9 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import unbend
+from tests.loops import sampled
 from unbend.mds import Pairs
-from unbend.mds.precision import classical_stress
+from unbend.mds.initialization import classical_stress
 from unbend.neighbors import PointSpace
 from unbend.sklearn import Isomap as ScikitIsomap
 
@@ -47,7 +48,7 @@ def test_more_than_a_thousand_rows_of_unequal_units_reach_the_stress_of_fewer():
     assert more.stress_ / fewer.stress_ == pytest.approx((1010 / 1000) ** 2, rel=0.05)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_rounding_moves_stress_by_no_more_than_its_unit(seed):
     rng = np.random.default_rng(seed)
     points, places = rng.normal(size=(200, 5)), rng.normal(size=(200, 2))
@@ -66,7 +67,7 @@ def test_single_precision_pairs_are_right_to_their_last_digit_however_close(colu
     points[150:] += apart
     points[1] = points[0] + 1e-9
     points[2] = points[0]
-    found = Pairs.of_points(PointSpace(points), np.float32).dissimilarities
+    found = Pairs.from_points(PointSpace(points), np.float32).dissimilarities
     np.testing.assert_allclose(found, pdist(points), rtol=2e-7)
 
 

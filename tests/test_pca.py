@@ -7,6 +7,7 @@ from sklearn.decomposition import PCA as ScikitPCA
 
 import unbend
 import unbend.sklearn
+from tests.loops import each
 from unbend.gram import principal
 
 SHAPES = [(600, 400), (1200, 100), (400, 3000), (700, 650)]
@@ -49,9 +50,9 @@ def check_exact(model, points, d):
     assert model.noise_variance_ == pytest.approx(left, abs=1e-13 * total)
 
 
-@pytest.mark.parametrize("d", [2, 50, 99])
-@pytest.mark.parametrize("spectrum", SPECTRA)
-@pytest.mark.parametrize("shape", SHAPES)
+@each("d", [2, 50, 99], keep=1)
+@each("spectrum", SPECTRA)
+@each("shape", SHAPES)
 def test_the_default_is_exact_for_every_shape_and_spectrum(shape, spectrum, d):
     points = rows(*shape, spectrum)
     check_exact(unbend.PCA(n_components=d).fit(points), points, d)

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 
+from tests.loops import each, sampled
 from unbend.datasets import (
     PICTURES,
     SURFACES,
@@ -15,9 +16,8 @@ from unbend.datasets import (
     turning_circle,
     turning_object,
 )
-from unbend.datasets._figures import FIGURES
-from unbend.datasets._render import AMBIENT, DIFFUSE, REACH, Ellipsoid, _cast, render
-from unbend.datasets.turning import directions, rotations
+from unbend.datasets._render import AMBIENT, DIFFUSE, FIGURES, REACH, Ellipsoid, _cast, render
+from unbend.datasets.image_sets import directions, rotations
 
 SEEDS = range(3)
 FRONT = np.array([[0.0, 0.0, 1.0]])
@@ -66,7 +66,7 @@ def test_the_points_are_the_rows_of_each_picture_one_after_another(name):
 # The renderer
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_a_ray_meets_an_ellipsoid_on_its_surface_nearest_the_viewer(seed):
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=(3, 3))
@@ -157,9 +157,9 @@ def test_a_light_from_one_side_brightens_that_side(shape):
     assert excess[2] == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("shape", FIGURES)
-@pytest.mark.parametrize("base", [(0, 0, 0), (20, -10, 30), (-40, 25, -60)])
-@pytest.mark.parametrize("parameter", range(3))
+@each("shape", FIGURES)
+@each("base", [(0, 0, 0), (20, -10, 30), (-40, 25, -60)])
+@each("parameter", range(3))
 def test_the_distance_between_pictures_grows_in_proportion_to_a_small_angle(shape, base, parameter):
     def speed(step):
         moved = np.array(base, dtype=float)
@@ -219,10 +219,10 @@ def test_the_circle_begins_with_the_front_and_turns_to_the_right():
 
 def test_a_shift_by_whole_pixels_moves_every_pixel_by_as_many():
     letters = shifted_pictures(25, size=32, reach=0.125, sampling="grid")
-    centre = letters.images[12]
+    center = letters.images[12]
     assert letters.chart[12].tolist() == [0, 0]
     for image, (right, down) in zip(letters.images, letters.chart.astype(int), strict=True):
-        assert np.allclose(image, np.roll(centre, (down, right), (0, 1)), atol=1e-3)
+        assert np.allclose(image, np.roll(center, (down, right), (0, 1)), atol=1e-3)
 
 
 def test_a_shift_by_part_of_a_pixel_moves_the_centre_of_brightness_by_that_part():

@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from tests.loops import each
 from unbend.datasets import (
     PICTURES,
     Pictures,
@@ -14,30 +15,34 @@ from unbend.datasets import (
 )
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize(
+@each("name", PICTURES)
+@each(
     ("options", "error", "words"),
     [
-        ({"n": 0}, ValueError, "n must be at least 1"),
-        ({"n": 10.0}, TypeError, "n must be an integer"),
-        ({"size": 0}, ValueError, "size must be at least 1"),
-        ({"size": 8.0}, TypeError, "size must be an integer"),
-        ({"noise": -0.1}, ValueError, "noise must be finite, at least 0"),
-        ({"sampling": "area"}, ValueError, "must be 'random' or 'grid' or 'shuffled'"),
-        ({"random_state": -1}, ValueError, "random_state must not be negative"),
+        ({"n": 0}, ValueError, "n=.* must be an integer of at least 1"),
+        ({"n": 10.0}, TypeError, "n=.* must be an integer of at least"),
+        ({"size": 0}, ValueError, "size=.* must be an integer of at least 1"),
+        ({"size": 8.0}, TypeError, "size=.* must be an integer of at least"),
+        ({"noise": -0.1}, ValueError, "noise=.* must be a number of at least 0"),
+        ({"sampling": "area"}, ValueError, "must be one of 'random', 'grid', 'shuffled'"),
+        ({"random_state": -1}, ValueError, "random_state=-1 is not allowed"),
     ],
 )
-def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, words):
-    with pytest.raises(error, match=words) as caught:
+def test_bad_common_arguments_raise_a_clear_error(name, options, error, words):
+    with pytest.raises(error, match=words):
         PICTURES[name](**options)
-    assert str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "options", "error", "words"),
     [
-        (turning_object, {"shape": "teapot"}, ValueError, "shape must be 'head' or 'rabbit'"),
-        (turning_circle, {"shape": None}, ValueError, "shape must be 'head' or 'rabbit'"),
+        (
+            turning_object,
+            {"shape": "teapot"},
+            ValueError,
+            "shape=.* must be one of 'head', 'rabbit'",
+        ),
+        (turning_circle, {"shape": None}, TypeError, "shape=.* must be one of 'head', 'rabbit'"),
         (turning_object, {"angles": 45}, TypeError, "angles must be two pairs"),
         (turning_object, {"angles": ((0, 1),)}, TypeError, "angles must be two pairs"),
         (turning_object, {"angles": (0, 1)}, TypeError, "each pair of angles must be a pair"),
@@ -45,22 +50,21 @@ def test_bad_common_arguments_are_refused_with_a_sentence(name, options, error, 
         (turning_object, {"light": (0, float("inf"))}, ValueError, "light must be a pair"),
         (turning_object, {"light": (0, "noon")}, TypeError, "light must be a pair"),
         (turning_object, {"light": None}, TypeError, "light must be a pair"),
-        (turning_object, {"sampling": "grid"}, ValueError, "such as 512 or 729, but it is 698"),
+        (turning_object, {"sampling": "grid"}, ValueError, "such as 512 or 729, not 698"),
         (
             turning_object,
             {"n": 5, "angles": ((0, 0), (1, 1)), "light": False, "sampling": "grid"},
             ValueError,
-            "0 varying parameters, n must be the number of points of a grid, such as 1, but",
+            "0 varying parameters n must be the number of points of a grid, such as 1, not",
         ),
         (shifted_pictures, {"n": 99, "sampling": "shuffled"}, ValueError, "such as 81 or 100"),
-        (shifted_pictures, {"reach": 0}, ValueError, "reach must be finite, greater than 0"),
-        (shifted_pictures, {"reach": 0.5}, ValueError, "reach must be finite"),
+        (shifted_pictures, {"reach": 0}, ValueError, "reach=.* must be a number above 0"),
+        (shifted_pictures, {"reach": 0.5}, ValueError, "reach=.* must be a number"),
     ],
 )
-def test_bad_arguments_of_one_set_are_refused_with_a_sentence(make, options, error, words):
-    with pytest.raises(error, match=words) as caught:
+def test_bad_arguments_of_one_set_raise_a_clear_error(make, options, error, words):
+    with pytest.raises(error, match=words):
         make(**options)
-    assert str(caught.value).endswith(".")
 
 
 def test_pictures_are_frozen_and_refuse_parts_that_do_not_fit():

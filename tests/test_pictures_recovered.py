@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import sampled
 from unbend.datasets import rotated_pictures, shifted_pictures, turning_circle, turning_object
-from unbend.datasets._figures import FIGURES
+from unbend.datasets._render import FIGURES
 
 SEEDS = range(3)
 
@@ -18,7 +19,7 @@ def determined(coordinates, chart):
 
 
 @pytest.mark.parametrize("shape", FIGURES)
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_isomap_finds_the_two_angles_and_the_light(shape, seed):
     views = turning_object(500, size=32, shape=shape, random_state=seed)
     found = unbend.Isomap(n_components=3, n_neighbors=6).fit_transform(views.points)
@@ -26,14 +27,14 @@ def test_isomap_finds_the_two_angles_and_the_light(shape, seed):
 
 
 @pytest.mark.parametrize("shape", FIGURES)
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_isomap_finds_the_two_angles_under_a_fixed_light(shape, seed):
     views = turning_object(400, size=32, shape=shape, light=False, random_state=seed)
     found = unbend.Isomap(n_components=2, n_neighbors=8).fit_transform(views.points)
     assert np.all(determined(found, views.chart) >= 0.95)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_isomap_finds_the_shifts(seed):
     letters = shifted_pictures(random_state=seed)
     found = unbend.Isomap(n_components=2, n_neighbors=10).fit_transform(letters.points)
@@ -41,7 +42,7 @@ def test_isomap_finds_the_shifts(seed):
 
 
 @pytest.mark.parametrize("pictures", [turning_circle, rotated_pictures])
-@pytest.mark.parametrize("seed", SEEDS)
+@sampled("seed", SEEDS)
 def test_isomap_puts_a_full_turn_in_order(pictures, seed):
     shuffled = pictures(72, sampling="shuffled", random_state=seed)
     loop = unbend.Isomap(n_components=2, n_neighbors=4).fit_transform(shuffled.points)

@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import shortest_path
 from sklearn.neighbors import kneighbors_graph
 
 import unbend
+from tests.loops import each
 from unbend import Isomap
 from unbend.datasets import swiss_roll
 from unbend.gram.precision import TOLERANCE, kernel_geodesics
@@ -39,8 +40,8 @@ def reference(points, k):
     return values[::-1], vectors[:, ::-1]
 
 
-@pytest.mark.parametrize("solver", ["auto", "lanczos", "dense"])
-@pytest.mark.parametrize("ratio", [1, 1e2, 1e3, 1e4, 1e6])
+@each("solver", ["auto", "lanczos", "dense"], keep=1)
+@each("ratio", [1, 1e2, 1e3, 1e4, 1e6])
 @pytest.mark.filterwarnings("error")
 def test_coordinates_of_unscaled_tables_are_those_of_double_precision(ratio, solver):
     points = anisotropic(ratio, 1100)
@@ -59,8 +60,8 @@ def test_coordinates_of_unscaled_tables_are_those_of_double_precision(ratio, sol
         assert model.embedding_[:, j].std() == pytest.approx(np.sqrt(values[j] / 1100), rel=1e-5)
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("ratio", [1, 10, 30, 1e2, 1e3])
+@each("d", [2, 1, 5], keep=1)
+@each("ratio", [1, 10, 30, 1e2, 1e3])
 def test_single_precision_is_used_only_where_its_rounding_is_below_the_wanted_eigenvalues(ratio, d):
     points = anisotropic(ratio, 1001, seed=1)
     lengths = undirected(PointSpace(points).nearest(30)).lengths

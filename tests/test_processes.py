@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.loops import sampled
+
 LIMIT = 20 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 FITS = """
@@ -72,7 +74,7 @@ def run(script: str, path: Path, **environment: str | None) -> None:
 
 
 # OpenBLAS starts a thread per core unless an environment variable limits it.
-@pytest.mark.parametrize("blas_threads", ["1", None])
+@sampled("blas_threads", ["1", None])
 def test_a_forked_child_and_its_child_give_the_bits_of_the_parent(blas_threads, tmp_path):
     script = """
     expected = bits()
@@ -116,7 +118,7 @@ def test_a_child_forked_while_another_thread_fits_finishes(tmp_path):
     run(script, tmp_path, OPENBLAS_NUM_THREADS="1")
 
 
-@pytest.mark.parametrize(("start", "processes"), [("fork", 2), ("spawn", 1), ("forkserver", 1)])
+@sampled(("start", "processes"), [("fork", 2), ("spawn", 1), ("forkserver", 1)])
 def test_pools_of_processes_give_the_bits_of_the_parent(start, processes, tmp_path):
     script = f"""
     if __name__ == "__main__":
@@ -128,6 +130,7 @@ def test_pools_of_processes_give_the_bits_of_the_parent(start, processes, tmp_pa
     run(script, tmp_path, OPENBLAS_NUM_THREADS="1")
 
 
+@pytest.mark.slow
 def test_processes_of_loky_give_the_bits_of_the_parent(tmp_path):
     script = """
     if __name__ == "__main__":
@@ -139,7 +142,7 @@ def test_processes_of_loky_give_the_bits_of_the_parent(tmp_path):
     run(script, tmp_path, OPENBLAS_NUM_THREADS="1")
 
 
-@pytest.mark.parametrize("n_jobs", [1000, 40_000, 10**12])
+@sampled("n_jobs", [1000, 40_000, 10**12])
 def test_more_threads_than_the_system_grants_give_the_same_bits(n_jobs, tmp_path):
     script = f"""
     import resource

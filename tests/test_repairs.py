@@ -6,6 +6,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
 from tests.conformance.cases import assert_clear
+from tests.loops import each
 from tests.oracles.neighbors import nearest, union_graph
 from unbend import ClassicalMDS, Fat, Isomap, KernelPCA, Nystrom
 from unbend.datasets import s_curve
@@ -17,9 +18,9 @@ POINTS = s_curve(N, random_state=0).points
 EXACT = ["auto", "dense", "lanczos"]
 WRAPPED = [Fat("prat", 40), Fat("gat", 40), Fat("irat", 40)]
 COLUMNS = [Nystrom(30), Fat("irat", 30, columns_only=True)]
-REPAIRS = [None, "shift", "lift"]
-over_repairs = pytest.mark.parametrize("repair", REPAIRS)
-over_solvers = pytest.mark.parametrize("solver", EXACT + WRAPPED + COLUMNS, ids=repr)
+REPAIRS = [None, "additive_constant", "spectrum_shift"]
+over_repairs = each("repair", REPAIRS)
+over_solvers = each("solver", EXACT + WRAPPED + COLUMNS)
 
 
 def bent():
@@ -42,9 +43,9 @@ def repaired(distances, repair):
     """Gram matrix, by Cailliez' eigenvalue problem or by raising all eigenvalues but that of 1."""
     n = len(distances)
     gram = centred(-0.5 * distances**2)
-    if repair == "lift":
+    if repair == "spectrum_shift":
         return gram - np.linalg.eigvalsh(gram)[0] * (np.eye(n) - 1.0 / n)
-    if repair == "shift":
+    if repair == "additive_constant":
         block = [[np.zeros((n, n)), 2.0 * gram], [-np.eye(n), 2.0 * centred(distances)]]
         longer = distances + np.linalg.eigvals(np.block(block)).real.max()
         np.fill_diagonal(longer, 0.0)
@@ -80,7 +81,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 @over_repairs
 @over_solvers
 def test_coordinates_are_those_of_the_dense_matrix_and_continuous_or_refused(case, repair, solver):
@@ -109,14 +110,13 @@ def test_all_columns_give_the_dense_result(case, solver):
 
 
 @over_solvers
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         ClassicalMDS(metric="kernel"),
-        ClassicalMDS(metric="kernel", repair="lift"),
+        ClassicalMDS(metric="kernel", repair="spectrum_shift"),
         KernelPCA(kernel="precomputed"),
     ],
-    ids=repr,
 )
 def test_given_similarities_are_continuous_at_fitted_rows(model, solver):
     kernel = POINTS @ POINTS.T + 0.1 * np.cos(bent())
@@ -137,11 +137,11 @@ def test_given_similarities_are_continuous_at_fitted_rows(model, solver):
 
 
 def test_similarities_have_no_distances_to_shift():
-    with pytest.raises(ValueError, match="use repair='lift'"):
-        ClassicalMDS(metric="kernel", repair="shift").fit(POINTS @ POINTS.T)
+    with pytest.raises(ValueError, match="use repair='spectrum_shift'"):
+        ClassicalMDS(metric="kernel", repair="additive_constant").fit(POINTS @ POINTS.T)
 
 
-@pytest.mark.parametrize("repair", ["shift", "lift"])
+@pytest.mark.parametrize("repair", ["additive_constant", "spectrum_shift"])
 @pytest.mark.parametrize("kind", ["even", "random"])
 def test_distances_along_a_line_need_no_repair(kind, repair):
     # Rounding alone makes eigenvalues negative: an iteration for the least constant never ended.
@@ -151,8 +151,8 @@ def test_distances_along_a_line_need_no_repair(kind, repair):
     model = Isomap(n_components=1, n_neighbors=8, repair=repair).fit(places[:, None])
     assert error(model.embedding_, places[:, None] - places.mean()) < 1e-10
     facts = model.report_.stage("kernel").facts
-    assert facts["shift"] < 1e-6
-    assert facts["lift"] < 1e-12
+    assert facts["additive_constant"] < 1e-6
+    assert facts["spectrum_shift"] < 1e-12
 
 
 @pytest.mark.parametrize("n", [150, 700])
@@ -173,15 +173,15 @@ def test_the_additive_constant_is_the_least_that_leaves_nothing_negative(n, prec
     assert lowest(tau * (1 - 1e-3)) < -1e-6 * size
 
 
-@pytest.mark.parametrize("repair", ["shift", "lift"])
+@pytest.mark.parametrize("repair", ["additive_constant", "spectrum_shift"])
 def test_repairs_are_lapacks_where_lanczos_finds_the_lowest_eigenvalue(repair, monkeypatch):
     rows = np.random.default_rng(0).normal(size=(700, 50))
     distances = cdist(rows, rows, "cityblock")
-    exact = Gram(distances).repaired(repair)
+    exact = Gram(distances).repair(repair)
     monkeypatch.setattr("unbend.gram.distances.DENSE_LOWEST", 600)
-    found = Gram(distances).repaired(repair)
-    np.testing.assert_allclose(found.squares.shift, exact.squares.shift, rtol=1e-12)
-    np.testing.assert_allclose(found.lift, exact.lift, rtol=1e-12)
+    found = Gram(distances).repair(repair)
+    np.testing.assert_allclose(found.squares.constant, exact.squares.constant, rtol=1e-12)
+    np.testing.assert_allclose(found.spectrum_shift, exact.spectrum_shift, rtol=1e-12)
     # The lowest eigenvalue of the repaired kernel is zero.
-    values = np.linalg.eigvalsh(found.formed())
+    values = np.linalg.eigvalsh(found.form())
     assert abs(values[0]) <= 1e-11 * values[-1]

@@ -37,9 +37,9 @@ def test_the_order_of_the_distances_between_cities_is_enough():
 
 @pytest.mark.parametrize("ties", ["primary", "secondary"])
 def test_the_colours_lie_in_a_circle_in_the_order_of_their_waves(ties):
-    colours = example("colours")
-    fitted = unbend.NonmetricMDS(metric="precomputed", ties=ties).fit(colours.dissimilarities())
-    assert list(colours.around(fitted.embedding_)) == list(range(14))
+    colors = example("colours")
+    fitted = unbend.NonmetricMDS(metric="precomputed", ties=ties).fit(colors.dissimilarities())
+    assert list(colors.around(fitted.embedding_)) == list(range(14))
     radius = np.linalg.norm(fitted.embedding_, axis=1)
     assert radius.min() > 0.6 * radius.max()
     if ties == "primary":
@@ -47,6 +47,6 @@ def test_the_colours_lie_in_a_circle_in_the_order_of_their_waves(ties):
 
 
 @pytest.mark.parametrize("name", ["cities", "colours"])
-def test_an_example_tells_what_it_found(name, capsys):
+def test_an_example_prints_its_result(name, capsys):
     example(name).main()
     assert "stress-1" in capsys.readouterr().out

@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from tests.conformance.cases import refused
+from tests.loops import sampled
 from unbend import MetricMDS, NonmetricMDS, ReplicatedMDS, WeightedMDS
 
 RNG = np.random.default_rng(7)
@@ -25,7 +26,7 @@ def given(method, distances, **options):
 @pytest.mark.parametrize("method", SINGLE + SEVERAL)
 @pytest.mark.parametrize("size", [1e100, 1e-100])
 def test_sizes_whose_squares_are_lost_are_refused(method, size):
-    refused(lambda: given(method, DISTANCES * size), "rescale")
+    refused(lambda: given(method, DISTANCES * size), "Rescale")
 
 
 @pytest.mark.parametrize("method", SINGLE + SEVERAL)
@@ -85,7 +86,7 @@ def test_similarities_are_repaired_too():
     refused(lambda: MetricMDS(metric="kernel").fit(kernel + skew), "not symmetric")
 
 
-def test_stochastic_gradient_repairs_and_tells_what_it_lacks():
+def test_stochastic_gradient_repairs_and_reports_missing_pairs():
     skew = np.triu(0.1 * DISTANCES)
     mds = MetricMDS(metric="precomputed", solver="sgd", repair="clean").fit(DISTANCES + skew)
     assert "asymmetry" in str(mds.report_)
@@ -118,7 +119,7 @@ def test_shares_of_objects_are_those_of_the_embedding(loss):
     np.testing.assert_allclose(mds.stress_per_object_, off.sum(axis=1) / off.sum(), rtol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@sampled("seed", range(4))
 def test_interval_disparities_are_distances_and_majorisation_never_goes_up(seed):
     rng = np.random.default_rng(seed)
     distances = squareform(pdist(rng.normal(size=(16, 4))))
@@ -128,7 +129,7 @@ def test_interval_disparities_are_distances_and_majorisation_never_goes_up(seed)
     assert mds.shepard().disparities.min() >= 0
 
 
-def test_an_object_that_one_matrix_does_not_know_is_told_by_another():
+def test_an_object_missing_from_one_matrix_is_placed_by_another():
     partly = squareform(pdist(POINTS[:, :2]))
     whole = 2.0 * partly
     partly[3], partly[:, 3] = np.nan, np.nan
@@ -138,7 +139,7 @@ def test_an_object_that_one_matrix_does_not_know_is_told_by_another():
     refused(lambda: ReplicatedMDS().fit([whole, np.full_like(whole, np.nan)]), "no known pair")
 
 
-def test_weighted_scaling_takes_weights_of_one_and_refuses_new_rows_with_gaps():
+def test_weighted_scaling_takes_unit_weights_and_refuses_new_samples_with_missing_distances():
     ones = [np.ones_like(DISTANCES)] * 2
     mds = WeightedMDS().fit([DISTANCES, DISTANCES], weights=ones)
     new = DISTANCES[:2] + np.where(np.arange(25) < 3, np.nan, 0.0)

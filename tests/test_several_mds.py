@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from tests.loops import each
 from unbend import MetricMDS, NonmetricMDS, ReplicatedMDS, WeightedMDS
 from unbend.quality import procrustes
 
 CENTRE = np.eye(40) - 1 / 40
-SEEDS = pytest.mark.parametrize("seed", range(5))
+SEEDS = each("seed", range(5), keep=1)
 
 
 def noisy(distances, rng, size):
@@ -53,7 +54,7 @@ def test_noise_of_several_matrices_averages_out(seed):
     assert procrustes(plane, ReplicatedMDS().fit_transform(given)) < one / 2
 
 
-def test_a_pair_that_one_matrix_lacks_is_told_by_another():
+def test_a_pair_missing_from_one_matrix_is_taken_from_another():
     plane = np.random.default_rng(2).normal(size=(30, 2))
     given = [squareform(pdist(plane)), 2 * squareform(pdist(plane))]
     hidden = np.triu(np.random.default_rng(3).random((30, 30)) < 0.4, 1)
@@ -83,7 +84,7 @@ def individual(seed, noise, d=3, n=40, k=8):
     return group, weights, [noisy(distances, rng, noise) for distances in exact]
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.05, 0.2])
+@each("noise", [0.0, 0.05, 0.2])
 @SEEDS
 def test_weighted_scaling_recovers_configuration_and_weights(seed, noise):
     group, weights, given = individual(seed, noise)
@@ -138,7 +139,7 @@ def test_new_objects_of_weighted_matrices_are_placed():
 
 
 @pytest.mark.parametrize("method", [ReplicatedMDS, WeightedMDS])
-def test_what_is_not_several_matrices_is_refused_in_one_sentence(method):
+def test_input_other_than_several_matrices_raises_a_clear_error(method):
     given = squareform(pdist(np.random.default_rng(0).normal(size=(10, 3))))
     with pytest.raises(ValueError, match="same objects"):
         method().fit([given, given[:5, :5]])
@@ -153,11 +154,11 @@ def test_what_is_not_several_matrices_is_refused_in_one_sentence(method):
         fitted.transform([given])
 
 
-def test_weighted_scaling_refuses_unknown_pairs_and_tells_that_one_matrix_is_too_few():
+def test_weighted_scaling_refuses_missing_pairs_and_warns_when_there_is_one_matrix():
     given = squareform(pdist(np.random.default_rng(0).normal(size=(10, 3))))
     holed = given.copy()
     holed[0, 1] = holed[1, 0] = np.nan
     with pytest.raises(ValueError, match="use ReplicatedMDS"):
         WeightedMDS().fit([given, holed])
-    with pytest.warns(UserWarning, match="one matrix does not fix the axes"):
+    with pytest.warns(UserWarning, match="One matrix does not determine the axes"):
         WeightedMDS().fit(given)

@@ -17,6 +17,7 @@ import sklearn.random_projection
 
 import unbend
 import unbend.sklearn
+from tests.loops import each
 from unbend.quality import procrustes
 
 HERE = Path(__file__).parent
@@ -40,7 +41,7 @@ def peer(name):
     return next(getattr(module, name) for module in MODULES if hasattr(module, name))
 
 
-@pytest.mark.parametrize("name", unbend.sklearn.__all__)
+@each("name", unbend.sklearn.__all__)
 def test_a_class_has_the_parameters_of_its_peer(name):
     ours, theirs = getattr(unbend.sklearn, name), peer(name)
     assert inspect.signature(ours) == inspect.signature(theirs)

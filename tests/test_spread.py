@@ -6,10 +6,11 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import pearsonr
 
 import unbend
+from tests.loops import each, sampled
 from unbend.quality import residual_variance, widest_gap
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_residual_variance_is_one_minus_the_squared_correlation_of_distances(seed):
     rng = np.random.default_rng(seed)
     X, embedding = rng.normal(size=(80, 5)), rng.normal(size=(80, 3))
@@ -45,11 +46,16 @@ def test_the_curve_of_isomap_is_that_of_its_geodesics():
 @pytest.mark.parametrize(
     ("X", "embedding", "options", "sentence"),
     [
-        (np.ones((5, 2)), np.ones((4, 2)), {}, "with the 4 rows of the embedding"),
-        (np.ones((2, 2)), np.ones((2, 2)), {}, "at least 3 rows"),
-        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "precomputed"}, "5 x 5 distances"),
-        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "cosine"}, "'euclidean' or 'precomputed'"),
-        (np.full((5, 5), np.inf), np.ones((5, 2)), {"metric": "precomputed"}, "X contains NaN"),
+        (np.ones((5, 2)), np.ones((4, 2)), {}, "X has 5 rows and embedding has 4"),
+        (np.ones((2, 2)), np.ones((2, 2)), {}, r"2 sample\(s\)"),
+        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "precomputed"}, "must be square"),
+        (np.ones((5, 4)), np.ones((5, 2)), {"metric": "cosinus"}, "'cosinus' is not allowed"),
+        (
+            np.full((5, 5), np.inf),
+            np.ones((5, 2)),
+            {"metric": "precomputed"},
+            "X contains infinity",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(X, embedding, options, sentence):
@@ -57,8 +63,8 @@ def test_what_cannot_be_compared_is_refused(X, embedding, options, sentence):
         residual_variance(X, embedding, **options)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("rising", [False, True])
+@each("seed", range(5), keep=1)
+@each("rising", [False, True])
 def test_the_widest_gap_is_found_where_it_was_made(seed, rising):
     rng = np.random.default_rng(seed)
     made = int(rng.integers(1, 9))

@@ -11,6 +11,7 @@ from scipy.linalg import subspace_angles
 from threadpoolctl import threadpool_limits
 
 import unbend
+from tests.loops import each
 from unbend.datasets import swiss_roll
 from unbend.registry import METHODS
 from unbend.validation.threads import THREADS_PER_CORE, available_cores, threads
@@ -26,8 +27,8 @@ def fitted(name, **options):
     return THREADED[name](**more, **options).fit(ROLL, target)
 
 
-@pytest.mark.parametrize("name", sorted(THREADED))
-def test_a_fit_and_its_new_rows_are_the_same_bits_for_any_n_jobs(name):
+@each("name", sorted(THREADED))
+def test_fit_and_transform_give_the_same_bits_for_any_n_jobs(name):
     new = swiss_roll(300, random_state=1).points
     one, two = (fitted(name, n_jobs=jobs) for jobs in (1, 2))
     assert one.embedding_.tobytes() == two.embedding_.tobytes()
@@ -54,8 +55,8 @@ def test_threads_of_blas_are_left_alone():
     assert counts() == before
 
 
-@pytest.mark.parametrize("n_jobs", [-1, -2, -3, -1000])
-@pytest.mark.parametrize("cores", [1, 2, 6])
+@each("n_jobs", [-1, -2, -3, -1000])
+@each("cores", [1, 2, 6])
 def test_negative_n_jobs_follow_joblib(n_jobs, cores, monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: cores)
     assert threads(n_jobs) == max(1, cores + 1 + n_jobs)

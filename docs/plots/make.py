@@ -56,13 +56,13 @@ def judgements(roll, isomap):
     yield "quality_curves", draw.quality_curves(points, {"PCA": flat, "Isomap": isomap})
     trust = unbend.quality.trustworthiness(points, flat.embedding_, n_neighbors=10)
     yield "point_quality", draw.point_quality(flat, trust, name="trustworthiness")
-    moved = unbend.selection.resampled(isomap, points)
+    moved = unbend.selection.resample(isomap, points)
     # Of all rows the ellipses would cover each other.
     few = np.arange(0, len(points), 8)
     ellipses = draw.stability_ellipses(isomap.embedding_[few], moved[:, few], method="isomap")
     yield "stability_ellipses", ellipses
-    colours = roll.chart[:, 0]
-    yield "before_after", draw.before_after(roll, {"PCA": flat, "Isomap": isomap}, colours)
+    colors = roll.chart[:, 0]
+    yield "before_after", draw.before_after(roll, {"PCA": flat, "Isomap": isomap}, colors)
 
 
 def images(digits):

@@ -1,4 +1,4 @@
-"""Names for the array types that run through the library, and products row by row."""
+"""Array types, row-wise products that are bitwise reproducible, and small helpers."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
-# Distances whose ratio differs from one by less than this share are tied: rounding of coordinates
+# Distances whose ratio differs from one by less than this are tied: rounding of coordinates
 # moves distances by about 1e-16 times the ratio of coordinates to distances.
 TIED = 1e-10
 
-# Rows of one matrix product, and what its columns are a multiple of. BLAS may sum the odd ends of
-# rows and columns in another order: without any, the bits of a row do not depend on its place.
+# Block of rows, and multiple of columns, of a matrix product. BLAS may sum incomplete blocks in
+# another order; with complete ones the result of a row does not depend on its position.
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 8
 
 
 def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26, multiple: int = 1) -> list[slice]:
-    """Slices of 0..n whose working set stays near `budget` bytes, `multiple` rows at the least."""
+    """Slices of 0..n with a working set of about `budget` bytes, multiples of `multiple` rows."""
     step = max(1, budget // max(1, multiple * bytes_per_row)) * multiple
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def distinct_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Distinct values, ascending, and which of them each value is; tied values are one.
+    """Distinct values, ascending, and the inverse indices; tied values are equal.
 
     Like `numpy.unique` with its inverse, but rounding does not decide which of two values is the
     larger. In single precision only equal values are tied.
@@ -58,7 +58,7 @@ def with_short_indices(matrix: csr_array) -> csr_array:
 
 
 def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:
-    """Add values[i] + values[j] to entry ij, in place: a symmetric matrix stays so to the bit.
+    """Add values[i] + values[j] to entry ij, in place; a symmetric matrix stays exactly symmetric.
 
     Examples
     --------
@@ -73,15 +73,15 @@ def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:
         matrix[rows] += values[rows, None] + values
 
 
-def filled_blocks(rows: FloatArray) -> FloatArray:
-    """Rows as blocks (b, `BLOCK_ROWS`, columns), the last one filled up with copies of its end."""
+def pad_blocks(rows: FloatArray) -> FloatArray:
+    """Rows as blocks (b, `BLOCK_ROWS`, columns), the last one padded with copies of a row."""
     copies = np.repeat(rows[-1:], -len(rows) % BLOCK_ROWS, axis=0)
     filled = np.concatenate((rows, copies)) if len(copies) else rows
     return filled.reshape(-1, BLOCK_ROWS, rows.shape[1])
 
 
 def row_products(rows: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Multiply rows by a matrix; a row's product has the same bits whatever other rows there are.
+    """Multiply rows by a matrix; each product is bitwise independent of the other rows.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def row_products(rows: FloatArray, matrix: FloatArray) -> FloatArray:
            [43.]])
     """
     columns = matrix.shape[1]
-    # Also where nothing is added: the products of a transposed matrix round in another way.
+    # Always copied: products with a transposed matrix round differently.
     padded = np.zeros((len(matrix), columns + -columns % BLOCK_COLUMNS))
     padded[:, :columns] = matrix
     products = np.empty((len(rows), columns))
     for some in row_chunks(len(rows), 8 * sum(padded.shape), 1 << 24, BLOCK_ROWS):
-        blocks = filled_blocks(np.asarray(rows[some], dtype=np.float64)) @ padded
+        blocks = pad_blocks(np.asarray(rows[some], dtype=np.float64)) @ padded
         flat = blocks.reshape(-1, padded.shape[1])
         products[some] = flat[: some.stop - some.start, :columns]
     return products

@@ -1,4 +1,4 @@
-"""Fits that take effect as a whole or not at all."""
+"""Atomic fits: a fit that fails leaves the estimator unchanged."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,17 +6,16 @@ from typing import Any, TypeVar
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
-# Marks the working copy, on which methods that call one another run as they are.
+# Marks the working copy, on which nested calls are not wrapped again.
 _WORKING = "_fit_in_progress"
 
 
 def atomic_fit(fit: Fit) -> Fit:
     """Run a fit on a working copy, whose state the estimator adopts in one assignment.
 
-    An interrupt, a cancelled callback or an error, wherever it strikes, leaves the estimator as it
-    was; a fit that finishes leaves no fitted attribute of the one before. The working copy has what
-    the estimator has but for these, the public names that end in an underscore: private ones may
-    be those in which scikit-learn keeps its settings.
+    After an interrupt, a cancelled callback or an error the estimator is unchanged; after a fit no
+    fitted attribute of the previous one remains. The working copy has all attributes except public
+    names that end in an underscore; private ones may be settings of scikit-learn.
 
     Examples
     --------
@@ -36,7 +35,7 @@ def atomic_fit(fit: Fit) -> Fit:
     """
 
     @wraps(fit)
-    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def atomic(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _WORKING in self.__dict__:
             return fit(self, *args, **kwargs)
         work = object.__new__(type(self))
@@ -49,4 +48,4 @@ def atomic_fit(fit: Fit) -> Fit:
         self.__dict__ = work.__dict__
         return self if result is work else result
 
-    return whole  # type: ignore[return-value]
+    return atomic  # type: ignore[return-value]

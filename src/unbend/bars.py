@@ -1,4 +1,4 @@
-"""Progress bars of the stages of a fit, drawn by rich in a terminal or below a notebook's cell."""
+"""Progress bars of the stages of a fit, by rich, in a terminal or below a notebook's cell."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from unbend.progress import Pace, Progress, monitoring, spoken, watcher
+from unbend.progress import Pace, Progress, current_callback, format_seconds, monitoring
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -72,7 +72,7 @@ class Stages:
             self._shown = now
             # A single step has no share to show: its bar moves to and fro until it is done.
             total = 1.0 if progress.total > 1 or finished else None
-            left = f"{spoken(status.left)} left" if status.left and not finished else ""
+            left = f"{format_seconds(status.left)} left" if status.left and not finished else ""
             self._bars.update(
                 self._tasks[progress.stage], completed=status.share, total=total, left=left
             )
@@ -82,7 +82,7 @@ class Stages:
 @contextmanager
 def watched_by(stages: Stages) -> Iterator[None]:
     """Send progress to the bars, and to the callback around the block, which may cancel."""
-    outer = watcher()
+    outer = current_callback()
 
     def callback(progress: Progress) -> object:
         stages(progress)

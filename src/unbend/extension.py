@@ -1,4 +1,4 @@
-"""Placing new rows: each method's extension from its fitted rows to any row."""
+"""Out-of-sample extension: from the fitted rows of a method to new samples."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,10 +11,9 @@ import numpy as np
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
 from unbend.gram import Gram
-from unbend.graphs.diffusion import Affinity
-from unbend.graphs.weights import Weight
+from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
-from unbend.neighbors.space import Space
+from unbend.neighbors import PointSpace, Space
 from unbend.report import step
 
 # Least share of the degree by which a sum over neighbours is divided.
@@ -25,7 +24,7 @@ Extension = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Rule:
-    """Which fitted rows are neighbours of a new row: the k nearest, of those within the radius.
+    """Which fitted rows are neighbours of a new sample: the k nearest within the radius.
 
     The nearest one always is, however far.
     """
@@ -42,22 +41,22 @@ class Rule:
 
 
 @dataclass(frozen=True, eq=False)
-class FromNeighbors(ABC):
-    """Abstract: an extension that sees only the fitted rows near a new row.
+class NeighborExtension(ABC):
+    """Abstract: an extension that needs only the fitted rows near a new sample.
 
-    Who has found the neighbours already, as `Placement` must, passes them on to `place`.
+    A caller that has the neighbours already, as `Placement` has, passes them on to `place`.
     """
 
     space: Space
     rule: Rule
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         return self.place(new, *self.rule.neighbors(self.space, new))
 
     @abstractmethod
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
-        """Place new rows whose neighbours are those that the rule finds in the space."""
+        """Place new samples whose neighbours are those that the rule finds in the space."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ class Linear:
     axes: FloatArray
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Project new rows, which may be sparse."""
+        """Project new samples, which may be sparse."""
         if is_sparse(new):
             return np.asarray(new @ self.axes.T - self.mean @ self.axes.T)
         return row_products(new - self.mean, self.axes.T)
@@ -82,12 +81,12 @@ class LinearInverse:
     axes: FloatArray
 
     def __call__(self, coordinates: FloatArray) -> FloatArray:
-        """Return to rows."""
+        """Reconstruct rows."""
         return np.asarray(row_products(coordinates, self.axes) + self.mean)
 
 
 class Distances(Protocol):
-    """Distances of new rows to all fitted rows, in the sense of the method."""
+    """Distances of new samples to all fitted rows, in the sense of the method."""
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, n) array."""
@@ -95,10 +94,10 @@ class Distances(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Nystrom:
-    """Eigenvectors of a Gram matrix of distances carried to new rows (Bengio et al., 2004).
+    """Eigenvectors of a Gram matrix of distances, extended to new samples (Bengio et al., 2004).
 
     y = −½ (s(x) − s̄)' W, with s(x) the squared distances to the fitted rows, s̄ their mean over
-    the fitted rows, and W = V √λ / λ. Centring over the fitted rows drops out since V ⊥ 1.
+    the fitted rows, and W = V √λ / λ. Centering over the fitted rows drops out since V ⊥ 1.
     """
 
     distances: Distances
@@ -107,7 +106,7 @@ class Nystrom:
     weights: FloatArray
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         placed = np.empty((len(new), self.weights.shape[1]))
         for rows in row_chunks(len(new), 16 * len(self.mean_squares)):
             squares = self.squares(self.distances(new[rows]))
@@ -117,11 +116,11 @@ class Nystrom:
 
 @final
 @dataclass(frozen=True, eq=False)
-class GeodesicNystrom(FromNeighbors):
-    """Nyström's formula with geodesics: the shortest way through any neighbour of a new row.
+class GeodesicNystrom(NeighborExtension):
+    """Nyström's formula with geodesics: shortest paths through any neighbour of a new sample.
 
-    `geodesics` (n, m) lead from every fitted row to the rows that `gram` and `weights` (m, d)
-    are of. `means` are the mean squares over all fitted rows, where these are more than those.
+    `geodesics` (n, m) lead from every fitted row to the m rows of `gram` and `weights` (m, d).
+    `means` are the mean squares over all fitted rows, where these are more than the m.
     """
 
     geodesics: FloatArray
@@ -135,13 +134,13 @@ class GeodesicNystrom(FromNeighbors):
         return np.asarray(means @ self.weights)
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         placed = np.empty((len(new), self.weights.shape[1]))
         kernels.place_by_paths(
             self.geodesics,
             indices.astype(np.int32, copy=False),
             distances.astype(self.geodesics.dtype, copy=False),
-            self.gram.squares.shift,
+            self.gram.squares.constant,
             np.ascontiguousarray(self.weights.T),
             self.gram.threads,
             step,
@@ -152,14 +151,14 @@ class GeodesicNystrom(FromNeighbors):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Barycentric(FromNeighbors):
+class Barycentric(NeighborExtension):
     """y = Σ w_j y_j over the nearest fitted rows, with the weights that write x by the x_j."""
 
     coordinates: FloatArray
     reg: float = 1e-3
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         placed = np.empty((len(new), self.coordinates.shape[1]))
         for rows in row_chunks(len(new), 32 * (indices.shape[1] + 1) ** 2, 1 << 22):
             local = self.space.coordinates_of(new[rows], indices[rows])
@@ -170,8 +169,8 @@ class Barycentric(FromNeighbors):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Harmonic(FromNeighbors):
-    """Laplacian eigenvectors carried to new rows (Bengio et al., 2004).
+class Harmonic(NeighborExtension):
+    """Laplacian eigenvectors extended to new samples (Bengio et al., 2004).
 
     L f = λ M f read at one vertex, (d − λ m) f(x) = Σ_j w(x, x_j) f_j, with m = d or m = 1; the
     D^½ scaling multiplies by √d.
@@ -184,7 +183,7 @@ class Harmonic(FromNeighbors):
     scaled: bool
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         near = np.isfinite(distances)
         weights = np.where(near, self.weight(np.where(near, distances, 0.0)), 0.0)
         # A row so far that all its weights vanish belongs with its nearest neighbour.
@@ -200,8 +199,8 @@ class Harmonic(FromNeighbors):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Diffused(FromNeighbors):
-    """Eigenvectors of a diffusion carried to new rows: λ f(x) = Σ_j p(x, x_j) f_j.
+class DiffusionExtension(NeighborExtension):
+    """Eigenvectors of a diffusion extended to new samples: λ f(x) = Σ_j p(x, x_j) f_j.
 
     p(x, ·) are the affinities of x, normalised as those of the fitted rows were. A fitted row has
     itself among its neighbours, so the formula is exact there and continuous around it.
@@ -213,7 +212,7 @@ class Diffused(FromNeighbors):
     values: FloatArray
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         weights = self.affinity.of_new(indices, distances) / self.density[indices]
         # A row so far that all its weights vanish belongs with its nearest neighbour.
         weights[weights.sum(axis=1) == 0, 0] = 1.0
@@ -222,8 +221,8 @@ class Diffused(FromNeighbors):
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
-    """What a method makes of its spectrum: coordinates, their extension, further attributes."""
+class EmbeddingResult:
+    """What a method makes of its spectrum: coordinates, their extension, fitted attributes."""
 
     coordinates: FloatArray
     extension: Extension
@@ -232,7 +231,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One connected part: its rows, how it extends, and where its coordinates were laid."""
+    """One component: its rows, its extension, and the scale and offset of its coordinates."""
 
     rows: IntArray
     extension: Extension
@@ -242,7 +241,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """New rows go to the piece of the nearest fitted row; one that equals a fitted row joins it."""
+    """Send new samples to the piece of the nearest fitted row; duplicates of that row join it."""
 
     space: Space
     embedding: FloatArray
@@ -251,14 +250,14 @@ class Placement:
 
     @classmethod
     def whole(cls, space: Space, embedding: FloatArray, extension: Extension) -> "Placement":
-        """Place by one extension, but rows that equal a fitted row where that row is."""
-        everyone = np.arange(space.n)
+        """Place by one extension, but duplicates of a fitted row where that row is."""
+        everyone = np.arange(len(embedding))
         piece = Piece(everyone, extension, 1.0, np.zeros(embedding.shape[1]))
         return cls(space, embedding, np.zeros_like(everyone), (piece,))
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
-        shared = self._shared()
+        """Place new samples."""
+        shared = self._shared_extension()
         indices, distances = (shared.rule if shared else Rule(1)).neighbors(self.space, new)
         nearest = indices[:, 0]
         placed = self.embedding[nearest].astype(np.float64)
@@ -273,9 +272,23 @@ class Placement:
                 placed[mine] = piece.factor * found + piece.offset
         return placed
 
-    def _shared(self) -> FromNeighbors | None:
+    def _shared_extension(self) -> NeighborExtension | None:
         """Return the extension of the only piece, if it asks the same space for neighbours."""
         extension = self.pieces[0].extension
-        if len(self.pieces) == 1 and isinstance(extension, FromNeighbors):
+        if len(self.pieces) == 1 and isinstance(extension, NeighborExtension):
             return extension if extension.space is self.space else None
         return None
+
+
+def barycentric_preimage(
+    space: Space | None, embedding: FloatArray, k: int | None = None
+) -> Placement | None:
+    """Reconstruct rows from the k nearest coordinates, by default twice as many as a simplex has.
+
+    None where there are no points to reconstruct.
+    """
+    if not isinstance(space, PointSpace):
+        return None
+    coordinates, k = PointSpace(embedding), k or 2 * (embedding.shape[1] + 1)
+    back = Barycentric(coordinates, Rule(k), space.points)
+    return Placement.whole(coordinates, space.points, back)

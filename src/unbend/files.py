@@ -1,19 +1,24 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file, or a set of files, is replaced as a whole or left as it was."""
 
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 
+# Temporary files that exist now: the command line removes them if it has to end at once.
+TEMPORARIES: set[Path] = set()
 
-def replaceable(path: str | os.PathLike[str]) -> Path:
+
+def writable_path(path: str | os.PathLike[str]) -> Path:
     """Return the file that a path leads to; raise if none can be written there.
 
     Examples
     --------
-    >>> replaceable("no folder/table.csv")
+    >>> writable_path("no folder/table.csv")
     Traceback (most recent call last):
     FileNotFoundError: no folder/table.csv cannot be written: its folder does not exist
     """
@@ -25,35 +30,96 @@ def replaceable(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(f"{path} cannot be written: it is a folder")
     device = target.exists() and not target.is_file()
     if not device and not os.access(target.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"{path} cannot be written: its folder is not yours to write to")
+        raise PermissionError(f"{path} cannot be written: its folder is not writable")
     return target
 
 
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a path beside `path` to write to; it takes its place when the block succeeds.
+@dataclass(eq=False)
+class FileSet:
+    """Files of one `write_together` block: their names, and the temporaries to rename."""
 
-    A block that fails or is interrupted leaves `path` as it was, and nothing beside it. What is
-    not a file, as a pipe or a device, cannot be replaced and is given as it is.
+    paths: list[str] = field(default_factory=list)
+    _renames: list[tuple[Path, Path]] = field(default_factory=list)
+
+    def temporary(self, path: str | os.PathLike[str]) -> Path:
+        """Return the temporary file that will replace `path`.
+
+        A pipe or a device cannot be replaced, and is returned as it is.
+        """
+        target = writable_path(path)
+        self.paths.append(os.fspath(path))
+        if target.exists() and not target.is_file():
+            return target
+        temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}{target.suffix}")
+        TEMPORARIES.add(temporary)
+        self._renames.append((temporary, target))
+        return temporary
+
+    def commit(self) -> None:
+        """Rename all temporaries, the last first: what describes other files is named before."""
+        for temporary, target in self._renames:
+            if target.exists():
+                shutil.copymode(target, temporary)
+        for temporary, target in reversed(self._renames):
+            os.replace(temporary, target)
+
+    def discard(self) -> None:
+        """Remove the temporaries that are left."""
+        for temporary, _ in self._renames:
+            temporary.unlink(missing_ok=True)
+            TEMPORARIES.discard(temporary)
+
+
+_current: ContextVar[FileSet | None] = ContextVar("unbend_file_set", default=None)
+
+
+@contextmanager
+def write_together() -> Iterator[FileSet]:
+    """Rename the files of all atomic writes in the block at its end, or none of them.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with replacing(folder / "table.csv") as partial:
-    ...     _ = partial.write_text("x,y")
+    >>> with write_together() as files:
+    ...     for name in ("a.txt", "b.txt"):
+    ...         with atomic_write(folder / name) as temporary:
+    ...             _ = temporary.write_text("done")
+    ...     print((folder / "a.txt").exists())
+    False
+    >>> sorted(file.name for file in folder.iterdir())
+    ['a.txt', 'b.txt']
+    """
+    files = FileSet()
+    token = _current.set(files)
+    try:
+        yield files
+        files.commit()
+    finally:
+        _current.reset(token)
+        files.discard()
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary file beside `path`, which replaces it when the block succeeds.
+
+    A block that fails or is interrupted leaves `path` as it was, and no temporary file. Inside
+    `write_together` the file is renamed with the others. A pipe or a device cannot be replaced and
+    is given as it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with atomic_write(folder / "table.csv") as temporary:
+    ...     _ = temporary.write_text("x,y")
     >>> [file.name for file in folder.iterdir()]
     ['table.csv']
     """
-    target = replaceable(path)
-    if target.exists() and not target.is_file():
-        yield target
+    files = _current.get()
+    if files is not None:
+        yield files.temporary(path)
         return
-    partial = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}{target.suffix}")
-    try:
-        yield partial
-        if target.exists():
-            shutil.copymode(target, partial)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with write_together() as files:
+        yield files.temporary(path)

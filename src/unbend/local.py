@@ -1,4 +1,4 @@
-"""Local geometry: what each neighbourhood says, and how the pieces are aligned.
+"""Local geometry: bases and weights of each neighbourhood, and their alignment.
 
 Functions of one neighbourhood take `coordinates` (m, s, r): m neighbourhoods of s points each, up
 to a rigid motion, as `Space.coordinates` gives them. The point itself comes first.
@@ -57,7 +57,7 @@ def _nonnegative_weights(gram: FloatArray) -> FloatArray:
 def affine_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatArray:
     """Orthonormal bases [1/√s, tangent coordinates] of each neighbourhood, (m, s, 1 + d).
 
-    Tangent coordinates are the leading left singular vectors of the centred points; where the
+    Tangent coordinates are the leading left singular vectors of the centered points; where the
     points span fewer than d directions the missing columns are zero. LTSA's blocks are I − GG'
     (Zhang and Zha, 2004): they vanish exactly on constants and on the tangent coordinates.
 
@@ -92,12 +92,12 @@ def _bases(coordinates: FloatArray, d: int, quadratic: bool, threads: int) -> Fl
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
     width = d * (d + 1) // 2 if quadratic else 1 + d
     bases = np.empty((*points.shape[:2], width))
-    kernels.local_bases(points, d, quadratic, threads, _unwatched, bases)
+    kernels.local_bases(points, d, quadratic, threads, _no_progress, bases)
     return bases
 
 
-def _unwatched(done: int, total: int) -> None:
-    """Say nothing: the caller tells of the progress over all neighbourhoods."""
+def _no_progress(done: int, total: int) -> None:
+    """Do nothing: the caller reports progress over all neighbourhoods."""
 
 
 def align(
@@ -127,5 +127,5 @@ def align(
     kernels.align_rows(offset, member, threads, row)
     column, value = np.empty(row[-1], dtype=np.int32), np.empty(row[-1])
     basis = np.ascontiguousarray(bases)
-    kernels.align(offset, member, basis, complement, threads, _unwatched, row, column, value)
+    kernels.align(offset, member, basis, complement, threads, _no_progress, row, column, value)
     return csr_array((value, column, row), shape=(n, n))

@@ -1,4 +1,4 @@
-"""Memory is asked for before it is taken."""
+"""Memory limits: large arrays are checked before they are allocated."""
 
 import os
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ _limit: ContextVar[int | None] = ContextVar("unbend_memory_limit", default=None)
 
 
 class NotEnoughMemory(MemoryError):
-    """An array would not fit; the message says what would."""
+    """An array would not fit in memory; the message suggests an alternative."""
 
 
 @contextmanager
 def memory_limit(size: int) -> Iterator[None]:
-    """Refuse, inside the block, work that needs an array of more than `size` bytes.
+    """Raise `NotEnoughMemory`, inside the block, for arrays of more than `size` bytes.
 
-    Outside such a block the limit is what the machine has free.
+    Outside such a block the limit is the free memory of the machine.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def memory_limit(size: int) -> Iterator[None]:
     ...     unbend.Isomap().fit(X)
     Traceback (most recent call last):
     ...
-    unbend.memory.NotEnoughMemory: 1000 x 1000 geodesic distances need 8.0 MB and 1.0 MB may be ...
+    unbend.memory.NotEnoughMemory: 1000 x 1000 geodesic distances need 8.0 MB and 1.0 MB are ...
     """
     token = _limit.set(size)
     try:
@@ -44,7 +44,7 @@ def memory_limit(size: int) -> Iterator[None]:
 
 
 def available_memory() -> int | None:
-    """Bytes that can be taken now, or None where the system does not say."""
+    """Free memory in bytes, or None if the system does not report it."""
     limit = _limit.get()
     if limit is not None:
         return limit
@@ -76,7 +76,7 @@ def _free_in_cgroup() -> int | None:
 
 
 def _free_in_limit() -> int | None:
-    """Bytes left of the address space, where a limit was set on it, as by ``ulimit -v``."""
+    """Remaining bytes of a limited address space, as by ``ulimit -v``."""
     try:
         import resource
 
@@ -88,20 +88,20 @@ def _free_in_limit() -> int | None:
 
 
 def reserve(size: int, what: str, instead: str) -> None:
-    """Refuse with one sentence if `size` bytes for `what` will not fit; else count them.
+    """Raise if `size` bytes for `what` do not fit; otherwise record them in the report.
 
-    `instead` names what would fit: a method, a parameter or a number of rows.
+    `instead` names an alternative: a method, a parameter or a number of rows.
     """
     check_fits(size, what, instead)
     note_bytes(size)
 
 
 def check_fits(size: int, what: str, instead: str) -> None:
-    """Refuse as `reserve` does, without counting: for sums that grow as a file is read."""
+    """Raise as `reserve` does, without recording: for sizes that grow as a file is read."""
     free = available_memory()
     if free is not None and size > free:
         raise NotEnoughMemory(
-            f"{what} need {_readable(size)} and {_readable(free)} may be taken: {instead}"
+            f"{what} need {_readable(size)} and {_readable(free)} are available: {instead}"
         )
 
 

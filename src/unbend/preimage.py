@@ -1,4 +1,4 @@
-"""From coordinates of kernel PCA back to rows."""
+"""Pre-images of kernel PCA: rows reconstructed from coordinates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,30 +43,30 @@ class Ridge:
         return cls(embedding, cho_solve(factor, points - mean), mean, gamma)
 
     def __call__(self, coordinates: FloatArray) -> FloatArray:
-        """Return rows."""
+        """Reconstruct rows."""
         kernel = np.exp(-self.gamma * cdist(coordinates, self.embedding, "sqeuclidean"))
         return np.asarray(row_products(kernel, self.coefficients) + self.mean)
 
 
 @dataclass(frozen=True, eq=False)
-class LateRidge:
-    """`Ridge`, fitted when rows are first asked for: it takes longer than the whole embedding."""
+class LazyRidge:
+    """`Ridge`, fitted on first use: it takes longer than the whole embedding."""
 
     embedding: FloatArray
     points: FloatArray
     alpha: float
 
     @cached_property
-    def _fitted(self) -> Ridge:
+    def _ridge(self) -> Ridge:
         return Ridge.fit(self.embedding, self.points, self.alpha)
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the fit, which is made again when it is asked for."""
-        return {name: self.__dict__[name] for name in ("embedding", "points", "alpha")}
+        """Leave out the fit, which is computed again on first use."""
+        return {"embedding": self.embedding, "points": self.points, "alpha": self.alpha}
 
     def __call__(self, coordinates: FloatArray) -> FloatArray:
-        """Return rows."""
-        return self._fitted(coordinates)
+        """Reconstruct rows."""
+        return self._ridge(coordinates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +77,19 @@ class FixedPoint:
     regression, and a row that would leave the data keeps its start.
     """
 
-    start: Ridge | LateRidge
+    start: Ridge | LazyRidge
     points: FloatArray
     weights: FloatArray
     gamma: float
     steps: int = 200
 
     def __call__(self, coordinates: FloatArray) -> FloatArray:
-        """Return rows."""
+        """Reconstruct rows."""
         rows = self.start(coordinates)
         expansion = row_products(coordinates, self.weights.T) + 1.0 / len(self.points)
         moving = np.arange(len(rows))
         for _ in range(self.steps):
-            moved = self._moved(rows[moving], expansion[moving])
+            moved = self._move(rows[moving], expansion[moving])
             # Each row stops on its own: its pre-image does not depend on the others.
             far = ~np.isclose(moved, rows[moving], rtol=1e-10, atol=0.0).all(axis=1)
             moving = moving[far]
@@ -98,7 +98,7 @@ class FixedPoint:
             rows[moving] = moved[far]
         return rows
 
-    def _moved(self, rows: FloatArray, expansion: FloatArray) -> FloatArray:
+    def _move(self, rows: FloatArray, expansion: FloatArray) -> FloatArray:
         kernel = expansion * np.exp(-self.gamma * cdist(rows, self.points, "sqeuclidean"))
         total = kernel.sum(axis=1, keepdims=True)
         usable = total > 1e-12 * np.abs(kernel).sum(axis=1, keepdims=True)

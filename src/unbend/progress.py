@@ -1,4 +1,4 @@
-"""One callback through which long work reports progress and can be cancelled.
+"""Progress callbacks, which can cancel a fit.
 
 >>> import unbend
 >>> seen = []
@@ -19,7 +19,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a fit is: `done` of `total` steps of `stage`."""
+    """Progress of a fit: `done` of `total` steps of `stage`."""
 
     stage: str
     done: int
@@ -27,15 +27,15 @@ class Progress:
 
 
 class Cancelled(RuntimeError):
-    """The callback asked the running fit to stop; nothing was changed."""
+    """The callback cancelled the fit; the estimator is unchanged."""
 
 
 Callback = Callable[[Progress], object]
 
-# How kernels report the work done and the work there is; stops them by raising.
+# Callback of kernels with the work done and the total work; it raises to stop them.
 Poll = Callable[[int, int], None]
 
-_callback: ContextVar[Callback | None] = ContextVar("unbend_callback", default=None)
+callback_var: ContextVar[Callback | None] = ContextVar("unbend_callback", default=None)
 
 
 @contextmanager
@@ -45,8 +45,8 @@ def monitoring(callback: Callback) -> Iterator[None]:
     Parameters
     ----------
     callback : callable
-        Called with a `Progress`. If it returns ``False`` the work stops with `Cancelled`;
-        whatever it raises goes through to the caller.
+        Called with a `Progress`. If it returns ``False`` the fit raises `Cancelled`; exceptions of
+        the callback propagate to the caller.
 
     Examples
     --------
@@ -58,21 +58,21 @@ def monitoring(callback: Callback) -> Iterator[None]:
     ...
     unbend.progress.Cancelled: cancelled in stage 'neighbors'
     """
-    token = _callback.set(callback)
+    token = callback_var.set(callback)
     try:
         yield
     finally:
-        _callback.reset(token)
+        callback_var.reset(token)
 
 
-def watcher() -> Callback | None:
-    """Return the callback that is told of progress here, if there is one."""
-    return _callback.get()
+def current_callback() -> Callback | None:
+    """Return the progress callback of this context, if any."""
+    return callback_var.get()
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a stage is: the share done, the seconds taken, and those left where they are known."""
+    """Status of a stage: fraction done, elapsed seconds, and remaining ones if known."""
 
     stage: str
     share: float
@@ -80,15 +80,15 @@ class Status:
     left: float | None
 
     def __str__(self) -> str:
-        left = "" if not self.left else f", {spoken(self.left)} left"
+        left = "" if not self.left else f", {format_seconds(self.left)} left"
         return f"{self.stage} {self.share:.0%}{left}"
 
 
 class Pace:
-    """Makes a `Status` of every `Progress`: the arithmetic under every display.
+    """Converts every `Progress` to a `Status`.
 
-    What is left of a stage takes as long a share as what was done, from the last time its count
-    began anew: a stage may hold several loops.
+    The remaining time is extrapolated linearly from the start of the current loop, of which a stage
+    may have several.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Pace:
         self._from = self._share = 0.0
 
     def __call__(self, progress: Progress) -> Status:
-        """Take note of the time."""
+        """Update the estimate."""
         now, share = self._clock(), min(1.0, progress.done / max(progress.total, 1))
         if progress.stage != self._stage:
             self._stage, self._entered, self._share = progress.stage, now, np.inf
@@ -121,20 +121,20 @@ class Pace:
         taken, done = now - self._loop, self._share - self._from
         if self._share == 1:
             return 0.0
-        # A first moment says nothing about the pace.
-        return taken * (1 - self._share) / done if done > 0 and taken >= SETTLED else None
+        # The first moments are not representative.
+        return taken * (1 - self._share) / done if done > 0 and taken >= MIN_SECONDS else None
 
 
-# Seconds before which no time left is told.
-SETTLED = 0.5
+# Least elapsed seconds for an estimate of the remaining time.
+MIN_SECONDS = 0.5
 
 
-def spoken(seconds: float) -> str:
-    """Return a time in words.
+def format_seconds(seconds: float) -> str:
+    """Format a duration.
 
     Examples
     --------
-    >>> spoken(12.3), spoken(75), spoken(7320)
+    >>> format_seconds(12.3), format_seconds(75), format_seconds(7320)
     ('12 s', '1 min 15 s', '2 h 2 min')
     """
     whole = round(seconds)
@@ -146,8 +146,8 @@ def spoken(seconds: float) -> str:
 
 
 def advance(stage: str, done: int, total: int) -> None:
-    """Tell the callback, if there is one, and stop if it says so."""
-    callback = _callback.get()
+    """Call the callback, if any, and raise `Cancelled` if it returns False."""
+    callback = callback_var.get()
     if callback is not None:
         answer = callback(Progress(stage, done, total))
         if isinstance(answer, bool | np.bool_) and not answer:

@@ -1,18 +1,20 @@
 """Every method, one line each. The command line, the page, the demo and the tests read this."""
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a method lives, and what it is called in full."""
+    """The module and class of a method, and its full name."""
 
     name: str
     class_name: str
     title: str
 
+    @cache  # noqa: B019 (entries are constants)
     def load(self) -> Any:
         """Import the class."""
         return getattr(import_module(f"unbend.methods.{self.name}"), self.class_name)
@@ -38,7 +40,7 @@ METHODS = (
     Entry("diffusion_maps", "DiffusionMaps", "Diffusion maps"),
 )
 
-# Methods that give clusters, not coordinates.
+# Clustering methods, which have no embedding.
 CLUSTERINGS = (Entry("spectral_clustering", "SpectralClustering", "Spectral clustering"),)
 
 # Methods whose X is several matrices of the same objects.
@@ -46,3 +48,29 @@ SEVERAL = (
     Entry("replicated_mds", "ReplicatedMDS", "Replicated multidimensional scaling"),
     Entry("weighted_mds", "WeightedMDS", "Weighted multidimensional scaling"),
 )
+
+EMBEDDINGS = (*METHODS, *SEVERAL)
+
+
+@cache
+def find_entry(name: str, among: tuple[Entry, ...] = EMBEDDINGS) -> Entry | None:
+    """Find a method by the name of its module or class, whatever joins the words.
+
+    Examples
+    --------
+    >>> find_entry("laplacian eigenmaps").class_name, find_entry("HessianLLE").name
+    ('LaplacianEigenmaps', 'hessian_lle')
+    """
+    letters = _letters(name)
+    known = (e for e in among if letters in (_letters(e.name), _letters(e.class_name)))
+    return next(known, None)
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+def entry_of(estimator: object) -> Entry | None:
+    """Return the entry of an estimator, or None for one of another package."""
+    kind = type(estimator).__name__
+    return next((entry for entry in EMBEDDINGS if entry.class_name == kind), None)

@@ -1,4 +1,4 @@
-"""What a fit did: every stage with its sizes, seconds and bytes, and every warning."""
+"""Reports of fits: sizes, seconds and bytes of every stage, and all warnings."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.progress import advance
+from unbend.progress import advance, callback_var
 
 Fact = str | int | float | bool | list[float] | None
 
@@ -56,7 +56,7 @@ class Report:
         raise KeyError(name)
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain dictionaries and lists; numbers that are not finite become None."""
+        """Return plain dictionaries and lists; non-finite numbers become None."""
         plain: dict[str, object] = _finite(asdict(self))
         return plain
 
@@ -71,14 +71,14 @@ class Report:
         """Return the title, a line for each stage, and the warnings."""
         lines = [self.title]
         for stage in self.stages:
-            facts = ", ".join(f"{name} {_shown(fact)}" for name, fact in stage.facts.items())
+            facts = ", ".join(f"{name} {_format_fact(fact)}" for name, fact in stage.facts.items())
             size = f" {stage.bytes / 1e6:8.1f} MB" if stage.bytes else " " * 12
             lines.append(f"  {stage.name:<12}{stage.seconds:8.3f} s{size}  {facts}")
         lines += [f"  warning: {warning}" for warning in self.warnings]
         return lines
 
     def _repr_html_(self) -> str:
-        """Show the stages as a table, in the colours of the page around it."""
+        """HTML table of the stages, in the colours of the surrounding page."""
         rows = "".join(_html_row(stage) for stage in self.stages)
         heads = "".join(f"<th style='{_CELL}'>{head}</th>" for head in _HEADS)
         warned = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
@@ -92,7 +92,7 @@ class Report:
         )
 
 
-# No colour of our own but the edge of warnings: text and ground are those of the page.
+# Colours are those of the page, except for the border of warnings.
 _HEADS = ("stage", "seconds", "memory", "notes")
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;margin:.5em 0"
 _CAPTION = "caption-side:top;text-align:left;font-weight:bold;color:inherit;padding:.2em .6em"
@@ -101,7 +101,7 @@ _WARNED = "border-left:3px solid #c77700;padding-left:1.5em;margin:.5em 0;color:
 
 
 def _html_row(stage: Stage) -> str:
-    facts = ", ".join(f"{name} {_shown(fact)}" for name, fact in stage.facts.items())
+    facts = ", ".join(f"{name} {_format_fact(fact)}" for name, fact in stage.facts.items())
     size = f"{stage.bytes / 1e6:.1f} MB" if stage.bytes else ""
     cells = (stage.name, f"{stage.seconds:.3f}", size, facts)
     return "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in cells) + "</tr>"
@@ -115,7 +115,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _shown(fact: Fact) -> str:
+def _format_fact(fact: Fact) -> str:
     if isinstance(fact, list):
         return "[" + " ".join(f"{number:.3g}" for number in fact) + "]"
     return f"{fact:.4g}" if isinstance(fact, float) else str(fact)
@@ -138,7 +138,7 @@ def recording(title: str) -> Iterator[Report]:
 
 @contextmanager
 def stage(name: str) -> Iterator[Stage]:
-    """Time a stage, add it to the current report, and announce it to the callback."""
+    """Time a stage, add it to the current report, and call the progress callback."""
     record = Stage(name)
     report = _report.get()
     if report is not None:
@@ -146,16 +146,18 @@ def stage(name: str) -> Iterator[Stage]:
     token = _stage.set(record)
     start = time.perf_counter()
     try:
-        advance(name, 0, 1)
+        if callback_var.get() is not None:
+            advance(name, 0, 1)
         yield record
-        advance(name, 1, 1)
+        if callback_var.get() is not None:
+            advance(name, 1, 1)
     finally:
         record.seconds = time.perf_counter() - start
         _stage.reset(token)
 
 
 def note(**facts: Fact | np.generic) -> None:
-    """Write facts into the stage that is running, if any."""
+    """Record facts of the running stage, if any."""
     record = _stage.get()
     if record is not None:
         for name, fact in facts.items():
@@ -163,7 +165,7 @@ def note(**facts: Fact | np.generic) -> None:
 
 
 def note_bytes(size: int) -> None:
-    """Count memory that the running stage is about to take."""
+    """Record memory that the running stage is about to allocate."""
     record = _stage.get()
     if record is not None:
         record.bytes += size
@@ -172,25 +174,25 @@ def note_bytes(size: int) -> None:
 def step(done: int, total: int) -> None:
     """Report progress within the running stage."""
     record = _stage.get()
-    if record is not None:
+    if record is not None and callback_var.get() is not None:
         advance(record.name, done, total)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn the user, and keep the warning in the report."""
+    """Issue a warning, and record it in the report."""
     report = _report.get()
     if report is not None:
         report.warnings.append(message)
     warnings.warn(message, category, stacklevel=_outside())
 
 
-# scikit-learn wraps transform and fit_transform, so its frames may lie in between.
-PASSED_OVER = ("unbend", "sklearn", "contextlib")
+# scikit-learn wraps transform and fit_transform, so its frames may be in between.
+SKIPPED_PACKAGES = ("unbend", "sklearn", "contextlib")
 
 
 def _outside() -> int:
-    """Stack level of the caller outside this package: the line that the user can act on."""
+    """Stack level of the first caller outside this package."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in PASSED_OVER:
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in SKIPPED_PACKAGES:
         level, frame = level + 1, frame.f_back
     return level

@@ -1,4 +1,4 @@
-"""From eigenvectors to clusters."""
+"""Discretisation of eigenvectors to clusters."""
 
 import numpy as np
 
@@ -10,9 +10,8 @@ def discretize(
 ) -> FloatArray:
     """Rotation R that brings unit rows X nearest to indicators of clusters (Yu and Shi, 2003).
 
-    In turn, each row takes its largest coordinate in XR, and R becomes the rotation that fits the
-    indicators best. Started several times from rows nearly orthogonal to each other; the best is
-    kept.
+    Alternates between indicators, the largest coordinate of each row of XR, and the Procrustes
+    rotation to them. The best of several starts from nearly orthogonal rows is returned.
 
     Examples
     --------
@@ -34,7 +33,7 @@ def discretize(
 
 
 def _orthogonal_rows(unit: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Columns that are rows of the data, each as orthogonal as possible to those before."""
+    """Columns that are rows of the data, each as orthogonal as possible to the previous ones."""
     k = unit.shape[1]
     chosen = [unit[rng.integers(len(unit))]]
     overlap = np.zeros(len(unit))

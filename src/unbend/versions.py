@@ -1,4 +1,4 @@
-"""What is installed, for bug reports."""
+"""Versions of the installed packages, for bug reports."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version

@@ -1,4 +1,4 @@
-"""The program, run as users run it, or in this process where only its answers matter."""
+"""The program: in this process, or in one of its own where the process itself is tested."""
 
 import contextlib
 import io
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -25,20 +26,30 @@ def program(*words, cwd=None, stdin=b"", stdout=subprocess.PIPE, code=0):
     return done
 
 
-def unbend(*words, cwd=".", code=0):
-    """Run the program in this process, which has loaded scikit-learn already."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-    where, to, told = (
+class Stream(io.TextIOWrapper):
+    """Text in memory that may be taken for a terminal."""
+
+    def __init__(self, content=b"", *, terminal=False):
+        super().__init__(io.BytesIO(content), "utf-8", newline="", write_through=True)
+        self._terminal = terminal
+
+    def isatty(self):
+        return self._terminal
+
+
+def unbend(*words, cwd=".", stdin=b"", terminal=(), code=0):
+    """Run the program in this process; some of its streams, by name, are taken for terminals."""
+    out, err = (Stream(terminal=name in terminal) for name in ("stdout", "stderr"))
+    with (
         contextlib.chdir(cwd),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-    )
-    with where, to, told:
+        patch("sys.stdin", Stream(stdin)),
+    ):
         returned = main([str(word) for word in words])
-        out.flush()
-    assert returned == code, err.getvalue()
-    told_to = err.getvalue().encode()
-    return subprocess.CompletedProcess(words, returned, out.buffer.getvalue(), told_to)
+    printed, messages = out.buffer.getvalue(), err.buffer.getvalue()
+    assert returned == code, messages.decode()
+    return subprocess.CompletedProcess(words, returned, printed, messages)
 
 
 def sentence(done):

@@ -8,8 +8,9 @@ import stat
 import numpy as np
 
 from tests.cli.program import program, sentence
+from unbend import files
 from unbend.cli import interrupts, main
-from unbend.cli.output import emit_json
+from unbend.cli.messages import emit_json
 
 
 def test_json_holds_no_word_that_json_does_not_have(capsys):
@@ -22,20 +23,22 @@ def test_json_holds_no_word_that_json_does_not_have(capsys):
     assert told == {"a": [None, 1.5], "b": None, "c": [1, 2]}
 
 
-def test_an_interrupt_removes_files_and_neither_pipes_nor_devices(tmp_path, monkeypatch):
+def test_an_interrupt_removes_temporary_files_and_neither_pipes_nor_devices(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe.csv")
-    (tmp_path / ".a[1].0.csv").touch()
-    (tmp_path / "..a[1].0.1.csv").touch()
     monkeypatch.setattr(os, "_exit", lambda code: None)
     with (
         open(os.devnull, "w") as nowhere,
         contextlib.redirect_stderr(nowhere),
-        interrupts.unfinished(str(tmp_path / "pipe.csv")),
-        interrupts.unfinished(str(tmp_path / ".a[1].0.csv")),
+        contextlib.suppress(FileNotFoundError),
+        files.write_together(),
     ):
+        for name in ("pipe.csv", "a[1].csv"):
+            with files.atomic_write(tmp_path / name) as temporary:
+                temporary.touch()
+        assert len(list(tmp_path.iterdir())) == 2
         interrupts._end()
-    (left,) = tmp_path.iterdir()
-    assert stat.S_ISFIFO(left.stat().st_mode)
+        (left,) = tmp_path.iterdir()
+        assert stat.S_ISFIFO(left.stat().st_mode)
 
 
 def test_a_closed_or_full_stdout_is_told_in_one_sentence(tmp_path, monkeypatch, capsys):

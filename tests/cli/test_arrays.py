@@ -10,8 +10,9 @@ import scipy.io
 import unbend as library
 from tests.cli.program import numbers, sentence, table_of, unbend
 from unbend.cli.app import COMMANDS
-from unbend.cli.data import Data, data_options
-from unbend.cli.parameters import ALL, GENERAL, options_of
+from unbend.cli.options import PANEL, DataOptions, data_parameters
+from unbend.cli.parameters import GENERAL, method_options
+from unbend.registry import EMBEDDINGS
 
 FLAT = ["isomap_1", "isomap_2"]
 
@@ -108,21 +109,22 @@ def test_what_several_matrices_do_not_have_is_refused(judges):
     assert "use transform in Python" in told
 
 
-def spelled(parameters):
+def spelled(parameters, panel=None):
     return [
         word
         for parameter in parameters
         for declared in parameter.annotation.__metadata__
+        if panel is None or declared.rich_help_panel == panel
         for name in declared.param_decls
         for word in name.split("/")
     ]
 
 
 def test_no_option_of_data_has_another_meaning():
-    own = spelled(data_options())
+    own = spelled(data_parameters({}))
     assert len(set(own)) == len(own)
-    for entry in ALL:
-        assert not set(own) & {*spelled(options_of(entry)), *GENERAL.values()}
+    for entry in EMBEDDINGS:
+        assert not set(own) & {*spelled(method_options(entry)), *GENERAL.values()}
 
 
 def test_every_command_that_reads_data_has_the_same_options():
@@ -131,9 +133,11 @@ def test_every_command_that_reads_data_has_the_same_options():
         name = command.function.__name__
         text = unbend(name, "--help").stdout.decode()
         there = name in reading | {"graph", "bench"}
-        assert all((f"{word} " in text) == there for word in spelled(data_options())), name
+        assert all((f"{word} " in text) == there for word in spelled(data_parameters({}), PANEL)), (
+            name
+        )
 
 
 def test_options_are_said_again_as_they_were_typed():
-    data = Data(kind="texts", colour=False, stem=True, text_column="a b", fits_part=0)
-    assert data.words() == " --as texts --grey --text-column 'a b' --stem --fits-part 0"
+    data = DataOptions(kind="texts", color=False, stem=True, text_column="a b", fits_part=0)
+    assert data.words() == " --as texts --gray --text-column 'a b' --stem --fits-part 0"

@@ -63,7 +63,7 @@ def test_a_comparison_with_the_truth_leaves_it_out_of_the_data(tmp_path):
         (("--try", "wings=2"), "no method has a parameter 'wings'"),
         (("--try", "n_neighbors=some"), "--n-neighbors some is not allowed"),
         (("--methods", "ismap"), "did you mean isomap"),
-        (("--plot", "sheet.html"), "stills"),
+        (("--plot", "sheet.html"), "not interactive"),
     ],
 )
 def test_a_comparison_that_cannot_be_made_is_refused(folder, words, said):

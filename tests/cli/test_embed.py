@@ -82,7 +82,7 @@ def test_misuse_is_answered_by_one_sentence_and_exit_code_2(folder, words, answe
         (("none.csv",), "none.csv"),
         (("roll.csv", "--label", "color"), "'color'"),
         (("roll.csv", "--ignore", "row"), "'kind'"),
-        (("roll.csv", *ASIDE, "--memory", "100kB"), "0.1 MB may be taken"),
+        (("roll.csv", *ASIDE, "--memory", "100kB"), "0.1 MB are available"),
         (("roll.csv", *ASIDE, "-o", "no/flat.csv"), "no/flat.csv"),
     ],
 )

@@ -72,4 +72,4 @@ def test_a_graph_that_cannot_be_made_or_written_is_refused(folder):
     assert ".graphml" in sentence(unbend(*ASIDE, "-o", "g.csv", cwd=folder, code=2))
     assert "stdout" in sentence(unbend(*ASIDE, "-o", "-", cwd=folder, code=2))
     words = ("graph", "roll.csv", "--distances", "--label", "kind")
-    assert "stands alone" in sentence(unbend(*words, cwd=folder, code=2))
+    assert "does not go with --distances" in sentence(unbend(*words, cwd=folder, code=2))

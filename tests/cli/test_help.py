@@ -10,7 +10,8 @@ import pytest
 
 from tests.cli.program import PROGRAM, sentence, unbend
 from unbend.cli.app import COMMANDS, application
-from unbend.cli.parameters import ALL, GENERAL, method_entry, option_name, options_of
+from unbend.cli.parameters import GENERAL, find_method, method_options, option_name
+from unbend.registry import EMBEDDINGS
 from unbend.validation.parameters import parameters
 
 NAMES = [
@@ -67,12 +68,16 @@ def _method(words):
 
 
 def test_help_loads_neither_numpy_nor_scikit_learn():
-    code = "import sys; from unbend.cli import main; main(sys.argv[1:]); print(*sys.modules)"
-    for words in (["--help"], ["embed", "--help"], ["methods"]):
-        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
-        loaded = {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()}
-        assert "typer" in loaded
-        assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib"}
+    code = """
+import sys
+from unbend.cli import main
+for words in (["--help"], ["embed", "--help"], ["methods"]):
+    assert main(words) == 0
+print(*sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    assert "typer" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib"}
 
 
 def test_help_takes_a_few_times_as_long_as_importing_its_libraries():
@@ -90,13 +95,13 @@ def test_help_takes_a_few_times_as_long_as_importing_its_libraries():
 
 def test_methods_lists_the_registry():
     lines = unbend("methods").stdout.decode().splitlines()
-    assert [line.split()[0] for line in lines] == [entry.name for entry in ALL]
+    assert [line.split()[0] for line in lines] == [entry.name for entry in EMBEDDINGS]
     listed = json.loads(unbend("methods", "--json").stdout)
-    assert listed == [{"name": entry.name, "title": entry.title} for entry in ALL]
+    assert listed == [{"name": entry.name, "title": entry.title} for entry in EMBEDDINGS]
 
 
 def test_a_method_is_shown_with_every_parameter_it_declares():
-    declared = parameters(method_entry("laplacian_eigenmaps").load())
+    declared = parameters(find_method("laplacian_eigenmaps").load())
     text = unbend("methods", "laplacian_eigenmaps").stdout.decode()
     assert all(f"\n{option_name(parameter.name)} " in text for parameter in declared)
     shown = json.loads(unbend("methods", "laplacian_eigenmaps", "--json").stdout)["parameters"]
@@ -105,11 +110,11 @@ def test_a_method_is_shown_with_every_parameter_it_declares():
     }
 
 
-@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", EMBEDDINGS, ids=lambda entry: entry.name)
 def test_the_options_of_every_method_go_with_the_general_ones(entry):
     """No option may have two meanings; typer would silently take the last."""
     taken = set(GENERAL.values())
-    for parameter in options_of(entry):
+    for parameter in method_options(entry):
         assert option_name(parameter.name) not in taken
         taken.add(option_name(parameter.name))
     application(entry)
@@ -117,8 +122,8 @@ def test_the_options_of_every_method_go_with_the_general_ones(entry):
 
 @pytest.mark.parametrize("name", ["isomap", "Isomap", "ISOMAP"])
 def test_methods_are_found_by_name_and_by_class(name):
-    assert method_entry(name).name == "isomap"
-    assert method_entry("LaplacianEigenmaps").name == method_entry("laplacian-eigenmaps").name
+    assert find_method(name).name == "isomap"
+    assert find_method("LaplacianEigenmaps").name == find_method("laplacian-eigenmaps").name
 
 
 def test_an_unknown_method_is_answered_by_the_nearest_name():

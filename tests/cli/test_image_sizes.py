@@ -8,7 +8,7 @@ from PIL import Image
 
 import unbend as library
 from tests.cli.program import numbers, sentence, unbend
-from unbend.io.shown import shown_images
+from unbend.io.images import read_thumbnails
 
 FLAT = ["pca_1", "pca_2"]
 
@@ -35,7 +35,7 @@ def test_images_are_brought_to_one_size_and_new_ones_too(shapes):
     found = numbers(shapes / "new.csv", FLAT).astype("f4")
     assert np.array_equal(found, model.transform(images.values))
     told = sentence(unbend("transform", "m.unbend", "set", "--size", "8x5", cwd=shapes, code=2))
-    assert "--size was settled" in told
+    assert "--size is fixed by" in told
     for size in ("8", "0x5", "8x5x3", "8,5"):
         told = sentence(unbend(*words, "--size", size, cwd=shapes, code=2))
         assert "it must be a width and a height in pixels, as 32x24" in told
@@ -76,6 +76,6 @@ def test_images_of_different_sizes_are_laid_on_their_points(shapes):
 
 def test_images_that_are_drawn_are_small_and_keep_their_proportions(shapes):
     Image.fromarray(np.full((600, 300, 3), 9, dtype=np.uint8)).save(shapes / "set" / "a.png")
-    shown = shown_images(shapes / "set")
+    shown = read_thumbnails(shapes / "set")
     assert sorted(image.shape for image in shown)[-1] == (128, 64, 3)
     assert {image.shape for image in shown} == {(6, 9), (7, 9), (8, 9), (128, 64, 3)}

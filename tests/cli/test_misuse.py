@@ -106,14 +106,14 @@ def test_a_picture_that_would_not_be_what_was_asked_for_is_refused(tmp_path, wor
     assert told in sentence(unbend("plot", *words, "-o", "p.png", cwd=tmp_path, code=2))
 
 
-@pytest.mark.parametrize("colour", ["--label", "--color"])
-def test_pictures_side_by_side_are_of_the_same_rows(tmp_path, colour):
+@pytest.mark.parametrize("color", ["--label", "--color"])
+def test_pictures_side_by_side_are_of_the_same_rows(tmp_path, color):
     lines = [f"{row},{row * row},{row}" for row in range(9)]
     (tmp_path / "a.csv").write_text("u,v,k\n" + "\n".join(lines))
     (tmp_path / "b.csv").write_text("u,v,k\n" + "\n".join([*lines[:-1], "3,4,10"]))
     (tmp_path / "c.csv").write_text("u,v,k\n" + "\n".join(lines))
-    words = ("plot", "a.csv", "b.csv", colour, "k", "-o", "p.png")
+    words = ("plot", "a.csv", "b.csv", color, "k", "-o", "p.png")
     told = sentence(unbend(*words, cwd=tmp_path, code=1))
     assert "b.csv has other labels or colours than a.csv" in told
-    unbend("plot", "a.csv", "c.csv", colour, "k", "--title", "Two", "-o", "p.png", cwd=tmp_path)
+    unbend("plot", "a.csv", "c.csv", color, "k", "--title", "Two", "-o", "p.png", cwd=tmp_path)
     assert (tmp_path / "p.png").exists()

@@ -1,21 +1,18 @@
 """Nothing in a file, a model or a name commands the terminal that shows it."""
 
-import contextlib
 import json
 import os
-import pty
-import subprocess
 
 import numpy as np
 import pytest
 
 import unbend as library
-from tests.cli.program import PROGRAM, QUIET_BLAS, program, unbend
-from unbend.cli.printable import printable, printable_json
+from tests.cli.program import unbend
+from unbend.cli.messages import printable, printable_json
 
 # What terminals obey or readers do not see, and how it is shown.
 HOSTILE = {
-    "colour": ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+    "color": ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
     "title": ("\x1b]0;owned\x07", r"\x1b]0;owned\x07"),
     "clipboard": ("\x1b]52;c;ZXZpbA==\x1b\\", "\\x1b]52;c;ZXZpbA==\\x1b\\"),
     "eight bits": ("\x9b2J\x9d0;t\x9c", r"\x9b2J\x9d0;t\x9c"),
@@ -141,26 +138,17 @@ def test_names_and_labels_of_a_table_are_not_obeyed_anywhere(kind, tmp_path):
 
 
 def test_rows_that_go_to_a_file_or_a_pipe_keep_every_byte(tmp_path):
-    raw, _ = HOSTILE["colour"]
+    raw, _ = HOSTILE["color"]
     table_of(tmp_path, raw)
     words = ("embed", "t.csv", "-l", f"kind {raw}", "--method", "pca")
-    assert b"\x1b[31mred" in program(*words, cwd=tmp_path).stdout
+    assert b"\x1b[31mred" in unbend(*words, cwd=tmp_path).stdout
 
 
 def test_rows_shown_at_a_terminal_are_not_obeyed(tmp_path):
-    raw, shown = HOSTILE["colour"]
+    raw, shown = HOSTILE["color"]
     table_of(tmp_path, raw)
-    command = [*PROGRAM, "embed", "t.csv", "-l", f"kind {raw}", "--method", "pca", "--quiet"]
-    here, there = pty.openpty()
-    environment = {**os.environ, **QUIET_BLAS, "TERM": "xterm"}
-    with subprocess.Popen(command, cwd=tmp_path, stdout=there, env=environment) as running:
-        os.close(there)
-        output = b""
-        # A terminal whose other end has closed is an error, not an end of file.
-        with contextlib.suppress(OSError):
-            while part := os.read(here, 1 << 16):
-                output += part
-        assert running.wait() == 0
+    words = ("embed", "t.csv", "-l", f"kind {raw}", "--method", "pca", "--quiet")
+    output = unbend(*words, cwd=tmp_path, terminal=["stdout"]).stdout
     assert b"\x1b" not in output
     assert output.count(shown.encode()) == 61
 

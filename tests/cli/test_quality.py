@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import unbend as library
-from tests.cli.program import numbers, program, sentence, table_of, unbend
+from tests.cli.program import numbers, sentence, table_of, unbend
 from unbend.datasets import SURFACES, clusters_3d
 
 
 def test_surfaces_come_with_their_charts(tmp_path):
     words = ("-n", 200, "--noise", 0.05, "--seed", 3, "-o", "roll.csv")
-    program("surface", "swiss_roll", *words, cwd=tmp_path)
+    unbend("surface", "swiss_roll", *words, cwd=tmp_path)
     expected = library.datasets.swiss_roll(200, noise=0.05, random_state=3)
     header, rows = table_of(tmp_path / "roll.csv")
     assert header == ["x", "y", "z", "chart_1", "chart_2"]
@@ -52,7 +52,7 @@ def measured():
         "neighbors": 5,
         "trustworthiness": library.quality.trustworthiness(roll.points, flat),
         "continuity": library.quality.continuity(roll.points, flat),
-        "repeated_directions": library.quality.repeated_directions(flat).tolist(),
+        "redundancy": library.quality.coordinate_redundancy(flat).tolist(),
         "procrustes_similarity": library.quality.procrustes(roll.chart, flat),
         "procrustes_affine": library.quality.procrustes(roll.chart, flat, kind="affine"),
         "color_mixing": library.quality.color_mixing(flat, roll.chart[:, 0], n_neighbors=5),
@@ -61,7 +61,7 @@ def measured():
 
 def test_the_measures_are_those_of_the_library(embedded, measured):
     words = ("roll.csv", "flat.csv", "--label", "chart_1", "--truth", "chart_1,chart_2")
-    told = json.loads(program("quality", *words, "--json", cwd=embedded).stdout)
+    told = json.loads(unbend("quality", *words, "--json", cwd=embedded).stdout)
     assert list(told) == list(measured)
     for name, value in measured.items():
         assert told[name] == pytest.approx(value, rel=1e-9), name

@@ -80,7 +80,7 @@ def test_the_page_tells_of_missing_and_constant_columns(written):
     _, text, told = written
     assert (told["missing"], told["constant"]) == (1, [HOSTILE])
     said = " ".join(Page(text).texts["li"])
-    assert "1 value was missing: the median of the column stands there" in said
+    assert "1 value was missing: imputed by the median of the column" in said
     assert "1 column was constant" in said
 
 
@@ -103,7 +103,7 @@ def test_the_numbers_are_those_of_the_same_calls(written):
     said = Page(text).texts["li"]
     assert all(reason in said for reason in suggestion.reasons)
     moved = library.stability(found.best, table.values, n_resamples=5)
-    assert any(f"points move by {moved:.3f} of its radius" in line for line in said)
+    assert any(f"resampling moves points by {moved:.0%} of" in line for line in said)
 
 
 def test_the_code_and_the_commands_on_the_page_give_the_same_again(written, monkeypatch):
@@ -127,7 +127,7 @@ def test_a_page_of_a_sample_says_so_and_is_the_same_for_the_same_seed():
     points = library.datasets.swiss_roll(150, random_state=0).points
     first, second = (page_html(study(points, max_rows=80, random_state=1)) for _ in range(2))
     assert first == second
-    assert "80 of 150 rows, drawn at random, were studied" in first
+    assert "80 of 150 rows, sampled without replacement, were studied" in first
     assert "default_rng(1).choice(150, 80" in first
 
 

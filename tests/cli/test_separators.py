@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.cli.program import program, sentence, table_of, unbend
+from tests.cli.program import sentence, table_of, unbend
 
 COMMANDS = {
     "embed": ("embed", "{}", "--label", "kind", "--ignore", "row", "-o", "out.csv"),
@@ -98,7 +98,7 @@ def test_tabs_and_spaces_are_typed_as_words(tmp_path):
 def test_the_table_of_texts_comes_through_a_pipe(tmp_path):
     rows = "".join(f"{k},n{k},alpha {k} beta word{k % 4} other{k % 3}\n" for k in range(30))
     words = ("embed", "-", "--text-column", "body", "--method", "pca", "--svd-solver", "arpack")
-    done = program(*words, stdin=f"id,name,body\n{rows}".encode(), cwd=tmp_path)
+    done = unbend(*words, stdin=f"id,name,body\n{rows}".encode(), cwd=tmp_path)
     assert done.stdout.count(b"\n") == 31
 
 
@@ -111,4 +111,4 @@ def test_separators_that_cannot_be_are_refused(colons):
     assert "--separator ';' is for text files" in told
     (colons / "short.csv").write_text("a,b\n1,2\n3\n")
     told = sentence(unbend("embed", "short.csv", cwd=colons, code=1))
-    assert "mend the line, or give --separator" in told
+    assert "correct the line, or give --separator" in told

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tests.cli.program import unbend
-from unbend.cli.steps import named
-from unbend.cli.tables import Columns
+from unbend.cli import messages
+from unbend.cli.messages import shell_word
+from unbend.cli.options import DataOptions
 
 TABLE, KIND, NAME = "my data é;.csv", "kind of <thing>", "row's name"
 ASIDE = ("--label", KIND, "--id", NAME, "--ignore", "left out")
@@ -28,12 +29,11 @@ def folder(tmp_path):
 
 def followed(monkeypatch, folder, *words):
     """Run a command; return the words of the one that it suggests next."""
-    suggested = []
-    for name in ("embed", "quality", "suggest", "compare", "dimension", "graph", "bench"):
-        module = __import__(f"unbend.cli.{name}", fromlist=[name])
-        monkeypatch.setattr(module, "next_step", suggested.append)
-    unbend(*words, cwd=folder)
-    (command,) = suggested
+    with monkeypatch.context() as patch:
+        patch.setattr(messages, "at_terminal", lambda: True)
+        patch.setattr("unbend.bars.Stages.__call__", lambda *_: None)
+        lines = unbend(*words, cwd=folder).stderr.decode().splitlines()
+    (command,) = [line.removeprefix("Next: ") for line in lines if line.startswith("Next: ")]
     program, *following = shlex.split(command)
     assert program == "unbend"
     return following
@@ -65,8 +65,8 @@ def test_after_quality_comes_the_picture(folder, monkeypatch):
 
 
 def test_names_are_words_of_the_shell_and_no_options():
-    assert named("-x.csv") == "./-x.csv"
-    assert shlex.split(named("a b;'c'.csv")) == ["a b;'c'.csv"]
-    assert named("-") == "TABLE"
-    given = Columns("k", None, ("a b", "c"), "drop").words()
+    assert shell_word("-x.csv") == "./-x.csv"
+    assert shlex.split(shell_word("a b;'c'.csv")) == ["a b;'c'.csv"]
+    assert shell_word("-") == "TABLE"
+    given = DataOptions(label="k", ignore=("a b", "c"), missing="drop").words()
     assert shlex.split(given) == ["--label", "k", "--ignore", "a b,c", "--missing", "drop"]

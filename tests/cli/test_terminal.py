@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import unbend as library
-from tests.cli.program import PROGRAM, QUIET_BLAS, program
+from tests.cli.program import PROGRAM, QUIET_BLAS, program, unbend
 from unbend.cli import WITHOUT_EXTRA
 
 ESCAPE = b"\x1b"
@@ -60,36 +60,48 @@ def test_a_terminal_shows_every_stage_and_the_next_step(large):
 
 
 def test_results_on_stdout_hold_no_control_characters_even_then(large):
-    out, shown = at_terminal("embed", "large.npy", "--method", "pca", cwd=large)
-    assert ESCAPE not in out
-    assert len(out.splitlines()) == 4001
-    assert b"4000 rows" in shown
+    done = unbend("embed", "large.npy", "--method", "pca", cwd=large, terminal=["stderr"])
+    assert ESCAPE not in done.stdout
+    assert len(done.stdout.splitlines()) == 4001
+    assert b"4000 rows" in done.stderr
+    assert ESCAPE in done.stderr
 
 
 def test_quiet_shows_nothing_at_a_terminal(large):
     words = ("embed", "large.npy", "--method", "pca", "-o", "flat.csv", "--quiet")
-    assert at_terminal(*words, cwd=large) == (b"", b"")
+    done = unbend(*words, cwd=large, terminal=["stderr"])
+    assert (done.stdout, done.stderr) == (b"", b"")
 
 
 def test_nothing_moves_where_nobody_watches(large):
-    done = program("embed", "large.npy", "--method", "ltsa", "-o", "flat.csv", cwd=large)
+    done = unbend("embed", "large.npy", "--method", "ltsa", "-o", "flat.csv", cwd=large)
     assert ESCAPE not in done.stderr + done.stdout
     assert b"Next:" not in done.stderr
     assert done.stderr.decode().splitlines()[0] == "wrote flat.csv"
 
 
 def test_commands_are_joined_by_pipes(tmp_path):
-    made = program("surface", "s_curve", "-n", 200)
+    made = unbend("surface", "s_curve", "-n", 200)
     words = ("embed", "-", "--method", "ltsa", "--ignore", "chart_1,chart_2")
-    placed = program(*words, "-o", "-", stdin=made.stdout)
-    header, *rows = placed.stdout.decode().splitlines()
+    # In a process: what comes through a pipe has an end only there.
+    result = program(*words, "-o", "-", stdin=made.stdout)
+    header, *rows = result.stdout.decode().splitlines()
     assert header == "ltsa_1,ltsa_2"
     expected = library.LTSA().fit_transform(library.datasets.s_curve(200, random_state=0).points)
     assert np.array_equal([[float(x) for x in row.split(",")] for row in rows], expected)
     (tmp_path / "curve.csv").write_bytes(made.stdout)
     words = ("quality", "curve.csv", "-", "--truth", "chart_1,chart_2", "--json")
-    told = json.loads(program(*words, stdin=placed.stdout, cwd=tmp_path).stdout)
-    assert told["procrustes_affine"] < 0.01
+    facts = json.loads(unbend(*words, stdin=result.stdout, cwd=tmp_path).stdout)
+    assert facts["procrustes_affine"] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(("embed", "none.csv"), 1), (("embed", "--metod", "pca"), 2)]
+)
+def test_the_process_ends_with_the_code_of_the_error(words, code, tmp_path):
+    done = program(*words, cwd=tmp_path, code=code)
+    assert done.stdout == b""
+    assert done.stderr.startswith(b"Error: ")
 
 
 @pytest.mark.parametrize("words", [("methods",), ("surface", "square", "-n", "20000"), ("--help",)])
@@ -103,8 +115,13 @@ def test_a_reader_who_leaves_is_no_error(words):
     assert running.returncode in (1, 141)
 
 
+SLOW = pytest.mark.slow
+
+
 # Reading, the kernels of a fit, LAPACK, writing: wherever it comes, Ctrl-C ends the program.
-@pytest.mark.parametrize("wait", [0.3, 1.0, 2.5, 4.0])
+@pytest.mark.parametrize(
+    "wait", [0.3, pytest.param(1.0, marks=SLOW), 2.5, pytest.param(4.0, marks=SLOW)]
+)
 def test_ctrl_c_ends_the_program_within_a_second_and_leaves_nothing(tmp_path, wait):
     points = library.datasets.swiss_roll(14_000, random_state=0).points
     np.save(tmp_path / "huge.npy", points)
@@ -134,10 +151,10 @@ def test_ctrl_c_inside_code_that_does_not_look_for_it(tmp_path):
     """Uninterruptible work is left behind, with what it was writing."""
     code = f"""
 import hashlib
-from unbend.cli.files import appearing_together
+from unbend.files import atomic_write
 from unbend.cli.interrupts import prompt_interrupts
-with prompt_interrupts(), appearing_together() as beside:
-    open(beside({str(tmp_path / "out.csv")!r}), "w").write("partial")
+with prompt_interrupts(), atomic_write({str(tmp_path / "out.csv")!r}) as temporary:
+    temporary.write_text("partial")
     print("begun", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"minutes", b"in C", 10**9)
 """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unbend as library
-from tests.cli.program import numbers, program, sentence, table_of, unbend
+from tests.cli.program import numbers, sentence, table_of, unbend
 
 TOPICS = {
     "sea": [
@@ -93,7 +93,7 @@ def test_a_folder_of_texts_and_lines_from_a_pipe(news):
     assert np.array_equal(numbers(news / "folder.csv", FLAT), expected)
     lines = [line.split('"')[1] for line in (news / "news.csv").read_text().splitlines()[1:]]
     piped = ("embed", "-", "--as", "texts", "-o", "lines.csv")
-    program(*piped, cwd=news, stdin="\n".join(lines).encode())
+    unbend(*piped, cwd=news, stdin="\n".join(lines).encode())
     expected = library.Isomap().fit_transform(read(news).values.toarray())
     assert np.allclose(numbers(news / "lines.csv", FLAT), expected, rtol=0, atol=1e-9)
 
@@ -128,9 +128,9 @@ def test_a_model_of_texts_tells_how_many_terms_and_not_which(news):
     ("words", "part", "code"),
     [
         (["news.csv", "--stem"], "--stem is for texts, and news.csv is read as a table", 2),
-        (["news.csv", "--text-column", "body", "--grey"], "--grey is for images", 2),
+        (["news.csv", "--text-column", "body", "--gray"], "--gray is for images", 2),
         (["news.csv", "--text-column", "body", "--missing", "drop"], "--missing is for tables", 2),
-        (["news.csv", "--text-column", "body", "--array", "x"], "--array is for a table", 2),
+        (["news.csv", "--text-column", "body", "--array", "x"], "--array is for tables", 2),
         (["news.csv", "--text-column", "text"], "no column 'text'", 1),
         (["news.csv", "--text-column", "body", "--term-weight", "x"], "it must be tf-idf or tf", 2),
         (
@@ -188,7 +188,7 @@ def test_a_model_that_says_nonsense_of_its_data_is_refused(news, kept):
     model = library.PCA(n_components=2).fit(rows)
     model.save(news / "m.unbend", about={"data": kept})
     told = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
-    assert "does not tell of the data" in told
+    assert "does not describe its training data" in told
 
 
 def test_a_model_of_python_takes_tables_as_before(news):

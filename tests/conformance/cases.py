@@ -1,5 +1,7 @@
 """What the conformance tests share: the methods, small data, and ways to compare."""
 
+import dataclasses
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +41,27 @@ def over(methods: list[type]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("method", methods, ids=lambda method: method.__name__)
 
 
+def first_declares(method: type, name: str) -> bool:
+    """Whether no method before this one inherits the same declaration of the parameter."""
+    field = dataclasses.fields(method)
+    return not any(
+        other is one
+        for before in CLASSES[: CLASSES.index(method)]
+        for other in dataclasses.fields(before)
+        for one in field
+        if one.name == name
+    )
+
+
+# What a base class declares is tried with the first method that inherits it; with all others it
+# is slow.
+INHERITED = pytest.mark.parametrize(
+    "inherited",
+    [
+        pytest.param(False, id="declared"),
+        pytest.param(True, id="inherited", marks=pytest.mark.slow),
+    ],
+)
 CHOICES = [case for method in CLASSES for case in _words(method)]
 EVERY = over(CLASSES)
 EVERY_NEIGHBORHOOD = over(NEIGHBORHOOD)
@@ -55,6 +78,14 @@ JARGON = (
 
 def curve(n: int = 200, seed: int = 0) -> FloatArray:
     return s_curve(n, random_state=seed).points
+
+
+@functools.cache
+def fit_curve(method: Any, n: int = 200, seed: int = 0, **options: Any) -> Any:
+    """Fit a method to `curve` once, without warnings. Laws share the fit and must not change it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return method(**options).fit(curve(n, seed))
 
 
 def isometric(method: Any) -> bool:
@@ -132,8 +163,9 @@ def _scaled(points: FloatArray, _: neighbors.Neighbors, d: int) -> FloatArray:
 def _diffused(points: FloatArray, near: neighbors.Neighbors, d: int) -> FloatArray:
     """λ φ/φ₀ of the walk with weights exp(−d²/t), t the mean squared edge, density divided out."""
     lengths = neighbors.union_graph(points, near)
-    found = [neighbors.pairwise(points)[i, row] for i, row in enumerate(near)]
-    weights = np.exp(-np.square(lengths) / np.square(np.concatenate(found)).mean())
+    distances = neighbors.pairwise(points)
+    edges = np.concatenate([distances[i, row] for i, row in enumerate(near)])
+    weights = np.exp(-np.square(lengths) / np.square(edges).mean())
     np.fill_diagonal(weights, 1.0)
     density = weights.sum(axis=1)
     weights = weights / np.outer(density, density)

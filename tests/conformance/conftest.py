@@ -1,4 +1,4 @@
-"""One BLAS thread in each test process, and laws that a method need not keep."""
+"""One BLAS thread in each test process; laws that a method need not keep, or keeps slowly."""
 
 import tomllib
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 HERE = Path(__file__).parent
 EXCEPTIONS = tomllib.loads((HERE / "exceptions.toml").read_text())
+SLOW = tomllib.loads((HERE / "slow.toml").read_text())
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -20,9 +21,10 @@ def _one_blas_thread() -> Iterator[None]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        method = getattr(item, "callspec", None) and item.callspec.params.get("method")
-        reason = EXCEPTIONS.get(getattr(method, "__name__", ""), {}).get(
-            getattr(item, "originalname", "")
-        )
-        if reason and item.path.parent == HERE:
+        if item.path.parent != HERE or not hasattr(item, "callspec"):
+            continue
+        method = getattr(item.callspec.params.get("method"), "__name__", "")
+        if reason := EXCEPTIONS.get(method, {}).get(item.originalname):
             item.add_marker(pytest.mark.skip(reason=reason))
+        if item.originalname in SLOW.get(method, []):
+            item.add_marker(pytest.mark.slow)

@@ -16,11 +16,13 @@ from tests.conformance.cases import (
     assert_alike,
     assert_same,
     curve,
+    fit_curve,
     over,
     quietly,
     refused,
     with_parameter,
 )
+from tests.loops import each
 from tests.oracles.neighbors import components, nearest, pairwise
 
 pytestmark = [STRICT, pytest.mark.timeout(60)]
@@ -33,32 +35,32 @@ def graph_of(points: np.ndarray, k: int, lengths: bool = True) -> csr_array:
     return csr_array((values, near.ravel(), offsets), shape=(len(points),) * 2)
 
 
-@pytest.mark.parametrize("form", [csr_array, csc_array, coo_array, lil_array, csr_matrix])
+@each("form", [csr_array, csc_array, coo_array, lil_array, csr_matrix])
 @EVERY_NEIGHBORHOOD
-def test_a_graph_given_beside_points_is_as_good_as_the_one_found(method: type, form: Any) -> None:
-    expected = method(n_neighbors=9).fit(curve())
+def test_a_graph_passed_with_points_gives_the_same_fit(method: type, form: Any) -> None:
+    expected = fit_curve(method, n_neighbors=9)
     given = method().fit(curve(), graph=form(graph_of(curve(), 9, lengths=False)))
     assert_same(expected.embedding_, given.embedding_)
     assert_same(expected.transform(curve(50, seed=1)), given.transform(curve(50, seed=1)))
 
 
 @EVERY_NEIGHBORHOOD
-def test_a_graph_given_beside_distances_is_as_good_as_the_one_found(method: type) -> None:
+def test_a_graph_passed_with_distances_gives_the_same_fit(method: type) -> None:
     graph = graph_of(curve(), 9, lengths=False)
     expected = method(n_neighbors=9, metric="precomputed").fit(pairwise(curve()))
     given = method(metric="precomputed").fit(pairwise(curve()), graph=graph)
     assert_same(expected.embedding_, given.embedding_)
 
 
-@pytest.mark.parametrize("form", [csr_array, csc_array, coo_array, csr_matrix])
+@each("form", [csr_array, csc_array, coo_array, csr_matrix])
 @EVERY_NEIGHBORHOOD
-def test_a_sparse_matrix_of_distances_is_as_good_as_points_or_says_what_it_lacks(
+def test_sparse_distances_give_the_fit_to_points_or_name_what_is_missing(
     method: type, form: Any
 ) -> None:
     fitted = answered(lambda: method(metric="precomputed").fit(form(graph_of(curve(), 9))))
     assert (fitted is None) == method.local_blocks
     if fitted is not None:
-        assert_same(method(n_neighbors=9).fit_transform(curve()), fitted.embedding_)
+        assert_same(fit_curve(method, n_neighbors=9).embedding_, fitted.embedding_)
 
 
 @EVERY_NEIGHBORHOOD
@@ -67,26 +69,26 @@ def test_stored_loops_and_repeated_entries_of_a_graph_change_nothing(method: typ
     rows = np.r_[np.repeat(np.arange(200), 9), np.arange(200), np.repeat(np.arange(200), 9)]
     columns = np.r_[near.ravel(), np.arange(200), near.ravel()]
     graph = coo_array((np.zeros(len(rows)), (rows, columns)), shape=(200, 200))
-    expected = method(n_neighbors=9).fit_transform(curve())
+    expected = fit_curve(method, n_neighbors=9).embedding_
     assert_same(expected, method().fit(curve(), graph=graph).embedding_)
 
 
-@pytest.mark.parametrize("order", ["adjacent", "shuffled"])
+@each("order", ["adjacent", "shuffled"])
 @EVERY
-def test_rows_repeated_six_times_get_equal_coordinates(method: type, order: str) -> None:
+def test_duplicate_rows_get_equal_coordinates(method: type, order: str) -> None:
     source = np.repeat(np.arange(150), 6)
     if order == "shuffled":
         source = np.random.default_rng(0).permutation(source)
     fitted = method().fit(curve(150)[source])
     _, first = np.unique(source, return_index=True)
     assert_same(fitted.embedding_[first][source], fitted.embedding_, 1e-10)
-    assert_alike(method, method().fit_transform(curve(150)), fitted.embedding_[first], 1e-6)
+    assert_alike(method, fit_curve(method, 150).embedding_, fitted.embedding_[first], 1e-6)
     assert_same(fitted.embedding_, fitted.transform(curve(150)[source]), 1e-8)
 
 
-@pytest.mark.parametrize("order", ["adjacent", "shuffled"])
+@each("order", ["adjacent", "shuffled"])
 @over(with_parameter("metric"))
-def test_distances_of_repeated_rows_give_equal_coordinates(method: type, order: str) -> None:
+def test_distances_of_duplicate_rows_give_equal_coordinates(method: type, order: str) -> None:
     source = np.repeat(np.arange(60), 6)
     if order == "shuffled":
         source = np.random.default_rng(0).permutation(source)
@@ -98,7 +100,7 @@ def test_distances_of_repeated_rows_give_equal_coordinates(method: type, order: 
 
 
 @EVERY_NEIGHBORHOOD
-def test_repeated_rows_of_a_given_graph_get_coordinates_close_to_each_other(method: type) -> None:
+def test_duplicate_rows_of_a_graph_get_coordinates_close_to_each_other(method: type) -> None:
     points = np.repeat(curve(100), 2, axis=0)
     fitted = answered(lambda: method().fit(points, graph=graph_of(points, 16, lengths=False)))
     told = fitted is not None and any("determined" in text for text in fitted.report_.warnings)
@@ -140,7 +142,7 @@ def test_classes_may_have_any_names_but_must_be_one_for_each_row(method: type) -
     for names in (classes.astype(str), list(classes * 10), classes.astype(float), classes + 5):
         assert_same(expected, method().fit(curve(), names).embedding_)
     for wrong in (classes[:-1], classes[:, None], np.eye(3)[classes], 3, {"a": 1}):
-        refused(lambda y=wrong: method().fit(curve(), y), "one class for each of 200 rows")
+        refused(lambda y=wrong: method().fit(curve(), y), "one value for each of 200 rows")
     unknown = method().fit(curve(), np.full(200, -1)).embedding_
     assert_same(unknown, method().fit(curve()).embedding_)
 
@@ -155,7 +157,7 @@ def test_one_coordinate_orders_the_points_of_an_arc_or_says_that_it_does_not(met
 
 
 @EVERY_NEIGHBORHOOD
-def test_new_rows_at_the_rim_of_a_star_stay_near_it(method: type) -> None:
+def test_new_samples_at_the_rim_of_a_star_stay_near_it(method: type) -> None:
     # The Laplacian of a star has the eigenvalue one, where its extension divides by zero.
     rim = np.arange(1, 30)
     star = coo_array((np.ones(29), (np.zeros(29, dtype=int), rim)), shape=(30, 30))
@@ -174,7 +176,7 @@ def documented(method: Any) -> list[str]:
 
 @EVERY
 def test_every_documented_attribute_exists_and_every_other_is_documented(method: type) -> None:
-    fitted = method().fit(curve())
+    fitted = fit_curve(method)
     for name in documented(method):
         value = getattr(fitted, name)
         assert not isinstance(value, float | np.ndarray) or np.all(np.isfinite(value)), name
@@ -182,7 +184,7 @@ def test_every_documented_attribute_exists_and_every_other_is_documented(method:
     assert public - set(documented(method)) <= {"n_features_in_"}
 
 
-@pytest.mark.parametrize("policy", ["bridge", "largest", "components"])
+@each("policy", ["bridge", "largest", "components"])
 @EVERY_NEIGHBORHOOD
 def test_every_documented_attribute_exists_when_the_parts_are_tiny(
     method: type, policy: str

@@ -1,7 +1,6 @@
 """Every kind of neighbourhood through every method: against oracles, and against each other."""
 
 import numpy as np
-import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -16,6 +15,7 @@ from tests.conformance.cases import (
     over,
     quietly,
 )
+from tests.loops import each
 from tests.oracles.embeddings import subspace_angle
 from tests.oracles.neighbors import nearest
 from unbend.quality import procrustes
@@ -44,7 +44,7 @@ def test_mutual_neighbours_give_the_oracles_coordinates(method: type) -> None:
     assert_same(fitted.embedding_, fitted.transform(points), 1e-8)
 
 
-@pytest.mark.parametrize("mutual", [False, True])
+@each("mutual", [False, True])
 @EVERY_NEIGHBORHOOD
 def test_an_open_number_is_the_smallest_that_joins_the_graph(method: type, mutual: bool) -> None:
     points = curve(300)
@@ -75,7 +75,7 @@ def test_an_open_number_serves_few_rows_and_repeated_ones(method: type) -> None:
     assert np.array_equal(fitted.embedding_[::5], fitted.embedding_[4::5])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each("seed", range(3), keep=1)
 def test_an_open_number_recovers_the_roll(seed: int) -> None:
     roll = unbend.datasets.swiss_roll(2000, random_state=seed)
     for method, kind in ((unbend.Isomap, "similarity"), (unbend.LTSA, "affine")):

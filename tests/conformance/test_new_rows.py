@@ -13,16 +13,20 @@ from tests.conformance.cases import (
     CLASSES,
     EVERY,
     EVERY_NEIGHBORHOOD,
+    INHERITED,
     STRICT,
     answered,
     assert_clear,
     assert_same,
     curve,
+    first_declares,
+    fit_curve,
     over,
     quietly,
     refused,
     with_parameter,
 )
+from tests.loops import each, sampled
 from tests.oracles.neighbors import nearest, pairwise
 from unbend.datasets import SURFACES
 from unbend.methods.kernel_pca import KERNELS
@@ -53,17 +57,21 @@ def determination(truth: np.ndarray, found: np.ndarray) -> np.ndarray:
     return 1.0 - left / np.square(truth - truth.mean(axis=0)).sum(axis=0)
 
 
-@pytest.mark.parametrize("n", [200, 700])
+@each("n", [200, 700])
 @EVERY
-def test_fitted_rows_are_placed_where_they_were_fitted(method: type, n: int) -> None:
-    fitted = method().fit(curve(n))
+def test_transform_of_fitted_rows_gives_their_coordinates(method: type, n: int) -> None:
+    fitted = fit_curve(method, n)
     assert_same(fitted.embedding_, fitted.transform(curve(n)), 1e-8)
 
 
-@pytest.mark.parametrize(("method", "name", "word"), CHOICES)
-def test_every_word_of_every_choice_places_fitted_rows_where_they_were_fitted(
-    method: type, name: str, word: Any
+@EVERY
+@INHERITED
+@each("of, name, word", CHOICES)
+def test_every_choice_transforms_fitted_rows_to_their_coordinates(
+    method: type, inherited: bool, of: type, name: str, word: Any
 ) -> None:
+    if of is not method or inherited == first_declares(method, name):
+        return
     points = curve() + np.array([3.0, 1.0, 0.0])
     fitted = answered(lambda: method(**{name: word}).fit(points))
     if fitted is not None:
@@ -72,39 +80,41 @@ def test_every_word_of_every_choice_places_fitted_rows_where_they_were_fitted(
 
 
 @EXACT
-def test_rows_a_hair_away_from_fitted_rows_are_placed_a_hair_away(method: type) -> None:
+def test_rows_next_to_fitted_rows_get_nearly_their_coordinates(method: type) -> None:
     points = curve()
-    fitted = method().fit(points)
+    fitted = fit_curve(method)
     hair = np.random.default_rng(0).normal(scale=1e-9, size=points.shape)
     assert_same(fitted.embedding_, fitted.transform(points + hair), 1e-7)
 
 
 @INEXACT
-def test_rows_a_hair_away_from_fitted_rows_are_placed_near_them(method: type) -> None:
+def test_rows_next_to_fitted_rows_are_embedded_near_them(method: type) -> None:
     points = curve(700)
-    fitted = method().fit(points)
+    fitted = fit_curve(method, 700)
     hair = np.random.default_rng(0).normal(scale=1e-9, size=points.shape)
     assert np.all(determination(fitted.embedding_, fitted.transform(points + hair)) >= 0.999)
 
 
 @EVERY
-def test_rows_are_placed_in_bulk_as_they_are_one_at_a_time(method: type) -> None:
-    fitted = method().fit(curve())
+def test_transform_gives_the_same_bits_for_a_batch_and_row_by_row(method: type) -> None:
+    fitted = fit_curve(method)
     new = curve(40, seed=1) + np.random.default_rng(1).normal(scale=0.05, size=(40, 3))
     assert_each_alone(fitted.transform, new)
     assert_each_alone(fitted.inverse_transform, fitted.transform(new))
 
 
 # Sizes at which BLAS has odd ends, in vectors, in blocks for the cache, or in both.
-@pytest.mark.parametrize("solver", ["auto", unbend.Nystrom(301)], ids=repr)
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_every_kernel_places_rows_of_any_number_alone_as_in_bulk(kernel: str, solver: Any) -> None:
+@each("solver", ["auto", unbend.Nystrom(301)])
+@each("kernel", KERNELS)
+def test_every_kernel_transforms_a_batch_of_any_size_as_row_by_row(
+    kernel: str, solver: Any
+) -> None:
     points = np.random.default_rng(0).normal(size=(577, 33)) + 1.0
     fitted = unbend.KernelPCA(n_components=3, kernel=kernel, eigen_solver=solver).fit(points)
     assert_each_alone(fitted.transform, points[::40] + 0.1)
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         unbend.PCA(n_components=301),
@@ -113,28 +123,27 @@ def test_every_kernel_places_rows_of_any_number_alone_as_in_bulk(kernel: str, so
         unbend.LandmarkMDS(n_components=3, n_landmarks=301),
         unbend.LandmarkMDS(metric="weighted", metric_params={"M": np.diag(np.arange(1.0, 513))}),
     ],
-    ids=repr,
 )
-def test_products_of_any_size_place_rows_alone_as_in_bulk(model: Any) -> None:
+def test_products_of_any_size_transform_a_batch_as_row_by_row(model: Any) -> None:
     points = np.random.default_rng(0).normal(size=(577, 512))
     fitted = model.fit(points)
     assert_each_alone(fitted.transform, points[::40] + 0.1)
     assert_each_alone(fitted.inverse_transform, fitted.transform(points[::40] + 0.1))
 
 
-@pytest.mark.parametrize("tiny", [0.0, 1e-100, 1e-200, 5e-324])
+@each("tiny", [0.0, 1e-100, 1e-200, 5e-324])
 @EVERY
-def test_a_row_at_the_origin_is_placed_alone_as_it_is_in_bulk(method: type, tiny: float) -> None:
-    fitted = method().fit(curve())
+def test_a_row_at_the_origin_is_transformed_alone_as_in_a_batch(method: type, tiny: float) -> None:
+    fitted = fit_curve(method)
     row = np.full((1, 3), tiny)
     bulk = fitted.transform(np.vstack([curve(5, seed=1), row]))[-1:]
     assert_same(bulk, fitted.transform(row), 1e-10)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@sampled("seed", range(2))
 @pytest.mark.parametrize("surface", ["swiss_roll", "s_curve"])
 @EVERY_NEIGHBORHOOD
-def test_held_out_rows_are_placed_as_well_as_the_fitted_ones(
+def test_held_out_rows_are_embedded_as_well_as_the_fitted_ones(
     method: type, surface: str, seed: int
 ) -> None:
     whole = SURFACES[surface](1500, random_state=seed)
@@ -157,10 +166,10 @@ def test_held_out_rows_are_placed_as_well_as_the_fitted_ones(
         assert placed < 0.002
 
 
-@pytest.mark.parametrize("away", [1e2, 1e6, 1e100])
+@each("away", [1e2, 1e6, 1e100])
 @EVERY
 def test_a_row_far_away_gets_finite_coordinates(method: type, away: float) -> None:
-    fitted = method().fit(curve())
+    fitted = fit_curve(method)
     try:
         placed = fitted.transform([[away, 0.0, -away], [0.0, away, 0.0]])
     except ValueError as error:
@@ -171,7 +180,7 @@ def test_a_row_far_away_gets_finite_coordinates(method: type, away: float) -> No
 
 
 @EVERY_NEIGHBORHOOD
-def test_new_rows_beside_a_straight_line_stay_beside_it(method: type) -> None:
+def test_new_samples_beside_a_straight_line_stay_beside_it(method: type) -> None:
     # A line has one dimension and two are asked for: the second must not blow up.
     line = np.outer(np.linspace(0.0, 1.0, 200), [1.0, 2.0, 3.0])
     fitted, _ = quietly(lambda: method(n_components=2).fit(line))
@@ -180,9 +189,9 @@ def test_new_rows_beside_a_straight_line_stay_beside_it(method: type) -> None:
 
 
 @METRIC
-def test_given_distances_place_new_rows_as_points_do(method: type) -> None:
+def test_precomputed_distances_embed_new_samples_as_points_do(method: type) -> None:
     points, new = curve(), curve(30, seed=1)
-    by_points = method().fit(points)
+    by_points = fit_curve(method)
     by_distances = method(metric="precomputed").fit(pairwise(points))
     assert_same(by_points.embedding_, by_distances.embedding_, 1e-6)
     placed = by_distances.transform(distances(new, points))
@@ -192,7 +201,9 @@ def test_given_distances_place_new_rows_as_points_do(method: type) -> None:
 
 
 @METRIC
-def test_given_distances_with_repeated_rows_place_new_rows_as_points_do(method: type) -> None:
+def test_precomputed_distances_with_duplicate_rows_embed_new_samples_as_points_do(
+    method: type,
+) -> None:
     points, new = np.repeat(curve(100), 2, axis=0), curve(30, seed=1)
     placed = method(metric="precomputed").fit(pairwise(points)).transform(distances(new, points))
     assert_same(method().fit(points).transform(new), placed, 1e-6)
@@ -214,19 +225,21 @@ def sparse_graph(points: np.ndarray, k: int) -> csr_array:
 
 
 @EVERY_NEIGHBORHOOD
-def test_a_given_graph_places_new_rows_as_points_do_or_says_what_it_lacks(method: type) -> None:
+def test_a_precomputed_graph_embeds_new_samples_as_points_do_or_names_what_is_missing(
+    method: type,
+) -> None:
     points, new = curve(), curve(30, seed=1)
     try:
         fitted = method(metric="precomputed").fit(sparse_graph(points, 10))
     except ValueError as error:
         assert_clear(error, "dense distance matrix")
         return
-    expected = method(n_neighbors=10).fit(points).transform(new)
+    expected = fit_curve(method, n_neighbors=10).transform(new)
     assert_same(expected, fitted.transform(sparse_rows(new, points, 20)), 1e-8)
 
 
 @EVERY_NEIGHBORHOOD
-def test_a_new_row_without_any_distance_is_refused(method: type) -> None:
+def test_a_new_sample_without_any_distance_is_refused(method: type) -> None:
     try:
         fitted = method(metric="precomputed").fit(sparse_graph(curve(), 10))
     except ValueError:
@@ -246,8 +259,8 @@ def test_the_preimage_of_a_linear_method_is_the_exact_projection(method: type) -
 
 
 @EVERY_NEIGHBORHOOD
-def test_fitted_coordinates_go_back_to_the_fitted_rows(method: type) -> None:
-    fitted = method().fit(curve())
+def test_inverse_transform_of_fitted_coordinates_gives_the_fitted_rows(method: type) -> None:
+    fitted = fit_curve(method)
     assert_same(curve(), fitted.inverse_transform(fitted.embedding_), 1e-8)
 
 
@@ -257,7 +270,7 @@ def test_preimages_beside_fitted_coordinates_are_within_the_derived_bound(method
     # value r, so |w| <= 1, |w|_1 <= sqrt(k), and the preimage is off by at most sqrt(k) times the
     # reach of the k rows whose coordinates are nearest.
     points = curve(700)
-    fitted = method().fit(points)
+    fitted = fit_curve(method, 700)
     k = max(getattr(fitted, "n_neighbors", 0), 6)
     near = np.argsort(pairwise(fitted.embedding_), axis=1, kind="stable")[:, :k]
     reach = np.linalg.norm(points[near] - points[:, None], axis=2).max(axis=1)
@@ -270,6 +283,6 @@ def test_preimages_beside_fitted_coordinates_are_within_the_derived_bound(method
 
 
 @METRIC
-def test_distances_have_no_rows_to_go_back_to(method: type) -> None:
+def test_precomputed_distances_have_no_inverse_transform(method: type) -> None:
     fitted = method(metric="precomputed").fit(pairwise(curve()))
     refused(lambda: fitted.inverse_transform(fitted.embedding_), "fit it to points")

@@ -3,24 +3,27 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.sparse import coo_array, csr_array
 
 from tests.conformance.cases import (
     CLASSES,
     EVERY,
     EVERY_NEIGHBORHOOD,
+    INHERITED,
     NEIGHBORHOOD,
     ORACLES,
     STRICT,
     answered,
     assert_same,
     curve,
+    first_declares,
+    fit_curve,
     over,
     quietly,
     refused,
     with_parameter,
 )
+from tests.loops import each
 from tests.oracles.embeddings import subspace_angle
 from tests.oracles.neighbors import nearest
 from unbend.neighbors import NNDescent
@@ -65,17 +68,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("method", "name", "value", "error"),
-    [(m, *case) for m in CLASSES for case in WRONG if case[0] in m().get_params()],
-)
+@EVERY
+@INHERITED
+@each("name, value, error", WRONG)
 def test_a_value_that_is_not_allowed_is_refused_with_those_that_are(
-    method: type, name: str, value: Any, error: type[Exception]
+    method: type, inherited: bool, name: str, value: Any, error: type[Exception]
 ) -> None:
-    refused(lambda: method(**{name: value}).fit(curve(50)), name, error=error)
+    if name in method().get_params() and inherited != first_declares(method, name):
+        refused(lambda: method(**{name: value}).fit(curve(50)), name, error=error)
 
 
-@pytest.mark.parametrize("k", [20, 25, 10**6])
+@each("k", [20, 25, 10**6])
 @EVERY_NEIGHBORHOOD
 def test_more_neighbours_than_rows_are_lowered_with_a_warning(method: type, k: int) -> None:
     fitted, warned = quietly(lambda: method(n_neighbors=k).fit(curve(20)))
@@ -93,7 +96,7 @@ def test_fewer_neighbours_than_a_method_needs_are_raised_with_a_warning(method: 
         assert "n_neighbors was raised to" in warned[0]
 
 
-@pytest.mark.parametrize("d", [20, 21, 1000])
+@each("d", [20, 21, 1000])
 @EVERY
 def test_more_components_than_rows_are_refused(method: type, d: int) -> None:
     refused(lambda: method(n_components=d).fit(np.eye(20)[:, :15]), "n_components", str(d))
@@ -115,7 +118,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("what", COUNTS)
+@each("what", COUNTS)
 @EVERY_NEIGHBORHOOD
 def test_an_array_of_neighbour_counts_must_have_one_for_each_row(method: type, what: str) -> None:
     refused(lambda: method(n_neighbors=COUNTS[what]).fit(curve()), "n_neighbors", "200")
@@ -123,7 +126,7 @@ def test_an_array_of_neighbour_counts_must_have_one_for_each_row(method: type, w
 
 @EVERY_NEIGHBORHOOD
 def test_an_array_of_equal_counts_is_the_number(method: type) -> None:
-    expected = method(n_neighbors=9).fit(curve())
+    expected = fit_curve(method, n_neighbors=9)
     for counts in (np.full(200, 9), [9] * 200, np.full(200, 9, dtype=np.uint8)):
         found = method(n_neighbors=counts).fit(curve())
         assert np.array_equal(found.embedding_, expected.embedding_)
@@ -139,7 +142,7 @@ def test_a_count_for_each_row_gives_the_oracles_coordinates(method: type) -> Non
     assert subspace_angle(found, ORACLES[method.__name__](points, near, 2)) < 1e-6
 
 
-@pytest.mark.parametrize("most", [None, 12])
+@each("most", [None, 12])
 @ORACLE
 def test_a_radius_alone_or_with_a_count_gives_the_oracles_coordinates(
     method: type, most: int | None
@@ -158,7 +161,7 @@ def test_neither_a_count_nor_a_radius_is_refused(method: type) -> None:
     refused(lambda: method(n_neighbors=None).fit(curve()), "radius", "n_neighbors=None")
 
 
-@pytest.mark.parametrize("radius", [1e-9, 0.2])
+@each("radius", [1e-9, 0.2])
 @EVERY_NEIGHBORHOOD
 def test_a_radius_that_leaves_rows_alone_is_bridged_or_refused(method: type, radius: float) -> None:
     for most in (None, 10):
@@ -179,7 +182,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("what", FUNCTIONS)
+@each("what", FUNCTIONS)
 @over(with_parameter("weights"))
 def test_a_weight_function_must_give_one_weight_for_each_distance(method: type, what: str) -> None:
     refused(lambda: method(weights=FUNCTIONS[what]).fit(curve()), "weight")
@@ -194,7 +197,7 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("what", GRAPHS)
+@each("what", GRAPHS)
 @EVERY_NEIGHBORHOOD
 def test_a_graph_must_be_a_sparse_square_matrix(method: type, what: str) -> None:
     refused(lambda: method().fit(curve(), graph=GRAPHS[what]), "graph", "sparse matrix (200 x 200)")
@@ -204,7 +207,7 @@ def test_a_graph_must_be_a_sparse_square_matrix(method: type, what: str) -> None
 def test_a_row_of_the_graph_without_neighbours_is_not_put_at_the_origin(method: type) -> None:
     points = curve()
     near = nearest(points, 10)[0]
-    lonely = int(np.argmax(np.abs(method(n_neighbors=10).fit_transform(points)[:, 0])))
+    lonely = int(np.argmax(np.abs(fit_curve(method, n_neighbors=10).embedding_[:, 0])))
     owners = np.repeat(np.arange(200), 10)
     keep = owners != lonely  # others still have it as their neighbour
     pairs = (np.ones(keep.sum()), (owners[keep], near.ravel()[keep]))

@@ -43,7 +43,7 @@ def test_a_radius_of_a_transformer_gives_the_direct_fit(method: Any, algorithm: 
 
 
 @over(GRAPH_METHODS)
-def test_new_rows_pass_through_the_pipeline(method: Any) -> None:
+def test_new_samples_pass_through_the_pipeline(method: Any) -> None:
     nearest = KNeighborsTransformer(n_neighbors=9, mode="distance")
     pipeline = fed(nearest, method).fit(curve())
     fitted = pipeline[-1].embedding_

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 import unbend
 import unbend.sklearn as swapped
+from tests.loops import each
 from unbend.dimension.estimators import ESTIMATORS
 from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
 from unbend.validation.parameters import parameters
@@ -23,7 +24,7 @@ POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 BY_NAME = inspect.Parameter.KEYWORD_ONLY
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+@each("kind", CLASSES)
 def test_the_first_parameter_is_given_by_position(kind):
     name = FIRST.get(kind.__name__, "n_components")
     model = kind(3)
@@ -36,7 +37,7 @@ def test_the_first_parameter_is_given_by_position(kind):
         kind(3, **{name: 3})
 
 
-@pytest.mark.parametrize("kind", [*CLASSES, *ESTIMATORS], ids=lambda kind: kind.__name__)
+@each("kind", [*CLASSES, *ESTIMATORS])
 def test_the_signature_says_so(kind):
     first, *rest = inspect.signature(kind).parameters.values()
     assert first.kind is POSITIONAL
@@ -49,7 +50,7 @@ def test_the_signature_says_so(kind):
         assert declared == [(p.name, p.default) for p in (first, *rest)]
 
 
-@pytest.mark.parametrize("kind", [*CLASSES, *ESTIMATORS], ids=lambda kind: kind.__name__)
+@each("kind", [*CLASSES, *ESTIMATORS])
 def test_a_second_one_is_refused_with_the_way_to_write_it(kind):
     first, second = list(inspect.signature(kind).parameters)[:2]
     name = kind.__name__
@@ -60,7 +61,7 @@ def test_a_second_one_is_refused_with_the_way_to_write_it(kind):
         kind(3, no_such_parameter=4)
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+@each("kind", ESTIMATORS)
 def test_dimension_estimators_take_their_first_parameter_too(kind):
     first, *rest = inspect.signature(kind).parameters.values()
     value = "manhattan" if first.name == "metric" else 7
@@ -79,7 +80,7 @@ def test_embeddings_are_the_same_by_position_and_by_name():
     assert sorted(set(labels)) == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("name", swapped.__all__)
+@each("name", swapped.__all__)
 def test_scikit_learns_names_follow_scikit_learns_rule(name):
     modules = (sklearn.decomposition, sklearn.manifold, sklearn.cluster, sklearn.random_projection)
     (theirs,) = (getattr(module, name) for module in modules if hasattr(module, name))

@@ -1,5 +1,6 @@
 """What every method tells: its report, its warnings, its progress, and what cancelling leaves."""
 
+import copy
 import json
 import pickle
 import warnings
@@ -16,10 +17,12 @@ from tests.conformance.cases import (
     STRICT,
     assert_clear,
     curve,
+    fit_curve,
     over,
     quietly,
     with_parameter,
 )
+from tests.loops import each
 from unbend.progress import Cancelled, Progress
 
 pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning")]
@@ -31,7 +34,7 @@ def not_a_number(word: str) -> None:
 
 @EVERY
 def test_the_report_can_be_printed_and_stored_and_has_every_stage(method: type) -> None:
-    report = method().fit(curve()).report_
+    report = fit_curve(method).report_
     stored = json.loads(report.to_json(), parse_constant=not_a_number)
     names = [stage["name"] for stage in stored["stages"]]
     assert "coordinates" in names
@@ -64,7 +67,7 @@ def test_a_warning_about_missing_dimensions_is_in_the_report_too(method: type) -
 
 
 @EVERY
-def test_the_callback_hears_of_every_stage_from_its_start_to_its_end(method: type) -> None:
+def test_the_callback_is_called_for_every_stage_from_its_start_to_its_end(method: type) -> None:
     heard: list[Progress] = []
     with unbend.monitoring(heard.append):
         fitted = method().fit(curve())
@@ -79,7 +82,7 @@ def test_the_callback_hears_of_every_stage_from_its_start_to_its_end(method: typ
 
 @EVERY
 def test_cancelling_any_stage_leaves_a_fitted_estimator_as_it_was(method: type) -> None:
-    fitted = method().fit(curve())
+    fitted = copy.deepcopy(fit_curve(method))
     before = pickle.dumps(fitted)
     for stage in [stage.name for stage in fitted.report_.stages]:
         with (
@@ -93,7 +96,7 @@ def test_cancelling_any_stage_leaves_a_fitted_estimator_as_it_was(method: type) 
 
 @EVERY
 def test_a_cancelled_fit_to_wider_rows_leaves_the_estimator_usable(method: type) -> None:
-    fitted = method().fit(curve())
+    fitted = copy.deepcopy(fit_curve(method))
     before = fitted.transform(curve(seed=1))
     late = unbend.monitoring(lambda progress: progress.stage != "coordinates")
     with pytest.raises(Cancelled), late:
@@ -112,17 +115,19 @@ def test_an_error_in_the_callback_reaches_the_caller(method: type) -> None:
 
 
 @over(with_parameter("n_neighbors"))
-def test_a_long_transform_tells_the_callback_too(method: type) -> None:
-    fitted = method().fit(curve())
+def test_a_long_transform_calls_the_callback_too(method: type) -> None:
+    fitted = fit_curve(method)
     heard: list[Progress] = []
     with unbend.monitoring(heard.append):
         fitted.transform(curve(500, seed=2))
     assert heard, "monitoring() promises the progress of every fit and transform"
 
 
-@pytest.mark.parametrize("size", [0, 10_000, 100_000])
+@each("size", [0, 10_000, 100_000])
 @EVERY
-def test_memory_that_is_not_there_is_refused_with_what_would_fit(method: type, size: int) -> None:
+def test_too_little_memory_raises_an_error_that_names_what_would_fit(
+    method: type, size: int
+) -> None:
     with unbend.memory_limit(size):
         try:
             method().fit(curve())

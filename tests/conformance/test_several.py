@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 
 import unbend
 from tests.conformance.cases import STRICT, assert_same, curve, over, quietly, refused
+from tests.loops import each
 from unbend.arrays import FloatArray
 from unbend.registry import SEVERAL
 from unbend.validation.parameters import parameters
@@ -34,7 +34,7 @@ NEW = new_rows(POINTS[:5] + 0.05)
 
 @EVERY
 @STRICT
-@pytest.mark.parametrize("d", [1, 2, 3])
+@each("d", [1, 2, 3])
 def test_coordinates_are_finite_centred_and_varied(method: type, d: int) -> None:
     found = quietly(lambda: method(n_components=d).fit(matrices()))[0].embedding_
     assert found.shape == (40, d)
@@ -76,7 +76,7 @@ def test_one_unit_for_all_matrices_scales_isometric_coordinates_and_no_others(
 
 
 @EVERY
-@pytest.mark.parametrize("state", [0, 7, np.random.RandomState(1), np.random.default_rng(2)])
+@each("state", [0, 7, np.random.RandomState(1), np.random.default_rng(2)])
 def test_a_seed_gives_the_same_bits_for_any_n_jobs(method: type, state: Any) -> None:
     states = pickle.loads(pickle.dumps((state, state)))[0], pickle.loads(pickle.dumps(state))
     one = method(random_state=states[0], n_jobs=1).fit(matrices())
@@ -104,7 +104,7 @@ def test_fitted_objects_are_placed_where_they_are_and_near_ones_near(method: typ
 
 
 @EVERY
-def test_copies_give_the_same_bits(method: type, tmp_path: Path) -> None:
+def test_clones_pickles_and_saved_models_give_the_same_bits(method: type, tmp_path: Path) -> None:
     mds = method().fit(matrices())
     assert np.array_equal(clone(mds).fit(matrices()).embedding_, mds.embedding_)
     mds.save(tmp_path / "several.unbend")
@@ -136,7 +136,7 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(method: type) -> None:
 
 
 @EVERY
-def test_the_report_tells_every_stage_and_that_iteration_ended_early(method: type) -> None:
+def test_the_report_records_every_stage_and_missing_convergence(method: type) -> None:
     mds, warned = quietly(lambda: method(max_iter=1).fit(matrices()))
     assert any("max_iter=1" in text for text in warned)
     assert [text for text in mds.report_.warnings if "max_iter=1" in str(text)]
@@ -153,6 +153,6 @@ def test_values_that_are_not_allowed_are_refused_by_name(method: type) -> None:
 
 
 @EVERY
-def test_memory_that_is_not_there_is_refused(method: type) -> None:
+def test_too_little_memory_is_refused(method: type) -> None:
     with unbend.memory_limit(1000):
-        refused(lambda: method().fit(matrices()), "may be taken", error=MemoryError)
+        refused(lambda: method().fit(matrices()), "are available", error=MemoryError)

@@ -92,7 +92,7 @@ def test_norms_concentrate_as_the_theorem_says(draw, moments):
     assert norms.var() == pytest.approx(variance, rel=5 * np.sqrt(2 / n) + dimension**-0.5)
 
 
-def test_impossible_questions_are_answered_by_a_sentence():
+def test_impossible_arguments_raise_a_clear_error():
     with pytest.raises(ValueError, match="dimension must be at least 1"):
         curse.log_ball_volume(0)
     with pytest.raises(ValueError, match="radius must be above 0"):

@@ -7,10 +7,11 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist
 
 from tests.dimension import manifolds
+from tests.loops import each
 from unbend import dimension
 from unbend._kernels import kernels
 from unbend.datasets import swiss_roll
-from unbend.dimension._gate import opened
+from unbend.dimension._rows import distinct_rows
 from unbend.dimension.likelihood import _spread_of_line
 from unbend.dimension.packing import _packing
 from unbend.neighbors import GraphSpace, PointSpace
@@ -88,7 +89,7 @@ def test_the_fitted_range_stops_where_data_bend():
 
 
 def test_packings_keep_their_distance_and_cover_the_rest():
-    rows = opened(manifolds.affine(300, 2, 2, 4))
+    rows = distinct_rows(manifolds.affine(300, 2, 2, 4))
     chosen, radii = _packing(rows, 40, 7)
     assert np.all(np.diff(radii) <= 0)
     points = rows.space.points
@@ -140,8 +141,8 @@ CURVED = {
 }
 
 
-@pytest.mark.parametrize("surface", CURVED)
-@pytest.mark.parametrize("name", ["mle", "two_nn", "u_statistic", "entropic_graph", "correlation"])
+@each("surface", CURVED)
+@each("name", ["mle", "two_nn", "u_statistic", "entropic_graph", "correlation"])
 def test_curved_manifolds_have_their_dimension(surface, name):
     points, d = CURVED[surface]
     found = getattr(dimension, name)(points)
@@ -149,7 +150,7 @@ def test_curved_manifolds_have_their_dimension(surface, name):
 
 
 @pytest.mark.parametrize("surface", CURVED)
-def test_growth_tells_curvature_from_tangents(surface):
+def test_growth_separates_curvature_from_tangents(surface):
     points, d = CURVED[surface]
     found = dimension.multiscale_svd(points)
     assert found.dimension == d
@@ -189,11 +190,11 @@ def test_a_graph_of_some_distances_is_refused_with_advice():
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("mle", {"n_neighbors": 2}, "n_neighbors must lie between 3 and"),
-        ("two_nn", {"discard": 1.0}, "discard must be at least 0 and less than 1"),
-        ("pca", {"threshold": -0.1}, "threshold must be at least 0"),
-        ("capacity", {"repeats": 0}, "repeats must lie between"),
-        ("u_statistic", {"max_dimension": 0}, "max_dimension must lie between"),
+        ("mle", {"n_neighbors": 2}, "n_neighbors=2 .* integer of at least 3"),
+        ("two_nn", {"discard": 1.0}, "discard=1.0 .* at least 0 and below 1"),
+        ("pca", {"threshold": -0.1}, "threshold=-0.1 .* at least 0"),
+        ("capacity", {"repeats": 0}, "repeats=0 .* integer of at least 2"),
+        ("u_statistic", {"max_dimension": 0}, "max_dimension=0 .* integer of at least 1"),
     ],
 )
 def test_impossible_parameters_are_refused(name, options, words):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from tests.dimension import manifolds
+from tests.loops import each, sampled
 from unbend import dimension
 from unbend.datasets import swiss_roll
-from unbend.dimension.value import whole_number_error
+from unbend.dimension.value import integer_error
 
 # Of so many samples the spread of a normal law is known to 11 %, and that of a number which takes
 # either of two values to as much unless one of them is rare.
@@ -51,16 +52,16 @@ def claimed_and_true(name, drawn, first, **options):
     return claim, np.std([one.dimension for one in found], ddof=1)
 
 
-@pytest.mark.parametrize("surface", ["plane", "noisy sphere", "bell"])
-@pytest.mark.parametrize("name", ["mle", "two_nn", "correlation", "entropic_graph", "capacity"])
+@each("surface", ["plane", "noisy sphere", "bell"], keep=1)
+@each("name", ["mle", "two_nn", "correlation", "entropic_graph", "capacity"])
 def test_the_uncertainty_is_the_spread_over_samples(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)
     assert 1 / FACTOR < claim / spread < FACTOR
 
 
-@pytest.mark.parametrize("surface", ["plane", "roll"])
+@sampled("surface", ["plane", "roll"])
 @pytest.mark.parametrize("name", ["pca", "local_pca", "multiscale_svd", "u_statistic"])
-def test_whole_numbers_that_do_not_vary_claim_little(name, surface):
+def test_integer_estimates_that_do_not_vary_get_a_wide_interval(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)
     # One of so many samples might have differed.
     assert claim < FACTOR * max(spread, SAMPLES**-0.5)
@@ -88,7 +89,7 @@ WAVERING = {
 
 
 @pytest.mark.parametrize("case", WAVERING)
-def test_whole_numbers_that_waver_say_so(case):
+def test_integer_estimates_that_vary_report_it(case):
     name, drawn, options = WAVERING[case]
     claim, spread = claimed_and_true(name, drawn, 0, **options)
     assert spread > 0.2
@@ -96,11 +97,11 @@ def test_whole_numbers_that_waver_say_so(case):
 
 
 @pytest.mark.parametrize("shift", [0, 1, 30])
-def test_the_spread_of_a_whole_number_is_that_of_its_law(shift):
+def test_the_spread_of_an_integer_estimate_is_that_of_its_distribution(shift):
     chances = np.random.default_rng(shift).dirichlet(np.ones(6))
     values = np.arange(6.0) + shift
     exceeds = np.append(np.ones(shift), 1 - np.cumsum(chances))
     mean = chances @ values
     expected = np.sqrt(chances @ np.square(values - mean))
-    assert whole_number_error(exceeds) == pytest.approx(expected)
-    assert whole_number_error(np.append(np.ones(shift), 0.0)) == 0
+    assert integer_error(exceeds) == pytest.approx(expected)
+    assert integer_error(np.append(np.ones(shift), 0.0)) == 0

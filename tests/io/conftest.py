@@ -11,7 +11,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from unbend.io import text
+from unbend.io import delimited
 
 MATRIX = np.random.default_rng(0).standard_normal((500, 4))
 
@@ -114,7 +114,7 @@ MALFORMED = {
 def engine(request, monkeypatch):
     """Read text by pyarrow, and as if there were none."""
     if request.param == "plain":
-        monkeypatch.setattr(text, "available", lambda module: False)
+        monkeypatch.setattr(delimited, "import_pyarrow", lambda: None)
     return request.param
 
 

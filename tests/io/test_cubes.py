@@ -227,7 +227,7 @@ def test_one_image_is_a_cube_of_one_band_and_packed_images_are_said():
         ("data type = 5", "data type = 7", "data type = '7' .* one of 1, 2"),
         ("interleave = bsq", "interleave = zip", "bsq, bil or bip"),
         ("header offset = 0", "header offset = 999", "promises"),
-        ("ENVI", "IVNE", "is no ENVI header"),
+        ("ENVI", "IVNE", "is not an ENVI header"),
         ("byte order = 0", "byte order = 0\nwavelength = {1, x}", "2 entries under 'wavelength'"),
         ("byte order = 0", "byte order = 0\ndata ignore value = x", "must be a number"),
     ],

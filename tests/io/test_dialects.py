@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unbend
-from unbend.io import text
-from unbend.io.reading import open_source
-from unbend.io.separators import ONE_COLUMN
+from unbend.io import delimited
+from unbend.io.dialect import ONE_COLUMN
+from unbend.io.reading import open_table
+from unbend.io.source import LONGEST_LINE
 from unbend.io.table import Roles
 
 # The issue's table, and texts of every kind: bytes, separator, and the columns that must be read.
@@ -191,10 +192,10 @@ OF_PANDAS = {
 
 def columns_read(content: bytes, separator: str | None = None) -> dict[str, np.ndarray]:
     """Read each column by itself, as text or numbers, whatever it holds."""
-    opened = open_source(io.BytesIO(content), separator=separator)
+    reader = open_table(io.BytesIO(content), separator=separator)
     found = {}
-    for name in opened.names:
-        (table,) = opened.tables(Roles(name, None, (), alone=True), None)
+    for name in reader.names:
+        (table,) = reader.tables(Roles(name, None, (), alone=True), None)
         found[name] = table.label
     return found
 
@@ -211,7 +212,7 @@ def check(found: dict[str, np.ndarray], expected: dict[str, list]) -> None:
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_dialect_is_read_as_written(name, engine):
     content, separator, expected = DIALECTS[name]
-    assert open_source(io.BytesIO(content)).layout.delimiter == separator
+    assert open_table(io.BytesIO(content)).dialect.separator == separator
     check(columns_read(content), expected)
     check(columns_read(gzip.compress(content)), expected)
 
@@ -257,9 +258,9 @@ def test_what_csv_writes_is_read_whatever_the_text(separator, rows):
     writer = csv.writer(written, delimiter=separator, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerows([("value", "first", "second"), *rows])
     content = written.getvalue().encode()
-    opened = open_source(io.BytesIO(content))
-    assert opened.layout.delimiter == separator
-    (table,) = opened.tables(Roles("second", "first", ()), None)
+    reader = open_table(io.BytesIO(content))
+    assert reader.dialect.separator == separator
+    (table,) = reader.tables(Roles("second", "first", ()), None)
     assert table.values[:, 0].tolist() == [row[0] for row in rows]
     for column, place in ((table.ids, 1), (table.label, 2)):
         if column.dtype.kind not in "if":
@@ -358,9 +359,9 @@ def test_wide_rows_are_read_to_the_last_bit(header, pack, engine):
 def test_pyarrow_reads_wide_rows_itself(rows, monkeypatch):
     """Its blocks hold the rows, so that it does not give up for the slower way."""
     values, content = wide(3, 30_000)
-    monkeypatch.setattr(text.TextSource, "_plain", None)
-    opened = open_source(io.BytesIO(content))
-    read = np.concatenate([part.values for part in opened.tables(Roles(None, None, ()), rows)])
+    monkeypatch.setattr(delimited.TextReader, "_csv_blocks", None)
+    reader = open_table(io.BytesIO(content))
+    read = np.concatenate([part.values for part in reader.tables(Roles(None, None, ()), rows)])
     assert read.tobytes() == values.tobytes()
 
 
@@ -372,6 +373,22 @@ def test_rows_much_longer_than_the_first_ones_are_read(engine):
     assert found["body"].tolist() == ["a"] * 300 + [body.strip(), "b"]
     (table,) = unbend.io.batches(io.BytesIO(content.encode()), label="body")
     assert table.label.tolist()[-2:] == [body.strip(), "b"]
+
+
+@pytest.mark.parametrize("size", [1 << 23, pytest.param(LONGEST_LINE, marks=pytest.mark.slow)])
+def test_rows_of_up_to_64_mb_are_read(size, engine):
+    """Longer than any block of pyarrow: the csv module reads them."""
+    long = "x" * (size - 100)
+    table = unbend.io.read(io.BytesIO(f"id,body\n1,a\n2,{long}\n3,b\n".encode()), label="body")
+    assert table.values[:, 0].tolist() == [1, 2, 3]
+    assert table.label.tolist() == ["a", long, "b"]
+
+
+@pytest.mark.slow
+def test_a_row_of_more_than_64_mb_is_refused(engine):
+    content = f"id,body\n1,a\n2,{'x' * (LONGEST_LINE + 100)}\n".encode()
+    with pytest.raises(ValueError, match="line 3 of the stream cannot be split into fields"):
+        unbend.io.read(io.BytesIO(content), label="body")
 
 
 def test_a_long_text_with_line_ends_does_not_hide_the_separator(engine):

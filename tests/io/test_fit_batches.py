@@ -73,7 +73,7 @@ def test_more_columns_than_rows_and_rows_that_are_all_equal():
 @pytest.mark.parametrize("n_components", [3, "auto"])
 def test_random_projection_of_batches_is_that_of_the_rows(svd, n_components, monkeypatch):
     rows = RNG.standard_normal((300, 600)) + 2
-    # So little memory for pairs that the batches are gone through several times.
+    # So little memory for pairs that the batches are read several times.
     monkeypatch.setattr(random_projection, "GATHERED_BYTES", 1 << 26)
     parameters = {"n_components": n_components, "svd": svd, "eps": 0.9, "random_state": 3}
     parts = cut(rows, [1, 50, 51, 190])
@@ -102,12 +102,12 @@ def test_what_fit_batches_refuses_leaves_the_model_as_it_was(method):
     model = method(n_components=2).fit(ROWS)
     before = model.embedding_
     refused = [
-        (iter([ROWS]), TypeError, "an iterator can only be once"),
+        (iter([ROWS]), TypeError, "an iterator does not allow"),
         ([], ValueError, "0 rows together"),
         ([ROWS[:1]], ValueError, "1 rows together|smaller of the two"),
         ([ROWS, ROWS[:, :3]], ValueError, "3 features"),
         ([ROWS, ROWS * np.nan], ValueError, "NaN"),
-        ([ROWS * 1e100], ValueError, "rescale X"),
+        ([ROWS * 1e100], ValueError, "Rescale X"),
     ]
     for batches, error, words in refused:
         with pytest.raises(error, match=words):
@@ -123,7 +123,7 @@ def test_batches_that_change_between_passes_are_noticed():
             self.passes += 1
             yield ROWS[: 100 * self.passes]
 
-    with pytest.raises(ValueError, match="had 100 rows when first gone through and 200 now"):
+    with pytest.raises(ValueError, match="had 100 rows on the first pass and 200 now"):
         unbend.PCA().fit_batches(Changing())
 
 

@@ -111,7 +111,7 @@ def test_scans_are_inverted_before_they_are_grey(tmp_path):
     writing = np.full((6, 16, 16), 255, dtype=np.uint8)
     writing[:, 7] = 0
     folder = save(tmp_path / "set", writing)
-    with pytest.warns(UserWarning, match="black and white were exchanged"):
+    with pytest.warns(UserWarning, match="black and white were inverted"):
         images = unbend.io.read_images(folder, size=(5, 5))
     assert images.inverted
     assert images.turned == 255
@@ -186,7 +186,7 @@ def test_matrices_are_named(kind):
     found = unbend.io.read_matrices(written(kind, held), array="near")
     assert np.array_equal(np.stack(found.values), stack)
     assert len(unbend.io.read_matrices(written(kind, held))) == 4
-    with pytest.raises(ValueError, match="no matrix 'x': it holds"):
+    with pytest.raises(ValueError, match="no array 'x': it holds"):
         unbend.io.read_matrices(written(kind, held), array="x")
     with pytest.raises(ValueError, match="no file was given"):
         unbend.io.read_matrices(stack, array="near")

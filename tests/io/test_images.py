@@ -13,7 +13,7 @@ from PIL import Image
 import unbend
 
 GREY = np.random.default_rng(0).integers(0, 256, (12, 5, 7), dtype=np.uint8)
-COLOURS = np.random.default_rng(1).integers(0, 256, (4, 5, 7, 3), dtype=np.uint8)
+COLORS = np.random.default_rng(1).integers(0, 256, (4, 5, 7, 3), dtype=np.uint8)
 
 
 def save(folder, pictures, suffix=".png"):
@@ -25,7 +25,7 @@ def save(folder, pictures, suffix=".png"):
 
 @pytest.mark.parametrize("suffix", [".png", ".bmp", ".tif", ".pgm", ".gif"])
 def test_a_folder_gives_every_pixel_in_the_order_of_the_numbers(suffix, tmp_path):
-    images = unbend.io.read_images(save(tmp_path / "set", GREY, suffix), colour=False)
+    images = unbend.io.read_images(save(tmp_path / "set", GREY, suffix), color=False)
     assert np.array_equal(images.pictures, GREY)
     assert images.values.dtype == np.float32
     assert images.table.ids.tolist() == [f"im{place}{suffix}" for place in range(12)]
@@ -33,18 +33,18 @@ def test_a_folder_gives_every_pixel_in_the_order_of_the_numbers(suffix, tmp_path
 
 
 def test_colours_stay_together_and_become_grey_as_pillow_makes_them(tmp_path):
-    folder = save(tmp_path / "set", COLOURS)
+    folder = save(tmp_path / "set", COLORS)
     images = unbend.io.read_images(folder)
     assert images.size == (5, 7, 3)
-    assert np.array_equal(images.pictures, COLOURS)
-    grey = unbend.io.read_images(folder, colour=False)
-    expected = np.stack([np.asarray(Image.fromarray(pixels).convert("L")) for pixels in COLOURS])
+    assert np.array_equal(images.pictures, COLORS)
+    grey = unbend.io.read_images(folder, color=False)
+    expected = np.stack([np.asarray(Image.fromarray(pixels).convert("L")) for pixels in COLORS])
     assert np.array_equal(grey.pictures, expected)
-    assert np.abs(unbend.io.read_images(COLOURS, colour=False).pictures - expected).max() <= 1
+    assert np.abs(unbend.io.read_images(COLORS, color=False).pictures - expected).max() <= 1
 
 
 def test_grey_files_get_three_equal_colours_when_asked(tmp_path):
-    images = unbend.io.read_images(save(tmp_path / "set", GREY), colour=True)
+    images = unbend.io.read_images(save(tmp_path / "set", GREY), color=True)
     assert np.array_equal(images.pictures, np.repeat(GREY[..., None], 3, axis=3))
 
 
@@ -63,7 +63,7 @@ def test_a_mismatch_names_the_file(tmp_path):
     Image.fromarray(GREY[0].T).save(folder / "im3.png")
     with pytest.raises(ValueError, match=r"im3\.png is 5 x 7 and im0\.png, the first .* is 7 x 5"):
         unbend.io.read_images(folder)
-    Image.fromarray(COLOURS[0]).save(folder / "im3.png")
+    Image.fromarray(COLORS[0]).save(folder / "im3.png")
     with pytest.raises(ValueError, match=r"im3\.png is in colour and im0\.png, the first .*grey"):
         unbend.io.read_images(folder)
     Image.fromarray(GREY[0].astype(np.uint16)).save(folder / "im3.png")
@@ -85,7 +85,7 @@ def strokes():
 def test_mostly_white_drawings_are_inverted_and_said_so(tmp_path):
     folder = save(tmp_path / "set", strokes())
     for source in (folder, strokes(), strokes() > 0):
-        with pytest.warns(UserWarning, match="mostly white: black and white were exchanged"):
+        with pytest.warns(UserWarning, match="mostly white: black and white were inverted"):
             images = unbend.io.read_images(source)
         assert images.inverted
         assert np.array_equal(images.pictures > 0, strokes() == 0)
@@ -148,8 +148,8 @@ def test_new_images_are_inverted_as_those_before_whatever_they_hold():
         again = unbend.io.read_images(new, like=like)
         assert again.values.tolist() == [[245, 235, 225, 215]]
         assert again.inverted
-    coloured = unbend.io.read_images(np.zeros((2, 2, 2, 3), dtype=np.uint8))
-    assert unbend.io.read_images(new, like=coloured).size == (2, 2, 3)
+    colored = unbend.io.read_images(np.zeros((2, 2, 2, 3), dtype=np.uint8))
+    assert unbend.io.read_images(new, like=colored).size == (2, 2, 3)
     with pytest.raises(ValueError, match="new images are 3 x 2 and those before are 2 x 2"):
         unbend.io.read_images(np.zeros((1, 2, 3)), like=before)
 
@@ -160,7 +160,7 @@ def test_scans_are_inverted_however_black_and_white_are_stored(mode, tmp_path):
     for place in range(3):
         strokes[place, place] = 0
         Image.fromarray(strokes[place]).convert(mode).save(tmp_path / f"{place}.png")
-    with pytest.warns(UserWarning, match="were exchanged"):
+    with pytest.warns(UserWarning, match="were inverted"):
         images = unbend.io.read_images(tmp_path)
     assert images.inverted
     assert np.array_equal(images.pictures.reshape(3, 8, 8, -1)[..., 0], 255 - strokes)

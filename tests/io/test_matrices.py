@@ -68,7 +68,7 @@ def test_names_of_rows_are_kept_and_compared(tmp_path):
 def test_what_does_not_fit_is_named(tmp_path):
     (tmp_path / "1.csv").write_text(as_lines(STACK[0]))
     (tmp_path / "2.csv").write_text(as_lines(STACK[1][:5, :5]))
-    with pytest.raises(ValueError, match=r"2\.csv tells of 5 objects and 1\.csv of 8"):
+    with pytest.raises(ValueError, match=r"2\.csv describes 5 objects and 1\.csv 8"):
         unbend.io.read_matrices(tmp_path)
     (tmp_path / "2.csv").write_text(as_lines(STACK[1][:, :5]))
     with pytest.raises(ValueError, match=r"2\.csv is 8 x 5"):

@@ -10,8 +10,8 @@ import scipy.io
 from scipy.sparse import coo_array, csr_array
 
 import unbend
-from unbend.io import optional
-from unbend.io.mat5 import variables
+from unbend.io import source
+from unbend.io.matlab import variables
 
 MATRIX = np.random.default_rng(0).standard_normal((50, 4))
 KIND = np.array(["a", "b"] * 25)
@@ -159,7 +159,7 @@ def test_every_matrix_that_scipy_writes_is_read(symmetry, field, make):
 
 
 def test_a_missing_package_is_said_in_one_sentence(monkeypatch, tmp_path):
-    monkeypatch.setattr(optional, "import_module", lambda name: exec("raise ImportError"))
+    monkeypatch.setattr(source, "import_module", lambda name: exec("raise ImportError"))
     with pytest.raises(ImportError, match=r"^reading HDF5 needs h5py: pip install 'unbend\[io\]'$"):
         unbend.io.read(io.BytesIO(SAME["hdf5"]))
     (tmp_path / "a.png").write_bytes(b"")

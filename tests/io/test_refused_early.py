@@ -12,7 +12,7 @@ import pytest
 import unbend
 from tests.io.test_hostile import LIMIT, npy_head, packed
 from tests.io.test_malformed import assert_one_sentence
-from unbend.io.files import MOST_GROWTH
+from unbend.io.source import MOST_GROWTH
 from unbend.memory import NotEnoughMemory
 
 CARDS = ("SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 3", "NAXIS1  = 1000", "NAXIS2  = 1000")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unbend
-from unbend.io import text
+from unbend.io import delimited
 
 # Bytes, the names and the values they must give.
 LAYOUTS = {
@@ -128,9 +128,9 @@ FIELDS = st.one_of(
 @given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=20))
 def test_both_ways_of_reading_give_the_same_bits(rows):
     content = "a,b\n" + "".join(f"{a},{b}\n" for a, b in rows)
-    opened = unbend.io.reading.open_source(io.BytesIO(content.encode()))
-    roles = text.Roles(None, None, ())
-    plain = text._concatenated(list(opened._plain(roles, 7, 0)))
+    opened = unbend.io.open_table(io.BytesIO(content.encode()))
+    roles = delimited.Roles(None, None, ())
+    plain = delimited._concatenate(list(opened._csv_blocks(roles, 7, 0)))
     (table,) = opened.tables(roles, None)
     for place, name in enumerate("ab"):
         fields = ["nan" if row[place] in ("", "NA", "?") else row[place] for row in rows]

@@ -114,8 +114,8 @@ def test_a_failure_leaves_the_old_file_and_nothing_beside_it(tmp_path, failure):
     path.write_text("old")
 
     def fail():
-        with unbend.io.replacing(path) as partial:
-            partial.write_text("half")
+        with unbend.io.atomic_write(path) as temporary:
+            temporary.write_text("half")
             raise failure
 
     with pytest.raises(failure):
@@ -129,17 +129,17 @@ def test_replacing_keeps_links_and_permissions(tmp_path):
     target.write_text("old")
     target.chmod(0o640)
     link.symlink_to(target)
-    with unbend.io.replacing(link) as partial:
-        assert (partial.parent, partial.suffix) == (tmp_path, ".csv")
-        partial.write_text("new")
+    with unbend.io.atomic_write(link) as temporary:
+        assert (temporary.parent, temporary.suffix) == (tmp_path, ".csv")
+        temporary.write_text("new")
     assert link.is_symlink()
     assert (target.read_text(), target.stat().st_mode & 0o777) == ("new", 0o640)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no devices here")
 def test_a_device_is_written_to_not_replaced():
-    with unbend.io.replacing(os.devnull) as partial:
-        assert str(partial) == os.devnull
+    with unbend.io.atomic_write(os.devnull) as temporary:
+        assert str(temporary) == os.devnull
 
 
 WITHOUT = """

@@ -8,9 +8,10 @@ from scipy.sparse import block_diag, coo_array, csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from tests.loops import sampled
 
 
-@pytest.mark.parametrize("weights", ["relative", "equal"])
+@sampled("weights", ["relative", "equal"])
 @pytest.mark.parametrize("unit", [1e-150, 1e-80, 1e80, 1e150])
 def test_any_unit_gives_the_same_network(unit, weights):
     graph = network(places(60, 0), 14, 0.05)
@@ -39,7 +40,7 @@ def test_two_entries_of_a_pair_are_not_added_up():
         unbend.localize(twice)
 
 
-def test_zeros_in_place_of_nan_are_told():
+def test_warns_when_missing_distances_are_zeros():
     points = places(40, 0)
     distances = np.linalg.norm(points[:, None] - points, axis=2)
     distances[distances > 0.4] = 0.0
@@ -82,9 +83,9 @@ def test_anchors_on_a_line_up_to_their_errors_do_not_say_which_side_is_which(acr
         assert not found.absolute.any()
 
 
-def test_anchors_in_another_unit_are_told():
+def test_warns_when_anchors_are_in_another_unit():
     points = places(60, 0)
-    with pytest.warns(UserWarning, match="check the anchors, and that both have one unit"):
+    with pytest.warns(UserWarning, match="Check the anchors and the units"):
         unbend.localize(network(points, 14, 0.05), {i: 100.0 * points[i] for i in range(5)})
 
 
@@ -95,7 +96,7 @@ def test_anchors_that_agree_are_not_doubted():
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             unbend.localize(graph, {i: points[i] for i in range(0, 80, 9)})
-        assert not [str(one.message) for one in told if "check the anchors" in str(one.message)]
+        assert not [str(one.message) for one in told if "Check the anchors" in str(one.message)]
 
 
 def test_a_pair_of_anchors_apart_from_the_others_stays_where_it_is():
@@ -133,6 +134,6 @@ def test_errors_of_absolute_positions_are_as_expected():
         ({"anchors": "abc"}, "anchors must be an array of real numbers"),
     ],
 )
-def test_options_are_refused_in_one_sentence(options, message):
+def test_invalid_options_raise_a_clear_error(options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         unbend.localize(network(places(20, 0), 8, 0.0), **options)

@@ -6,14 +6,15 @@ from scipy.sparse import block_diag, csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from tests.loops import each, sampled
 from unbend.localization import Springs
+from unbend.localization.multistart import reweight
 from unbend.localization.springs import relative_weights
-from unbend.localization.starts import reweighted
-from unbend.mvu import of_graph
+from unbend.mvu import graph_edges
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("dim", [1, 2, 3])
+@each("seed", range(4), keep=1)
+@each("dim", [1, 2, 3])
 def test_exact_distances_give_exact_positions(dim, seed):
     points = np.random.default_rng(seed).random((80, dim))
     distances = np.linalg.norm(points[:, None] - points, axis=2)
@@ -31,7 +32,7 @@ def test_anchors_give_absolute_positions_and_a_mirror_image_too():
         assert found.anchor_error < 1e-6
 
 
-def test_two_anchors_do_not_fix_a_plane_and_that_is_said():
+def test_warns_when_two_anchors_do_not_fix_a_plane():
     graph = network(places(60, 0), 15, 0.0)
     with pytest.warns(UserWarning, match="fewer than 3 anchors"):
         found = unbend.localize(graph, anchors={0: [0.0, 0.0], 1: [1.0, 0.0]})
@@ -54,7 +55,7 @@ def test_scaling_the_distances_scales_positions_and_errors():
     assert ten.expected_error == pytest.approx(10.0 * one.expected_error, rel=1e-4)
 
 
-def test_components_are_placed_each_on_its_own_and_that_is_said():
+def test_components_are_localized_separately_with_a_warning():
     first, second = places(70, 0), places(50, 1)
     graph = csr_array(block_diag((network(second, 14, 0.0), network(first, 14, 0.0))))
     anchors = {i: second[i] for i in range(4)}
@@ -67,7 +68,7 @@ def test_components_are_placed_each_on_its_own_and_that_is_said():
     assert found.positions[50:, 0].min() > found.positions[:50, 0].max()
 
 
-def test_sensors_held_by_too_few_distances_are_told():
+def test_warns_when_sensors_have_too_few_distances():
     points = places(40, 0)
     graph = network(points, 12, 0.0).tolil()
     graph.resize((41, 41))
@@ -78,7 +79,7 @@ def test_sensors_held_by_too_few_distances_are_told():
     assert np.linalg.norm(found.positions[40] - found.positions[0]) == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("noise", [0.02, 0.1])
+@sampled("noise", [0.02, 0.1])
 def test_the_expected_error_is_that_of_the_truth_and_so_is_the_noise(noise):
     ratios = []
     for seed in range(5):
@@ -92,15 +93,15 @@ def test_the_expected_error_is_that_of_the_truth_and_so_is_the_noise(noise):
 def test_refining_reaches_the_minimum_next_to_the_truth():
     points = places(400, 0)
     graph = network(points, 18, 0.1)
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
-    _, truth = reweighted(springs, springs.refined(points))
+    _, truth = reweight(springs, springs.refine(points))
     found = unbend.localize(graph)
     assert found.stress <= 1.01 * truth.stress
 
 
 def test_the_gradient_is_that_of_the_stress():
-    edges, _ = of_graph(network(places(30, 0), 8, 0.1))
+    edges, _ = graph_edges(network(places(30, 0), 8, 0.1))
     springs = Springs(edges, np.ones(edges.m), 2)
     rng = np.random.default_rng(0)
     here, way = rng.random((30, 2)), rng.standard_normal((30, 2))
@@ -131,7 +132,7 @@ def test_sensors_at_distance_zero_share_a_place():
         (csr_array(np.array([[1.0, 2.0], [2.0, 0.0]])), "non-zero diagonal"),
     ],
 )
-def test_what_is_no_distances_is_refused_in_one_sentence(distances, message):
+def test_invalid_distances_raise_a_clear_error(distances, message):
     with pytest.raises((TypeError, ValueError), match=message):
         unbend.localize(distances)
 

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import unbend
 from tests.localization.networks import network, places, rigid_error
 from unbend.graphs import components
-from unbend.localization.rigidity import held
-from unbend.mvu import Edges, of_graph
+from unbend.localization.rigidity import rigid_sensors
+from unbend.mvu import Edges, graph_edges
 
 
 def nobody(n):
@@ -51,7 +51,7 @@ def test_all_are_held_exactly_where_the_theorem_of_the_plane_says_so(n):
         first, second = np.array(pairs).T
         positions = rng.random((n, 2))
         squares = np.square(positions[first] - positions[second]).sum(axis=1)
-        found = held(Edges(n, first, second, squares), positions, nobody(n), rng).all()
+        found = rigid_sensors(Edges(n, first, second, squares), positions, nobody(n), rng).all()
         assert found == globally_rigid(pairs, n, rng), pairs
         seen.add(bool(found))
     assert seen == {True, False}
@@ -97,8 +97,8 @@ def test_anchors_choose_the_part_that_they_fix():
 def test_a_grid_is_no_special_case(radius, everyone):
     grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
     distances = np.linalg.norm(grid[:, None] - grid, axis=2)
-    edges, _ = of_graph(csr_array(np.where(distances < radius, distances, 0.0)))
-    found = held(edges, grid, nobody(64), np.random.default_rng(0))
+    edges, _ = graph_edges(csr_array(np.where(distances < radius, distances, 0.0)))
+    found = rigid_sensors(edges, grid, nobody(64), np.random.default_rng(0))
     assert found.all() if everyone else not found.any()
 
 

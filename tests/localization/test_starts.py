@@ -6,36 +6,38 @@ from scipy.sparse import csr_array
 
 import unbend
 from tests.localization.networks import network, places, rigid_error
+from tests.loops import sampled
+from unbend.localization.multistart import equivalent_layouts, rival_distances
 from unbend.localization.patches import from_patches, local_maps
-from unbend.localization.search import alternative, as_good
 from unbend.localization.springs import Springs, relative_weights
-from unbend.mvu import of_graph
+from unbend.mvu import graph_edges
 
 
 @pytest.mark.parametrize("shape", ["square", "C", "hole"])
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_exact_distances_give_the_truth_and_maps_come_near(shape, seed):
     truth = places(200, seed, shape)
     graph = network(truth, 16, 0.0, seed)
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     reach = graph.data.max()
     assert rigid_error(truth, from_patches(edges, 2)) < reach / 4
     found = unbend.localize(graph)
-    held = found.determined
-    assert held.sum() > 0.95 * len(truth)
-    assert rigid_error(truth[held], found.positions[held]) < 1e-9
-    assert found.ambiguity[held].max() < 1e-6
+    rigid = found.determined
+    assert rigid.sum() > 0.95 * len(truth)
+    assert rigid_error(truth[rigid], found.positions[rigid]) < 1e-9
+    assert found.ambiguity[rigid].max() < 1e-6
 
 
 def test_every_map_keeps_the_exact_distances_of_its_sensors():
     truth = np.random.default_rng(0).random((60, 3))
-    edges, _ = of_graph(network(truth, 25, 0.0))
+    edges, _ = graph_edges(network(truth, 25, 0.0))
     maps = local_maps(edges, 3)
     for members, found, kept in zip(maps.members, maps.places, maps.kept, strict=True):
         if kept.any():
             assert rigid_error(truth[members[kept]], found[kept]) < 0.02
 
 
+@pytest.mark.slow
 def test_cs_are_closed_where_shortest_paths_opened_them():
     """Paths around the gap make the ends of a C too far apart; maps do not see the gap."""
     errors = []
@@ -63,26 +65,26 @@ def hinged(n=40):
     )
 
 
-def test_a_layout_that_fits_as_well_is_told_and_one_that_does_not_is_none():
+def test_warns_when_another_layout_fits_as_well_and_only_then():
     points, graph = hinged()
-    edges, _ = of_graph(graph)
+    edges, _ = graph_edges(graph)
     springs = Springs(edges, relative_weights(np.sqrt(edges.squares)), 2)
-    straight = springs.refined(points)
-    folded = springs.refined(np.where(points > [0.0, np.inf], points * [-1.0, 1.0], points))
+    straight = springs.refine(points)
+    folded = springs.refine(np.where(points > [0.0, np.inf], points * [-1.0, 1.0], points))
     np.testing.assert_allclose(folded.stress, straight.stress, rtol=1e-6)
     everyone = np.ones(len(points), dtype=bool)
-    assert as_good(springs, [straight, folded]) == [0, 1]
-    fold = alternative(straight, [folded], everyone)
+    assert equivalent_layouts(springs, [straight, folded]) == [0, 1]
+    fold = rival_distances(straight, [folded], everyone)
     assert np.sqrt(np.square(fold).mean()) > 0.1
-    worse = springs.refined(points, most_steps=0)
+    worse = springs.refine(points, max_steps=0)
     assert worse.stress > straight.stress
-    assert as_good(springs, [worse, straight]) == [1]
+    assert equivalent_layouts(springs, [worse, straight]) == [1]
 
 
-def test_around_a_hole_noise_leaves_a_choice_that_is_told():
+def test_warns_when_noise_leaves_a_choice_around_a_hole():
     truth = places(300, 1, "hole")
     graph = network(truth, 16, 0.1, 1)
-    with pytest.warns(UserWarning, match="another layout fits the distances as well"):
+    with pytest.warns(UserWarning, match="Another layout of .* fits the distances as well"):
         found = unbend.localize(graph)
     stresses = [unbend.localize(graph, start=one).stress for one in ("isomap", "patches")]
     assert abs(stresses[1] - stresses[0]) < 3 * found.noise**2

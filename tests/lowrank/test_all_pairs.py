@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 import unbend
+from tests.loops import sampled
 from tests.oracles.embeddings import subspace_angle
 from unbend import Fat, LaplacianEigenmaps, Nystrom, SpectralClustering
 
@@ -37,7 +38,7 @@ def test_columns_stand_for_all_pairs(solver, normalization):
     np.testing.assert_allclose(np.linalg.norm(found), np.linalg.norm(expected), 1e-5)
 
 
-def test_new_rows_get_what_the_eigenfunctions_say():
+def test_new_samples_get_the_values_of_the_eigenfunctions():
     model = LaplacianEigenmaps(t=1.0, eigen_solver=Nystrom(80), **ALL).fit(POINTS)
     values, vectors, _ = exact(POINTS, 1.0, 2)
     weights = np.exp(-cdist(NEW, POINTS, "sqeuclidean"))
@@ -61,9 +62,9 @@ def test_models_are_cloned_and_saved(tmp_path):
     assert np.linalg.norm(model.inverse_transform(model.embedding_[:5]) - POINTS[:5]) < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 @pytest.mark.parametrize("method", ["njw", "shi_malik"])
-def test_groups_of_many_rows_are_told_apart(seed, method):
+def test_groups_of_many_rows_are_separated(seed, method):
     rng = np.random.default_rng(seed)
     centres = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
     labels = rng.integers(4, size=3000)
@@ -78,7 +79,7 @@ def test_groups_of_many_rows_are_told_apart(seed, method):
     assert len(set(model.predict(new).tolist())) == 4
 
 
-def test_what_tells_nothing_is_refused():
+def test_input_without_information_is_refused():
     with pytest.raises(ValueError, match="weights='heat'"):
         LaplacianEigenmaps(n_neighbors=None, eigen_solver=Nystrom(50)).fit(POINTS)
     with pytest.raises(ValueError, match="precomputed"):

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 
-from tests.lowrank.drawn import LAW, orthonormal, rngs, semidefinite, singular, with_spectrum
+from tests.lowrank.drawn import LAW, orthonormal_basis, rngs, semidefinite, singular, with_spectrum
 from unbend.lowrank import ULV, URV, randomized_interpolative, ulv, urv, volume_columns
 from unbend.lowrank.bounds import (
     interpolative_corollary,
-    largest_fails,
-    least_fails,
+    largest_singular_failure,
     randomized_bound,
+    smallest_singular_failure,
     subspace_bounds,
     svd_corollary,
     volume_bound,
@@ -49,7 +49,7 @@ def test_theorem_15_2_for_any_blocks(rng, n, more, data):
     block = rng.standard_normal((n - d, n - d))
     share = data.draw(st.floats(0.01, 0.95))
     lower[d:, d:] = block * share * least / np.linalg.norm(block, 2)
-    u, v = orthonormal(rng, n + more, n), orthonormal(rng, n, n)
+    u, v = orthonormal_basis(rng, n + more, n), orthonormal_basis(rng, n, n)
     found = ULV(u, lower, v, d)
     assert_within(subspace_bounds(found), u @ lower @ v.T, found)
     mirrored = URV(v, lower.T, u, d)
@@ -82,10 +82,10 @@ def test_least_singular_values_of_gaussian_matrices(l, k, beta):  # noqa: E741
     rng = np.random.default_rng(0)
     least = np.linalg.svd(rng.standard_normal((20_000, l, k)), compute_uv=False)[:, -1]
     share = np.mean(least < 1 / np.sqrt(l * beta))
-    bound = least_fails(l, k, beta)
+    bound = smallest_singular_failure(l, k, beta)
     assert share <= bound + 4 * np.sqrt(bound / 20_000)
     if l == k:
-        printed = least_fails(l, k, beta**2)
+        printed = smallest_singular_failure(l, k, beta**2)
         assert share > 5 * printed
 
 
@@ -93,7 +93,7 @@ def test_least_singular_values_of_gaussian_matrices(l, k, beta):  # noqa: E741
 def test_largest_singular_values_of_gaussian_matrices(sides, x, gamma):
     rng = np.random.default_rng(1)
     largest = np.linalg.norm(rng.standard_normal((20_000, *sides)), 2, axis=(1, 2))
-    share, bound = np.mean(largest > np.sqrt(2 * x * gamma)), largest_fails(x, gamma)
+    share, bound = np.mean(largest > np.sqrt(2 * x * gamma)), largest_singular_failure(x, gamma)
     assert share <= bound + 4 * np.sqrt(bound / 20_000)
 
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from tests.lowrank.drawn import orthonormal
+from tests.lowrank.drawn import orthonormal_basis
 from unbend.lowrank import interpolative, weighted_columns
-from unbend.lowrank.reflections import rotation
+from unbend.lowrank.primitives import rotation
 
 
 def definite(rng, n):
-    vectors = orthonormal(rng, n, n)
+    vectors = orthonormal_basis(rng, n, n)
     return (vectors * rng.uniform(0.5, 2, n)) @ vectors.T
 
 
@@ -70,7 +70,7 @@ def test_the_printed_vsv_step_forgets_a_block_and_the_shape_of_the_signature():
     rng, n, d = np.random.default_rng(5), 5, 2
     lower, omega = np.tril(rng.standard_normal((n, n))), np.diag([1.0, -1.0, 1.0, -1.0, 1.0])
     matrix = lower.T @ omega @ lower
-    turn = orthonormal(rng, n - d, n - d)
+    turn = orthonormal_basis(rng, n - d, n - d)
     v = np.eye(n)
     v[d:, d:] = turn
     q, r = np.linalg.qr((lower[d:, d:] @ turn)[:, ::-1])

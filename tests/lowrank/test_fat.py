@@ -112,9 +112,9 @@ def test_duality_without_entries_takes_the_complement():
     assert 0 < subspace_angle(basis[:, :3], found.vectors) <= facts["deviation_bound"] < 0.3
 
 
-def test_an_end_that_crowds_is_told_as_doubtful():
+def test_warns_when_eigenvalues_crowd_at_the_end_of_the_spectrum():
     kernel, _ = rotated(np.linspace(1, 2, 200), np.random.default_rng(0))
-    with pytest.warns(UserWarning, match=r"off those of the kernel.*larger m"):
+    with pytest.warns(UserWarning, match=r"from those of the kernel.*larger m"):
         solve(SpectralProblem(kernel, "top"), 2, Fat("irat"))
 
 
@@ -160,7 +160,7 @@ def test_more_vectors_than_rows_are_all_rows_and_exact():
         {"mode": "prat", "columns_only": True},
     ],
 )
-def test_what_makes_no_sense_is_refused_in_a_sentence(given):
+def test_invalid_arguments_raise_a_clear_error(given):
     with pytest.raises(ValueError, match=r"Fat .*(use|needs)"):
         Fat(**given)
 

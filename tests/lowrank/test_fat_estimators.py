@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import unbend
+from tests.loops import each
 from tests.oracles.embeddings import subspace_angle
 from unbend import Fat, Nystrom, quality
 from unbend.datasets import s_curve, swiss_roll
@@ -19,7 +20,7 @@ METHODS = [
 ]  # fmt: skip
 SOLVERS = [Fat("gat"), Fat("irat"), Fat("prat"), Fat("prat", 40, "sparse")]
 COLUMNS = [Nystrom(60), Fat("irat", 60, columns_only=True)]
-every_method = pytest.mark.parametrize("name", METHODS)
+every_method = each("name", METHODS)
 
 
 def fitted(name, solver, points, **given):
@@ -35,7 +36,7 @@ def exact(name):
 
 
 @every_method
-@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+@each("solver", SOLVERS)
 def test_coordinates_are_as_near_to_the_exact_ones_as_the_report_says(name, solver):
     model = fitted(name, solver, s_curve(400, random_state=0).points)
     bound = model.report_.stage("spectrum").facts["deviation_bound"]
@@ -46,7 +47,7 @@ def test_coordinates_are_as_near_to_the_exact_ones_as_the_report_says(name, solv
 
 
 @every_method
-@pytest.mark.parametrize("solver", COLUMNS, ids=repr)
+@each("solver", COLUMNS)
 def test_columns_alone_come_near_the_exact_coordinates(name, solver):
     model = fitted(name, solver, s_curve(400, random_state=0).points)
     facts = model.report_.stage("spectrum").facts
@@ -67,8 +68,8 @@ def test_all_columns_are_exact(name):
 
 
 @every_method
-@pytest.mark.parametrize("solver", [Fat("prat", 30), *COLUMNS], ids=repr)
-def test_a_fitted_model_places_new_rows_and_is_saved_and_cloned(name, solver, tmp_path):
+@each("solver", [Fat("prat", 30), *COLUMNS])
+def test_a_fitted_model_transforms_new_samples_and_is_saved_and_cloned(name, solver, tmp_path):
     points = s_curve(300, random_state=0).points
     model = fitted(name, solver, points)
     again = model.transform(points)
@@ -140,11 +141,11 @@ def test_columns_of_given_matrices_are_enough_for_their_rank(metric):
 
 
 def test_a_repair_needs_all_geodesics_and_says_so():
-    model = unbend.Isomap(repair="lift", eigen_solver=Nystrom(20))
-    with pytest.raises(ValueError, match="repair='lift' needs all geodesics"):
+    model = unbend.Isomap(repair="spectrum_shift", eigen_solver=Nystrom(20))
+    with pytest.raises(ValueError, match="repair='spectrum_shift' needs all geodesics"):
         model.fit(s_curve(200, random_state=0).points)
 
 
 def test_too_few_columns_are_refused():
-    with pytest.raises(ValueError, match="too little for 3 vectors"):
+    with pytest.raises(ValueError, match="fewer columns than the 3 vectors"):
         unbend.Isomap(n_components=3, eigen_solver=Nystrom(2)).fit(s_curve(200).points)

@@ -3,12 +3,12 @@
 import runpy
 from pathlib import Path
 
-import pytest
+from tests.loops import sampled
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sorting_pictures.py"
 
 
-@pytest.mark.parametrize("seed", range(5))
+@sampled("seed", range(5))
 def test_shuffled_pictures_come_in_the_true_order_up_to_reversal(seed):
     example = runpy.run_path(str(EXAMPLE))
     views = example["shuffled"](seed)

@@ -109,5 +109,5 @@ def test_single_precision_is_kept_and_hostile_input_refused():
         assert found.basis.dtype == found.interpolation.dtype == np.float32
     refuses(interpolative, BAD_ARGUMENTS)
     refuses(lambda matrix: randomized_interpolative(matrix, 1, rng))
-    with pytest.raises(ValueError, match="rank must lie between 1 and 20"):
+    with pytest.raises(ValueError, match=r"rank=\d+ .* at (least 1|most 20)"):
         randomized_interpolative(matrix, 21, rng)

@@ -55,7 +55,7 @@ def test_the_factors_are_triangular_and_give_the_matrix(matrix, rank):
 
 @LAW
 @given(matrices(), st.integers(1, 14))
-def test_chosen_rows_and_columns_are_kept_and_the_error_is_told(matrix, rank):
+def test_chosen_rows_and_columns_are_kept_and_the_error_is_reported(matrix, rank):
     found = rank_revealing_lu(matrix, min(rank, *matrix.shape))
     k, approximation = found.rank, found.matrix()
     small = lu_bound(*matrix.shape, k, 2.0) * rounding(matrix)
@@ -82,4 +82,4 @@ def test_single_precision_is_kept_and_hostile_input_refused():
     matrix = np.random.default_rng(0).standard_normal((8, 5)).astype(np.float32)
     found = rank_revealing_lu(matrix, 3)
     assert {found.lower.dtype, found.upper.dtype, found.matrix().dtype} == {np.dtype(np.float32)}
-    refuses(rank_revealing_lu, [*BAD_ARGUMENTS, ({"f": np.nan}, ValueError, "1 or more")])
+    refuses(rank_revealing_lu, [*BAD_ARGUMENTS, ({"f": np.nan}, ValueError, "at least 1")])

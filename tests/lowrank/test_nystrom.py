@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import unbend
+from tests.loops import each
 from tests.oracles.embeddings import classical_mds, subspace_angle
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import quality
@@ -14,9 +15,9 @@ from unbend.datasets import s_curve, swiss_roll
 from unbend.eigen import Nystrom, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.lowrank import (
-    CentredDistances,
+    CenteredDistances,
     Eigenfunctions,
-    NormalisedAffinities,
+    NormalizedAffinities,
     nystrom_extension,
     orthogonal_nystrom,
 )
@@ -93,7 +94,7 @@ def test_the_kernel_of_distances_is_that_of_classical_scaling_and_extends_it():
     rng = np.random.default_rng(0)
     points, new = rng.normal(size=(50, 3)), rng.normal(size=(5, 3))
     squares = cdist(points, points, "sqeuclidean")
-    kernel = CentredDistances.of(squares)
+    kernel = CenteredDistances.of(squares)
     centred = points - points.mean(axis=0)
     np.testing.assert_allclose(kernel(squares), centred @ centred.T, 0, 1e-12)
     found = kernel(cdist(new, points, "sqeuclidean"))
@@ -104,7 +105,7 @@ def test_the_kernel_of_affinities_is_the_normalised_one_and_extends_it():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(50, 2))
     affinities = np.exp(-cdist(points, points, "sqeuclidean"))
-    kernel = NormalisedAffinities.of(affinities)
+    kernel = NormalizedAffinities.of(affinities)
     degree = affinities.sum(axis=1)
     expected = affinities / np.sqrt(np.outer(degree, degree))
     np.testing.assert_allclose(kernel(affinities), expected, 1e-12)
@@ -198,7 +199,7 @@ def test_a_number_of_columns_that_is_none_is_refused(m):
         Nystrom(m)
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         unbend.ClassicalMDS(eigen_solver=unbend.Nystrom(10)),
@@ -208,10 +209,10 @@ def test_a_number_of_columns_that_is_none_is_refused(m):
         ),
     ],
 )
-@pytest.mark.parametrize("distinct", [1, 2])
+@each("distinct", [1, 2])
 def test_duplicate_rows_have_fewer_coordinates_by_columns_too(model, distinct):
     points = np.repeat(np.random.default_rng(0).normal(size=(distinct, 3)), 50 // distinct, axis=0)
-    with pytest.warns(UserWarning, match=f"only {distinct - 1} eigenvalues are positive"):
+    with pytest.warns(UserWarning, match=f"only {distinct - 1} positive eigenvalues"):
         embedding = model.fit_transform(points)
     np.testing.assert_array_equal(embedding[:, distinct - 1 :], 0.0)
     np.testing.assert_array_equal(model.transform(points)[:, distinct - 1 :], 0.0)

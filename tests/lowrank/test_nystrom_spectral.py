@@ -6,8 +6,10 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
+from tests.loops import sampled
 from tests.oracles.embeddings import subspace_angle
-from unbend.gram.similarities import GaussianSimilarities, SimilarityColumns
+from unbend.gram.columns import SimilarityColumns
+from unbend.gram.kernels import GaussianSimilarities
 from unbend.gram.spectral import spectral_columns
 
 
@@ -47,8 +49,8 @@ def test_fitted_rows_taken_as_new_ones_stay_where_they_are():
     np.testing.assert_allclose(found(affinities), found.vectors, 0, 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_groups_of_many_rows_are_told_apart_by_few_columns(seed):
+@sampled("seed", range(5))
+def test_groups_of_many_rows_are_separated_by_few_columns(seed):
     rng = np.random.default_rng(seed)
     centres = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
     labels = rng.integers(4, size=5000)

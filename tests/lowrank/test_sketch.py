@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 from tests.stages.drawn import EPS, LAW
-from unbend.lowrank import SKETCHES, random_matrix, sketch_matrix, sketched
+from unbend.lowrank import SKETCHES, apply_sketch, random_matrix, sketch_matrix
 
 every_sketch = pytest.mark.parametrize("kind", SKETCHES)
 
@@ -35,7 +35,7 @@ def test_fast_products_are_products_with_the_matrix(kind, n, m, seed):
     assert omega.shape == (n, m)
     slack = 64 * n * EPS * np.abs(rows).max()
     for form in (np.asarray, csr_array, aslinearoperator):
-        found = sketched(form(rows), m, kind, np.random.default_rng(seed))
+        found = apply_sketch(form(rows), m, kind, np.random.default_rng(seed))
         np.testing.assert_allclose(found, rows @ omega, 0, slack)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.lowrank.drawn import (
     BAD_ARGUMENTS,
     LAW,
@@ -22,7 +23,7 @@ from tests.lowrank.drawn import (
 )
 from unbend.lowrank import largest_singular, ulv
 
-algorithms = pytest.mark.parametrize("algorithm", ["L", "A"])
+algorithms = each("algorithm", ["L", "A"])
 
 
 @algorithms
@@ -70,7 +71,7 @@ def test_the_tolerance_finds_the_rank_of_matrices_with_a_gap(algorithm, rng, m, 
 @pytest.mark.parametrize("start", [0, 1, 7])
 def test_poor_estimates_cost_accuracy_not_the_rank(algorithm, start, monkeypatch):
     """One step for each norm: deflation still finds the rank, refinement the rest."""
-    module = import_module("unbend.lowrank.ulv")
+    module = import_module("unbend.lowrank.utv")
     monkeypatch.setattr(module, "largest_singular", lambda block: largest_singular(block, 1))
     rng = np.random.default_rng(start)
     matrix = with_spectrum(rng, 40, 30, np.where(np.arange(30) < 5, np.arange(6, -24, -1.0), 1e-8))
@@ -80,7 +81,7 @@ def test_poor_estimates_cost_accuracy_not_the_rank(algorithm, start, monkeypatch
 
 
 @algorithms
-@pytest.mark.parametrize("kind", SPECTRA)
+@each("kind", SPECTRA)
 def test_ranks_are_revealed_where_the_estimates_stop_early(algorithm, kind):
     """Krylov spaces of 30 do not hold all of 70 × 60: not more than half is lost."""
     matrix = with_spectrum(np.random.default_rng(5), 70, 60, SPECTRA[kind](60))
@@ -104,5 +105,5 @@ def test_single_precision_is_kept_and_hostile_input_refused(algorithm):
     assert kinds == {np.dtype(np.float32)}
     assert found.error <= 1.01 * singular(matrix)[3] + rounding(matrix)
     refuses(lambda matrix, **more: ulv(matrix, algorithm=algorithm, **more), BAD_ARGUMENTS)
-    with pytest.raises(ValueError, match="'L' or 'A'"):
+    with pytest.raises(ValueError, match="one of 'L', 'A'"):
         ulv(np.eye(2), algorithm="B")

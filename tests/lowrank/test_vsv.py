@@ -9,7 +9,7 @@ from tests.lowrank.drawn import (
     BAD_ARGUMENTS,
     LAW,
     assert_orthonormal,
-    orthonormal,
+    orthonormal_basis,
     refuses,
     rngs,
     rounding,
@@ -20,7 +20,7 @@ from unbend.lowrank import vsv
 
 
 def symmetric(rng, values):
-    vectors = orthonormal(rng, len(values), len(values))
+    vectors = orthonormal_basis(rng, len(values), len(values))
     product = (vectors * values) @ vectors.T
     return (product + product.T) / 2
 

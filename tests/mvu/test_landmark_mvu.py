@@ -5,12 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 
 import unbend
+from tests.loops import each, sampled
 from tests.mvu.graphs import cycle, lengths, of_points, path
 from unbend.datasets import s_curve, swiss_roll
 from unbend.methods.landmark_mvu import smoothest, written_by
 from unbend.methods.lle import reconstruction_weights
-from unbend.mvu import unfold, unfold_spanned
-from unbend.mvu.burer_monteiro import MOST_STEPS
+from unbend.mvu import unfold, unfold_in_span
+from unbend.mvu.burer_monteiro import MAX_STEPS
 from unbend.mvu.certificate import least_eigenvalue
 from unbend.neighbors import PointSpace
 
@@ -19,7 +20,7 @@ from unbend.neighbors import PointSpace
 @pytest.mark.parametrize("edges", [path(12), cycle(9)], ids=["path", "cycle"])
 def test_the_span_of_all_rows_gives_the_unfolding_itself(edges, constraint):
     whole = unfold(edges, constraint, slack=0.01)
-    found = unfold_spanned(edges, np.eye(edges.n), constraint, slack=0.01)
+    found = unfold_in_span(edges, np.eye(edges.n), constraint, slack=0.01)
     assert found.certificate.lower == pytest.approx(whole.certificate.lower, rel=1e-5)
     assert found.certificate.gap < 1e-6
 
@@ -29,7 +30,7 @@ def test_less_of_a_span_never_has_more_variance(constraint):
     edges = of_points(s_curve(150, random_state=0).points, 6)
     columns = smoothest(edges, 20)
     bounds = [
-        unfold_spanned(edges, columns[:, :count], constraint).certificate.lower
+        unfold_in_span(edges, columns[:, :count], constraint).certificate.lower
         for count in (5, 10, 20)
     ]
     best = unfold(edges, constraint).certificate.upper
@@ -40,7 +41,7 @@ def test_less_of_a_span_never_has_more_variance(constraint):
 
 def test_bounds_hold_for_every_edge():
     edges = of_points(swiss_roll(400, random_state=0).points, 6)
-    found = unfold_spanned(edges, smoothest(edges, 15), "inequality")
+    found = unfold_in_span(edges, smoothest(edges, 15), "inequality")
     assert edges.stretch(found.factor).max() <= 1e-12
     assert found.residual == 0.0
 
@@ -67,7 +68,7 @@ def test_rows_that_write_only_each_other_lie_among_their_neighbours_in_the_graph
     np.testing.assert_allclose(columns[3:], np.tile([0.0, 1.0], (3, 1)), atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_the_books_roll_of_2000_points_and_61_landmarks_is_unrolled(seed):
     roll = swiss_roll(2000, random_state=seed)
     mvu = unbend.LandmarkMVU(
@@ -88,7 +89,7 @@ def test_a_bare_graph_is_unfolded_in_the_span_of_its_smoothest_vectors():
     assert unbend.quality.procrustes(points.embedding_, mvu.embedding_) < 1e-9
 
 
-def test_new_rows_are_placed_by_the_same_weights():
+def test_new_samples_are_embedded_by_the_same_weights():
     roll = swiss_roll(2500, random_state=0)
     mvu = unbend.LandmarkMVU(n_landmarks=30).fit(roll.points[:2000])
     whole = np.concatenate((mvu.embedding_, mvu.transform(roll.points[2000:])))
@@ -100,18 +101,18 @@ def test_too_few_landmarks_are_refused():
         unbend.LandmarkMVU(n_landmarks=3).fit(s_curve(60, random_state=0).points)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 @pytest.mark.parametrize("basis", ["weights", "laplacian"])
 def test_no_kernel_of_the_span_that_keeps_the_bounds_has_more_variance(basis, seed):
     edges = of_points(s_curve(120, random_state=seed).points, 6)
     rng = np.random.default_rng(seed)
     columns = smoothest(edges, 12) if basis == "laplacian" else rng.standard_normal((120, 12))
-    found = unfold_spanned(edges, columns, "inequality")
-    centred = columns - columns.mean(axis=0)
+    found = unfold_in_span(edges, columns, "inequality")
+    centered = columns - columns.mean(axis=0)
     best = 0.0
     for rank in range(1, 13):
-        for near in (rng.standard_normal((12, rank)), np.linalg.pinv(centred) @ found.factor):
-            tried = centred @ (near + 0.01 * np.abs(near).max() * rng.standard_normal(near.shape))
+        for near in (rng.standard_normal((12, rank)), np.linalg.pinv(centered) @ found.factor):
+            tried = centered @ (near + 0.01 * np.abs(near).max() * rng.standard_normal(near.shape))
             tried /= np.sqrt(1.0 + edges.stretch(tried).max())
             best = max(best, float(np.square(tried).sum()))
     assert 0.5 * found.certificate.lower < best <= found.certificate.upper
@@ -135,7 +136,7 @@ def test_approximate_eigensolvers_find_the_coordinates_to_what_they_state(method
     assert found.eigenvalues_ == pytest.approx(exact.eigenvalues_, rel=1e-9)
 
 
-def test_a_span_that_cannot_keep_lengths_is_told():
+def test_warns_when_a_span_cannot_keep_lengths():
     points = swiss_roll(400, random_state=0).points
     with pytest.warns(UserWarning, match="4 landmarks keep the lengths so badly"):
         mvu = unbend.LandmarkMVU(n_landmarks=4).fit(points)
@@ -174,15 +175,14 @@ SPACINGS = {
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("spacing", SPACINGS)
-@pytest.mark.parametrize(
+@each("spacing", SPACINGS)
+@each(
     "options",
     [
         {"n_landmarks": 60, "n_neighbors": 2, "n_components": 3, "basis": "laplacian"},
         {"n_landmarks": 10, "n_neighbors": 20, "basis": "laplacian"},
         {"n_landmarks": 30, "n_neighbors": 3},
     ],
-    ids=str,
 )
 def test_equal_lengths_on_a_line_are_found_or_given_up_in_a_bounded_number_of_steps(
     spacing, options
@@ -190,7 +190,7 @@ def test_equal_lengths_on_a_line_are_found_or_given_up_in_a_bounded_number_of_st
     """Stiff springs on one column fight each other: rounds of rising rank did not help and cost."""
     mvu = unbend.LandmarkMVU(constraint="equality", **options).fit(SPACINGS[spacing][:, None])
     facts = mvu.report_.stage("kernel").facts
-    assert facts["steps"] <= MOST_STEPS
+    assert facts["steps"] <= MAX_STEPS
     assert facts["converged"] == (mvu.status_ == "certified") == (mvu.gap_ <= mvu.tol)
     assert facts["converged"] or any("not certified" in text for text in mvu.report_.warnings)
     assert np.all(np.isfinite(mvu.embedding_))

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import unbend
+from tests.loops import each
 from tests.mvu.graphs import cycle, lengths, of_points
 from unbend.datasets import SURFACES, s_curve, swiss_roll
 from unbend.methods import mvu as module
@@ -33,10 +34,8 @@ def test_the_factor_is_that_of_the_kernel_and_keeps_every_length():
     assert np.sum(values) == pytest.approx(mvu.lower_bound_)
 
 
-@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
-@pytest.mark.parametrize(
-    "surface", ["swiss_roll", "s_curve", "punched_sphere", "clusters_3d", "toroidal_helix"]
-)
+@each("constraint", ["inequality", "soft", "equality"])
+@each("surface", ["swiss_roll", "s_curve", "punched_sphere", "clusters_3d", "toroidal_helix"])
 def test_every_surface_gets_finite_coordinates_and_true_bounds(surface, constraint):
     points = SURFACES[surface](60, random_state=1).points
     with np.errstate(all="raise", under="ignore"):
@@ -60,7 +59,7 @@ def test_a_sparse_matrix_of_local_distances_is_as_good_as_points():
     assert given.lower_bound_ == pytest.approx(found.lower_bound_, rel=1e-7)
 
 
-def test_new_rows_of_a_graph_are_placed_by_their_distances():
+def test_new_samples_of_a_graph_are_embedded_by_their_distances():
     grid = np.stack(np.meshgrid(np.arange(7.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
     points = grid + 0.1 * np.random.default_rng(0).normal(size=grid.shape)
     mvu = unbend.MVU(metric="precomputed").fit(lengths(of_points(points, 8)))
@@ -144,7 +143,7 @@ def test_rows_that_all_touch_are_one_point_and_proved():
 
 
 @pytest.mark.parametrize("constraint", ["inequality", "soft"])
-def test_the_report_tells_the_gradient_that_is_left(constraint):
+def test_the_report_records_the_remaining_gradient(constraint):
     mvu = unbend.MVU(n_neighbors=6, constraint=constraint).fit(s_curve(150, random_state=0).points)
     assert 0 <= mvu.report_.stage("kernel").facts["gradient"] <= 1e-6
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.loops import sampled
 from tests.mvu.graphs import cycle, of_points, path, plain_bounds, star
 from unbend.datasets import swiss_roll
 from unbend.mvu import Inequality, Soft, certificate, certify, unfold
-from unbend.mvu.burer_monteiro import stationary
-from unbend.mvu.solve import _grown, stiffness
-from unbend.mvu.start import landmark_isomap
+from unbend.mvu.burer_monteiro import stationary_point
+from unbend.mvu.coordinates import landmark_isomap
+from unbend.mvu.sdp import _increase_rank, stiffness
 
 SOLVER = pytest.mark.parametrize("solver", ["interior", "factored"])
 
@@ -52,14 +53,14 @@ def test_a_grid_with_diagonals_stays_flat():
     assert found.certificate.lower == pytest.approx(spread, rel=0.02)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_the_data_themselves_are_never_better(seed):
     surface = swiss_roll(80, random_state=seed).points
     found = unfold(of_points(surface, 5))
     assert found.certificate.lower > float(np.square(surface - surface.mean(axis=0)).sum())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_bounds_hold_in_plain_numpy(seed):
     edges = roll(70, seed=seed)
     found = unfold(edges)
@@ -74,7 +75,7 @@ def test_bounds_hold_in_plain_numpy(seed):
 def test_bounds_of_springs_hold_in_plain_numpy(slack):
     edges = roll(60)
     found = unfold(edges, "soft", slack=slack)
-    scaled, size = edges.scaled()
+    scaled, size = edges.normalize()
     springs = Soft(stiffness(scaled, slack).kappa * size)
     lower, upper = plain_bounds(edges, found, springs)
     assert found.certificate.gap < 1e-6
@@ -99,15 +100,15 @@ def test_equal_lengths_are_kept_better_the_stiffer_the_springs():
     assert np.all(np.diff(residuals) < 0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@sampled("seed", range(4))
 def test_any_tensions_bound_any_coordinates(seed):
     # Weak duality, for a pair that no solver made: above and below the sparse proof's threshold.
     rng = np.random.default_rng(seed)
-    edges, _ = roll((60, 400)[seed % 2], k=6, seed=seed).scaled()
+    edges, _ = roll((60, 400)[seed % 2], k=6, seed=seed).normalize()
     tensions = rng.uniform(0.1, 10.0, edges.m)
     coordinates = rng.normal(size=(edges.n, 3))
     for relaxation in (Inequality(), stiffness(edges, 0.01)):
-        claimed, _ = relaxation.permitted(coordinates, edges.stretch(coordinates))
+        claimed, _ = relaxation.feasible(coordinates, edges.stretch(coordinates))
         proof = certify(edges, relaxation, claimed, tensions)
         best = unfold(edges).certificate
         assert proof.lower <= proof.upper
@@ -117,7 +118,7 @@ def test_any_tensions_bound_any_coordinates(seed):
 
 
 def test_the_sparse_proof_is_below_the_eigenvalue_and_close():
-    edges, _ = roll(400, k=5, seed=1).scaled()
+    edges, _ = roll(400, k=5, seed=1).normalize()
     found = unfold(edges)
     laplacian = edges.laplacian(found.tensions).toarray()
     least = np.linalg.eigvalsh(laplacian)[1]
@@ -128,11 +129,11 @@ def test_the_sparse_proof_is_below_the_eigenvalue_and_close():
 
 def test_too_low_a_rank_grows_until_it_is_certified():
     # Springs of a small roll need rank six; two columns are a saddle.
-    edges, size = roll(100).scaled()
+    edges, size = roll(100).normalize()
     springs = stiffness(edges, 0.01)
     start = landmark_isomap(edges, 2, np.random.default_rng(0))
-    narrow = stationary(edges, springs, start)
-    grown = _grown(edges, springs, start, 1e-6, size)
+    narrow = stationary_point(edges, springs, start)
+    grown = _increase_rank(edges, springs, start, 1e-6, size)
     assert certify(edges, springs, narrow.coordinates, narrow.tensions).gap > 1e-3
     assert grown.certificate.gap < 1e-6
     assert grown.rank > 2
@@ -151,7 +152,7 @@ def test_a_search_for_directions_that_does_not_end_is_ended(monkeypatch):
     monkeypatch.setattr(certificate, "RESTARTS", 1)
     monkeypatch.setattr(certificate, "LANCZOS_VECTORS", 8)
     laplacian = path(2000).laplacian(np.ones(1999))
-    found = certificate.escaping(laplacian, 4, 0.0, 1.0)
+    found = certificate.escape_directions(laplacian, 4, 0.0, 1.0)
     sizes = np.einsum("ij,ij->j", found, laplacian @ found)
     assert found.shape[1] <= 4
     assert np.all(np.abs(found.sum(axis=0)) < 1e-6)

@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy.sparse import csgraph
 
+from tests.loops import each
 from tests.oracles import embeddings, kernels, neighbors
 
-SEEDS = pytest.mark.parametrize("seed", range(5))
+SEEDS = each("seed", range(5), keep=1)
 TIGHT = 1e-11
 Build = Callable[[ArrayLike, neighbors.Neighbors, int], neighbors.Floats]
 WEIGHTS: list[Callable[[float], float]] = [lambda d: 1.0, lambda d: float(np.exp(-(d**2)))]
@@ -105,8 +106,8 @@ def test_lle_weights_sum_to_one_and_are_least_among_those_that_do(seed: int) -> 
 
 
 @SEEDS
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("build", [kernels.ltsa_matrix, kernels.hessian_matrix])
+@each("d", [1, 2, 3])
+@each("build", [kernels.ltsa_matrix, kernels.hessian_matrix])
 def test_local_kernels_annihilate_affine_functions_of_flat_data(
     seed: int, d: int, build: Build
 ) -> None:
@@ -117,8 +118,8 @@ def test_local_kernels_annihilate_affine_functions_of_flat_data(
 
 
 @SEEDS
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("build", [kernels.ltsa_matrix, kernels.hessian_matrix])
+@each("d", [1, 2, 3])
+@each("build", [kernels.ltsa_matrix, kernels.hessian_matrix])
 def test_local_kernels_annihilate_nothing_else_when_blocks_overlap_freely(
     seed: int, d: int, build: Build
 ) -> None:
@@ -144,7 +145,7 @@ def test_hessian_of_a_line_has_spurious_null_vectors_that_ltsa_has_not(seed: int
 
 
 @SEEDS
-@pytest.mark.parametrize("d", [1, 2, 3])
+@each("d", [1, 2, 3])
 def test_hessian_charges_quadratics_as_ltsa_does_and_cubics_less(seed: int, d: int) -> None:
     chart, points = flat_sheet(seed, d=d)
     around = neighbors.nearest(points, 14)[0]
@@ -158,7 +159,7 @@ def test_hessian_charges_quadratics_as_ltsa_does_and_cubics_less(seed: int, d: i
 
 
 @SEEDS
-@pytest.mark.parametrize("d", [1, 2, 3])
+@each("d", [1, 2, 3])
 def test_hessian_is_ltsa_when_the_block_is_just_large_enough(seed: int, d: int) -> None:
     points = np.random.default_rng(seed).normal(size=(40, 5))
     least = (d + 1) * (d + 2) // 2
@@ -206,7 +207,7 @@ def test_bottom_is_orthogonal_to_the_constant_within_a_degenerate_null_space(see
 
 
 @SEEDS
-@pytest.mark.parametrize("angle", [1e-13, 1e-9, 0.5, np.pi / 2 - 1e-9, np.pi / 2])
+@each("angle", [1e-13, 1e-9, 0.5, np.pi / 2 - 1e-9, np.pi / 2])
 def test_angles_between_planes_are_right_from_tiny_to_right_angles(seed: int, angle: float) -> None:
     frame = np.linalg.qr(np.random.default_rng(seed).normal(size=(6, 6))).Q
     tilted = np.cos(angle) * frame[:, 1] + np.sin(angle) * frame[:, 2]

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 def marks(axes):
     """Every point drawn on axes with its colour and shape, in any order."""
-    rows, colours, values = [], [], []
+    rows, colors, values = [], [], []
     for drawn in axes.collections:
         if not isinstance(drawn, PathCollection):
             continue
@@ -21,11 +21,11 @@ def marks(axes):
         faces = drawn.get_facecolor() if solid is None else drawn._facecolors
         faces = np.broadcast_to(faces, (len(points), 4))
         rows.append(points)
-        colours += [to_hex(face).upper() for face in faces]
+        colors += [to_hex(face).upper() for face in faces]
         given = drawn.get_array()
         values.append(np.full(len(points), np.nan) if given is None else np.asarray(given))
     return SimpleNamespace(
-        points=np.concatenate(rows), colours=np.array(colours), values=np.concatenate(values)
+        points=np.concatenate(rows), colors=np.array(colors), values=np.concatenate(values)
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import each
 
 RNG = np.random.default_rng(0)
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -70,7 +71,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("a.gif", "ends in '.gif'"), ("a", "ends in nothing"), ("a.html", "draw it with interactive")],
+    [("a.gif", "ends in '.gif'"), ("a", "ends in nothing"), ("a.html", "use interactive")],
 )
 def test_a_still_figure_is_not_saved_under_another_name(tmp_path, name, sentence):
     with pytest.raises(ValueError, match=sentence):
@@ -78,14 +79,14 @@ def test_a_still_figure_is_not_saved_under_another_name(tmp_path, name, sentence
 
 
 def test_only_figures_are_saved_and_interactive_ones_as_pages(tmp_path):
-    with pytest.raises(TypeError, match="a figure is needed"):
+    with pytest.raises(TypeError, match="figure must be of matplotlib or plotly"):
         unbend.plot.save([1, 2], tmp_path / "a.png")
     with pytest.raises(ValueError, match=r"saved as \.html"):
         unbend.plot.save(unbend.plot.interactive(RNG.normal(size=(9, 2))), tmp_path / "a.png")
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 5])
-@pytest.mark.parametrize("color", ["none", "label", "value", "chart"])
+@each("width", [1, 2, 3, 5])
+@each("color", ["none", "label", "value", "chart"])
 def test_a_page_asks_nothing_of_the_network_and_holds_the_points(tmp_path, width, color):
     points = RNG.normal(size=(30, width))
     given = {
@@ -112,7 +113,7 @@ def test_a_page_asks_nothing_of_the_network_and_holds_the_points(tmp_path, width
     assert "&lt;n7&gt;" in text.replace("\\u0026", "&")
 
 
-def test_classes_are_traces_with_the_palette_and_hover_tells_the_label():
+def test_classes_are_traces_with_the_palette_and_hover_shows_the_label():
     labels = np.array(["a", "b"] * 10)
     figure = unbend.plot.interactive(RNG.normal(size=(20, 2)), labels)
     assert [trace.name for trace in figure.data] == ["a", "b"]

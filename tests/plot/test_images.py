@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import each
 from tests.plot.drawn import same_points
-from unbend.plot.images import apart
+from unbend.plot.image_plots import non_overlapping
 from unbend.plot.style import drawing_order
 
 RNG = np.random.default_rng(0)
@@ -64,7 +65,7 @@ def test_images_that_do_not_fit_are_refused():
         unbend.plot.thumbnails(POINTS, GREY[:-1])
     with pytest.raises(ValueError, match="image 0 has the shape"):
         unbend.plot.thumbnails(POINTS, np.zeros((300, 64)))
-    with pytest.raises(ValueError, match="2 columns"):
+    with pytest.raises(ValueError, match="dimension 2"):
         unbend.plot.thumbnails(RNG.normal(size=(300, 3)), GREY)
 
 
@@ -85,7 +86,7 @@ def test_pixels_outside_a_mask_are_blank():
     assert np.array_equal(np.asarray(drawn)[mask], values[:, 1])
     assert np.isnan(drawn.filled(np.nan)[~mask]).all()
     assert figure.axes[0].get_title() == "one"
-    with pytest.raises(ValueError, match="pixels and the embedding has"):
+    with pytest.raises(ValueError, match="pixels and the embedding"):
         unbend.plot.feature_images(values, (5, 7))
 
 
@@ -151,7 +152,7 @@ def test_colours_of_the_reader_are_those_of_the_thumbnails():
 
 def test_resampled_places_are_what_stability_sums_up():
     X = RNG.normal(size=(60, 4)) * [4, 2, 1, 0.5]
-    places = unbend.selection.resampled(unbend.PCA(), X, n_resamples=6)
+    places = unbend.selection.resample(unbend.PCA(), X, n_resamples=6)
     whole = unbend.PCA().fit_transform(X)
     squares = np.nansum((places - whole) ** 2)
     times = np.isfinite(places[..., 0]).sum()
@@ -169,7 +170,7 @@ def test_before_and_after_stand_side_by_side_in_the_same_colours():
     assert np.array_equal(first.get_array(), second.get_array())
     flat = unbend.PCA().fit_transform(X)
     assert same_points(second.get_offsets(), flat)
-    with pytest.raises(ValueError, match="other rows"):
+    with pytest.raises(ValueError, match="the same rows"):
         unbend.plot.before_after(X, flat[:-1])
 
 
@@ -180,7 +181,7 @@ def test_thumbnails_of_a_million_points_are_laid_out_in_seconds():
     unbend.plot.scatter(points).canvas.draw()
     drawn = time.perf_counter() - start
     start = time.perf_counter()
-    chosen = apart(points, np.array([0.5, 0.5]))
+    chosen = non_overlapping(points, np.array([0.5, 0.5]))
     assert time.perf_counter() - start < 5 * drawn
     assert 50 < len(chosen) < 1000
 
@@ -194,15 +195,15 @@ def one_by_one(points, box):
     return np.sort(chosen)
 
 
-@pytest.mark.parametrize("side", [1e-4, 0.02, 0.3, 9.0])
-@pytest.mark.parametrize("draw", ["normal", "standard_cauchy", "whole"])
+@each("side", [1e-4, 0.02, 0.3, 9.0])
+@each("draw", ["normal", "standard_cauchy", "whole"])
 def test_the_cells_of_a_grid_leave_out_what_overlaps_and_nothing_else(side, draw):
     rng = np.random.default_rng(0)
     for n in (1, 2, 4000):
         points = getattr(rng, "normal" if draw == "whole" else draw)(size=(n, 2))
         points = np.round(4 * points) if draw == "whole" else points
         box = np.array([side, 1.7 * side])
-        assert np.array_equal(apart(points, box), one_by_one(points, box))
+        assert np.array_equal(non_overlapping(points, box), one_by_one(points, box))
 
 
 def test_four_times_as_many_small_thumbnails_take_four_times_as_long():
@@ -212,7 +213,7 @@ def test_four_times_as_many_small_thumbnails_take_four_times_as_long():
         points, times = np.random.default_rng(0).random((n, 2)), []
         for _ in range(3):
             start = time.perf_counter()
-            apart(points, np.full(2, 1 / n))
+            non_overlapping(points, np.full(2, 1 / n))
             times.append(time.perf_counter() - start)
         return min(times)
 

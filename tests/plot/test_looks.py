@@ -7,6 +7,7 @@ import pandas
 import pytest
 
 import unbend
+from tests.loops import each
 from tests.plot.drawn import overlapping
 from unbend.plot.style import DPI, VECTOR_MARKS, point_alpha, point_size
 
@@ -48,7 +49,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@each("name", PICTURES)
 def test_no_text_covers_another_or_leaves_the_picture(name):
     pairs, outside = overlapping(PICTURES[name]())
     assert pairs == []

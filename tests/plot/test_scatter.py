@@ -36,7 +36,7 @@ def test_labels_have_the_palette_in_their_order_and_a_legend():
     drawn = marks(figure.axes[0])
     expected = {"ash": PALETTE[0], "elm": PALETTE[1], "oak": PALETTE[2]}
     wanted = np.array([expected[label] for label in labels])[order_of(PLANE)]
-    assert np.array_equal(drawn.colours[order_of(drawn.points)], wanted)
+    assert np.array_equal(drawn.colors[order_of(drawn.points)], wanted)
     assert legend_names(figure) == ["ash", "elm", "oak"]
 
 
@@ -54,8 +54,8 @@ def test_the_colours_of_a_chart_have_its_corners_and_a_key():
     figure = unbend.plot.scatter(corners, corners)
     drawn = marks(figure.axes[0])
     wanted = bivariate(corners / [2.0, 5.0])
-    for place, colour in zip(order_of(drawn.points), wanted[order_of(corners)], strict=True):
-        assert drawn.colours[place] == "#" + "".join(f"{round(255 * part):02X}" for part in colour)
+    for place, color in zip(order_of(drawn.points), wanted[order_of(corners)], strict=True):
+        assert drawn.colors[place] == "#" + "".join(f"{round(255 * part):02X}" for part in color)
     assert figure.axes[1].get_xlabel() == "chart 1 →"
 
 
@@ -71,7 +71,7 @@ def test_the_colours_of_a_chart_have_its_corners_and_a_key():
         (pandas.Categorical(["x", "y", "z"] * 20), True),
     ],
 )
-def test_few_whole_numbers_truth_values_and_words_are_labels(color, labels):
+def test_few_integers_booleans_and_strings_are_labels(color, labels):
     assert bool(unbend.plot.scatter(PLANE, color).legends) == labels
 
 
@@ -81,7 +81,7 @@ def test_rows_without_a_label_are_grey_and_say_so(lack):
     figure = unbend.plot.scatter(PLANE, labels)
     assert legend_names(figure) == ["a", "b", "missing"]
     drawn = marks(figure.axes[0])
-    grey = drawn.points[drawn.colours == GREY]
+    grey = drawn.points[drawn.colors == GREY]
     assert same_points(grey, PLANE[2::3])
 
 
@@ -89,7 +89,7 @@ def test_rows_without_a_value_are_grey():
     values = np.where(np.arange(60) < 10, np.nan, np.linspace(0, 1, 60))
     figure = unbend.plot.scatter(PLANE, values)
     drawn = marks(figure.axes[0])
-    assert same_points(drawn.points[drawn.colours == GREY], PLANE[:10])
+    assert same_points(drawn.points[drawn.colors == GREY], PLANE[:10])
     assert "missing" in figure.axes[1].get_ylabel()
 
 
@@ -100,10 +100,10 @@ def test_numbers_within_words_are_sorted_as_numbers():
 
 @pytest.mark.parametrize("classes", [8, 10, 25, 40])
 def test_every_class_has_a_look_of_its_own(classes):
-    from unbend.plot.colors import colouring
+    from unbend.plot.colors import coloring
 
-    groups = colouring([f"c{number}" for number in range(classes)] * 2, 2 * classes).groups()
-    assert len({(group.colour, group.markers) for group in groups}) == classes
+    groups = coloring([f"c{number}" for number in range(classes)] * 2, 2 * classes).groups()
+    assert len({(group.color, group.markers) for group in groups}) == classes
 
 
 def test_of_very_many_classes_the_smallest_share_one_entry_and_no_row_is_lost():
@@ -117,7 +117,7 @@ def test_of_very_many_classes_the_smallest_share_one_entry_and_no_row_is_lost():
     drawn = marks(figure.axes[0])
     assert same_points(drawn.points, points)
     small = np.isin(labels, [f"class {number}" for number in range(61)])
-    assert same_points(drawn.points[drawn.colours == GREY], points[small])
+    assert same_points(drawn.points[drawn.colors == GREY], points[small])
 
 
 @pytest.mark.parametrize("name", ["pca", "Isomap", "lle", "LaplacianEigenmaps"])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.loops import sampled
 from unbend.quality import (
     conformality_error,
     density_distortion,
@@ -20,7 +21,7 @@ def turned(seed, columns):
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(columns, columns)))[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_a_similarity_in_more_columns_has_no_error(seed):
     chart = plane(500)
     moved = 3 * np.pad(chart, ((0, 0), (0, 2))) @ turned(seed, 4) + 5
@@ -90,7 +91,7 @@ def test_collapsed_points_are_the_worst_and_never_not_a_number():
         assert np.isfinite(measure(copies, copies, n_neighbors=5).local).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_lengths_of_a_roll_tell_methods_apart(seed):
     roll = unbend.datasets.swiss_roll(2000, random_state=seed)
     waves = unbend.LTSA(n_neighbors=8).fit_transform(roll.points)
@@ -106,7 +107,7 @@ def test_lengths_of_a_roll_tell_methods_apart(seed):
 
 @pytest.mark.parametrize("measure", [local_isometry_error, noise_amplification])
 def test_too_few_neighbours_for_a_derivative_are_refused(measure):
-    with pytest.raises(ValueError, match="n_neighbors must lie between 2 and 9"):
+    with pytest.raises(ValueError, match=r"n_neighbors=\d+ .* at (least 2|most 9)"):
         measure(plane(10), plane(10), n_neighbors=1)
-    with pytest.raises(ValueError, match="n_neighbors must lie between 2 and 9"):
+    with pytest.raises(ValueError, match=r"n_neighbors=\d+ .* at (least 2|most 9)"):
         measure(plane(10), plane(10), n_neighbors=10)

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
 import unbend
+from tests.loops import each
 from tests.oracles import quality as oracle
 from tests.stages.drawn import LAW, rngs
 from tests.stages.searches import every_kernel, kernels
+from unbend.neighbors import PointSpace
 from unbend.quality import (
     Measure,
-    _ranks,
+    _spaces,
     continuity,
     mean_relative_rank_errors,
     neighborhood_hit,
@@ -36,22 +38,22 @@ def test_counted_ranks_are_those_of_sorting(name, rng, n, columns, coarse):
     expected = np.take_along_axis(oracle.rank_matrix(points), targets, axis=1)
     rows = rng.permutation(n)[: rng.integers(1, n + 1)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_ranks, "kernels", kernels(name))
+        patch.setattr(_spaces, "kernels", kernels(name))
         for threads in (1, 3):
-            found = _ranks.ranks_of(points, rows, targets[rows], threads)
+            found = _spaces.ranks_of(PointSpace(points, workers=threads), rows, targets[rows])
             assert (found == expected[rows]).all()
 
 
-@pytest.mark.parametrize("columns", [3, 60])
-@pytest.mark.parametrize("shift", [0.0, 2.0**20])
-@pytest.mark.parametrize("unit", [2.0**-500, 1.0, 2.0**500])
+@each("columns", [3, 60])
+@each("shift", [0.0, 2.0**20])
+@each("unit", [2.0**-500, 1.0, 2.0**500])
 def test_many_ranks_do_not_depend_on_units_or_place(columns, shift, unit):
     points = np.random.default_rng(1).integers(0, 9, (1500, columns)) * 1.0
     rows = np.arange(0, 1500, 31)
     targets = np.random.default_rng(2).integers(0, 1500, (len(rows), 20))
     targets = np.where(targets == rows[:, None], (targets + 1) % 1500, targets)
     expected = np.take_along_axis(_sorted_ranks(points, rows), targets, axis=1)
-    assert (_ranks.ranks_of((points + shift) * unit, rows, targets, 1) == expected).all()
+    assert (_spaces.ranks_of(PointSpace((points + shift) * unit), rows, targets) == expected).all()
 
 
 def _sorted_ranks(points, rows):
@@ -126,7 +128,7 @@ def test_neighborhood_hit_counts_equal_labels(rng, n, coarse, data):
 
 
 def test_labels_of_the_wrong_length_are_refused():
-    with pytest.raises(ValueError, match="one for each of the 5 points"):
+    with pytest.raises(ValueError, match="one value for each of 5 rows"):
         neighborhood_hit(np.zeros((5, 2)), [1, 2])
     with pytest.raises(ValueError, match="less than the number of points, 5"):
         neighborhood_hit(np.zeros((5, 2)), [1] * 5)

@@ -44,7 +44,7 @@ def test_every_declared_field_type_can_be_checked_when_a_model_is_loaded(name: s
         assert fits_nothing == accepts_anything, hint
 
 
-def test_array_types_are_told_apart() -> None:
+def test_array_types_are_distinguished() -> None:
     integers, floats = np.arange(3), np.arange(3.0)
     assert classes.fits(floats, FloatArray)
     assert classes.fits(integers, IntArray | None)

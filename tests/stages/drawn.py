@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
 EPS = float(np.finfo(np.float64).eps)
-LAW = settings(max_examples=20, deadline=None)
+LAW = settings()  # of the profile: see tests/conftest.py
 
 # A generator by its seed: what fails can be repeated, and no seed is chosen.
 rngs = st.integers(0, 2**32 - 1).map(np.random.default_rng)

@@ -14,16 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array, diags_array, eye_array
 
+from tests.loops import each, sampled
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import _kernels
 from unbend._kernels import kernels, reference
 from unbend.eigen import Auto, solve
-from unbend.eigen.factor import NotPositiveDefinite, analyse
 from unbend.eigen.problem import SpectralProblem
+from unbend.eigen.shift_invert import NotPositiveDefinite, analyse
 from unbend.graphs import adjacency, laplacian, symmetrize, weigh
 from unbend.neighbors import PointSpace
 
-both = pytest.mark.parametrize("kernel", [kernels, reference], ids=["chosen", "reference"])
+both = each("kernel", [kernels, reference])
 compiled = pytest.mark.skipif(_kernels.name != "native", reason="the plain kernels run here")
 
 
@@ -64,7 +65,7 @@ SHAPES = {
     "arrow": arrow,
     "apart": apart,
 }
-every_shape = pytest.mark.parametrize("shape", SHAPES)
+every_shape = each("shape", SHAPES)
 
 
 def shuffled(matrix, rng):
@@ -236,7 +237,7 @@ def test_auto_takes_lanczos_where_a_matrix_turns_out_indefinite():
 
 @compiled
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("threads", [1, 2])
+@sampled("threads", [1, 2])
 def test_a_long_factorisation_can_be_interrupted(threads):
     code = f"""
         import numpy as np

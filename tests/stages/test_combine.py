@@ -93,7 +93,7 @@ def test_a_single_matrix_in_its_own_unit_is_itself():
         np.testing.assert_array_equal(combine([matrix], how, scale=False), matrix)
 
 
-def test_what_cannot_be_combined_is_said():
+def test_graphs_that_cannot_be_combined_raise_a_clear_error():
     a = np.ones((3, 3))
     for call, error, words in [
         (lambda: combine([]), ValueError, "nothing to combine"),

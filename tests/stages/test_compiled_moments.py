@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend._kernels import reference
-from unbend.dimension.moments import FAR
+from unbend.dimension._spectra import FAR
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_fourth_powers_of_lopsided_rows_are_no_less_than_second_powers_allow(nat
 
 @LAW
 @given(rngs, st.integers(1, 700), st.integers(1, 21), st.integers(1, 4))
-def test_copies_are_those_of_the_twin(native, rng, rows, columns, values):
+def test_duplicate_rows_are_those_of_the_reference_kernel(native, rng, rows, columns, values):
     points = rng.integers(-values, values + 1, (rows, columns)).astype(float)
     points[rng.random(points.shape) < 0.2] = -0.0
     found, copies = surveyed(native, points)
@@ -79,7 +79,7 @@ def test_what_vanishes_is_seen_and_zero_does_not_vanish(native, rng, rows, colum
 
 
 @pytest.mark.parametrize("columns", [1, 3, 40, 800])
-def test_rows_that_differ_in_one_number_are_not_copies(native, columns):
+def test_rows_that_differ_in_one_entry_are_not_duplicates(native, columns):
     """Also if they are as alike as can be: one number is one, or the last bit of it is set."""
     ones = np.zeros((columns, columns))
     np.fill_diagonal(ones, 1.0)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW, lattice, random_graph, rngs, sparse
 from tests.stages.searches import (
     assert_same,
@@ -21,7 +22,7 @@ from tests.stages.searches import (
     native,
 )
 from unbend._kernels import reference
-from unbend._kernels.reference.neighbors import sum_of_squares
+from unbend._kernels.reference.nearest import sum_of_squares
 from unbend.neighbors import DistanceSpace, Metric, PointSpace
 from unbend.neighbors.index import brute_force
 from unbend.neighbors.index.brute_force import Cloud
@@ -44,7 +45,7 @@ def test_the_smallest_come_sorted_with_ties_by_column(name, dtype, rng, m, n, da
 def whole(rng, count, columns, dtype):
     """Small whole numbers, whose products are exact in any precision and full of ties."""
     rows = rng.integers(0, 4, (count, columns)).astype(dtype)
-    rounded = brute_force.Rounded.empty(count, columns, dtype)
+    rounded = brute_force.RoundedPanels.empty(count, columns, dtype)
     rounded.put(0, rows, (rows**2).sum(axis=1))
     return rows, rounded
 
@@ -64,9 +65,9 @@ def test_products_fill_the_shortlists_of_rows(name, dtype, rng, m, n, columns, l
         patch.setattr(brute_force, "kernels", kernels(name))
         patch.setattr(brute_force, "TILE", 96)
         for threads in (1, 2):
-            lists = brute_force.shortlists_within(points, length, threads).sorted(n, threads)
+            lists = brute_force.candidates_within(points, length, threads).sorted(n, threads)
             assert_lists(lists, squares_between(rows, rows), True)
-            lists = brute_force.shortlists_between(queries, points, length, threads)
+            lists = brute_force.candidates_between(queries, points, length, threads)
             assert_lists(lists.sorted(m, threads), squares_between(new, rows), False)
 
 
@@ -81,7 +82,7 @@ def assert_lists(found, squares, itself):
     assert_same(found, (keys, indices))
 
 
-@pytest.mark.parametrize("tiles", range(1, 12))
+@each("tiles", range(1, 12))
 def test_rounds_pair_all_tiles_once_and_none_twice_at_a_time(tiles):
     rounds = list(brute_force._rounds(tiles))
     for pairs in rounds:
@@ -146,8 +147,8 @@ def test_an_outlier_costs_precision_but_no_neighbour(outlier):
 def test_keys_are_never_above_the_squared_distance(rng, dtype, columns, kind):
     points = drawn_points(rng, 40, columns, kind)
     cloud = Cloud.of(points)
-    rounded = cloud.rounded(points, dtype)
-    everyone = brute_force.shortlists_within(rounded, 39, 1).sorted(40, 1)
+    rounded = cloud.round_panels(points, dtype)
+    everyone = brute_force.candidates_within(rounded, 39, 1).sorted(40, 1)
     keys = np.full((40, 40), -np.inf)
     np.put_along_axis(keys, everyone[1], everyone[0], axis=1)
     squares = (exact(points, points, cloud.scale) * cloud.scale) ** 2

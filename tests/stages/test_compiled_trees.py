@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW, rngs
 from tests.stages.searches import (
     assert_same,
@@ -65,7 +66,7 @@ def test_a_tree_finds_what_sorting_finds_bit_by_bit(name, norm, rng, n, columns,
 
 
 @every_norm
-@pytest.mark.parametrize("kind", ["plain", "ties", "copies", "equal"])
+@each("kind", ["plain", "ties", "copies", "equal"])
 def test_threads_do_not_change_a_bit_of_a_tree(norm, kind):
     points = drawn_points(np.random.default_rng(0), 3000, 3, kind)
     one = neighbors(native(), points, norm, 12)

@@ -134,7 +134,7 @@ def test_what_is_found_has_its_own_distance_and_is_sorted(kind):
     assert (away >= exact.distances.reshape(N, K)).all()
 
 
-def test_recall_is_told_where_the_search_is_hard():
+def test_recall_is_reported_where_the_search_is_hard():
     """Noise in all directions has no neighbourhoods: the report must not promise them."""
     points = np.random.default_rng(0).normal(size=(N, 300))
     found, exact, facts = searched(points, recall=0.0)
@@ -163,14 +163,14 @@ def test_few_rows_few_columns_and_many_neighbours_are_searched_exactly(n, column
     assert np.array_equal(found.distances, exact.distances)
 
 
-def test_rows_that_are_all_equal_are_each_others_neighbours():
+def test_identical_rows_are_neighbours_of_each_other():
     found, _, facts = searched(np.full((N, 30), 7.0))
     assert (found.distances == 0).all()
     assert (found.indices != found.rows).all()
     assert facts["recall"] == 1.0
 
 
-def test_an_estimator_tells_the_recall_and_places_its_rows():
+def test_an_estimator_reports_the_recall_and_transforms_its_rows():
     points = KINDS["decaying"](np.random.default_rng(0))
     model = unbend.LaplacianEigenmaps(neighbors_algorithm="approximate", random_state=3).fit(points)
     facts = model.report_.stage("neighbors").facts

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
+from tests.loops import each
 from tests.oracles.embeddings import perpendicular, subspace_angle
 from tests.stages.drawn import EPS, LAW, rngs
-from unbend.eigen import Auto, Dense, Lanczos, ShiftInvert, auto, solve
+from unbend.eigen import Auto, Dense, Lanczos, ShiftInvert, auto, krylov, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.solve import NotConverged
 from unbend.graphs import laplacian, undirected, weigh
@@ -17,7 +18,7 @@ from unbend.local import affine_bases, align
 from unbend.neighbors import PointSpace
 
 SOLVERS = [Dense(), Lanczos(), ShiftInvert(), Auto()]
-every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: type(s).__name__)
+every_solver = each("solver", SOLVERS)
 
 
 def products_with(matrix):
@@ -26,7 +27,7 @@ def products_with(matrix):
 
 
 FORMS = {"dense": lambda a: csr_array(a).toarray(), "sparse": csr_array, "products": products_with}
-every_form = pytest.mark.parametrize("form", FORMS)
+every_form = each("form", FORMS)
 
 
 @pytest.fixture(autouse=True)
@@ -89,8 +90,8 @@ def assert_solution(solver, problem, truth, exact, d):
 
 @every_solver
 @every_form
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(2))
+@each("d", [1, 2, 5])
+@each("seed", range(2), keep=1)
 def test_the_bottom_of_a_laplacian_is_that_of_lapack(solver, form, d, seed):
     if not allowed(solver, form, "bottom"):
         pytest.skip("ShiftInvert needs the entries")
@@ -101,10 +102,10 @@ def test_the_bottom_of_a_laplacian_is_that_of_lapack(solver, form, d, seed):
     assert_solution(solver, problem, basis @ vectors, exact, d)
 
 
-@pytest.mark.parametrize("solver", [Dense(), Lanczos(), Auto()], ids=["Dense", "Lanczos", "Auto"])
+@each("solver", [Dense(), Lanczos(), Auto()])
 @every_form
-@pytest.mark.parametrize("end", ["top", "bottom"])
-@settings(LAW, max_examples=8)
+@each("end", ["top", "bottom"])
+@settings(max_examples=LAW.max_examples // 3)
 @given(rngs, st.integers(1, 4))
 def test_ends_of_an_indefinite_matrix_go_by_value_and_not_by_magnitude(solver, form, end, rng, d):
     n = 90
@@ -174,8 +175,8 @@ CYCLES = [(400, s) for s in SOLVERS] + [(3000, ShiftInvert()), (3000, Auto())]
 NAMES = [f"{n}-{type(solver).__name__}" for n, solver in CYCLES]
 
 
-@pytest.mark.parametrize(("n", "solver"), CYCLES, ids=NAMES)
-@pytest.mark.parametrize("d", range(1, 7))
+@each(("n", "solver"), CYCLES)
+@each("d", range(1, 7))
 def test_both_vectors_of_every_double_eigenvalue_of_a_cycle_are_found(n, solver, d):
     exact, vectors = waves(n, 20)
     problem = SpectralProblem(cycle(n), "bottom", np.ones((n, 1)))
@@ -205,7 +206,7 @@ def test_lanczos_finds_both_vectors_of_double_eigenvalues_at_the_top(d):
     assert subspace_angle(found.vectors[:, :pairs], vectors[:, :pairs]) <= angle
 
 
-def test_a_solver_that_gives_up_says_so_and_tells_its_residuals():
+def test_a_solver_that_does_not_converge_warns_and_reports_its_residuals():
     n = 3000
     problem = SpectralProblem(cycle(n), "bottom", np.ones((n, 1)))
     with pytest.warns(NotConverged, match="did not converge"):
@@ -234,3 +235,30 @@ def test_trivial_vectors_are_left_out_of_a_null_space_that_holds_more(solver):
     centred = chart - chart.mean(axis=0)
     angle = accuracy(solver, problem, np.maximum(exact, 0.0), 2)
     assert subspace_angle(found.vectors, centred) <= angle
+
+
+@pytest.mark.parametrize("end", ["top", "bottom"])
+def test_auto_passes_threads_on_to_lanczos(monkeypatch, end):
+    """Results do not depend on threads, so what reaches the products is what can be seen."""
+    n = 200
+    path = csr_array(np.diag(np.ones(n - 1), 1) + np.diag(np.arange(1.0, n + 1)) ** 2)
+    problem = SpectralProblem(csr_array(path + path.T), end)
+    monkeypatch.setattr(auto, "worth_factorising", lambda *_: 0.0)
+    assert isinstance(Auto().choose(problem, 2)[0], Lanczos)
+    seen, products = [], krylov.products
+    monkeypatch.setattr(
+        krylov,
+        "products",
+        lambda matrix, threads: seen.append(threads) or products(matrix, threads),
+    )
+    solve(problem, 2, "auto", threads=2)
+    assert set(seen) == {2}
+
+
+@every_solver
+def test_solvers_name_what_they_return(solver):
+    problem = SpectralProblem(csr_array(np.diag(np.arange(1.0, 101.0))), "bottom")
+    found = solver.eigenpairs(problem.standard(), 2, np.random.default_rng(0))
+    assert found.converged
+    np.testing.assert_allclose(found.values[:2], [1, 2])
+    assert found.vectors.shape[0] == problem.n

@@ -1,10 +1,10 @@
 """Graphs joined by larger neighbourhoods or by bridges: connected, whatever the input."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import LAW, blobs, lattice, rngs
 from unbend.graphs import bridge, components, enlarge
@@ -43,8 +43,8 @@ SCENES = {
 }
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
-@pytest.mark.parametrize("scene", SCENES)
+@each("scale", [1e-150, 1.0, 1e150])
+@each("scene", SCENES)
 @LAW
 @given(rngs, st.integers(4, 40), st.integers(1, 3))
 def test_both_ways_connect_any_points_and_distances(scene, scale, rng, n, k):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import sampled
 from tests.oracles import embeddings as oracle
 from tests.oracles.kernels import isomap_kernel
 from tests.oracles.neighbors import nearest, pairwise, shortest_paths, union_graph
@@ -36,14 +37,14 @@ def dissimilarities(rng, n):
 def rounding(gram):
     """Bound what n-term sums and centring lose of entries of this size."""
     n = len(gram.distances)
-    return 16 * n * EPS * (np.abs(gram.squares(gram.distances)).max() + gram.lift)
+    return 16 * n * EPS * (np.abs(gram.squares(gram.distances)).max() + gram.spectrum_shift)
 
 
 kinds = st.sampled_from(
     [
         (Squares(), 0.0),
-        (Squares(shift=0.7), 0.0),
-        (Squares(shift=0.7), 0.245),
+        (Squares(constant=0.7), 0.0),
+        (Squares(constant=0.7), 0.245),
         (Squares(), 1.3),
         (Squares(squared=True), 0.0),
         (Squares(squared=True), 2.0),
@@ -59,7 +60,7 @@ def test_products_trace_and_means_are_those_of_the_dense_formula(dtype, rng, n, 
     distances = dissimilarities(rng, n).astype(dtype)
     gram = Gram(distances, squares, lift)
     wide = distances.astype(np.float64)
-    entries = wide if squares.squared else (wide + squares.shift) ** 2
+    entries = wide if squares.squared else (wide + squares.constant) ** 2
     h = centring(n)
     expected = -0.5 * h @ entries @ h + lift * h
     slack = rounding(gram)
@@ -93,11 +94,11 @@ def shifted_kernel(distances, shift):
 
 
 @pytest.mark.parametrize("n", [12, 60, 230])
-@pytest.mark.parametrize("seed", range(2))
+@sampled("seed", range(2))
 def test_the_shift_is_the_least_that_makes_the_kernel_semidefinite(n, seed):
     distances = dissimilarities(np.random.default_rng(seed), n)
-    gram = Gram(distances).repaired("shift")
-    shift, slack = gram.squares.shift, rounding(gram)
+    gram = Gram(distances).repair("additive_constant")
+    shift, slack = gram.squares.constant, rounding(gram)
     assert np.linalg.eigvalsh(formed(Gram(distances))).min() < -slack
     np.testing.assert_allclose(formed(gram), shifted_kernel(distances, shift), 0, slack)
     # The least eigenvalue changes its sign within a millionth of the shift.
@@ -110,59 +111,63 @@ def test_the_shift_is_the_least_that_makes_the_kernel_semidefinite(n, seed):
 @pytest.mark.parametrize("n", [12, 60, 230])
 def test_the_lift_raises_the_least_eigenvalue_to_zero_and_moves_no_vector(n):
     distances = dissimilarities(np.random.default_rng(0), n)
-    plain, gram = Gram(distances), Gram(distances).repaired("lift")
+    plain, gram = Gram(distances), Gram(distances).repair("spectrum_shift")
     lowest = np.linalg.eigvalsh(formed(plain)).min()
-    slack = rounding(gram) * n if n <= 200 else 1e-8 * gram.lift
-    assert gram.lift == pytest.approx(-lowest, abs=slack)
+    slack = rounding(gram) * n if n <= 200 else 1e-8 * gram.spectrum_shift
+    assert gram.spectrum_shift == pytest.approx(-lowest, abs=slack)
     assert np.linalg.eigvalsh(formed(gram)).min() >= -slack
-    np.testing.assert_allclose(formed(gram), formed(plain) + gram.lift * centring(n), 0, slack)
+    np.testing.assert_allclose(
+        formed(gram), formed(plain) + gram.spectrum_shift * centring(n), 0, slack
+    )
 
 
-@pytest.mark.parametrize("how", ["shift", "lift"])
+@pytest.mark.parametrize("how", ["additive_constant", "spectrum_shift"])
 @pytest.mark.parametrize("n", [12, 60, 230])
 def test_distances_of_points_need_no_repair(how, n):
     distances = pairwise(np.random.default_rng(0).normal(size=(n, 3)))
-    gram = Gram(distances).repaired(how)
+    gram = Gram(distances).repair(how)
     # The zero eigenvalue of the constant is a Jordan block of order two: it rounds to √ε.
     size = np.square(distances).max() * n
-    assert abs(gram.squares.shift) <= 8 * np.sqrt(EPS * size)
-    assert abs(gram.lift) <= 64 * n * EPS * size
+    assert abs(gram.squares.constant) <= 8 * np.sqrt(EPS * size)
+    assert abs(gram.spectrum_shift) <= 64 * n * EPS * size
 
 
 def test_what_is_lifted_needs_no_further_lift():
-    gram = Gram(dissimilarities(np.random.default_rng(0), 30)).lifted()
-    np.testing.assert_allclose(formed(gram.lifted()), formed(gram), 0, 30 * rounding(gram))
+    gram = Gram(dissimilarities(np.random.default_rng(0), 30)).repair("spectrum_shift")
+    np.testing.assert_allclose(
+        formed(gram.repair("spectrum_shift")), formed(gram), 0, 30 * rounding(gram)
+    )
 
 
 def test_squared_distances_are_lifted_like_the_distances():
     distances = dissimilarities(np.random.default_rng(0), 30)
-    plain = Gram(distances).lifted()
-    squared = Gram(distances**2, Squares(squared=True)).lifted()
+    plain = Gram(distances).repair("spectrum_shift")
+    squared = Gram(distances**2, Squares(squared=True)).repair("spectrum_shift")
     np.testing.assert_allclose(formed(squared), formed(plain), 0, 30 * rounding(plain))
 
 
-@pytest.mark.parametrize("repair", [None, "shift", "lift"])
+@pytest.mark.parametrize("repair", [None, "additive_constant", "spectrum_shift"])
 @LAW
 @given(rngs, st.integers(8, 40))
 def test_nystrom_weights_reproduce_the_fitted_rows(repair, rng, n):
     distances = dissimilarities(rng, n)
-    gram = Gram(distances).repaired(repair)
+    gram = Gram(distances).repair(repair)
     spectrum = solve(gram.problem(), 2)
     weights = gram.nystrom_weights(spectrum)
     place = Nystrom(lambda new: new, gram.squares, gram.mean_squares, weights)
-    own = spectrum.values - gram.lift  # what is left of each eigenvalue for new rows
+    own = spectrum.values - gram.spectrum_shift  # what is left of each eigenvalue for new rows
     slack = rounding(gram) * n * np.sqrt(spectrum.values.max()) / own.min()
     np.testing.assert_allclose(place(distances), gram.coordinates(spectrum), 0, slack)
 
 
 def test_directions_that_exist_for_fitted_rows_only_have_no_weight():
     distances = dissimilarities(np.random.default_rng(0), 20)
-    gram = Gram(distances).repaired("lift")
+    gram = Gram(distances).repair("spectrum_shift")
     spectrum = solve(gram.problem(), 18, "dense")
     weights = gram.nystrom_weights(spectrum)
     assert np.isfinite(weights).all()
-    assert (weights[:, spectrum.values <= gram.lift] == 0).all()
-    assert (np.abs(weights[:, spectrum.values > gram.lift]).max(axis=0) > 0).all()
+    assert (weights[:, spectrum.values <= gram.spectrum_shift] == 0).all()
+    assert (np.abs(weights[:, spectrum.values > gram.spectrum_shift]).max(axis=0) > 0).all()
 
 
 @LAW
@@ -178,7 +183,7 @@ def test_the_negative_share_of_few_rows_is_exact(rng, n):
     assert negative_share(euclidean, solve(euclidean.problem(), 1), rng) <= 16 * n * EPS
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_the_negative_share_of_many_rows_is_close(seed):
     points = swiss_roll(1500, random_state=seed).points
     distances = geodesics(undirected(PointSpace(points).nearest(8)).lengths)

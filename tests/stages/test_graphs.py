@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
+from tests.loops import each
 from tests.oracles import neighbors as oracle
 from tests.stages.drawn import EPS, LAW, blobs, lattice, random_graph, rngs, sparse
 from unbend.graphs import (
@@ -139,8 +140,8 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize("seed", range(2))
+@each("sizes", SIZES.values())
+@each("seed", range(2), keep=1)
 def test_bridges_are_the_shortest_between_blobs_of_any_size(sizes, seed):
     points, labels = blobs(np.random.default_rng(seed), sizes)
     for space in spaces(points):

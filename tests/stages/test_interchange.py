@@ -101,7 +101,7 @@ def test_other_attributes_and_names_are_read():
     assert from_igraph(ig).labels == ("x", "y")
 
 
-def test_what_is_no_graph_is_said():
+def test_input_that_is_no_graph_raises_a_clear_error():
     edges = csr_array(np.ones((2, 2)))
     with pytest.raises(TypeError, match="sparse matrix"):
         labelled(np.ones((2, 2)))

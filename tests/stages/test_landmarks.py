@@ -8,7 +8,7 @@ from unbend.neighbors import Metric, PointSpace
 
 
 def chosen(points, metric):
-    space = PointSpace(points, metric.fitted(points))
+    space = PointSpace(points, metric.fit(points))
     return landmarks_of_space("kmeans", 12, space, np.random.default_rng(0))
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.oracles import kernels as oracle
 from tests.oracles import neighbors as brute
 from tests.stages.drawn import EPS, LAW, lattice, rngs
@@ -26,8 +27,8 @@ def hessian_blocks(coordinates, d):
     return basis @ basis.transpose(0, 2, 1)
 
 
-dimensions = pytest.mark.parametrize("d", [1, 2, 3])
-both_blocks = pytest.mark.parametrize("build", [tangent_blocks, hessian_blocks])
+dimensions = each("d", [1, 2, 3])
+both_blocks = each("build", [tangent_blocks, hessian_blocks])
 
 
 def full_block(d):
@@ -235,7 +236,7 @@ def test_degenerate_blocks_are_projectors_that_annihilate_constants(
 
 @both_blocks
 @dimensions
-@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 7.7])
+@each("value", [0.0, 0.1, 1 / 3, 7.7])
 def test_coincident_points_leave_only_the_constant_undetermined(build, d, value):
     for s in range(1, 13):
         blocks = build(np.full((1, s, 2), value), d)
@@ -246,7 +247,7 @@ def test_coincident_points_leave_only_the_constant_undetermined(build, d, value)
 
 
 @both_blocks
-@pytest.mark.parametrize("thickness", [1e-4, 1e-6, 1e-8, 1e-9, 1e-12, 0.0])
+@each("thickness", [1e-4, 1e-6, 1e-8, 1e-9, 1e-12, 0.0])
 @LAW
 @given(rngs, st.integers(3, 14))
 def test_blocks_of_a_thin_oblique_strip_are_projectors(build, thickness, rng, s):

@@ -55,7 +55,7 @@ def test_sensible_noise_is_the_mean_variance_of_what_is_left_out(rng, n, columns
 
 @every_way
 @pytest.mark.parametrize("rank", [0, 1, 2])
-@pytest.mark.filterwarnings("ignore:the axes still turn")
+@pytest.mark.filterwarnings("ignore:The principal axes did not converge")
 def test_rows_of_lower_rank_give_orthonormal_axes_and_zero_sizes(way, rank):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, rank)) @ rng.normal(size=(rank, 20))

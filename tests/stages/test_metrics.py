@@ -1,18 +1,18 @@
 """Every named distance is what its definition says, and is a distance."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW, rngs
 from tests.stages.metrics import CASES, COLUMNS, TRIANGLES
 from tests.stages.searches import by_sorting
-from unbend.neighbors import METRICS, PointSpace, described
+from unbend.neighbors import METRICS, PointSpace, describe_parameters
 
 # The oracles take their time.
-FEW = settings(max_examples=5, deadline=None)
-every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+FEW = settings(max_examples=settings().max_examples // 4)
+every_case = each("case", CASES.values())
 FIXED = {"shape", "w", "M", "B", "V", "VI", "weights"}
 ANY_COLUMNS = [name for name, case in CASES.items() if not set(case.params) & FIXED]
 
@@ -22,7 +22,7 @@ def rows(rng, n):
 
 
 def space(case, points):
-    return PointSpace(points, case.metric.fitted(points))
+    return PointSpace(points, case.metric.fit(points))
 
 
 def test_every_named_distance_is_under_test():
@@ -30,9 +30,9 @@ def test_every_named_distance_is_under_test():
     assert {aliases.get(name, name) for name in METRICS} == {case.name for case in CASES.values()}
 
 
-def test_every_parameter_is_told():
+def test_every_parameter_is_described():
     for distance in METRICS.values():
-        assert all(parameter in described() for parameter in distance.parameters)
+        assert all(parameter in describe_parameters() for parameter in distance.parameters)
 
 
 @every_case
@@ -40,7 +40,7 @@ def test_every_parameter_is_told():
 @given(rngs)
 def test_distances_equal_the_definition(case, rng):
     first, second = rows(rng, 5), rows(rng, 4)
-    found = case.metric.fitted(first).between(first, second)
+    found = case.metric.fit(first).between(first, second)
     expected = case.between(first, second)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * expected.max())
 
@@ -50,19 +50,19 @@ def test_distances_equal_the_definition(case, rng):
 @given(rngs)
 def test_distances_are_symmetric_and_zero_on_the_same_row(case, rng):
     points = rows(rng, 6)
-    distances = case.metric.fitted(points).between(points, points)
+    distances = case.metric.fit(points).between(points, points)
     assert (distances.diagonal() == 0).all()
     assert (distances[~np.eye(6, dtype=bool)] > 0).all()
     np.testing.assert_array_equal(distances, distances.T)
 
 
-@pytest.mark.parametrize("case", [CASES[name] for name in TRIANGLES], ids=TRIANGLES)
+@each("case", [CASES[name] for name in TRIANGLES])
 @LAW
 @given(rngs)
 def test_no_way_round_is_shorter(case, rng):
     points = rows(rng, 8)
     points[4:] = points[:4] + 1e-3 * rng.normal(size=(4, COLUMNS))
-    d = case.metric.fitted(points).between(points, points)
+    d = case.metric.fit(points).between(points, points)
     assert (d[:, None] <= d[:, :, None] + d[None] + 64 * EPS * d.max()).all()
 
 
@@ -96,11 +96,11 @@ def test_a_radius_finds_all_that_brute_force_finds(case, rng):
     np.testing.assert_array_equal(found, (truth <= radius) & ~np.eye(12, dtype=bool))
 
 
-@pytest.mark.parametrize("case", [CASES[name] for name in ANY_COLUMNS], ids=ANY_COLUMNS)
+@each("case", [CASES[name] for name in ANY_COLUMNS])
 def test_few_columns_go_through_a_tree_with_the_same_neighbours(case):
     """The other laws have enough columns for matrix products, and some maps keep few of them."""
     points = np.random.default_rng(0).normal(size=(300, 8)) + 0.5
-    metric = case.metric.fitted(points)
+    metric = case.metric.fit(points)
     order, lengths = by_sorting(metric.between(points, points), 7, itself=True)
     found = PointSpace(points, metric).nearest(7)
     np.testing.assert_array_equal(found.indices.reshape(-1, 7), order)
@@ -112,7 +112,7 @@ def test_few_columns_go_through_a_tree_with_the_same_neighbours(case):
 @given(rngs, st.integers(1, 200))
 def test_a_row_has_the_same_features_alone_and_among_others(case, rng, n):
     points = rows(rng, n)
-    metric = case.metric.fitted(points)
+    metric = case.metric.fit(points)
     together = metric.features(points)
     some = np.unique(rng.integers(0, n, 5))
     for i in some:
@@ -126,7 +126,7 @@ def test_a_row_has_the_same_features_alone_and_among_others(case, rng, n):
 def test_pairs_parts_and_local_coordinates_have_the_distances_of_the_rows(case, rng):
     points = rows(rng, 10)
     here = space(case, points)
-    truth = case.metric.fitted(points).between(points, points)
+    truth = case.metric.fit(points).between(points, points)
     some = np.array([7, 1, 4])
     np.testing.assert_allclose(here.lengths(some, some[::-1]), truth[some, some[::-1]], 1e-12)
     np.testing.assert_allclose(

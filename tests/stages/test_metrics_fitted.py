@@ -9,6 +9,7 @@ import pytest
 
 import unbend
 from tests.conformance.cases import refused
+from tests.loops import each
 from unbend.neighbors import METRICS, Metric, PointSpace
 
 SHAPE = (4, 6)
@@ -26,7 +27,7 @@ FITTED = {
     "phase difference pictures": ("fourier_phase_difference", PICTURES),
     "wavelet pictures": ("wavelet", {**PICTURES, "level": 2, "keep": 2, "wavelet": "haar"}),
 }
-every_metric = pytest.mark.parametrize(("metric", "params"), FITTED.values(), ids=FITTED)
+every_metric = each(("metric", "params"), FITTED.values())
 
 
 def bumps(n=80, seed=0):
@@ -44,7 +45,7 @@ def fitted(method, metric, params, rows, **options):
 
 
 @every_metric
-@pytest.mark.parametrize("method", [unbend.Isomap, unbend.LTSA, unbend.ClassicalMDS])
+@each("method", [unbend.Isomap, unbend.LTSA, unbend.ClassicalMDS])
 def test_fitted_rows_are_placed_where_they_are(method, metric, params):
     rows = bumps()
     model = fitted(method, metric, params, rows)
@@ -58,10 +59,10 @@ def test_fitted_rows_are_placed_where_they_are(method, metric, params):
 
 
 @every_metric
-def test_new_rows_are_placed_as_by_their_distances(metric, params):
+def test_new_samples_are_embedded_as_by_their_distances(metric, params):
     rows, new = bumps(), bumps(9, seed=1)
     model = fitted(unbend.Isomap, metric, params, rows)
-    measured = Metric(metric, params or {}).fitted(rows)
+    measured = Metric(metric, params or {}).fit(rows)
     given = fitted(unbend.Isomap, "precomputed", None, measured.between(rows, rows))
     size = np.abs(model.embedding_).max()
     np.testing.assert_allclose(model.embedding_, given.embedding_, rtol=0, atol=1e-7 * size)
@@ -70,7 +71,7 @@ def test_new_rows_are_placed_as_by_their_distances(metric, params):
 
 
 @every_metric
-def test_the_way_back_leads_to_rows_of_the_data(metric, params):
+def test_inverse_transform_returns_rows_of_the_data(metric, params):
     rows = bumps()
     for method in (unbend.Isomap, unbend.LTSA):
         model = fitted(method, metric, params, rows)
@@ -80,7 +81,7 @@ def test_the_way_back_leads_to_rows_of_the_data(metric, params):
 @every_metric
 def test_a_pickled_space_keeps_what_the_metric_took_from_the_data(metric, params):
     rows, new = bumps(), bumps(9, seed=1)
-    space = PointSpace(rows, Metric(metric, params or {}).fitted(rows))
+    space = PointSpace(rows, Metric(metric, params or {}).fit(rows))
     again = pickle.loads(pickle.dumps(space))
     np.testing.assert_array_equal(again.distances_of(new), space.distances_of(new))
 
@@ -143,9 +144,9 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("what", MISTAKES)
-@pytest.mark.parametrize("method", [unbend.Isomap, unbend.ClassicalMDS])
-def test_mistakes_are_answered_by_one_sentence(method, what):
+@each("what", MISTAKES)
+@each("method", [unbend.Isomap, unbend.ClassicalMDS])
+def test_bad_arguments_raise_a_clear_error(method, what):
     metric, params, words = MISTAKES[what]
     refused(lambda: method(metric=metric, metric_params=params).fit(bumps()), *words)
 
@@ -176,14 +177,14 @@ def test_a_single_number_has_no_derivative_and_no_neighbouring_frequency():
         refused(lambda metric=metric: unbend.Isomap(metric=metric).fit(bumps()[:, 6:7]))
 
 
-def test_without_pywavelets_one_sentence_says_what_to_install(monkeypatch):
+def test_without_pywavelets_the_error_names_the_package_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pywt", None)
     with pytest.raises(ImportError, match=r"PyWavelets.*unbend\[signal\]"):
         unbend.Isomap(metric="wavelet").fit(bumps())
 
 
 def test_a_metric_that_depends_on_data_must_be_fitted_first():
-    with pytest.raises(ValueError, match="fitted"):
+    with pytest.raises(ValueError, match="call fit"):
         Metric("mahalanobis").between(bumps(), bumps())
 
 

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from tests.loops import each
 from tests.stages.drawn import LAW, rngs
 from unbend.neighbors import Metric, PointSpace
 
 
 def distances(points, name, **params):
-    return Metric(name, params).fitted(points).between(points, points)
+    return Metric(name, params).fit(points).between(points, points)
 
 
 def assert_same_distances(first, second, name, rtol=1e-9, **params):
@@ -173,8 +174,8 @@ def test_nothing_weighed_is_euclidean(rng):
         np.testing.assert_allclose(distances(points, name, **params), expected, 1e-12)
 
 
-@pytest.mark.parametrize("angle", [1e-12, 1e-8, 1e-3, 1.5, np.pi - 1e-3, np.pi - 1e-8, np.pi])
-@pytest.mark.parametrize("columns", [3, 30])
+@each("angle", [1e-12, 1e-8, 1e-3, 1.5, np.pi - 1e-3, np.pi - 1e-8, np.pi])
+@each("columns", [3, 30])
 def test_angles_keep_their_digits_near_zero_and_near_a_half_turn(angle, columns):
     points = np.zeros((2, columns))
     points[0, 0] = 5.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.loops import each
 from unbend.neighbors import Metric, PointSpace
 
 
@@ -14,12 +15,12 @@ def exact(points, p):
     return np.sum(apart ** np.longdouble(p), axis=2) ** (1 / np.longdouble(p))
 
 
-@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, 7.5, 40.0, np.inf])
-@pytest.mark.parametrize("size", [1.0, 1e-6, 1e60, 1e-60, 1e150, 1e-150])
-@pytest.mark.parametrize("columns", [3, 20])
+@each("p", [1.0, 1.5, 2.0, 3.0, 7.5, 40.0, np.inf])
+@each("size", [1.0, 1e-6, 1e60, 1e-60, 1e150, 1e-150])
+@each("columns", [3, 20])
 def test_distances_and_neighbours_do_not_depend_on_units(p, size, columns):
     points = np.random.default_rng(0).normal(size=(40, columns))
-    space = PointSpace(points * size, Metric("minkowski", {"p": p}).fitted(points))
+    space = PointSpace(points * size, Metric("minkowski", {"p": p}).fit(points))
     expected = exact(points, p).astype(np.float64)
     between = space.distances_of(space.points)
     np.testing.assert_allclose(between / size, expected, rtol=1e-10)
@@ -37,7 +38,7 @@ def test_distances_and_neighbours_do_not_depend_on_units(p, size, columns):
 
 
 @pytest.mark.parametrize("p", [3.0, 40.0])
-def test_rows_nearly_alike_are_told_apart(p):
+def test_nearly_identical_rows_are_distinguished(p):
     line = np.zeros((30, 4))
     line[:, 0] = 1e-9 * np.arange(30) ** 2
     line[0, 1] = 1.0

@@ -37,7 +37,7 @@ def test_the_fewest_neighbours_join_what_all_do_and_one_fewer_does_not(rng, n, m
 def test_mutual_neighbours_have_each_other_or_are_among_the_nearest(rng, n, k, least):
     neighbors = PointSpace(lattice(rng, n, 2)).nearest(min(k, n - 1))
     stored = {*zip(neighbors.rows.tolist(), neighbors.indices.tolist(), strict=True)}
-    place = neighbors.places.tolist()
+    place = neighbors.ranks.tolist()
     expected = [
         (i, j)
         for (i, j), p in zip(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW, lattice, rngs
 from unbend.neighbors import DistanceSpace, Metric, PointSpace
 
@@ -54,7 +55,7 @@ CASES = {
     "distances": Case(3, euclidean),
 }
 EUCLIDEAN = ("tree", "products", "distances")
-every_space = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+every_space = each("case", CASES.values())
 every_euclidean_space = pytest.mark.parametrize(
     "case", [CASES[name] for name in EUCLIDEAN], ids=EUCLIDEAN
 )
@@ -90,8 +91,8 @@ def test_a_point_is_never_its_own_neighbour_among_duplicates(case, rng, n, disti
 
 
 @every_space
-@pytest.mark.parametrize("k", [1, 3, 8])
-def test_more_than_k_copies_are_neighbours_of_each_other(case, k):
+@each("k", [1, 3, 8])
+def test_more_than_k_duplicate_rows_are_neighbours_of_each_other(case, k):
     points = np.repeat(lattice(np.random.default_rng(k), 2, case.columns, 100), k + 3, axis=0)
     assert_nearest(case, points, k)
     assert (case.space(points).nearest(k).distances == 0).all()
@@ -132,7 +133,7 @@ def assert_within(case, points, truth, radius):
 @every_space
 @LAW
 @given(rngs, st.integers(1, 30), st.integers(1, 5), st.data())
-def test_new_rows_find_the_nearest_fitted_rows(case, rng, n, m, data):
+def test_new_samples_find_the_nearest_fitted_rows(case, rng, n, m, data):
     points, new = rng.normal(size=(n, case.columns)), rng.normal(size=(m, case.columns))
     new[0] = points[-1]  # a new row may equal a fitted one, which then counts
     k = data.draw(st.integers(1, n))
@@ -156,7 +157,7 @@ def test_data_far_from_the_origin_keep_their_neighbours(case, rng):
 
 
 @every_space
-@pytest.mark.parametrize("far", [2.0**20, 2.0**30])
+@each("far", [2.0**20, 2.0**30])
 @LAW
 @given(rngs)
 def test_two_groups_far_apart_keep_their_neighbours(case, far, rng):
@@ -166,7 +167,7 @@ def test_two_groups_far_apart_keep_their_neighbours(case, far, rng):
 
 
 @every_space
-@pytest.mark.parametrize("far", [2.0**20, 2.0**36])
+@each("far", [2.0**20, 2.0**36])
 @LAW
 @given(rngs)
 def test_one_outlier_does_not_change_the_neighbours_of_the_rest(case, far, rng):
@@ -191,7 +192,7 @@ def test_local_coordinates_have_the_distances_of_their_block(case, rng, s, twins
 @every_euclidean_space
 @LAW
 @given(rngs, st.integers(1, 12))
-def test_local_coordinates_of_new_rows_put_the_new_row_first(case, rng, s):
+def test_local_coordinates_of_new_samples_put_the_new_sample_first(case, rng, s):
     points, new = rng.normal(size=(15, case.columns)), rng.normal(size=(4, case.columns))
     blocks = np.stack([rng.permutation(15)[:s] for _ in range(4)])
     local = case.space(points).coordinates_of(case.new(points, new), blocks)

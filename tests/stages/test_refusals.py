@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
+from tests.loops import each
 from unbend.graphs import (
     boundary_volume,
     bridge,
@@ -54,10 +55,10 @@ OF_LENGTHS = [diameter, geodesics, floyd_warshall, lambda g: shortest_paths(g, [
 OF_GRAPHS = [components, degree_counts, labelled]
 
 
-@pytest.mark.parametrize("opened", SPACES)
-@pytest.mark.parametrize("k", [0, -1, 2.5, "3", True, None])
+@each("opened", SPACES)
+@each("k", [0, -1, 2.5, "3", True, None])
 def test_a_number_of_neighbours_must_be_one(opened, k):
-    with pytest.raises(ValueError, match="number of neighbours"):
+    with pytest.raises((TypeError, ValueError), match=r"k=.* integer of at least 1"):
         opened().nearest(k)
 
 
@@ -65,24 +66,22 @@ def test_a_number_of_neighbours_must_be_one(opened, k):
 def test_there_are_no_more_neighbours_than_rows(opened):
     space = opened()
     assert space.nearest(29).counts.tolist() == [29] * 30
-    with pytest.raises(ValueError, match="from 1 to 29"):
+    with pytest.raises(ValueError, match="at most 29"):
         space.nearest(30)
-    with pytest.raises(ValueError, match="from 1 to 30"):
+    with pytest.raises(ValueError, match="at most 30"):
         space.nearest_of(space.rows(np.arange(2)), 31)
 
 
-@pytest.mark.parametrize(
-    "name", ["euclidean", "manhattan", "mahalanobis", "angular", "fourier_phase"]
-)
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("columns", [3, 20])
+@each("name", ["euclidean", "manhattan", "mahalanobis", "angular", "fourier_phase"])
+@each("value", [np.nan, np.inf])
+@each("columns", [3, 20])
 def test_rows_that_are_not_finite_are_refused(name, value, columns):
     good = DRAWN[:, :columns]
     bad = good.copy()
     bad[3, 1] = value
-    space = PointSpace(good, Metric(name).fitted(good))
+    space = PointSpace(good, Metric(name).fit(good))
     for search in (
-        lambda: PointSpace(bad, Metric(name).fitted(bad)).nearest(2),
+        lambda: PointSpace(bad, Metric(name).fit(bad)).nearest(2),
         lambda: space.nearest_of(bad, 2),
         lambda: space.distances_of(bad),
     ):
@@ -101,25 +100,25 @@ def test_points_are_rows_of_real_numbers(points):
 def test_values_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="not known"):
         Metric("euclid")
-    with pytest.raises(ValueError, match="rows of 20 numbers"):
+    with pytest.raises(ValueError, match="must have 20 columns"):
         PointSpace(DRAWN).nearest_of(DRAWN[:, :2], 1)
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="at least 0"):
         PointSpace(DRAWN).within(np.nan)
     with pytest.raises(ValueError, match="threads"):
         PointSpace(DRAWN, workers=-1)
-    with pytest.raises(ValueError, match="finite weights"):
-        Metric("minkowski", {"w": [np.inf] * 20}).fitted(DRAWN)
+    with pytest.raises(ValueError, match="non-negative weights"):
+        Metric("minkowski", {"w": [np.inf] * 20}).fit(DRAWN)
     for distances in (-np.ones((2, 2)), np.full((2, 2), np.nan), np.ones((2, 3))):
-        with pytest.raises(ValueError, match="square matrix"):
+        with pytest.raises(ValueError, match="square"):
             DistanceSpace(distances)
     with pytest.raises(ValueError, match="from 0 to 0"):
         Neighbors(np.array([0, 1]), np.array([7]), np.array([1.0]))
     for wrong in ({"trees": 0}, {"recall": 2.0}, {"sample": 0}, {"spare": -1}, {"leaf": 2.5}):
-        with pytest.raises(ValueError, match="NNDescent"):
+        with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
             NNDescent(**wrong)
 
 
-@pytest.mark.parametrize("quantity", OF_WEIGHTS + OF_LENGTHS + OF_GRAPHS)
+@each("quantity", OF_WEIGHTS + OF_LENGTHS + OF_GRAPHS)
 def test_a_graph_is_a_square_sparse_matrix_of_real_numbers(quantity):
     for graph in (ARROWS.toarray(), [[0, 1], [1, 0]], "graph", symmetrize(ARROWS) * 1j):
         with pytest.raises(TypeError):
@@ -128,12 +127,12 @@ def test_a_graph_is_a_square_sparse_matrix_of_real_numbers(quantity):
         quantity(csr_array(np.ones((2, 3))))
 
 
-@pytest.mark.parametrize("quantity", OF_WEIGHTS)
-@pytest.mark.parametrize("number", [-1.0, np.nan, np.inf])
+@each("quantity", OF_WEIGHTS)
+@each("number", [-1.0, np.nan, np.inf])
 def test_weights_that_are_none_are_refused(quantity, number):
     graph = symmetrize(ARROWS)
     graph.data[:] = number
-    with pytest.raises(ValueError, match="finite and not negative"):
+    with pytest.raises(ValueError, match=r"contains|non-negative"):
         quantity(graph)
 
 
@@ -196,7 +195,7 @@ def test_sources_are_vertices(sources):
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5])
 def test_threads_can_be_started(threads):
-    with pytest.raises(ValueError, match="threads"):
+    with pytest.raises((TypeError, ValueError), match="threads"):
         geodesics(TWO_TRIANGLES, threads=threads)
 
 

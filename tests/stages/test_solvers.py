@@ -11,14 +11,15 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
+from tests.loops import each
 from tests.stages.drawn import EPS, LAW
-from unbend.eigen import SOLVERS, Auto, Dense, Lanczos, ShiftInvert, auto, signed, solve
+from unbend.eigen import SOLVERS, Auto, Dense, Lanczos, ShiftInvert, auto, fix_signs, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.graphs import adjacency, degrees, laplacian, symmetrize, weigh
 from unbend.neighbors import PointSpace
 from unbend.report import recording, stage
 
-every_solver = pytest.mark.parametrize("solver", SOLVERS)
+every_solver = each("solver", SOLVERS)
 
 
 def products_with(matrix):
@@ -36,8 +37,8 @@ def strip_weights(n, seed=0):
 
 
 @every_solver
-@pytest.mark.parametrize("form", [csr_array, csr_array.toarray, products_with])
-@pytest.mark.parametrize("d", [1, 4])
+@each("form", [csr_array, csr_array.toarray, products_with])
+@each("d", [1, 4])
 def test_mass_problems_are_solved_in_the_mass_norm(solver, form, d):
     if form is products_with and solver == "shift_invert":
         pytest.skip("ShiftInvert needs the entries")
@@ -81,11 +82,11 @@ def test_the_top_of_a_mass_problem_is_that_of_lapack(solver):
     )
 )
 def test_the_largest_entry_of_every_vector_is_positive_and_only_signs_change(vectors):
-    turned = signed(vectors)
+    turned = fix_signs(vectors)
     assert (turned[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])] >= 0).all()
     for before, after in zip(vectors.T, turned.T, strict=True):
         assert (after == before).all() or (after == -before).all()
-    assert (signed(-vectors) == turned).all()
+    assert (fix_signs(-vectors) == turned).all()
 
 
 @every_solver
@@ -136,9 +137,9 @@ def test_lapack_gives_as_many_pairs_as_were_asked_for(d):
         np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(d), 0, 8 * n * EPS)
 
 
-@pytest.mark.parametrize("solver", ["dense", "lanczos", "auto"])
-@pytest.mark.parametrize("form", [np.asarray, products_with])
-@pytest.mark.parametrize("end", ["top", "bottom"])
+@each("solver", ["dense", "lanczos", "auto"])
+@each("form", [np.asarray, products_with])
+@each("end", ["top", "bottom"])
 def test_an_end_that_vanishes_converges_relative_to_the_size_of_the_matrix(
     solver, form, end, monkeypatch
 ):
@@ -190,7 +191,7 @@ def test_auto_writes_its_choice_and_reason_into_the_report():
     assert len(facts["residuals"]) == facts["wanted"] == 2
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "lil"])
+@each("form", ["csr", "csc", "coo", "dia", "lil"])
 @every_solver
 def test_a_sparse_matrix_may_come_in_any_format(solver, form, monkeypatch):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)

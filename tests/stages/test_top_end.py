@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 import unbend
+from tests.loops import each, sampled
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import preimage
@@ -16,7 +17,7 @@ from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.gram import Gram, PointGram, Squares
 from unbend.gram import kernels as gram_kernels
-from unbend.gram.similarities import GaussianSimilarities
+from unbend.gram.kernels import GaussianSimilarities
 from unbend.neighbors.metrics import norms
 
 
@@ -33,7 +34,7 @@ def counted(matrix):
 
 
 @pytest.mark.parametrize("d", [2, 10])
-@pytest.mark.parametrize("seed", range(3))
+@sampled("seed", range(3))
 def test_a_spectrum_without_a_gap_takes_few_products(seed, d, monkeypatch):
     noise = np.random.default_rng(seed).normal(size=(700, 784)) / 30
     matrix = noise @ noise.T
@@ -76,7 +77,7 @@ def test_the_kernel_of_points_is_that_of_their_distances(rng, n, columns, offset
     points = rng.normal(size=(n, columns)) + offset
     found, expected = PointGram.of(points), Gram(pairwise(points))
     slack = 64 * (n + columns) * EPS * np.square(pairwise(points)).max()
-    np.testing.assert_allclose(found.formed(), expected.formed(), 0, slack)
+    np.testing.assert_allclose(found.form(), expected.form(), 0, slack)
     np.testing.assert_allclose(found.trace, expected.trace, 0, n * slack)
     np.testing.assert_allclose(found.mean_squares, expected.mean_squares, 0, slack)
     vectors = rng.normal(size=(n, 2))
@@ -91,7 +92,7 @@ def test_what_is_formed_is_what_products_multiply_by(rng, n, lift, squared):
     distances = rng.uniform(size=(n, n))
     gram = Gram(distances + distances.T, Squares(squared=squared), lift)
     slack = 16 * n * EPS * (4 + lift)
-    np.testing.assert_allclose(gram.formed(), gram.operator() @ np.eye(n), 0, slack)
+    np.testing.assert_allclose(gram.form(), gram.operator() @ np.eye(n), 0, slack)
 
 
 @LAW
@@ -119,8 +120,8 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("n", [80, 700])
-@pytest.mark.parametrize("model", MODELS, ids=repr)
+@each("n", [80, 700])
+@each("model", MODELS)
 def test_kernels_of_points_need_no_distances_and_no_regression(model, n, monkeypatch):
     def refused(*_):
         raise AssertionError("this is not needed")
@@ -141,7 +142,7 @@ def test_kernels_of_points_need_no_distances_and_no_regression(model, n, monkeyp
 
 
 @pytest.mark.parametrize("n", [100, 700])
-def test_the_report_tells_how_the_negative_share_was_found(n):
+def test_the_report_records_how_the_negative_share_was_computed(n):
     points = np.random.default_rng(0).normal(size=(n, 3))
     euclidean, other = pairwise(points), pairwise(points) ** 1.5
 
@@ -152,7 +153,7 @@ def test_the_report_tells_how_the_negative_share_was_found(n):
     assert by(euclidean) == ("Cholesky factorisation", 0.0)
     how, share = by(other)
     assert how == ("all eigenvalues" if n < 600 else "quadrature from 8 probes")
-    values = np.linalg.eigvalsh(Gram(other).formed())
+    values = np.linalg.eigvalsh(Gram(other).form())
     exact = -values[values < 0].sum() / np.abs(values).sum()
     assert share == pytest.approx(exact, rel=1e-9 if n < 600 else 0.3)
 
@@ -183,8 +184,8 @@ def test_entries_in_any_order_stay_as_they_are_and_give_the_same_bits(kind):
     assert (matrix.indices == before).all()
 
 
-@pytest.mark.parametrize("n", [2, 255, 256, 257, 600])
-@pytest.mark.parametrize("where", ["first", "last", "middle"])
+@each("n", [2, 255, 256, 257, 600])
+@each("where", ["first", "last", "middle"])
 def test_one_entry_that_differs_from_its_mirror_image_is_found(n, where):
     distances = pairwise(np.random.default_rng(n).normal(size=(n, 2)))
     row, column = {"first": (0, 1), "last": (n - 1, n - 2), "middle": (n // 2, n - 1 - n // 2)}[
@@ -211,7 +212,7 @@ def test_the_regression_of_pre_images_asks_for_its_memory():
         model.inverse_transform(model.embedding_[:2])
 
 
-def test_too_small_a_ridge_is_told():
+def test_warns_when_the_ridge_is_too_small():
     points = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 3, axis=0)
     model = unbend.KernelPCA(n_components=2, alpha=1e-300).fit(points)
     with pytest.raises(ValueError, match="use a larger alpha"):
@@ -219,7 +220,7 @@ def test_too_small_a_ridge_is_told():
 
 
 def test_equal_rows_lie_at_the_origin():
-    with pytest.warns(UserWarning, match="only 0 eigenvalues"):
+    with pytest.warns(UserWarning, match="only 0 positive eigenvalues"):
         found = unbend.ClassicalMDS(n_components=2).fit_transform(np.full((50, 3), 0.1))
     assert not found.any()
 

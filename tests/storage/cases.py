@@ -134,7 +134,7 @@ def by_value() -> Iterator[Case]:
     mds, kernel, isomap = unbend.ClassicalMDS, unbend.KernelPCA, unbend.Isomap
     cityblock = cdist(POINTS, POINTS, "cityblock")
     yield Case("mds-kernel", mds, {"metric": "kernel"}, similarities, to_new)
-    lifted = {"metric": "precomputed", "repair": "lift"}
+    lifted = {"metric": "precomputed", "repair": "spectrum_shift"}
     yield Case("mds-lifted", mds, lifted, cityblock, cdist(NEW, POINTS, "cityblock"))
     yield Case("kernel-given", kernel, {"kernel": "precomputed"}, similarities, to_new)
     yield Case("isomap-float", isomap, {"precision": "single"})
@@ -174,3 +174,16 @@ CASES = [
     )
     for case in cases()
 ]  # fmt: skip
+
+
+def representative() -> set[str]:
+    """Name the first case of every kind, and the first of every method."""
+    seen: set[Any] = set()
+    names = set()
+    for case in CASES:
+        of, _, kind = case.name.partition("-")
+        keys = {case.method, kind or of} if of == case.method.__name__ else {case.name}
+        if keys - seen:
+            names.add(case.name)
+        seen |= keys
+    return names

@@ -21,10 +21,12 @@ KEPT = Path(__file__).parent / "kept"
 def models() -> dict[str, tuple[Any, Any]]:
     """Models that hold values of many kinds between them, each with new rows."""
     rng = np.random.default_rng(5)
-    rows = unbend.datasets.s_curve(12, random_state=5).points
+    rows = unbend.datasets.s_curve(11, random_state=5).points
     new = rows[:5] + 0.05
     twice = np.concatenate((rows, rows[:3], rows[:8] + 40.0))
-    isomap = unbend.Isomap(n_neighbors=4, connect="components", repair="shift", random_state=rng)
+    isomap = unbend.Isomap(
+        n_neighbors=4, connect="components", repair="additive_constant", random_state=rng
+    )
     waves = unbend.LaplacianEigenmaps(
         n_neighbors=4, weights="heat", metric="precomputed", n_components=1
     )

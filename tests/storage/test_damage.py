@@ -156,7 +156,7 @@ CHANGES: dict[str, tuple[Callable[[Document], Any], tuple[str, ...]]] = {
     "fewer fields": (lambda d: of_class(d, "Rule").pop("k"), ("Rule",)),
     "neighbours": (lambda d: of_class(d, "Rule").update(k=0), ("Rule",)),
     "threads": (lambda d: of_class(d, "PointSpace").update(workers=-1), ("PointSpace",)),
-    "forward": (lambda d: d["state"].update(_found={"object": 10**6}), ("before",)),
+    "forward": (lambda d: d["state"].update(_neighborhoods={"object": 10**6}), ("before",)),
     "array": (lambda d: d["state"].update(embedding_={"array": 10**6}), ("missing",)),
     "negative": (lambda d: d["state"].update(embedding_={"array": -1}), ("array",)),
     "yes": (lambda d: d["state"].update(embedding_={"array": True}), ("array",)),

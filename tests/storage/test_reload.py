@@ -14,9 +14,12 @@ from sklearn.base import clone
 
 import unbend
 from tests.conformance.cases import refused
+from tests.loops import each
 from tests.storage.alike import assert_alike, assert_same_answers, assert_same_state
-from tests.storage.cases import CASES, EVERYONE, NEW, POINTS, Case, given
+from tests.storage.cases import CASES, EVERYONE, NEW, POINTS, Case, given, representative
 
+METHODS = list(dict.fromkeys(case.method for case in CASES))
+REPRESENTATIVE = representative()
 EVERY = pytest.mark.parametrize("method", EVERYONE, ids=lambda method: method.__name__)
 
 
@@ -32,8 +35,16 @@ def reloaded(model: Any, folder: Path, **options: Any) -> Any:
     return unbend.load(folder / "model.unbend")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_reloaded_model_is_the_same_to_the_last_bit(case: Case, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+@pytest.mark.parametrize(
+    "rest", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["first of each kind", "rest"]
+)
+@each("case", CASES)
+def test_a_reloaded_model_is_the_same_to_the_last_bit(
+    method: Any, rest: bool, case: Case, tmp_path: Path
+) -> None:
+    if case.method is not method or rest == (case.name in REPRESENTATIVE):
+        return
     model = fitted(case)
     again = reloaded(model, tmp_path)
     assert_alike(model.get_params(), again.get_params())
@@ -81,7 +92,7 @@ def test_a_reloaded_model_can_be_fitted_cloned_copied_and_pickled(
     assert not hasattr(model.fit(POINTS), "about_")
 
 
-def test_what_is_said_about_a_model_is_kept_also_when_it_is_saved_again(tmp_path: Path) -> None:
+def test_metadata_of_a_model_are_kept_also_when_it_is_saved_again(tmp_path: Path) -> None:
     about = {"columns": ["x", "y"], "label": None, "n": 3, "nested": {"ok": [True, 0.1, "ü"]}}
     again = reloaded(unbend.PCA().fit(POINTS), tmp_path, about=about)
     assert again.about_ == about
@@ -93,7 +104,7 @@ def test_what_is_said_about_a_model_is_kept_also_when_it_is_saved_again(tmp_path
 @pytest.mark.parametrize(
     "about", [[1], {1: 2}, {"x": (1, 2)}, {"x": np.nan}, {"x": np.ones(2)}, {"x": {1}}]
 )
-def test_only_json_can_be_said_about_a_model(about: Any, tmp_path: Path) -> None:
+def test_metadata_of_a_model_must_be_json(about: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.unbend"
     refused(lambda: unbend.PCA().fit(POINTS).save(path, about=about), "about", "JSON")
     assert not list(tmp_path.iterdir())

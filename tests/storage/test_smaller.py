@@ -14,7 +14,7 @@ from tests.conformance.cases import CLASSES, curve, over, refused
 from tests.storage.alike import assert_alike
 from tests.storage.cases import EVERYONE, NEW, POINTS, given
 from tests.storage.test_reload import reloaded
-from unbend.estimators.model import TrainingLeftOut
+from unbend.estimators.embedding import TrainingLeftOut
 from unbend.storage.model import VERSION
 
 EVERY = over(EVERYONE)
@@ -56,7 +56,7 @@ def arrays(path: Path) -> list[Any]:
 
 
 @EVERY
-def test_without_training_data_only_linear_methods_place_new_rows(
+def test_without_training_data_only_linear_methods_transform_new_samples(
     method: Any, tmp_path: Path
 ) -> None:
     model = method(**given(method)).fit(POINTS)
@@ -75,7 +75,7 @@ def test_without_training_data_only_linear_methods_place_new_rows(
     assert_alike(getattr(once_more.fit(POINTS), place)(NEW), getattr(model, place)(NEW))
 
 
-def test_a_way_back_that_needs_no_rows_stays(tmp_path: Path) -> None:
+def test_an_inverse_transform_that_needs_no_rows_stays(tmp_path: Path) -> None:
     model = unbend.ClassicalMDS().fit(POINTS)
     again = reloaded(model, tmp_path, training=False)
     assert_alike(
@@ -158,7 +158,7 @@ def test_an_interrupted_save_leaves_the_file_as_it_was(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("unbend.storage.npy.write", interrupt)
+        patch.setattr("unbend.storage.archive.write_array", interrupt)
         with pytest.raises(KeyboardInterrupt):
             unbend.PCA(n_components=1).fit(POINTS).save(path)
     assert path.read_bytes() == before

@@ -1,7 +1,7 @@
-"""The compiled kernels, or their plain NumPy/SciPy twins.
+"""The compiled kernels, or their NumPy/SciPy reference implementations.
 
-`UNBEND_KERNELS=native` or `reference` forces one; otherwise the compiled ones are used where they
-were built, and the twins, with one warning, where no compiler was found at installation.
+`UNBEND_KERNELS=native` or `reference` selects one; otherwise the compiled kernels are used if they
+were built, and the reference, with one warning, if not.
 """
 
 import os
@@ -34,7 +34,7 @@ def _choose() -> ModuleType:
 
 
 if TYPE_CHECKING:
-    # The compiled module has the signatures of the twins, as tests/test_kernels.py checks.
+    # The compiled module has the signatures of the reference, as tests/test_kernels.py checks.
     from unbend._kernels import reference as kernels
 else:
     kernels = _choose()

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from unbend.apps.gallery.page import page_html
-from unbend.apps.gallery.rows import NEIGHBORS, Row, embed
-from unbend.apps.gallery.table import table_text
+from unbend.apps.gallery.panels import NEIGHBORS, Row, embed
+from unbend.apps.gallery.summary import draw_sheet, table_text
+from unbend.apps.gallery.viewer import page_html
 from unbend.datasets import SURFACES
 from unbend.registry import METHODS
 
@@ -67,9 +67,6 @@ def write(rows: Sequence[Row], folder: Path) -> tuple[Path, Path]:
     tuple of Path
         The contact sheet and the page.
     """
-    # Only drawing needs matplotlib: without it this module can still be imported and say so.
-    from unbend.apps.gallery.sheet import draw_sheet
-
     folder.mkdir(parents=True, exist_ok=True)
     sheet, page = folder / SHEET, folder / PAGE
     draw_sheet(rows, sheet)

@@ -2,7 +2,7 @@
 
 Nothing here computes: commands read, call the library and write, and the options of a method are
 made of the parameters that it declares. NumPy and scikit-learn are imported only when a command
-needs them, so that ``--help`` answers at once.
+needs them, so that ``--help`` starts quickly.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The application: all commands, and the options of the chosen method."""
 
 import os
 import sys
@@ -8,45 +8,28 @@ from typing import Annotated
 import typer
 
 import unbend
-from unbend.cli import (
-    bench,
-    compare,
-    demo,
-    dimension,
-    embed,
-    graph,
-    info,
-    localize,
-    methods,
-    plot,
-    quality,
-    report,
-    suggest,
-    surface,
-    transform,
-)
-from unbend.cli.errors import ClosedPipe, Misuse, answer
+from unbend.cli import advise, catalog, draw, embed, judge, localization, transform
 from unbend.cli.interrupts import prompt_interrupts
-from unbend.cli.output import emit
-from unbend.cli.parameters import ALL, DEFAULT_METHOD, method_entry, no_such_option, options_of
-from unbend.registry import Entry
+from unbend.cli.messages import ClosedPipe, Misuse, answer, emit
+from unbend.cli.parameters import DEFAULT_METHOD, find_method, method_options, unknown_option
+from unbend.registry import EMBEDDINGS, Entry
 
 COMMANDS = (
     embed.COMMAND,
     transform.COMMAND,
-    quality.COMMAND,
-    plot.COMMAND,
-    report.COMMAND,
-    suggest.COMMAND,
-    compare.COMMAND,
-    dimension.COMMAND,
-    graph.COMMAND,
-    localize.COMMAND,
-    bench.COMMAND,
-    surface.COMMAND,
-    methods.COMMAND,
-    demo.COMMAND,
-    info.COMMAND,
+    judge.QUALITY,
+    draw.PLOT,
+    draw.REPORT,
+    advise.SUGGEST,
+    advise.COMPARE,
+    advise.DIMENSION,
+    judge.GRAPH,
+    localization.COMMAND,
+    advise.BENCH,
+    catalog.SURFACE,
+    catalog.METHODS,
+    catalog.DEMO,
+    catalog.INFO,
 )
 
 FIRST_STEPS = """The first ten minutes:
@@ -67,7 +50,8 @@ def run(arguments: Sequence[str]) -> int:
         with prompt_interrupts():
             chosen = chosen_method(arguments)
             words = list(arguments) or ["--help"]
-            code = application(chosen)(words, prog_name="unbend", standalone_mode=False)
+            app = application(chosen, describe=_is_help(words))
+            code = app(words, prog_name="unbend", standalone_mode=False)
             sys.stdout.flush()
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
@@ -78,10 +62,10 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def application(chosen: Entry | None = None) -> typer.Typer:
-    """Return the commands, `embed` with the options of the chosen method."""
+def application(chosen: Entry | None = None, *, describe: bool = True) -> typer.Typer:
+    """Return the commands, `embed` with the options of the chosen method, described or not."""
     app = typer.Typer(
-        help="High-dimensional data as a few coordinates that keep its geometry.",
+        help="Dimensionality reduction: embeddings that keep the geometry of data.",
         epilog=FIRST_STEPS,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -89,7 +73,9 @@ def application(chosen: Entry | None = None) -> typer.Typer:
     )
     app.callback()(general)
     for command in COMMANDS:
-        extra = options_of(chosen) if chosen and command is embed.COMMAND else []
+        extra = []
+        if chosen is not None and command is embed.COMMAND:
+            extra = method_options(chosen, describe=describe)
         command.add_to(app, extra)
     return app
 
@@ -106,14 +92,14 @@ def general(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Take the options before a command."""
 
 
 def chosen_method(arguments: Sequence[str]) -> Entry | None:
     """Find the method whose options the command line may use.
 
     Its class is loaded only if it is named, or needed: help and shell completion without a method
-    answer at once.
+    start quickly.
     """
     completing = "_UNBEND_COMPLETE" in os.environ
     words = _words_to_complete() if completing else list(arguments)
@@ -121,9 +107,13 @@ def chosen_method(arguments: Sequence[str]) -> Entry | None:
         return None
     named = _named_method(words)
     if named is not None:
-        return _method_to_complete(named) if completing else method_entry(named, ALL)
-    helping = "--help" in words or "-h" in words
-    return None if helping or completing else method_entry(DEFAULT_METHOD)
+        return _method_to_complete(named) if completing else find_method(named, EMBEDDINGS)
+    return None if _is_help(words) else find_method(DEFAULT_METHOD)
+
+
+def _is_help(words: Sequence[str]) -> bool:
+    """Whether help or completions are asked for."""
+    return "--help" in words or "-h" in words or "_UNBEND_COMPLETE" in os.environ
 
 
 def _named_method(words: Sequence[str]) -> str | None:
@@ -142,7 +132,7 @@ def _named_method(words: Sequence[str]) -> str | None:
 
 def _method_to_complete(name: str) -> Entry | None:
     try:
-        return method_entry(name, ALL)
+        return find_method(name, EMBEDDINGS)
     except Misuse:
         return None
 
@@ -156,7 +146,7 @@ def _as_misuse(error: BaseException, chosen: Entry | None) -> BaseException:
     """Give the errors of typer's parser our form; their classes differ from version to version."""
     option = getattr(error, "option_name", None)
     if chosen is not None and option is not None and hasattr(error, "possibilities"):
-        return Misuse(no_such_option(chosen, option))
+        return Misuse(unknown_option(chosen, option))
     if hasattr(error, "format_message"):
         return Misuse(f"{error.format_message().rstrip('.')}; --help shows how")
     return error

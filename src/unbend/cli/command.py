@@ -2,62 +2,66 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
 
-from unbend.cli.data import data_of, data_options
-from unbend.cli.errors import ClosedPipe, answer
-from unbend.cli.output import speaking
-from unbend.cli.parameters import keyword, with_options
+from unbend.cli.messages import ClosedPipe, answer, quieted
+from unbend.cli.options import data_parameters, option, take_data_options
+from unbend.cli.parameters import keyword
 
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no messages but warnings.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
+Quiet = Annotated[bool, option("--quiet -q", "No progress, and no messages but warnings.")]
+Debug = Annotated[bool, option("--debug", "Show the traceback of an error.")]
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its function, whose docstring is its help, and lines to try."""
+    """A command: its function, whose docstring is its help, and examples.
+
+    `defaults` replaces defaults of data options.
+    """
 
     function: Callable[..., None]
     examples: tuple[str, ...]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def add_to(self, app: typer.Typer, extra: Sequence[inspect.Parameter] = ()) -> None:
         """Make it a command of `app`, with further options."""
         # A blank line between the examples keeps each on a line of its own.
-        taught = "\n\n".join(["Examples:", *(f"  {line}" for line in self.examples)])
+        epilog = "\n\n".join(["Examples:", *(f"  {line}" for line in self.examples)])
         paragraphs = inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
         help_text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        add = app.command(self.function.__name__, help=help_text, epilog=taught)
-        add(runnable(self.function, extra))
+        app.command(self.function.__name__, help=help_text, epilog=epilog)(self._runnable(extra))
 
+    def _runnable(self, extra: Sequence[inspect.Parameter]) -> Callable[..., None]:
+        """Return the function with all its options in the signature, and answers to errors."""
+        function, signature = self.function, inspect.signature(self.function)
+        takes_data = "data" in signature.parameters
 
-def runnable(
-    function: Callable[..., None], extra: Sequence[inspect.Parameter] = ()
-) -> Callable[..., None]:
-    """Give a command the options that all have, and answer its errors.
+        @wraps(function)
+        def run(*, quiet: bool, debug: bool, **given: Any) -> None:
+            try:
+                with quieted(quiet):
+                    if takes_data:
+                        given["data"] = take_data_options(given)
+                    function(**given)
+                    sys.stdout.flush()
+            except BrokenPipeError as left:
+                raise typer.Exit(answer(ClosedPipe(), debug=debug)) from left
+            except (Exception, KeyboardInterrupt) as error:
+                raise typer.Exit(answer(error, debug=debug)) from error
 
-    One that takes `data` gets the options that say how data are read, all alike.
-    """
-    of_data = data_options() if "data" in inspect.signature(function).parameters else []
-
-    @wraps(function)
-    def answered(*, quiet: bool, debug: bool, **given: Any) -> None:
-        try:
-            with speaking(quiet):
-                if of_data:
-                    given["data"] = data_of(given)
-                function(**given)
-                sys.stdout.flush()
-        except BrokenPipeError as left:
-            raise typer.Exit(answer(ClosedPipe(), debug=debug)) from left
-        except (Exception, KeyboardInterrupt) as error:
-            raise typer.Exit(answer(error, debug=debug)) from error
-
-    always = [keyword("quiet", Quiet, False), keyword("debug", Debug, False)]
-    return with_options(answered, [*of_data, *extra, *always])
+        own = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in signature.parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD and parameter.name != "data"
+        ]
+        common = [keyword("quiet", Quiet, False), keyword("debug", Debug, False)]
+        data = data_parameters(self.defaults) if takes_data else []
+        parameters = [*own, *data, *extra, *common]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run

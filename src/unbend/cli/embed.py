@@ -1,111 +1,107 @@
-"""``unbend embed``: a table in, coordinates, a model and a picture out."""
+"""``unbend embed``: a table in, coordinates, a model and a figure out."""
 
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unbend.cli.command import Command
-from unbend.cli.data import Data
-from unbend.cli.errors import Misuse
-from unbend.cli.files import check_files
-from unbend.cli.fitting import Wanted, Work
-from unbend.cli.kinds import files_read, kind_of
+from unbend.cli.inputs import Input, Rows, name_pixels
+from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
     Batches,
     Components,
+    DataOptions,
     Distances,
     Float32,
-    Id,
-    Ignore,
-    Jobs,
     Json,
-    KeptModel,
-    Label,
     Memory,
     Method,
     MethodSeed,
-    Missing,
     NoTraining,
     Output,
     Picture,
+    SaveModel,
     TableFile,
-    bytes_of,
-    listed,
+    Threads,
+    parse_bytes,
 )
-from unbend.cli.output import emit_json, next_step, say
-from unbend.cli.parameters import ALL, DEFAULT_METHOD, method_entry, values_of
-from unbend.cli.progress import watched
-from unbend.cli.steps import named
-from unbend.cli.tables import PIPE, Columns
-from unbend.registry import SEVERAL, Entry
+from unbend.cli.outputs import (
+    BatchResults,
+    check_outputs,
+    coordinate_names,
+    draw_embedding,
+    is_image,
+    save_figure,
+    write_image,
+    write_results,
+    write_rows,
+)
+from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
+from unbend.registry import EMBEDDINGS, SEVERAL, Entry
 
 
 def embed(
     table: TableFile,
-    data: Data,
+    data: DataOptions,
     method: Method = DEFAULT_METHOD,
     components: Components = None,
-    label: Label = None,
-    id: Id = None,
-    ignore: Ignore = None,
-    missing: Missing = "refuse",
     distances: Distances = False,
     output: Output = None,
-    model: KeptModel = None,
+    model: SaveModel = None,
     plot: Picture = None,
     json: Json = False,
     seed: MethodSeed = None,
-    jobs: Jobs = None,
+    jobs: Threads = None,
     memory: Memory = None,
     batches: Batches = None,
     no_training: NoTraining = False,
     float32: Float32 = False,
     **typed: str | None,
 ) -> None:
-    """Turn the rows of a table into a few coordinates.
+    """Embed the rows of a table in a few dimensions.
 
     Every parameter of the method is an option, such as --n-neighbors 12 for isomap: unbend methods
     isomap lists them. Coordinates go to -o FILE; without it they go to stdout, unless --model,
-    --plot or --json says where the result goes. Files appear whole or not at all.
+    --plot or --json says where the result goes. Files are written atomically and together.
     """
-    entry = method_entry(method, ALL)
-    columns = Columns(label, id, listed(ignore), missing, data)
+    entry = find_method(method, EMBEDDINGS)
     general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
-    estimator = made(entry, {**general, **typed}, distances)
-    of_pixels = _check_data(table, entry, estimator, columns, typed)
-    precision = "float32" if float32 else None
-    wanted = Wanted(output, model, plot, json, not no_training, precision)
-    read = files_read(table, data)
-    check_files(table=output, picture=plot, model=model, image=of_pixels, read=read)
-    if of_pixels:
+    estimator = _estimator(entry, {**general, **typed}, distances)
+    results = Results(output, model, plot, json, not no_training, "float32" if float32 else None)
+    precomputed = getattr(estimator, "metric", None) == "precomputed"
+    if precomputed or entry in SEVERAL:
+        _check_distances(table, data, entry, typed)
+    given = Input(table, data)
+    of_rows = not precomputed and entry not in SEVERAL
+    read = given if of_rows else table
+    check_outputs(table=output, picture=plot, model=model, read=[read])
+    if of_rows and given.of_pixels:
         _check_bands(output, estimator.n_components)
-    work = Work(estimator, table, columns, wanted)
+    work = Embedding(estimator, entry, given, results)
     began = time.perf_counter()
-    with limited(memory), watched():
-        coordinates = work.whole() if batches is None else work.in_batches(batches)
+    with _memory_limit(memory), show_progress():
+        coordinates = work.fit() if batches is None else work.fit_batches(batches)
     seconds = time.perf_counter() - began
-    rows, count = coordinates.shape
-    say(f"{rows} rows, {count} coordinates by {entry.name} in {seconds:.1f} s")
-    _say_matrices(work)
+    say(
+        f"{len(coordinates)} rows, {coordinates.shape[1]} dimensions by {entry.name} in "
+        f"{seconds:.1f} s"
+    )
+    for facts in work.matrix_facts():
+        shown = ", ".join(f"{what} {_shown(facts[what])}" for what in facts if what != "name")
+        say(f"{facts['name']}: {shown}")
     if json:
-        emit_json(report(work, entry, coordinates, seconds))
+        emit_json(work.facts(coordinates, seconds))
     _suggest(work)
 
 
-def _say_matrices(work: Work) -> None:
-    """Say how well each of several matrices is shown."""
-    for facts in of_matrices(work):
-        said = ", ".join(f"{what} {_told(facts[what])}" for what in facts if what != "name")
-        say(f"{facts['name']}: {said}")
-
-
-def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
+def _estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     """Make the estimator that the options describe."""
     from unbend.validation.parameters import parameters
 
-    declared = {parameter.name: parameter for parameter in parameters(entry.load())}
-    values = values_of(entry, typed)
+    declared = {parameter.name for parameter in parameters(entry.load())}
+    values = parse_values(entry, typed)
     if "n_jobs" in declared:
         values.setdefault("n_jobs", -1)
     if distances:
@@ -115,98 +111,192 @@ def made(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     return entry.load()(**values)
 
 
-def _check_data(
-    table: str, entry: Entry, estimator: Any, columns: Columns, typed: Mapping[str, str | None]
-) -> bool:
-    """Refuse options that the data do not have; return whether rows are pixels of an image."""
-    if entry in SEVERAL:
-        columns.data.check_for("matrices", table)
-        _check_alone(columns, typed, f"--method {entry.name}")
-        return False
-    if getattr(estimator, "metric", None) == "precomputed":
-        columns.data.check_none("--distances")
-        _check_alone(columns, typed, "--distances")
-        return False
-    return kind_of(table, columns.data) == "cube" and not columns.data.bands
-
-
 def _check_bands(output: str | None, count: Any) -> None:
     if output is not None and output.lower().endswith(".png") and count not in (1, 3):
         raise Misuse(f"{output} would have {count} bands and a picture has 1 or 3: give -d 3")
 
 
-def _check_alone(columns: Columns, typed: Mapping[str, str | None], why: str) -> None:
+def _check_distances(
+    table: str, data: DataOptions, entry: Entry, typed: Mapping[str, str | None]
+) -> None:
     """Refuse what distances do not have: columns that are not data, another metric."""
-    given = {
-        "--label": columns.label,
-        "--id": columns.id,
-        "--ignore": columns.ignore,
-        "--missing": columns.missing if columns.missing != "refuse" else None,
-        "--metric": typed.get("metric") if typed.get("metric") != "precomputed" else None,
-    }
-    name = next((name for name, value in given.items() if value), None)
-    if name is not None:
-        raise Misuse(f"{name} does not go with {why}: the data are distances and nothing else")
+    why = "--distances"
+    if entry in SEVERAL:
+        why = f"--method {entry.name}"
+        data.check_for("matrices", table)
+        data = replace(data, kind=None, array=None)
+    data.check_distances(why)
+    if typed.get("metric") not in (None, "precomputed"):
+        raise Misuse(f"--metric does not go with {why}: the data are distances and nothing else")
 
 
-def limited(memory: str | None) -> AbstractContextManager[None]:
-    """Refuse, in the block, work that needs more memory than was said."""
+def _memory_limit(memory: str | None) -> AbstractContextManager[None]:
     if memory is None:
         return nullcontext()
     from unbend.memory import memory_limit
 
-    return memory_limit(bytes_of(memory))
+    return memory_limit(parse_bytes(memory))
 
 
-def report(work: Work, entry: Entry, coordinates: Any, seconds: float) -> dict[str, Any]:
-    """Return what was done, for JSON."""
-    wanted = work.wanted
-    matrices = {"matrices": of_matrices(work)} if work.several else {}
-    return {
-        "method": entry.name,
-        "parameters": work.estimator.get_params(),
-        "table": work.source,
-        "rows": coordinates.shape[0],
-        "components": coordinates.shape[1],
-        "seconds": round(seconds, 3),
-        "output": wanted.output,
-        "model": wanted.model,
-        "plot": wanted.plot,
-        **matrices,
-        "report": work.estimator.report_.to_dict(),
-    }
-
-
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     return " ".join(f"{number:.4g}" for number in getattr(value, "flat", [value]))
 
 
-def of_matrices(work: Work) -> list[dict[str, Any]]:
-    """Return what was found of each matrix: its stress, or the weights it gives to the axes."""
-    measured = {
-        "stress": getattr(work.estimator, "stress_per_matrix_", None),
-        "weights": getattr(work.estimator, "weights_", None),
-        "variance_accounted": getattr(work.estimator, "variance_accounted_", None),
-    }
-    found = {name: values for name, values in measured.items() if values is not None}
-    return [
-        {"name": name, **{what: values[place] for what, values in found.items()}}
-        for place, name in enumerate(work.matrices)
-    ]
+@dataclass(frozen=True)
+class Results:
+    """What to write: coordinates, a model and a figure, each only if it has a name."""
+
+    output: str | None
+    model: str | None
+    plot: str | None
+    json: bool
+    training: bool = True
+    precision: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.json and self.output == PIPE:
+            raise Misuse("--json and the coordinates cannot both go to stdout: give -o FILE")
+
+    @property
+    def coordinates(self) -> str | None:
+        """Where the coordinates go: to stdout if nothing else is asked for."""
+        elsewhere = self.model or self.plot or self.json
+        return self.output or (None if elsewhere else PIPE)
 
 
-def _suggest(work: Work) -> None:
-    wanted, table, given = work.wanted, named(work.source), work.columns.words()
+@dataclass(frozen=True)
+class Embedding:
+    """An estimator to fit, the data to fit it to, and what to write."""
+
+    estimator: Any
+    entry: Entry
+    data: Input
+    results: Results
+    # Names of several matrices, once they are read.
+    matrices: list[str] = field(default_factory=list)
+
+    def fit(self) -> Any:
+        """Fit to the table in memory; return the coordinates."""
+        estimator, rows = self.estimator, None
+        if self.entry in SEVERAL:
+            rows, matrices = self.data.read_matrices()
+            self.matrices.extend(rows.like["names"])
+            estimator.fit(matrices)
+        elif getattr(estimator, "metric", None) == "precomputed":
+            estimator.fit(self.data.read_distances())
+        else:
+            self.data.check_ignored()
+            rows = self.data.read()
+            supervised = getattr(estimator, "supervised", False)
+            estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+        self._write(estimator.embedding_, rows)
+        return estimator.embedding_
+
+    def fit_batches(self, count: int) -> Any:
+        """Fit to batches of so many rows; return the coordinates."""
+        if not hasattr(self.estimator, "fit_batches"):
+            raise Misuse(
+                f"{self.entry.class_name} needs all rows at once: --batches works with pca and "
+                "random_projection"
+            )
+        self.data.check_ignored()
+        batches = self.data.read_batches(count)
+        self.estimator.fit_batches(batches)
+        results = BatchResults()
+        for table in batches:
+            results.add(self.estimator.transform(table.values), table)
+        coordinates, table = results.concatenate()
+        if self.data.kind == "cube":
+            cube, like = self.data.cube, {"kind": "cube", "bands": False}
+            self._write(coordinates, Rows("cube", name_pixels(table, cube), like, cube=cube))
+        else:
+            self._write(coordinates, Rows("table", table, {"kind": "table"}))
+        return coordinates
+
+    def _write(self, coordinates: Any, rows: Rows | None) -> None:
+        results, estimator = self.results, self.estimator
+        table = None if rows is None else rows.table
+        names = coordinate_names(estimator, coordinates.shape[1])
+        with write_results():
+            if results.model is not None:
+                self._save(results.model, coordinates, rows)
+            if results.plot is not None:
+                points = coordinates
+                if table is not None:
+                    points = replace(table, values=coordinates, columns=tuple(names))
+                figure = draw_embedding(points, method=estimator, target=results.plot)
+                save_figure(figure, results.plot)
+            if rows is not None and rows.cube is not None and is_image(results.output):
+                write_image(str(results.output), rows.cube.image(coordinates), names)
+            elif results.coordinates is not None:
+                write_rows(results.coordinates, coordinates, names, table)
+
+    def _save(self, target: str, coordinates: Any, rows: Rows | None) -> None:
+        options = self.data.options
+        # The dictionary of texts names their columns.
+        columns = [] if rows is None or rows.kind == "texts" else list(rows.table.columns)
+        about = {
+            "rows": len(coordinates),
+            "components": coordinates.shape[1],
+            "source": self.data.name,
+            "columns": columns,
+            "label": options.label,
+            "id": options.id,
+            "ignore": list(options.ignore),
+            "data": {"kind": "distances"} if rows is None else dict(rows.like),
+        }
+        self.estimator.save(
+            target, training=self.results.training, precision=self.results.precision, about=about
+        )
+
+    def facts(self, coordinates: Any, seconds: float) -> dict[str, Any]:
+        """Return the report as JSON."""
+        results = self.results
+        matrices = {"matrices": self.matrix_facts()} if self.entry in SEVERAL else {}
+        return {
+            "method": self.entry.name,
+            "parameters": self.estimator.get_params(),
+            "table": self.data.name,
+            "rows": coordinates.shape[0],
+            "components": coordinates.shape[1],
+            "seconds": round(seconds, 3),
+            "output": results.output,
+            "model": results.model,
+            "plot": results.plot,
+            **matrices,
+            "report": self.estimator.report_.to_dict(),
+        }
+
+    def matrix_facts(self) -> list[dict[str, Any]]:
+        """Return the fit of each matrix: its stress, or its weights of the axes."""
+        if not self.matrices:
+            return []
+        measures = {
+            "stress": getattr(self.estimator, "stress_per_matrix_", None),
+            "weights": getattr(self.estimator, "weights_", None),
+            "variance_accounted": getattr(self.estimator, "variance_accounted_", None),
+        }
+        return [
+            {
+                "name": name,
+                **{what: each[place] for what, each in measures.items() if each is not None},
+            }
+            for place, name in enumerate(self.matrices)
+        ]
+
+
+def _suggest(work: Embedding) -> None:
+    results, table, given = work.results, shell_word(work.data.name), work.data.options.words()
     distances = getattr(work.estimator, "metric", None) == "precomputed"
-    if wanted.model is not None:
-        next_step(f"unbend transform {named(wanted.model)} NEW_TABLE -o NEW.csv")
-    elif wanted.output is not None and wanted.output != PIPE:
-        coordinates = named(wanted.output)
+    if results.model is not None:
+        next_step(f"unbend transform {shell_word(results.model)} NEW_TABLE -o NEW.csv")
+    elif results.output is not None and results.output != PIPE:
+        coordinates = shell_word(results.output)
         if distances:
             next_step(f"unbend plot {coordinates} -o flat.png")
         else:
             next_step(f"unbend quality {table} {coordinates}{given}")
-    elif wanted.coordinates == PIPE:
+    elif results.coordinates == PIPE:
         given = " --distances" if distances else given
         next_step(f"unbend embed {table}{given} -o OUT.csv --model FILE.unbend --plot FILE.png")
 
@@ -218,7 +308,7 @@ COMMAND = Command(
         "unbend embed iris.csv --method ltsa --n-neighbors 12 --model iris.unbend",
         "unbend embed big.parquet --method pca --batches 100000 -o flat.parquet",
         "unbend embed cities.csv --distances --method classical_mds",
-        "unbend embed faces/ --grey --method isomap -o flat.csv --plot flat.png",
+        "unbend embed faces/ --gray --method isomap -o flat.csv --plot flat.png",
         "unbend embed news.csv --text-column body --stem --label topic --model news.unbend",
         "unbend embed scene.hdr --method pca -d 3 -o scene.png",
         "unbend embed judges/ --method weighted_mds --json",

@@ -7,34 +7,21 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from glob import escape
-from pathlib import Path
 
 from unbend.cli import INTERRUPTED
+from unbend.files import TEMPORARIES
 
 # Kernels look for Ctrl-C many times a second; LAPACK never does.
 GRACE_SECONDS = 0.6
 SHOW_CURSOR = "\x1b[?25h"
-
-_unfinished: set[str] = set()
-
-
-@contextmanager
-def unfinished(path: str) -> Iterator[str]:
-    """Have a file removed should the program end inside the block."""
-    _unfinished.add(path)
-    try:
-        yield path
-    finally:
-        _unfinished.discard(path)
 
 
 @contextmanager
 def prompt_interrupts() -> Iterator[None]:
     """End the program if it has not ended by itself soon after Ctrl-C.
 
-    Python hears of Ctrl-C only between its own instructions. A thread that the signal wakes
-    without Python waits a moment for the usual end, then removes what is unfinished and exits.
+    Python handles Ctrl-C only between its own instructions. A thread that the signal wakes without
+    Python waits a moment for the usual end, then removes temporary files and exits.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -60,13 +47,9 @@ def _watch(woken: socket.socket, ended: threading.Event) -> None:
 
 
 def _end() -> None:
-    for path in map(Path, list(_unfinished)):
-        # A writer may itself write beside and rename.
-        for partial in (path, *path.parent.glob(f".{escape(path.stem)}.*")):
-            with suppress(OSError):
-                # A pipe or a device is not ours.
-                if partial.is_file():
-                    partial.unlink()
+    for temporary in list(TEMPORARIES):
+        with suppress(OSError):
+            temporary.unlink()
     if sys.stderr.isatty():
         os.write(sys.stderr.fileno(), SHOW_CURSOR.encode())
     os.write(sys.stderr.fileno(), b"Interrupted: nothing was written.\n")

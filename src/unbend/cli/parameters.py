@@ -3,50 +3,42 @@
 import difflib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbend.cli.errors import Misuse
-from unbend.registry import METHODS, SEVERAL, Entry
+from unbend.cli.messages import Misuse
+from unbend.registry import EMBEDDINGS, METHODS, Entry, find_entry
 
 if TYPE_CHECKING:
     from unbend.validation.parameters import Parameter
 
 DEFAULT_METHOD = "isomap"
-# What embed takes: methods of rows, and of several matrices.
-ALL = (*METHODS, *SEVERAL)
 
 # Parameters of many methods, under the names that a command line has for them.
 GENERAL = {"n_components": "--components", "random_state": "--seed", "n_jobs": "--jobs"}
 
 
-def method_entry(name: str, among: Sequence[Entry] = METHODS) -> Entry:
-    """Find a method by its name or its class, however its words are joined."""
-    wanted = _letters(name)
-    for entry in among:
-        if wanted in (_letters(entry.name), _letters(entry.class_name)):
-            return entry
+def find_method(name: str, among: tuple[Entry, ...] = METHODS) -> Entry:
+    """Find a method by its name or its class, whatever joins the words."""
+    entry = find_entry(name, among)
+    if entry is not None:
+        return entry
     names = [entry.name for entry in among]
     close = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(names)}"
     raise Misuse(f"there is no method {name!r}: {hint}")
 
 
-def _letters(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
-
-
-def method_names(incomplete: str = "") -> list[tuple[str, str]]:
-    """Names that begin so, with what they stand for, for shell completion."""
+def complete_method(incomplete: str = "") -> list[tuple[str, str]]:
+    """Complete the name of a method of points."""
     return [(entry.name, entry.title) for entry in METHODS if entry.name.startswith(incomplete)]
 
 
-def every_method_name(incomplete: str = "") -> list[tuple[str, str]]:
-    """Names that begin so, those of methods of several matrices among them."""
-    return [(entry.name, entry.title) for entry in ALL if entry.name.startswith(incomplete)]
+def complete_embedding(incomplete: str = "") -> list[tuple[str, str]]:
+    """Complete the name of a method, those of several matrices included."""
+    return [(entry.name, entry.title) for entry in EMBEDDINGS if entry.name.startswith(incomplete)]
 
 
 def option_name(parameter: str) -> str:
@@ -54,27 +46,29 @@ def option_name(parameter: str) -> str:
     return GENERAL.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
-def options_of(entry: Entry) -> list[inspect.Parameter]:
-    """Return the parameters that only some methods have, as typer takes them."""
+def method_options(entry: Entry, *, describe: bool = True) -> list[inspect.Parameter]:
+    """Return the parameters that only some methods have, as typer takes them.
+
+    Only help and completion need their descriptions.
+    """
     from unbend.validation.parameters import parameters
 
     return [
-        _option(parameter, panel=f"Parameters of {entry.name}")
+        _option(parameter, f"Parameters of {entry.name}", describe)
         for parameter in parameters(entry.load())
         if parameter.name not in GENERAL
     ]
 
 
-def _option(parameter: "Parameter", panel: str) -> inspect.Parameter:
-    words = choices(parameter)
+def _option(parameter: "Parameter", panel: str, describe: bool) -> inspect.Parameter:
 
     def complete(incomplete: str) -> list[str]:
-        return [word for word in words if word.startswith(incomplete)]
+        return [word for word in _choices(parameter) if word.startswith(incomplete)]
 
     declared = typer.Option(
         option_name(parameter.name),
         metavar="VALUE",
-        help=_escaped(f"{parameter.help} {described(parameter)}"),
+        help=_escape_markup(f"{parameter.help} {describe_values(parameter)}") if describe else None,
         autocompletion=complete,
         rich_help_panel=panel,
         show_default=False,
@@ -89,22 +83,22 @@ def keyword(name: str, annotation: Any, default: object) -> inspect.Parameter:
     )
 
 
-def _escaped(text: str) -> str:
+def _escape_markup(text: str) -> str:
     """Keep rich from reading brackets as markup."""
     return text.replace("[", r"\[")
 
 
-def described(parameter: "Parameter") -> str:
-    """Return the values allowed and the default, in words."""
-    return f"({allowed(parameter)}; default {_shown(parameter.default)})"
+def describe_values(parameter: "Parameter") -> str:
+    """Describe the allowed values and the default."""
+    return f"({describe_kinds(parameter)}; default {_shown(parameter.default)})"
 
 
 def _shown(value: object) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def allowed(parameter: "Parameter") -> str:
-    """Return the values that can be typed, in words."""
+def describe_kinds(parameter: "Parameter") -> str:
+    """Describe the values that can be typed."""
     from unbend.validation import parameters as params
 
     # Functions, arrays, generators and indexes cannot be typed.
@@ -122,7 +116,7 @@ def allowed(parameter: "Parameter") -> str:
     )
 
 
-def choices(parameter: "Parameter") -> tuple[str, ...]:
+def _choices(parameter: "Parameter") -> tuple[str, ...]:
     """Return the words that a parameter takes."""
     from unbend.validation.parameters import Choice
 
@@ -131,37 +125,38 @@ def choices(parameter: "Parameter") -> tuple[str, ...]:
     )
 
 
-def values_of(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, object]:
-    """Read what was typed for a method's parameters; refuse what it does not declare."""
+def parse_values(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, object]:
+    """Parse what was typed for a method's parameters; refuse what it does not declare."""
     from unbend.validation.parameters import parameters
 
     declared = {parameter.name: parameter for parameter in parameters(entry.load())}
     given = {name: text for name, text in typed.items() if text is not None}
     for name in given:
         if name not in declared:
-            raise Misuse(no_such_option(entry, option_name(name)))
-    return {name: value_of(declared[name], text) for name, text in given.items()}
+            raise Misuse(unknown_option(entry, option_name(name)))
+    return {name: parse_value(declared[name], text) for name, text in given.items()}
 
 
-def no_such_option(entry: Entry, option: str) -> str:
-    """Say that a method does not have an option, and which it has."""
+def unknown_option(entry: Entry, option: str) -> str:
+    """Return the refusal of an option that a method does not have."""
     from unbend.validation.parameters import parameters
 
     names = [option_name(parameter.name) for parameter in parameters(entry.load())]
     return f"{entry.name} has no {option}: it has {', '.join(names)}"
 
 
-def value_of(parameter: "Parameter", text: str) -> object:
-    """Read a value from what was typed: the first reading that the parameter allows."""
-    for reading in (*_readings(text), *_solvers(parameter, text)):
+def parse_value(parameter: "Parameter", text: str) -> object:
+    """Parse a value: the first interpretation that the parameter allows."""
+    for reading in (*_interpretations(text), *_solvers(parameter, text)):
         if any(kind.typed(reading) and kind.holds(reading) for kind in parameter.kinds):
             return reading
     raise Misuse(
-        f"{option_name(parameter.name)} {text} is not allowed: it must be {allowed(parameter)}"
+        f"{option_name(parameter.name)} {text} is not allowed: it must be "
+        f"{describe_kinds(parameter)}"
     )
 
 
-def _readings(text: str) -> Iterable[object]:
+def _interpretations(text: str) -> Iterable[object]:
     words = {"none": None, "true": True, "false": False}
     if text.lower() in words:
         yield words[text.lower()]
@@ -174,7 +169,7 @@ def _readings(text: str) -> Iterable[object]:
 
 
 def _solvers(parameter: "Parameter", text: str) -> Iterable[object]:
-    """Read a solver with its number and words, where a parameter takes one."""
+    """Parse a solver with its arguments, where a parameter takes one."""
     from unbend.eigen import Fat, Nystrom
     from unbend.validation import parameters as params
 
@@ -189,27 +184,3 @@ def _solvers(parameter: "Parameter", text: str) -> Iterable[object]:
             yield Fat(*given)
     except ValueError as error:
         raise Misuse(f"{option_name(parameter.name)} {text} is not allowed: {error}") from error
-
-
-def with_options(
-    function: Callable[..., None], extra: Sequence[inspect.Parameter]
-) -> Callable[..., None]:
-    """Return the function with more keywords in the signature that typer reads.
-
-    What a function takes as `data` is made of several options, which are among the more.
-    """
-
-    @wraps(function)
-    def called(**given: Any) -> None:
-        function(**given)
-
-    signature = inspect.signature(function)
-    own = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in signature.parameters.values()
-        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and parameter.name != "data"
-    ]
-    together = [*own, *extra]
-    called.__signature__ = signature.replace(parameters=together)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in together}
-    return called

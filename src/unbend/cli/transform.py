@@ -1,4 +1,4 @@
-"""``unbend transform``: new rows, placed among the fitted ones."""
+"""``unbend transform``: new samples in the embedding of a saved model."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -6,31 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unbend.cli.command import Command
-from unbend.cli.data import CALLED, Data
-from unbend.cli.errors import Misuse
-from unbend.cli.files import appearing_together, check_files, is_image, write_image
-from unbend.cli.kinds import files_read, kind_of
-from unbend.cli.options import (
-    Id,
-    Ignore,
-    Json,
-    Label,
-    Missing,
-    ModelFile,
-    Output,
-    RowsAtATime,
-    TableFile,
-    listed,
+from unbend.cli.inputs import Input, name_pixels, pick_columns
+from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
+from unbend.cli.options import KINDS, BatchRows, DataOptions, Json, ModelFile, Output, TableFile
+from unbend.cli.outputs import (
+    BatchResults,
+    check_outputs,
+    coordinate_names,
+    is_image,
+    write_image,
+    write_results,
+    write_rows,
 )
-from unbend.cli.output import emit_json, next_step, say
-from unbend.cli.progress import watched
-from unbend.cli.reading import column_names, open_cube, read_batches, read_rows, with_pixels
-from unbend.cli.steps import named
-from unbend.cli.tables import PIPE, Columns, Placed, coordinate_names, picked, write_rows
 
 if TYPE_CHECKING:
     from unbend.io import Table
-
 
 # What a model must keep of data of each kind.
 KEPT = {
@@ -46,20 +36,16 @@ KEPT = {
 def transform(
     model: ModelFile,
     table: TableFile,
-    data: Data,
+    data: DataOptions,
     output: Output = None,
-    label: Label = None,
-    id: Id = None,
-    ignore: Ignore = None,
-    missing: Missing = "refuse",
-    batches: RowsAtATime = 100_000,
+    batches: BatchRows = 100_000,
     json: Json = False,
 ) -> None:
-    """Place the rows of a table among those that a model was fitted to.
+    """Transform new samples by a saved model.
 
-    Columns are found by their names, in any order; those that embed kept aside (its label, id and
-    ignored columns) may be there or not. The table is read some rows at a time. Texts are counted
-    in the terms of the fitted ones, and images and cubes read as those were.
+    Columns are found by their names, in any order; the label, id and ignored columns of embed may
+    be there or not. The table is read in batches. Texts are counted in the vocabulary of the
+    training data, and images and cubes read as those were.
     """
     import unbend
 
@@ -67,38 +53,37 @@ def transform(
         raise Misuse("--json and the coordinates cannot both go to stdout: give -o FILE")
     estimator = unbend.load(model)
     about = getattr(estimator, "about_", {})
-    like = fitted_data(about)
-    data = followed(data, like, model, table)
-    kind = kind_of(table, data, like["kind"])
-    of_pixels = kind == "cube" and not like["bands"]
-    check_files(table=output, image=of_pixels, read=[model, *files_read(table, data)])
-    columns = _aside(table, Columns(label, id, listed(ignore), missing, data), about, kind)
-    fitted = fitted_columns(estimator)
-    placed = Placed()
-    with watched(), appearing_together() as beside:
-        for part, values in _parts(table, columns, like, batches, estimator):
-            placed.add(estimator.transform(aligned(part, values, fitted, table)), part)
-        coordinates, rest = placed.together()
+    like = _training_data(about)
+    data.check_free(model)
+    given = _open_like(table, data, like, model)
+    check_outputs(table=output, read=[model, given])
+    given = _set_aside(given, about)
+    fitted = _fitted_columns(estimator)
+    results = BatchResults()
+    with show_progress(), write_results():
+        for part, values in _parts(given, like, batches, estimator):
+            results.add(estimator.transform(_align(part, values, fitted, table)), part)
+        coordinates, rest = results.concatenate()
         names = coordinate_names(estimator, coordinates.shape[1])
         if is_image(output):
-            write_image(str(output), beside, open_cube(table, data).image(coordinates), names)
+            write_image(str(output), given.cube.image(coordinates), names)
         elif output is not None or not json:
-            rest = with_pixels(rest, open_cube(table, data)) if of_pixels else rest
-            write_rows(output or PIPE, beside, coordinates, names, rest)
-    say(f"{len(coordinates)} rows placed by {model}")
+            rest = name_pixels(rest, given.cube) if given.of_pixels else rest
+            write_rows(output or PIPE, coordinates, names, rest)
+    say(f"{len(coordinates)} rows transformed by {model}")
     if json:
         emit_json({"model": model, "table": table, "rows": len(coordinates), "output": output})
     if output not in (None, PIPE) and not is_image(output):
-        carried = Columns(rest.label_name, rest.id_name).words()
-        next_step(f"unbend plot {named(str(output))}{carried} -o new.png")
+        options = DataOptions(label=rest.label_name, id=rest.id_name).words()
+        next_step(f"unbend plot {shell_word(str(output))}{options} -o new.png")
 
 
-def fitted_data(about: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a model keeps of the data it was fitted to; models of Python know of tables."""
+def _training_data(about: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the description of a model's training data; without one, it is a table."""
     like: Any = about.get("data") or {"kind": "table"}
     known = isinstance(like, Mapping) and str(like.get("kind")) in KEPT
     if not known or not KEPT[like["kind"]] <= set(like):
-        raise ValueError("the model does not tell of the data it was fitted to: fit it again")
+        raise ValueError("the model does not describe its training data: fit it again")
     if like["kind"] == "matrices":
         raise ValueError(
             "new objects need their distances in every matrix, which no file holds: use "
@@ -107,60 +92,58 @@ def fitted_data(about: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"kind": "table"} if like["kind"] == "distances" else dict(like)
 
 
-def followed(data: Data, like: Mapping[str, Any], model: str, table: str) -> Data:
-    """Return how new data are read: as the fitted ones were; refuse those of another kind."""
-    data.check_open(model)
-    if like["kind"] == "texts" and like["column"] is not None and _unspecified(data):
+def _open_like(table: str, data: DataOptions, like: Mapping[str, Any], model: str) -> Input:
+    """Open new data as the training data were; refuse those of another kind."""
+    unspecified = replace(
+        data, typed_separator=None, label=None, id=None, ignore=(), missing="refuse"
+    )
+    if like["kind"] == "texts" and like["column"] is not None and unspecified == DataOptions():
         data = data if Path(table).is_dir() else replace(data, text_column=like["column"])
     if like["kind"] == "cube" and like["bands"]:
         data = replace(data, bands=True)
-    kind = kind_of(table, data, like["kind"])
-    if kind != like["kind"]:
-        raise ValueError(
-            f"{model} was fitted to {CALLED[like['kind']]}, and {table} is read as {CALLED[kind]}"
-        )
-    return data
+    given = Input(table, data, like["kind"])
+    if given.kind != like["kind"]:
+        fitted, new = KINDS[like["kind"]][0], KINDS[given.kind][0]
+        raise ValueError(f"{model} was fitted to {fitted}, and {table} is read as {new}")
+    return given
 
 
-def _unspecified(data: Data) -> bool:
-    return replace(data, separator=None) == Data()
-
-
-def _aside(table: str, columns: Columns, about: Mapping[str, Any], kind: str) -> Columns:
-    """Keep aside what embed kept aside, where it is there."""
-    if kind != "table" and columns.data.text_column is None:
-        return columns
-    # Names of rows are carried along if they are there, labels only if they are asked for.
-    there = column_names(table, columns.data, index=False)
-    id = columns.id or (about.get("id") if about.get("id") in there else None)
-    if kind != "table":
-        return replace(columns, id=id)
-    aside = (about.get("label"), about.get("id"), *about.get("ignore", ()), *columns.ignore)
-    left_out = tuple(name for name in aside if name not in (None, columns.label, id))
-    return replace(columns, id=id, ignore=left_out)
+def _set_aside(given: Input, about: Mapping[str, Any]) -> Input:
+    """Leave out the label, id and ignored columns of the training data, where they are there."""
+    options = given.options
+    if given.kind != "table" and options.text_column is None:
+        return given
+    # Ids are written if they are there, labels only if they are asked for.
+    id = options.id
+    if id is None and about.get("id") in given.column_names(index=False):
+        id = about["id"]
+    if given.kind != "table":
+        return given.with_options(id=id)
+    aside = (about.get("label"), about.get("id"), *about.get("ignore", ()), *options.ignore)
+    ignore = tuple(name for name in aside if name not in (None, options.label, id))
+    return given.with_options(id=id, ignore=ignore)
 
 
 def _parts(
-    name: str, columns: Columns, like: Mapping[str, Any], rows: int, estimator: Any
+    given: Input, like: Mapping[str, Any], rows: int, estimator: Any
 ) -> "Iterator[tuple[Table, Any]]":
-    """Give tables and cubes some rows at a time, other data whole."""
-    kind = like["kind"]
-    if kind == "table" or (kind == "cube" and not like["bands"]):
-        for part in read_batches(name, columns, rows):
+    """Give tables and cubes in batches, other data as a whole."""
+    if given.kind == "table" or given.of_pixels:
+        for part in given.read_batches(rows):
             yield part, part.values
     else:
-        read = read_rows(name, columns, like)
+        read = given.read(like)
         yield read.table, read.values(estimator)
 
 
-def fitted_columns(estimator: Any) -> tuple[str, ...]:
+def _fitted_columns(estimator: Any) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted to, by embed or in Python."""
     about = getattr(estimator, "about_", {})
     names: Any = about.get("columns") or getattr(estimator, "feature_names_in_", ())
     return tuple(map(str, names))
 
 
-def aligned(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> Any:
+def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> Any:
     """Return the columns that a model was fitted to, in its order.
 
     Columns without names of their own are taken in the order they have.
@@ -174,7 +157,7 @@ def aligned(table: "Table", values: Any, fitted: tuple[str, ...], where: str) ->
             f"{where} has the column {unknown[0]!r}, which the model was not fitted to: leave it "
             f"out with --ignore {','.join(unknown)}"
         )
-    return picked(table, fitted, where)
+    return pick_columns(table, fitted, where)
 
 
 def _numbered(names: tuple[str, ...]) -> bool:

@@ -1,21 +1,29 @@
-"""Artificial data that come with their true coordinates.
+"""Artificial data with known true coordinates.
 
 Every surface function (book 1.5.4, 13.3 and 14.5.1) returns a `Surface`: points in space and the
-chart they were drawn from, so that an embedding can be measured against the truth. Every picture
+chart they were sampled from, so that an embedding can be compared with the truth. Every picture
 function (8.4.2, 14.5.2 and 14.5.3) returns `Pictures`: grey pictures and the parameters they were
-drawn from. `SURFACES` and `PICTURES` list the functions by name.
+rendered from. `SURFACES` and `PICTURES` list the functions by name.
 """
 
 from collections.abc import Callable
 
-from unbend.datasets.flat import square
-from unbend.datasets.helix import toroidal_helix
-from unbend.datasets.pictures import Pictures
-from unbend.datasets.planar import rotated_pictures, shifted_pictures
-from unbend.datasets.rolls import s_curve, swiss_hole, swiss_roll
-from unbend.datasets.spheres import clusters_3d, punched_sphere
-from unbend.datasets.surface import Surface
-from unbend.datasets.turning import turning_circle, turning_object
+from unbend.datasets.containers import Pictures, Surface
+from unbend.datasets.image_sets import (
+    rotated_pictures,
+    shifted_pictures,
+    turning_circle,
+    turning_object,
+)
+from unbend.datasets.surfaces import (
+    clusters_3d,
+    punched_sphere,
+    s_curve,
+    square,
+    swiss_hole,
+    swiss_roll,
+    toroidal_helix,
+)
 
 SURFACES: dict[str, Callable[..., Surface]] = {
     "swiss_roll": swiss_roll,

@@ -1,8 +1,7 @@
-"""A small renderer: figures made of ellipsoids, seen from afar under one distant light.
+"""A small renderer of ellipsoids: orthographic projection under one distant light.
 
-Where a ray parallel to the view meets an ellipsoid is the root of a quadratic equation, so nothing
-is searched for; and each step below, the share of a pixel that a part covers included, is
-continuous in the view and in the light: pictures of nearby views are near.
+Rays meet an ellipsoid at a root of a quadratic equation. Every step, including the coverage of
+pixels, is continuous in the view and in the light: pictures of nearby views are close.
 """
 
 from dataclasses import dataclass
@@ -13,11 +12,11 @@ from unbend.arrays import FloatArray
 
 # Pixels of the raster per pixel of the picture, along each side.
 SUPERSAMPLING = 2
-# Half the side of the square that is seen.
+# Half the side of the visible square.
 REACH = 1.15
-# The difference in depth over which one ellipsoid gives way to another.
+# Difference in depth over which one ellipsoid is blended into another.
 BLEND = 0.06
-# What a surface of albedo 1 shows in the shade, and what the light adds where it falls straight.
+# Ambient and diffuse reflection of albedo 1.
 AMBIENT, DIFFUSE = 0.25, 0.75
 
 
@@ -28,7 +27,7 @@ class Ellipsoid:
     `tilt` turns the part about the z-axis, counterclockwise, in degrees.
     """
 
-    centre: tuple[float, float, float]
+    center: tuple[float, float, float]
     radii: tuple[float, float, float]
     albedo: float = 1.0
     tilt: float = 0.0
@@ -48,49 +47,49 @@ def render(figure: Figure, views: FloatArray, lights: FloatArray, size: int) -> 
     """Pictures of the figure, one for each rotation in `views` (n, 3, 3) and unit light (n, 3)."""
     side = SUPERSAMPLING * size
     across = REACH * ((2 * np.arange(side) + 1) / side - 1)
-    centres = np.array([part.centre for part in figure]) @ views.transpose(0, 2, 1)
+    centers = np.array([part.center for part in figure]) @ views.transpose(0, 2, 1)
     turns = views[:, None]
     axes = turns @ np.array([part.squared_axes() for part in figure]) @ turns.swapaxes(2, 3)
     pictures = np.empty((len(views), size, size))
-    for picture, places, matrices, light in zip(pictures, centres, axes, lights, strict=True):
+    for picture, places, matrices, light in zip(pictures, centers, axes, lights, strict=True):
         fine = _fine(figure, places, matrices, light, across)
         picture[:] = fine.reshape(size, SUPERSAMPLING, size, SUPERSAMPLING).mean(axis=(1, 3))
     return pictures
 
 
 def _fine(
-    figure: Figure, centres: FloatArray, axes: FloatArray, light: FloatArray, across: FloatArray
+    figure: Figure, centers: FloatArray, axes: FloatArray, light: FloatArray, across: FloatArray
 ) -> FloatArray:
     """One picture on the raster; `across` holds the x of its columns and the -y of its rows."""
-    # Covered share of each pixel; depth and shade, averaged over that share and multiplied by it.
+    # Coverage of each pixel; depth and shade, weighted by it.
     covered, depth, shade = np.zeros((3, len(across), len(across)))
     halves = np.sqrt(np.diagonal(axes, axis1=1, axis2=2))
     pixel = across[1] - across[0]
-    for part, centre, half, form in zip(figure, centres, halves, np.linalg.inv(axes), strict=True):
-        box = _span(across, -centre[1], half[1]), _span(across, centre[0], half[0])
-        x, y = across[None, box[1]] - centre[0], -across[box[0], None] - centre[1]
+    for part, center, half, form in zip(figure, centers, halves, np.linalg.inv(axes), strict=True):
+        box = _span(across, -center[1], half[1]), _span(across, center[0], half[0])
+        x, y = across[None, box[1]] - center[0], -across[box[0], None] - center[1]
         cover, own_depth, cosine = _cast(form, x, y, light, pixel)
-        own_depth += centre[2]
+        own_depth += center[2]
         own_shade = part.albedo * (AMBIENT + DIFFUSE * np.maximum(cosine, 0))
         above = own_depth - depth[box] / np.maximum(covered[box], 1e-9)
         front = np.clip(0.5 + above / BLEND, 0, 1)
-        # In front it covers what was there; behind, it fills what was left.
+        # In front it occludes; behind, it fills the rest.
         gain, loss = cover * (1 - covered[box] * (1 - front)), cover * front
         for layer, own in ((covered, 1.0), (depth, own_depth), (shade, own_shade)):
             layer[box] += gain * own - loss * layer[box]
     return shade
 
 
-def _span(across: FloatArray, centre: float, half: float) -> slice:
-    """Where `across` is within `half` of the centre, with a margin of one for partial cover."""
-    first, last = np.searchsorted(across, (centre - half, centre + half))
+def _span(across: FloatArray, center: float, half: float) -> slice:
+    """Range of `across` within `half` of the centre, with a margin of one pixel."""
+    first, last = np.searchsorted(across, (center - half, center + half))
     return slice(max(int(first) - 1, 0), int(last) + 1)
 
 
 def _cast(
     form: FloatArray, x: FloatArray, y: FloatArray, light: FloatArray, pixel: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Send rays at the surface d'Fd = 1: covered share of each pixel, depth, cosine to the light.
+    """Intersect rays with the surface d'Fd = 1: coverage of each pixel, depth, cosine to the light.
 
     With F split as [[P, q], [q', f]] the outline is the ellipse e'Se = 1, S = P - qq'/f.
     """
@@ -99,7 +98,7 @@ def _cast(
     slope_x = outline[0, 0] * x + outline[0, 1] * y
     slope_y = outline[1, 0] * x + outline[1, 1] * y
     inside = 1 - (x * slope_x + y * slope_y)
-    # To first order the outline is this many pixels away.
+    # Distance to the outline in pixels, to first order.
     steepness = 2 * pixel * np.hypot(slope_x, slope_y)
     cover = np.clip(0.5 + inside / np.maximum(steepness, 1e-9), 0, 1)
     root = np.sqrt(f * np.maximum(inside, 0))
@@ -109,3 +108,40 @@ def _cast(
     length = np.sqrt(normal_x**2 + normal_y**2 + root**2)
     cosine = (light[0] * normal_x + light[1] * normal_y + light[2] * root) / length
     return cover, depth, cosine
+
+
+HEAD: Figure = (
+    Ellipsoid((0.0, -1.0, -0.15), (0.28, 0.65, 0.28), 0.8),  # neck
+    Ellipsoid((0.0, 0.12, -0.06), (0.58, 0.66, 0.66), 0.85),  # skull
+    Ellipsoid((0.0, -0.20, 0.03), (0.51, 0.57, 0.52), 0.85),  # jaw
+    Ellipsoid((0.0, 0.29, -0.19), (0.65, 0.64, 0.66), 0.35),  # hair
+    Ellipsoid((-0.60, 0.0, -0.08), (0.09, 0.19, 0.13), 0.85),  # ears
+    Ellipsoid((0.60, 0.0, -0.08), (0.09, 0.19, 0.13), 0.85),
+    Ellipsoid((-0.22, 0.05, 0.50), (0.12, 0.09, 0.08), 1.0),  # eyes
+    Ellipsoid((0.22, 0.05, 0.50), (0.12, 0.09, 0.08), 1.0),
+    Ellipsoid((-0.22, 0.05, 0.56), (0.055, 0.06, 0.045), 0.1),  # pupils
+    Ellipsoid((0.22, 0.05, 0.56), (0.055, 0.06, 0.045), 0.1),
+    Ellipsoid((-0.23, 0.20, 0.52), (0.15, 0.035, 0.06), 0.3),  # brows
+    Ellipsoid((0.23, 0.20, 0.52), (0.15, 0.035, 0.06), 0.3),
+    Ellipsoid((0.0, -0.38, 0.55), (0.17, 0.045, 0.06), 0.35),  # mouth
+    Ellipsoid((0.0, -0.10, 0.60), (0.085, 0.17, 0.14), 0.9),  # nose
+)
+
+RABBIT: Figure = (
+    Ellipsoid((0.0, -0.45, -0.15), (0.48, 0.50, 0.55), 0.5),  # body
+    Ellipsoid((0.0, -0.50, 0.12), (0.34, 0.38, 0.34), 0.9),  # belly
+    Ellipsoid((0.0, 0.22, 0.12), (0.40, 0.36, 0.42), 0.5),  # head
+    Ellipsoid((-0.20, 0.72, 0.0), (0.12, 0.38, 0.09), 0.5, 10.0),  # ears
+    Ellipsoid((0.20, 0.72, 0.0), (0.12, 0.38, 0.09), 0.5, -10.0),
+    Ellipsoid((-0.20, 0.72, 0.06), (0.07, 0.30, 0.07), 1.0, 10.0),
+    Ellipsoid((0.20, 0.72, 0.06), (0.07, 0.30, 0.07), 1.0, -10.0),
+    Ellipsoid((-0.25, -0.88, 0.25), (0.19, 0.12, 0.34), 0.8),  # feet
+    Ellipsoid((0.25, -0.88, 0.25), (0.19, 0.12, 0.34), 0.8),
+    Ellipsoid((0.0, 0.10, 0.48), (0.21, 0.12, 0.11), 1.0),  # muzzle
+    Ellipsoid((0.0, 0.19, 0.57), (0.07, 0.05, 0.06), 0.15),  # nose
+    Ellipsoid((-0.23, 0.30, 0.42), (0.07, 0.09, 0.08), 0.1),  # eyes
+    Ellipsoid((0.23, 0.30, 0.42), (0.07, 0.09, 0.08), 0.1),
+    Ellipsoid((0.0, -0.60, -0.72), (0.18, 0.18, 0.16), 1.0),  # tail
+)
+
+FIGURES: dict[str, Figure] = {"head": HEAD, "rabbit": RABBIT}

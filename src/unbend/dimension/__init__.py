@@ -12,11 +12,11 @@ No estimate is right for all data. Ask several: `multiscale_svd` where there is 
 
 from unbend.dimension import curse
 from unbend.dimension.convergence import u_statistic
+from unbend.dimension.correlation_sum import correlation
 from unbend.dimension.likelihood import mle, two_nn
 from unbend.dimension.linear import local_pca, pca
 from unbend.dimension.multiscale import multiscale_svd
 from unbend.dimension.packing import capacity
-from unbend.dimension.scaling import correlation
 from unbend.dimension.trees import entropic_graph
 from unbend.dimension.value import Curve, Dimension
 

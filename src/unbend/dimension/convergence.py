@@ -7,17 +7,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from unbend.arrays import TIED, FloatArray
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    generator,
-    opened,
-)
-from unbend.dimension.pairs import Pairs, measured
-from unbend.dimension.value import Curve, Dimension, whole_number_error
-from unbend.neighbors import PointSpace
+from unbend.dimension._rows import Rows, distinct_rows, generator
+from unbend.dimension.pair_distances import Pairs, measure_pairs
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, integer_error
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, PointSpace
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Samples are these parts of the rows.
 PARTS = np.arange(1.0, 6.0)
@@ -25,6 +21,7 @@ PARTS = np.arange(1.0, 6.0)
 MOST = 50
 
 
+@complete_docstring(PARAMETERS)
 def u_statistic(
     X: Any,
     *,
@@ -46,25 +43,21 @@ def u_statistic(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     max_dimension : int, optional
         Largest l; by default the number of columns, or 50 if there are more.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows from which distances are measured where there are more than 2000.
 
     Returns
     -------
     Dimension
-        A whole number. The uncertainty is how it varies as slopes do in a bootstrap over rows.
+        An integer. The uncertainty is how it varies as slopes do in a bootstrap over rows.
         `local` is None: convergence is that of a mean over pairs. The curve shows the slope for
         every l.
 
     Notes
     -----
-    Good is a curve that crosses zero near a whole number, with an uncertainty well below one half.
+    Good is a curve that crosses zero near an integer, with an uncertainty well below one half.
     The scale is the smallest there is, so noise as large as the distance between neighbours counts
     as dimensions, and it cannot see what lies beneath. Above d ≈ 10 it says too little, as all
     estimates by distances do.
@@ -79,12 +72,12 @@ def u_statistic(
     >>> u_statistic(np.random.default_rng(0).uniform(size=(1000, 2))).dimension
     2.0
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=20)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=20)
     rng = generator(random_state)
-    most = checked_count(
+    most = check_integer(
         "max_dimension", _columns(rows) if max_dimension is None else max_dimension, 1, 10_000
     )
-    pairs = measured(rows, rng)
+    pairs = measure_pairs(rows, rng)
     # The median, where Hein and Audibert have the mean, which one outlier makes as large as it is.
     unit = float(np.median(rows.space.nearest(1).distances))
     slopes = np.array([_rate(pairs, d, _bandwidths(rows.n, d, unit)) for d in range(1, most + 1)])
@@ -120,8 +113,8 @@ def _rate(pairs: Pairs, dimension: int, bandwidths: FloatArray) -> float:
     near = np.searchsorted(pairs.distances, bandwidths * (1 - TIED))
     if near[0] == 0:
         raise ValueError(
-            "the nearest neighbours of most rows are equally far, as on a lattice, which tells no "
-            "rate: use local_pca or multiscale_svd"
+            "Distances to the nearest neighbours are tied (lattice data), so the convergence rate "
+            "is undefined. Use local_pca or multiscale_svd."
         )
     squares = np.concatenate(([0.0], np.cumsum(np.square(pairs.distances[: near[-1]]))))[near]
     kernel = np.maximum(near - squares / np.square(bandwidths), 1e-3)
@@ -132,7 +125,7 @@ def _deviation(pairs: Pairs, bandwidths: FloatArray, rng: np.random.Generator) -
     """Measure how the slope varies over resampled centres."""
     counts = pairs.sums(bandwidths, np.ones(len(pairs.distances)))
     squares = pairs.sums(bandwidths, np.square(pairs.distances))
-    kernels = pairs.resampled(counts - squares / np.square(bandwidths), rng)
+    kernels = pairs.resample(counts - squares / np.square(bandwidths), rng)
     return float(_slope(np.log(np.maximum(kernels, 1e-3)).T, bandwidths).std()) * pairs.inflation
 
 
@@ -143,4 +136,4 @@ def _error(slopes: FloatArray, deviation: float) -> float:
     two add up to more than zero.
     """
     margins = (slopes[:-1] + slopes[1:]) / 2
-    return whole_number_error(ndtr(np.append(np.inf, margins) / max(deviation, TIED)))
+    return integer_error(ndtr(np.append(np.inf, margins) / max(deviation, TIED)))

@@ -37,8 +37,10 @@ class DimensionEstimator(BaseEstimator):
     @atomic_fit
     def fit(self, X: Any, y: Any = None) -> "DimensionEstimator":
         """Estimate the dimension of X."""
-        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self.result_ = type(self)._function(rows, **self.get_params(deep=False))
+        self.result_ = type(self)._function(X, **self.get_params(deep=False))
+        # The function has checked X; the names and number of its columns are left.
+        table = X if hasattr(X, "shape") else np.asarray(X)
+        validate_data(self, table, skip_check_array=True)
         self.dimension_ = self.result_.dimension
         self.uncertainty_ = self.result_.uncertainty
         self.curve_ = self.result_.curve

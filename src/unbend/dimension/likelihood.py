@@ -8,17 +8,14 @@ import numpy as np
 from scipy.special import gammainc
 
 from unbend.arrays import TIED, FloatArray
-from unbend.dimension._gate import (
-    MetricName,
-    Rows,
-    checked_count,
-    checked_share,
-    opened,
-)
-from unbend.dimension.value import Curve, Dimension
-from unbend.neighbors import PointSpace
+from unbend.dimension._rows import Rows, distinct_rows
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, PointSpace
+from unbend.validation.scalars import check_integer, check_neighbors, check_real
 
 
+@complete_docstring(PARAMETERS)
 def mle(
     X: Any,
     *,
@@ -39,20 +36,15 @@ def mle(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     n_neighbors : int
         k, at least 3. Few see fine detail, and noise as dimensions; many average over curvature
         and over the edge of the data.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
 
     Returns
     -------
     Dimension
         `local` is the same average over a row and its 2k nearest, infinite where all their
-        neighbours are equally far. The curve shows the estimate
-        for 3 to 2k neighbours.
+        distances are tied. The curve shows the estimate for 3 to 2k neighbours.
 
     Notes
     -----
@@ -72,8 +64,8 @@ def mle(
     >>> round(mle(np.random.default_rng(0).normal(size=(1000, 3))).dimension)
     3
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=4)
-    k = checked_count("n_neighbors", n_neighbors, 3, rows.n - 1)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=4)
+    k = check_neighbors(n_neighbors, rows.n, low=3)
     most = min(2 * k, rows.n - 1)
     neighbors = rows.space.nearest(most)
     logs = np.log(neighbors.distances.reshape(rows.n, most))
@@ -84,8 +76,8 @@ def mle(
     means, inverse = inverses.mean(axis=0), inverses[:, k - 3]
     if means[k - 3] == 0:
         raise ValueError(
-            f"all {k} neighbours of every row are equally far, which tells no dimension: use a "
-            "larger n_neighbors"
+            f"Distances to the {k} nearest neighbours of every row are tied, so the dimension is "
+            "undefined. Increase n_neighbors."
         )
     dimension = 1 / float(means[k - 3])
     around = inverse[neighbors.indices.reshape(rows.n, most)].sum(axis=1) + inverse
@@ -96,6 +88,7 @@ def mle(
     return Dimension("mle", dimension, error, local[rows.copy], curve)
 
 
+@complete_docstring(PARAMETERS)
 def two_nn(
     X: Any,
     *,
@@ -114,22 +107,18 @@ def two_nn(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     discard : float
         Share of the largest ratios to discard.
     n_neighbors : int
         Rows whose ratios are put together for the local estimates.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
 
     Returns
     -------
     Dimension
         The curve is −log(1 − F) against log μ, and its line. `local` is the estimate of greatest
-        likelihood, which serves a few ratios better than a line; infinite where the two nearest of
-        a whole neighbourhood are equally far. It needs n_neighbors neighbours, where the estimate
-        needs two, and is found when first asked for.
+        likelihood, which serves a few ratios better than a line; infinite where the two nearest
+        distances of a whole neighbourhood are tied. It needs n_neighbors neighbours, where the
+        estimate needs two, and is computed on first access.
 
     Notes
     -----
@@ -149,9 +138,9 @@ def two_nn(
     >>> round(two_nn(np.random.default_rng(0).normal(size=(1000, 3))).dimension)
     3
     """
-    share = checked_share("discard", discard)
-    rows = opened(X, metric, metric_params, n_jobs, least=4)
-    k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
+    share = check_real("discard", discard, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=4)
+    k = min(check_integer("n_neighbors", n_neighbors, 2), rows.n - 1)
     distances = rows.space.nearest(2).distances.reshape(rows.n, 2)
     logs = np.log(distances[:, 1] / distances[:, 0])
     logs[logs < TIED] = 0.0
@@ -161,9 +150,11 @@ def two_nn(
     x, survival = order[:-1], -np.log1p(-np.arange(1, rows.n) / rows.n)
     cut = float(order[kept - 1])
     if cut <= 0:
-        raise ValueError("the two nearest neighbours of every row are equally far: add rows")
+        raise ValueError(
+            "Distances to the two nearest neighbours of every row are tied. Pass more rows."
+        )
     dimension = float(x[:kept] @ survival[:kept]) / float(x[:kept] @ x[:kept])
-    local = _when_asked(rows, k, logs, cut)
+    local = _local_on_demand(rows, k, logs, cut)
     labels = "log(second / first distance)", "-log(1 - F)"
     curve = Curve(x, survival, *labels, (0.0, cut), dimension * x)
     error = dimension * _spread_of_line(float(survival[kept - 1])) / np.sqrt(rows.n)
@@ -181,7 +172,7 @@ def _spread_of_line(end: float) -> float:
     return float(np.sqrt(fourth - mean**2) / (2 * gammainc(3, end)))
 
 
-def _when_asked(
+def _local_on_demand(
     rows: Rows, k: int, logs: FloatArray, cut: float
 ) -> FloatArray | Callable[[], FloatArray]:
     """Put off the search for more neighbours, in a copy: the user may write into X meanwhile.
@@ -190,7 +181,7 @@ def _when_asked(
     """
     if not isinstance(rows.space, PointSpace):
         return _local_censored(rows, k, logs, cut)
-    return partial(_local_censored, Rows(rows.space.copied(), rows.copy), k, logs, cut)
+    return partial(_local_censored, Rows(rows.space.copy(), rows.copy), k, logs, cut)
 
 
 def _local_censored(rows: Rows, k: int, logs: FloatArray, cut: float) -> FloatArray:

@@ -8,21 +8,15 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unbend.arrays import TIED, BoolArray, FloatArray, IntArray, row_chunks
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    checked_share,
-    generator,
-    opened,
-)
-from unbend.dimension.moments import FAR, near_products
-from unbend.dimension.spectra import block_variances, nearest_centre
-from unbend.dimension.value import Curve, Dimension, whole_number_error
-from unbend.neighbors import PointSpace
-from unbend.neighbors.metrics.norms import Plain
-from unbend.neighbors.space import centred_gram
+from unbend.dimension._rows import Rows, distinct_rows, generator
+from unbend.dimension._spectra import FAR, block_variances, near_products, nearest_centre
+from unbend.dimension.value import PARAMETERS, Curve, Dimension, integer_error
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, PointSpace
+from unbend.neighbors.metrics.norms import PNorm
+from unbend.neighbors.space import centered_gram
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer, check_real
 
 # Most rows whose distances are decomposed, where the metric has no coordinates.
 CLOUD = 2000
@@ -40,6 +34,7 @@ CERTAIN = 8.0
 TINY = float(np.finfo(np.float64).tiny)
 
 
+@complete_docstring(PARAMETERS)
 def pca(
     X: Any,
     *,
@@ -58,19 +53,15 @@ def pca(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     threshold : float
         α. Small ones count noise, large ones leave out short directions.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows whose distances are decomposed where there are more than 2000.
 
     Returns
     -------
     Dimension
-        A whole number. The uncertainty counts the eigenvalues that another sample might put on the
+        An integer. The uncertainty counts the eigenvalues that another sample might put on the
         other side of the threshold. `local` is None: this is the dimension of one plane for all
         rows; `local_pca` has one a row. The curve shows λᵢ/λ₁.
 
@@ -92,8 +83,8 @@ def pca(
     >>> pca(plane).dimension
     2.0
     """
-    share = checked_share("threshold", threshold)
-    rows = opened(X, metric, metric_params, n_jobs)
+    share = check_real("threshold", threshold, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs)
     variances, tails, outliers = _spectrum(rows, random_state)
     if not variances[0] > 0:
         raise ValueError("the rows of X do not differ in any direction")
@@ -118,7 +109,7 @@ def _flat(rows: Rows) -> bool:
     if not isinstance(space, PointSpace):
         return False
     norm = space.metric.norm
-    return isinstance(norm, Plain) and norm.p == 2
+    return isinstance(norm, PNorm) and norm.p == 2
 
 
 def _count_error(ratios: FloatArray, floor: float, deviation: float) -> float:
@@ -157,7 +148,7 @@ def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, float,
         part = space.take(drawn)
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))
-        products = centred_gram(distances[np.ix_(near, near)][None])[0]
+        products = centered_gram(distances[np.ix_(near, near)][None])[0]
         fourth = float(np.square(products.diagonal()).mean())
         kept, all_rows = len(products), part.n
     values = np.maximum(np.linalg.eigvalsh(products)[::-1][:kept] / kept, 0.0)
@@ -168,6 +159,7 @@ def _near(away: FloatArray) -> BoolArray:
     return np.asarray(away <= FAR * np.median(away))
 
 
+@complete_docstring(PARAMETERS)
 def local_pca(
     X: Any,
     *,
@@ -190,15 +182,13 @@ def local_pca(
         are fewer rows.
     threshold : float
         α: directions with more than α times the largest variance are counted.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the neighbourhoods that are looked at where there are more than 2500 rows.
 
     Returns
     -------
     Dimension
-        The median of `local`, a whole number at each row; of more than 2500 rows, that of the
+        The median of `local`, an integer at each row; of more than 2500 rows, that of the
         nearest neighbourhood looked at. The uncertainty is that of the median, where
         neighbourhoods that overlap vary together. The curve is the median spectrum of the
         neighbourhoods, λᵢ/λ₁.
@@ -206,7 +196,7 @@ def local_pca(
     Notes
     -----
     Good is a curve with a steep drop at the threshold. It needs neighbourhoods that are flat, and
-    much larger than the noise; curvature adds directions, and `multiscale_svd` tells them apart by
+    much larger than the noise; curvature adds directions, and `multiscale_svd` separates them by
     their growth. It cannot see more than `n_neighbors` dimensions, and few neighbours for the
     dimension make it too small.
 
@@ -222,9 +212,9 @@ def local_pca(
     >>> found.dimension, found.local.shape
     (2.0, (2000,))
     """
-    share = checked_share("threshold", threshold)
-    rows = opened(X, metric, metric_params, n_jobs)
-    k = min(checked_count("n_neighbors", n_neighbors, 2, 2**62), rows.n - 1)
+    share = check_real("threshold", threshold, 0, 1, closed="low")
+    rows = distinct_rows(X, metric, metric_params, n_jobs)
+    k = min(check_integer("n_neighbors", n_neighbors, 2), rows.n - 1)
     centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
     found, near = [], []
     for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):
@@ -247,7 +237,7 @@ def local_pca(
 
 
 def _median_error(local: FloatArray, centres: IntArray, near: IntArray, n: int) -> float:
-    """Spread of the median of whole numbers: it exceeds l where more than half of them do.
+    """Spread of the median of integers: it exceeds l where more than half of them do.
 
     Neighbourhoods share rows, so their numbers vary together, and the variance of a share is the
     mean over all pairs of the product of their deviations. It is zero on average for pairs of
@@ -268,4 +258,4 @@ def _median_error(local: FloatArray, centres: IntArray, near: IntArray, n: int) 
         together = deviations[:-1] @ deviations[sharing].sum(axis=1)
         variance = max(together, deviations @ deviations) / len(centres) ** 2
         exceeds.append(float(ndtr((share - 0.5) / np.sqrt(variance))))
-    return whole_number_error(np.array(exceeds))
+    return integer_error(np.array(exceeds))

@@ -7,22 +7,17 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    checked_count,
-    crowded,
-    generator,
-    neighbor_distances,
-    opened,
-)
-from unbend.dimension.spectra import block_variances, nearest_centre
-from unbend.dimension.value import Curve, Dimension
-from unbend.neighbors import Space
+from unbend.dimension._rows import distinct_rows, generator, neighbor_distances, not_isolated
+from unbend.dimension._spectra import block_variances, nearest_centre
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, Space
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Every neighbourhood is seen through as many of its rows, whatever its size: small samples blur a
 # spectrum, and only if all are blurred alike does its growth show.
-SEEN = 64
+SAMPLE = 64
 # The largest neighbourhoods have this share of the rows; each is so many times the one before.
 LARGEST, FACTOR = 0.5, 2**0.5
 # Growth is read over so many steps. Variances that grow at least this much faster than the largest
@@ -47,6 +42,7 @@ class _Reading:
     scale: int
 
 
+@complete_docstring(PARAMETERS)
 def multiscale_svd(
     X: Any,
     *,
@@ -71,15 +67,13 @@ def multiscale_svd(
         local coordinates are found by classical scaling.
     n_centers : int
         Number of centres.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the centres.
 
     Returns
     -------
     Dimension
-        A whole number. The uncertainty is the standard deviation over bootstrap samples of the
+        An integer. The uncertainty is the standard deviation over bootstrap samples of the
         centres. `local` is the number found around the centre nearest to each row, with the
         centres near that. The curve shows the singular values against the root mean square radius,
         one line a direction, and the range of radii over which growth was read.
@@ -104,17 +98,17 @@ def multiscale_svd(
     >>> multiscale_svd(swiss_roll(2000, noise=0.3, random_state=0).points).dimension
     2.0
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=32)
-    checked_count("n_centers", n_centers, 1, 1_000_000)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=32)
+    check_integer("n_centers", n_centers, 1, 1_000_000)
     rng = generator(random_state)
-    inside = np.flatnonzero(crowded(neighbor_distances(rows, min(5, rows.n - 1))))
+    inside = np.flatnonzero(not_isolated(neighbor_distances(rows, min(5, rows.n - 1))))
     space = rows.space.take(inside) if len(inside) < rows.n else rows.space
     centres = np.sort(rng.permutation(space.n)[:n_centers])
     variances = _spectra(space, centres, rng)
     # The median: a few centres where the density is low have the largest variances.
     middle = np.median(variances, axis=0)
     # More directions than half of the rows seen cannot be told apart.
-    most = _seen(space) // 2
+    most = _sample_size(space) // 2
     reading = _read(middle, most)
     local = _local(space, centres, variances, most)
     everyone = nearest_centre(rows.space, inside[centres])
@@ -137,14 +131,14 @@ def multiscale_svd(
     )
 
 
-def _seen(space: Space) -> int:
+def _sample_size(space: Space) -> int:
     """Rows through which every neighbourhood is seen."""
-    return min(SEEN, space.n // 4)
+    return min(SAMPLE, space.n // 4)
 
 
 def _spectra(space: Space, centres: IntArray, rng: np.random.Generator) -> FloatArray:
     """Variances around each centre at each scale, descending (centres, scales, directions)."""
-    seen = _seen(space)
+    seen = _sample_size(space)
     scales = int(np.log(max(LARGEST * space.n / seen, 1.0)) / np.log(FACTOR)) + 1
     sizes = (seen * FACTOR ** np.arange(scales)).astype(np.intp)
     # One row out of each of `seen` equal parts of the neighbourhood, by distance.

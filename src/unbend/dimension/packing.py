@@ -6,17 +6,12 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import TIED, FloatArray, IntArray
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    Rows,
-    checked_count,
-    crowded,
-    generator,
-    neighbor_distances,
-    opened,
-)
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension._rows import Rows, distinct_rows, generator, neighbor_distances, not_isolated
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Packings of at most this share of the rows, and at most so many: larger ones show that the rows
 # are finitely many. The slope is fitted from this share of the largest packing on.
@@ -29,6 +24,7 @@ RADII = 64
 REPEATS, REACH = 50, 0.5**0.5
 
 
+@complete_docstring(PARAMETERS)
 def capacity(
     X: Any,
     *,
@@ -46,12 +42,8 @@ def capacity(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     repeats : int
         Passes, at least two: their spread is part of the uncertainty.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the rows to begin with.
 
@@ -81,11 +73,11 @@ def capacity(
     >>> round(capacity(square).dimension)
     2
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=20)
-    passes = checked_count("repeats", repeats, 2, 1000)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=20)
+    passes = check_integer("repeats", repeats, 2, 1000)
     rng = generator(random_state)
     nearest = neighbor_distances(rows, min(5, rows.n - 1))
-    inside = crowded(nearest)
+    inside = not_isolated(nearest)
     rows = Rows(rows.space.take(np.flatnonzero(inside)), rows.copy)
     size = max(8, min(LARGEST, int(SHARE * rows.n)))
     packings = [_packing(rows, size, int(start)) for start in rng.integers(rows.n, size=passes)]
@@ -100,7 +92,9 @@ def capacity(
     # Radii are uncertain, numbers are not: the slope is that of the radii.
     inverses = np.polyfit(y[part], x[:, part].T, 1)[0]
     if inverses.min() < TIED:
-        raise ValueError("the rows of X are equally far from each other, which tells no dimension")
+        raise ValueError(
+            "Distances between the rows of X are tied: the dimension is undefined. Use local_pca."
+        )
     slopes = 1 / inverses
     dimension, middle = float(slopes.mean()), x.mean(axis=0)
     intercept = float(np.mean(y[part] - dimension * middle[part]))

@@ -7,15 +7,12 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import TIED
-from unbend.dimension._gate import (
-    MetricName,
-    RandomState,
-    checked_count,
-    crowded,
-    generator,
-    opened,
-)
-from unbend.dimension.value import Curve, Dimension
+from unbend.dimension._rows import distinct_rows, generator, not_isolated
+from unbend.dimension.value import PARAMETERS, Curve, Dimension
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
+from unbend.validation.random_state import RandomState
+from unbend.validation.scalars import check_integer
 
 # Samples are these shares of the rows. Smaller ones would leave too few of the neighbours.
 SHARES = np.append(np.geomspace(0.35, 0.8, 4), 1.0)
@@ -23,6 +20,7 @@ SHARES = np.append(np.geomspace(0.35, 0.8, 4), 1.0)
 NEIGHBORS = 10
 
 
+@complete_docstring(PARAMETERS)
 def entropic_graph(
     X: Any,
     *,
@@ -41,12 +39,8 @@ def entropic_graph(
 
     Parameters
     ----------
-    X : array_like, data frame or Space
-        Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.
     repeats : int
         Samples of each size.
-    metric, metric_params, n_jobs
-        As the estimators of `unbend` take them.
     random_state : None, int, Generator or RandomState
         Draws the samples.
 
@@ -74,13 +68,13 @@ def entropic_graph(
     >>> round(entropic_graph(square).dimension)
     2
     """
-    rows = opened(X, metric, metric_params, n_jobs, least=20)
-    count = checked_count("repeats", repeats, 2, 1000)
+    rows = distinct_rows(X, metric, metric_params, n_jobs, min_rows=20)
+    count = check_integer("repeats", repeats, 2, 1000)
     rng = generator(random_state)
     k = min(int(NEIGHBORS / SHARES[0]), rows.n - 1)
     neighbors = rows.space.nearest(k)
     distances = np.ascontiguousarray(neighbors.distances.reshape(rows.n, k), dtype=np.float64)
-    company = np.flatnonzero(crowded(distances))
+    company = np.flatnonzero(not_isolated(distances))
     # There is but one sample of all rows.
     shares = np.append(np.repeat(SHARES[:-1], count), 1.0)
     inside = np.zeros((len(shares), rows.n), dtype=np.bool_)

@@ -9,6 +9,20 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 
+# Parameters that all estimators share.
+PARAMETERS = {
+    "X": (
+        "array_like, data frame or Space\n"
+        '    Rows of numbers, or a square matrix of distances with ``metric="precomputed"``.'
+    ),
+    "metric": (
+        "str or callable\n"
+        '    Any metric of `unbend.neighbors`, a function of two rows, or "precomputed".'
+    ),
+    "metric_params": "dict, optional\n    Parameters of the metric.",
+    "n_jobs": "int, optional\n    Threads; -1 uses all cores. The result does not depend on it.",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -93,10 +107,10 @@ class Dimension:
         return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"
 
 
-def whole_number_error(exceeds: FloatArray) -> float:
-    """Find the standard deviation of a whole number N with P(N > l) = `exceeds[l]`, l = 0, 1, ….
+def integer_error(exceeds: FloatArray) -> float:
+    """Find the standard deviation of an integer N with P(N > l) = `exceeds[l]`, l = 0, 1, ….
 
-    A whole number does not vary by a share of one: it stays, or another sample tips it over.
+    An integer does not vary by a fraction: it stays, or another sample tips it over.
     """
     # Where bounds are themselves estimated they may be out of order.
     chances = np.minimum.accumulate(exceeds)

@@ -1,18 +1,18 @@
 """Eigensolvers as values, and `solve`, which runs them."""
 
+from unbend.eigen.approximate import Fat, Nystrom, column_solver
 from unbend.eigen.auto import Auto
 from unbend.eigen.dense import Dense
-from unbend.eigen.fat import Fat, few_columns
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.nystrom import Nystrom
-from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.eigen.problem import Eigenpairs, SpectralProblem, Spectrum
 from unbend.eigen.shift_invert import ShiftInvert
-from unbend.eigen.solve import SOLVERS, Solver, signed, solve
+from unbend.eigen.solve import SOLVERS, Solver, fix_signs, solve
 
 __all__ = [
     "SOLVERS",
     "Auto",
     "Dense",
+    "Eigenpairs",
     "Fat",
     "Lanczos",
     "Nystrom",
@@ -20,7 +20,7 @@ __all__ = [
     "Solver",
     "SpectralProblem",
     "Spectrum",
-    "few_columns",
-    "signed",
+    "column_solver",
+    "fix_signs",
     "solve",
 ]

@@ -5,12 +5,11 @@ from math import inf
 
 import numpy as np
 
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import is_sparse
 from unbend.eigen.dense import Dense
-from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.problem import DENSE_ROWS, SpectralProblem
-from unbend.eigen.shift_invert import ShiftInvert
+from unbend.eigen.problem import DENSE_ROWS, Eigenpairs, SpectralProblem
+from unbend.eigen.shift_invert import NotPositiveDefinite, ShiftInvert, Symbolic, analyse
 from unbend.memory import available_memory
 from unbend.report import note
 
@@ -24,7 +23,7 @@ FULL_FACTOR = 0.5
 
 @dataclass(frozen=True)
 class Auto:
-    """Choose by size, end and what a factorisation would take; `choose` tells what and why.
+    """Choose by size, end and the cost of a factorisation; `choose` returns solver and reason.
 
     Examples
     --------
@@ -50,7 +49,7 @@ class Auto:
             return Lanczos(), "top end: products with the matrix are enough", None
         if not is_sparse(problem.matrix):
             return Dense(), "bottom end of a matrix that is not sparse", None
-        # Eigenvalues of alignment kernels crowd at zero, where products cannot tell them apart.
+        # Eigenvalues of alignment kernels crowd at zero, where products cannot separate them.
         most = inf if problem.nullity else worth_factorising(problem, count)
         symbolic = analyse(problem.matrix, most)
         if not symbolic.analysis.complete:
@@ -69,17 +68,17 @@ class Auto:
 
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return `count` eigenpairs by the chosen solver, noting the choice."""
+    ) -> Eigenpairs:
+        """Return `count` eigenpairs by the chosen solver, and record the choice."""
         solver, reason, symbolic = self._choose(problem, count)
         note(solver=type(solver).__name__, because=reason)
-        if not isinstance(solver, ShiftInvert):
-            return solver.eigenpairs(problem, count, rng)
+        if not isinstance(solver, ShiftInvert) or symbolic is None:
+            return solver.eigenpairs(problem, count, rng, threads)
         try:
-            return solver.eigenpairs(problem, count, rng, threads, symbolic)
+            return solver.iterate(problem, symbolic, count, rng, threads)
         except NotPositiveDefinite:
             note(solver="Lanczos", because="the matrix has negative eigenvalues")
-            return Lanczos().eigenpairs(problem, count, rng)
+            return Lanczos().eigenpairs(problem, count, rng, threads)
 
 
 def worth_factorising(problem: SpectralProblem, count: int) -> float:

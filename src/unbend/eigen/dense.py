@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.eigen.problem import Formable, Matrix, SpectralProblem
+from unbend.eigen.problem import Eigenpairs, Formable, Matrix, SpectralProblem
 from unbend.memory import reserve
 
 # Share of the spectrum up to which LAPACK finds a part in less time than the whole: half of it for
@@ -44,8 +44,8 @@ class Dense:
 
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return one eigenpair more than `count`, where there is one, and True."""
+    ) -> Eigenpairs:
+        """Return one eigenpair more than `count`, where there is one."""
         matrix = to_dense(problem.matrix)
         n, trivial = problem.n, problem.trivial_basis
         size = float(np.abs(matrix).sum(axis=1).max())
@@ -59,7 +59,7 @@ class Dense:
         asked = min(count + 1, n - trivial.shape[1])
         values, vectors = _at_end(matrix, asked, problem.end)
         # Of a matrix of zeros nothing is left but the rounding of what was pushed away.
-        return values if size else np.zeros_like(values), vectors, True
+        return Eigenpairs(values if size else np.zeros_like(values), vectors)
 
 
 def _at_end(

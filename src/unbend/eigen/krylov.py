@@ -13,8 +13,8 @@ import numpy as np
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.dense import all_eigenpairs
-from unbend.eigen.problem import Matrix, SpectralProblem
-from unbend.lowrank.qr import orthonormal_columns
+from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
+from unbend.lowrank.rank_revealing import orthonormal_columns
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
@@ -172,8 +172,8 @@ def block_krylov(
     iteration: Iteration,
     rng: np.random.Generator,
     slack: float,
-) -> tuple[FloatArray, FloatArray, bool]:
-    """Iterate on blocks of `width` vectors until nothing is missing: values, vectors, and whether.
+) -> Eigenpairs:
+    """Iterate on blocks of `width` vectors until no wanted pair is missing.
 
     What the iteration accepts is complete if A has no smaller value (larger, at the top) beside
     the wanted vectors than the last of theirs, up to `slack`: that is searched for from random
@@ -183,15 +183,15 @@ def block_krylov(
     for _ in range(REPAIRS + 1):
         values, vectors, passes = _iterate(problem, start, count, iteration)
         if not passes:
-            return values, vectors, False
-        missed = _missed(problem, values, vectors[:, :count], iteration, passes, rng, slack)
+            return Eigenpairs(values, vectors, converged=False)
+        missed = _find_missed(problem, values, vectors[:, :count], iteration, passes, rng, slack)
         if missed is None:
-            return values, vectors, True
+            return Eigenpairs(values, vectors)
         start = np.hstack([missed, vectors])[:, :width]
-    return values, vectors, False
+    return Eigenpairs(values, vectors, converged=False)
 
 
-def _missed(
+def _find_missed(
     problem: SpectralProblem,
     values: FloatArray,
     wanted: FloatArray,
@@ -204,7 +204,7 @@ def _missed(
 
     A vector that it finds is a proof (Courant and Fischer); that it finds none is none, but a
     search from random vectors misses only what is hardly nearer (Kuczyński and Woźniakowski, 1992).
-    How many passes the wanted vectors took tells how crowded they are: it takes a share of them.
+    How many passes the wanted vectors took shows how crowded they are; the search takes a share.
     """
     if not iteration.passes_a_check:
         return None

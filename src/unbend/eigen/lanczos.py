@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.krylov import Iteration, RitzPairs, block_krylov
-from unbend.eigen.problem import SpectralProblem
+from unbend.eigen.problem import Eigenpairs, SpectralProblem
 
 # A pair of the top end must have a residual below this many tolerances of its own eigenvalue, or
 # as small as rounding lets it become: vectors are scaled by √λ, however small λ is.
@@ -42,11 +42,11 @@ class Lanczos:
 
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return at least `count` eigenpairs, and whether the first `count` converged."""
+    ) -> Eigenpairs:
+        """Return at least `count` eigenpairs."""
         width = count + self.guard
         if width * (self.depth + 2) + problem.trivial_basis.shape[1] > problem.n:
-            return Dense().eigenpairs(problem, count, rng)
+            return Dense().eigenpairs(problem, count, rng, threads)
 
         sparse = is_sparse(problem.matrix)
         # Products with all entries take as long for two vectors as for a block: no search of its

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -63,8 +63,8 @@ class SpectralProblem:
         Largest or smallest eigenvalues.
     trivial : array (n, t), optional
         Known eigenvectors that carry no information, such as the constant one. They are projected
-        out rather than skipped: by counting alone they could not be told from coordinates that
-        have the same eigenvalue.
+        out rather than skipped: counting alone cannot distinguish them from coordinates
+        that have the same eigenvalue.
     mass : array (n,), optional
         Diagonal of M; the identity if absent.
     nullity : int
@@ -75,7 +75,7 @@ class SpectralProblem:
         residuals mean nothing.
     size : float
         About the largest magnitude of an eigenvalue, where it is known; zero where it is not.
-    lift : float
+    shift : float
         What is added to every eigenvalue: the problem is that of A plus so much of the identity on
         vectors beside the trivial ones, and a solver, which sees A alone, finds the same vectors.
     start : array (n, s), optional
@@ -89,7 +89,7 @@ class SpectralProblem:
     nullity: int = 0
     accuracy: float = 0.0
     size: float = 0.0
-    lift: float = 0.0
+    shift: float = 0.0
     start: FloatArray | None = None
 
     @property
@@ -139,8 +139,8 @@ class SpectralProblem:
             root = np.sqrt(self.mass)
             trivial = trivial * root[:, None]
             start = None if start is None else start * root[:, None]
-            matrix = _scaled(matrix, 1.0 / root)
-        if is_sparse(matrix):
+            matrix = _scale(matrix, 1.0 / root)
+        if not isinstance(matrix, np.ndarray | LinearOperator):
             matrix = csr_array(matrix)
             if not matrix.has_canonical_format:
                 # SciPy sorts entries in place when it likes: not those of the caller, and not while
@@ -151,7 +151,7 @@ class SpectralProblem:
         return replace(self, matrix=matrix, trivial=basis, mass=None, start=start)
 
 
-def _scaled(matrix: Matrix, factors: FloatArray) -> Matrix:
+def _scale(matrix: Matrix, factors: FloatArray) -> Matrix:
     """diag(factors) A diag(factors)."""
     if isinstance(matrix, LinearOperator):
         diagonal = aslinearoperator(diags_array(factors))
@@ -163,12 +163,23 @@ def _scaled(matrix: Matrix, factors: FloatArray) -> Matrix:
     return csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
+class Eigenpairs(NamedTuple):
+    """What a solver returns: at least as many pairs as asked for, from the wanted end inwards.
+
+    `converged` says whether those asked for reached the solver's tolerance.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    converged: bool = True
+
+
 @dataclass(frozen=True, eq=False)
 class Spectrum:
     """Eigenpairs, in order from the wanted end, with what is known of their accuracy.
 
-    `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` is an
-    estimate of the first eigenvalue beyond those asked for: it tells how well they are separated.
+    `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` estimates
+    the first eigenvalue beyond those asked for, which shows how well they are separated.
     """
 
     values: FloatArray

@@ -1,15 +1,19 @@
 """The bottom end of a sparse positive semidefinite matrix, by factorising it once."""
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
-from unbend.arrays import FloatArray
+from unbend._kernels import kernels
+from unbend._kernels.reference import Analysis, Factor
+from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.dense import Dense
-from unbend.eigen.factor import Symbolic, analyse
 from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov
-from unbend.eigen.problem import SpectralProblem
+from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
+from unbend.memory import reserve
 from unbend.report import note
 
 # Relative to the norm of the matrix: residuals of exact vectors; values, and residuals, of vectors
@@ -20,12 +24,71 @@ NULL_RESIDUAL = 1e-10
 SLACK = 1e-13
 
 
+class NotPositiveDefinite(ValueError):
+    """A matrix has a negative eigenvalue, and with it no Cholesky factor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Symbolic:
+    """A sparse symmetric matrix, ordered and ready to be factorised."""
+
+    row: IntArray
+    column: IntArray
+    values: FloatArray
+    analysis: Analysis
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the factor."""
+        return 8 * self.analysis.stored
+
+    def factor(self, shift: float, threads: int = 1) -> Factor:
+        """Factorise A + shift·I."""
+        reserve(
+            self.bytes, f"{self.analysis.stored} entries of a factor", "use eigen_solver='lanczos'"
+        )
+        try:
+            return kernels.factor(self.analysis, self.row, self.column, self.values, shift, threads)
+        except ValueError as error:
+            raise NotPositiveDefinite(f"{error}: use eigen_solver='lanczos' or 'dense'") from error
+
+
+def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
+    """Order a matrix and predict its factor; give up where it takes more than `most_flops`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> symbolic = analyse(np.array([[2.0, -1, 0], [-1, 2, -1], [0, -1, 2]]))
+    >>> symbolic.analysis.entries
+    5
+    >>> solved = np.empty((3, 1))
+    >>> symbolic.factor(shift=0.0).solve(np.array([[1.0], [0.0], [1.0]]), 1, solved)
+    >>> solved.round(6).ravel()
+    array([1., 1., 1.])
+    """
+    rows: Matrix = csr_array(matrix, dtype=np.float64)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    try:
+        return _analyse(rows, most_flops)
+    except ValueError:
+        # A product may hold a zero on one side of the diagonal that rounding spared on the other.
+        return _analyse(csr_array((rows + rows.T) / 2), most_flops)
+
+
+def _analyse(rows: Matrix, most_flops: float) -> Symbolic:
+    row, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
+    return Symbolic(row, column, rows.data, kernels.analyse(row, column, most_flops))
+
+
 @dataclass(frozen=True)
 class ShiftInvert:
     """Inverse iteration on blocks with a sparse factorisation of A + shift·I.
 
-    Alignment kernels crowd thousands of eigenvalues near zero: products with A cannot tell them
-    apart, products with its inverse can.
+    Alignment kernels crowd thousands of eigenvalues near zero: products with A cannot separate
+    them, products with its inverse can.
 
     Parameters
     ----------
@@ -49,17 +112,9 @@ class ShiftInvert:
     passes: int = 60
 
     def eigenpairs(
-        self,
-        problem: SpectralProblem,
-        count: int,
-        rng: np.random.Generator,
-        threads: int = 1,
-        symbolic: Symbolic | None = None,
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return at least `count` eigenpairs, and whether the first `count` converged.
-
-        `symbolic` is the analysis of the matrix, where it has been made before.
-        """
+        self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
+    ) -> Eigenpairs:
+        """Return at least `count` eigenpairs."""
         if problem.end != "bottom":
             raise ValueError(
                 "ShiftInvert finds the bottom of the spectrum and this method needs the top: "
@@ -70,13 +125,24 @@ class ShiftInvert:
                 "ShiftInvert factorises a matrix and this problem gives only products: use "
                 "eigen_solver='lanczos' or 'dense'"
             )
+        return self.iterate(problem, analyse(problem.matrix), count, rng, threads)
+
+    def iterate(
+        self,
+        problem: SpectralProblem,
+        symbolic: Symbolic,
+        count: int,
+        rng: np.random.Generator,
+        threads: int = 1,
+    ) -> Eigenpairs:
+        """Return at least `count` eigenpairs of a matrix that has been analysed."""
         width = count + self.guard
         if width * (self.depth + 2) + problem.trivial_basis.shape[1] > problem.n:
-            return Dense().eigenpairs(problem, count, rng)
-        apply = inverse(problem, symbolic or analyse(problem.matrix), threads, self.shift)
+            return Dense().eigenpairs(problem, count, rng, threads)
+        apply = inverse(problem, symbolic, threads, self.shift)
         size = problem.norm
 
-        def finished(pairs: RitzPairs) -> bool:
+        def is_finished(pairs: RitzPairs) -> bool:
             if pairs.turned <= self.tol:
                 return True
             # In a null space wider than the block the best vectors change with the rounding.
@@ -84,7 +150,7 @@ class ShiftInvert:
             return bool(np.all(pairs.residuals <= (NULL_RESIDUAL if null else EXACT) * size))
 
         iteration = Iteration(
-            finished, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
+            is_finished, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
         )
         return block_krylov(problem, count, width, iteration, rng, slack=SLACK * size)
 

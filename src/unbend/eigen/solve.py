@@ -9,7 +9,7 @@ from unbend.arrays import FloatArray
 from unbend.eigen.auto import Auto
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.problem import SpectralProblem, Spectrum
+from unbend.eigen.problem import Eigenpairs, SpectralProblem, Spectrum
 from unbend.eigen.shift_invert import ShiftInvert
 from unbend.report import note, warn
 
@@ -19,11 +19,10 @@ class Solver(Protocol):
 
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        """Return at least `count` values and vectors, from the problem's end inwards.
+    ) -> Eigenpairs:
+        """Return at least `count` eigenpairs, from the problem's end inwards.
 
-        Also whether the first `count` converged. Refuse an end that it cannot do. The result does
-        not depend on `threads`.
+        Raise for an end that it cannot do. The result does not depend on `threads`.
         """
 
 
@@ -66,7 +65,8 @@ def solve(
     start = time.perf_counter()
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     standard = problem.standard()
-    note(rows=problem.n, end=problem.end, wanted=count, solver=type(chosen).__name__)
+    if not isinstance(chosen, Auto):
+        note(solver=type(chosen).__name__)
     values, vectors, converged = chosen.eigenpairs(
         standard, count, np.random.default_rng(0) if rng is None else rng, threads
     )
@@ -76,7 +76,13 @@ def solve(
     oblique = float(np.abs(vectors.T @ vectors - np.eye(vectors.shape[1])).max(initial=0.0))
     converged = converged and oblique <= OBLIQUE
     residuals = np.linalg.norm(standard.matrix @ vectors - vectors * values, axis=0) / norm
-    note(residuals=[float(r) for r in residuals], converged=converged)
+    note(
+        rows=problem.n,
+        end=problem.end,
+        wanted=count,
+        residuals=[float(r) for r in residuals],
+        converged=converged,
+    )
     if not converged:
         warn(
             f"The eigensolver did not converge (relative residual {residuals.max():.1e}, "
@@ -87,18 +93,18 @@ def solve(
     if problem.mass is not None:
         vectors = vectors / np.sqrt(problem.mass)[:, None]
     return Spectrum(
-        values=np.ascontiguousarray(values + problem.lift),
-        vectors=signed(vectors),
+        values=np.ascontiguousarray(values + problem.shift),
+        vectors=fix_signs(vectors),
         residuals=residuals,
         solver=repr(chosen),
         seconds=time.perf_counter() - start,
         converged=converged,
-        next_value=beyond + problem.lift,
-        norm=norm + problem.lift,
+        next_value=beyond + problem.shift,
+        norm=norm + problem.shift,
     )
 
 
-def signed(vectors: FloatArray) -> FloatArray:
+def fix_signs(vectors: FloatArray) -> FloatArray:
     """Turn each column so that its entry of largest magnitude is positive."""
     peak = np.argmax(np.abs(vectors), axis=0)
     return np.asarray(vectors * np.where(vectors[peak, np.arange(vectors.shape[1])] < 0, -1.0, 1.0))

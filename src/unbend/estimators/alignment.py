@@ -6,14 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.extension import Barycentric, Fitted, Rule
+from unbend.eigen import SpectralProblem
+from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.report import step
 from unbend.validation.parameters import declare
-from unbend.validation.threads import threads
 
 # Neighbourhoods handled at once: enough to batch, little enough to stay in cache.
 AT_ONCE = 2048
@@ -34,34 +32,27 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
     complement: ClassVar[bool]
 
     @abstractmethod
-    def _bases(self, coordinates: FloatArray) -> FloatArray:
+    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
         """Bases (m, s, w) of neighbourhoods with the given local coordinates (m, s, r)."""
 
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        space, neighbors, rule = part.space, part.neighbors, part.rule
+    def _kernel(self, component: Component) -> LocalKernel:
+        neighbors, n = component.neighbors, component.n
         entries = int(np.sum(np.square(neighbors.counts + 1)))
         # The pieces overlap, so the kernel has at most half as many entries as they have.
         reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
         offsets, members = neighbors.with_self()
         bases, done = np.empty((0, 0)), 0
         for points, indices in neighbors.blocks(AT_ONCE):
-            found = self._bases(space.coordinates(np.column_stack((points, indices))))
+            local = component.space.coordinates(np.column_stack((points, indices)))
+            found = self._bases(local, component.threads)
             if not done:
                 bases = np.empty((len(members), found.shape[2]))
             bases[offsets[points, None] + np.arange(found.shape[1])] = found
             done += len(points)
-            step(done, space.n)
+            step(done, n)
         kernel = align(
-            space.n,
-            offsets,
-            members,
-            bases,
-            complement=self.complement,
-            threads=threads(self.n_jobs),
+            n, offsets, members, bases, complement=self.complement, threads=component.threads
         )
-
-        def finish(spectrum: Spectrum) -> Fitted:
-            return Fitted(spectrum.vectors, Barycentric(space, Rule(rule.k), spectrum.vectors))
-
-        constant = np.ones((space.n, 1))
-        return SpectralProblem(kernel, "bottom", constant, nullity=self.n_components), finish
+        constant = np.ones((n, 1))
+        problem = SpectralProblem(kernel, "bottom", constant, nullity=self.n_components)
+        return LocalKernel(component, problem)

@@ -1,4 +1,4 @@
-"""Rows that come some at a time."""
+"""Incremental fitting on batches."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from unbend.arrays import FloatArray
-from unbend.estimators.inputs import rows_of_numbers
+from unbend.estimators.inputs import check_input
 from unbend.report import step
 from unbend.validation.arrays import check_scale
 
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """Rows that can be gone through again; the number of them, their type and their mean."""
+    """Rows that can be read again; their number, dtype and mean."""
 
     source: Iterable[Any]
     estimator: BaseEstimator
@@ -24,29 +24,29 @@ class Batches:
     mean: FloatArray
 
     def __iter__(self) -> Iterator[FloatArray]:
-        """Give the rows of each batch in double precision."""
+        """Yield the rows of each batch in double precision."""
         done = 0
-        for rows in _checked(self.estimator, self.source, reset=False):
+        for rows in _read(self.estimator, self.source, reset=False):
             done += len(rows)
             yield rows.astype(np.float64, copy=False)
             step(min(done, self.n), self.n)
         if done != self.n:
             raise ValueError(
-                f"the batches had {self.n} rows when first gone through and {done} now: pass "
-                "something that gives the same rows every time, as a list or unbend.io.batches"
+                f"the batches had {self.n} rows on the first pass and {done} now: pass "
+                "something that yields the same rows each time, as a list or unbend.io.batches"
             )
 
 
 def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
-    """Go through all batches once: check them, count their rows and find their mean."""
+    """Read all batches once: validate them, count their rows and compute their mean."""
     if iter(source) is source:
         raise TypeError(
-            "batches are gone through more than once, and an iterator can only be once: pass a "
+            "batches are read more than once, which an iterator does not allow: pass a "
             "list, or unbend.io.batches"
         )
     n, largest, total = 0, 0.0, np.zeros(1)
     types = set()
-    for rows in _checked(estimator, source, reset=True):
+    for rows in _read(estimator, source, reset=True):
         n += len(rows)
         largest = max(largest, float(np.abs(rows).max(initial=0.0)))
         total = total + rows.sum(axis=0, dtype=np.float64)
@@ -58,9 +58,9 @@ def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
     return Batches(source, estimator, n, dtype, total / n)
 
 
-def _checked(estimator: BaseEstimator, source: Iterable[Any], reset: bool) -> Iterator[FloatArray]:
+def _read(estimator: BaseEstimator, source: Iterable[Any], reset: bool) -> Iterator[FloatArray]:
     for batch in source:
-        yield rows_of_numbers(estimator, batch, reset=reset, min_rows=1, scale=False)
+        yield check_input(estimator, batch, reset=reset, min_rows=1, scale=False)
         reset = False
 
 

@@ -9,14 +9,13 @@ from sklearn.base import BaseEstimator
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.estimators.inputs import (
+    check_input,
+    graph_lengths,
     open_space,
-    plain_input,
-    rows_of_numbers,
     square_similarities,
 )
 from unbend.mds import Pairs
-from unbend.mds.precision import DOUBLE_OBJECTS, pair_precision
-from unbend.mds.starts import parts
+from unbend.mds.initialization import DOUBLE_OBJECTS, count_components, pair_precision
 from unbend.memory import reserve
 from unbend.neighbors import DistanceSpace, PointSpace, Space
 from unbend.report import note
@@ -34,7 +33,7 @@ CLEAN = " Or pass repair='clean'."
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class DistanceInput:
     """Objects to scale: their pairs, unless only drawn, and the points they are, if they are."""
 
     pairs: Pairs
@@ -42,7 +41,7 @@ class Given:
     dtype: np.dtype[Any]
 
 
-def gather(
+def read_input(
     estimator: BaseEstimator,
     X: Any,
     weights: Any,
@@ -50,14 +49,14 @@ def gather(
     threads: int,
     *,
     listed: bool = False,
-) -> Given:
+) -> DistanceInput:
     """Check what the user passed and make pairs of it, `listed` if it is sparse and that is asked.
 
     A caller that cannot work with a list gets all pairs.
     """
-    X = plain_input(estimator, X)
+    X = graph_lengths(estimator, X)
     if listed and estimator.metric == "precomputed" and is_sparse(X):
-        return _gather_listed(estimator, X, weights, mask)
+        return _read_listed(estimator, X, weights, mask)
     points: PointSpace | None = None
     square: FloatArray = np.empty((0, 0))
     if estimator.metric == "precomputed":
@@ -84,26 +83,26 @@ def gather(
     )
     with np.errstate(over="ignore"):
         pairs = (
-            Pairs.of_square(square, dtype=dtype_of_pairs)
+            Pairs.from_matrix(square, dtype=dtype_of_pairs)
             if points is None
-            else Pairs.of_points(points, dtype_of_pairs)
+            else Pairs.from_points(points, dtype_of_pairs)
         )
     if checked is not None:
-        both = Pairs.of_square(checked, dtype=dtype_of_pairs).dissimilarities
+        both = Pairs.from_matrix(checked, dtype=dtype_of_pairs).dissimilarities
         both = both if pairs.weights is None else both * pairs.weights
         pairs = Pairs(n, pairs.dissimilarities, both)
     note(
         rows=n,
         pairs=len(pairs.dissimilarities),
-        unknown=unknown(pairs),
+        unknown=count_missing(pairs),
         precision=np.dtype(dtype_of_pairs).name,
     )
     _check_single_precision(pairs)
-    return Given(pairs, points, dtype)
+    return DistanceInput(pairs, points, dtype)
 
 
-def _gather_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> Given:
-    distances = checked_distances(estimator, X, reset=True)
+def _read_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> DistanceInput:
+    distances = distance_rows(estimator, X, reset=True)
     n = distances.shape[0]
     pairs = known_pairs(distances, estimator.repair == "clean")
     checked = _weights(weights, mask, n)
@@ -113,7 +112,7 @@ def _gather_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) ->
         pairs = Pairs(n, pairs.dissimilarities[known], weighed[known], pairs.ends[:, known])
     stored = len(pairs.dissimilarities)
     note(rows=n, pairs=stored, unknown=n * (n - 1) // 2 - stored)
-    return Given(pairs, None, distances.dtype)
+    return DistanceInput(pairs, None, distances.dtype)
 
 
 def known_pairs(sparse: Any, clean: bool) -> Pairs:
@@ -148,7 +147,7 @@ def known_pairs(sparse: Any, clean: bool) -> Pairs:
     return Pairs(rows.shape[0], mean, None, np.ascontiguousarray(ends[:, first]))
 
 
-def unknown(pairs: Pairs) -> int:
+def count_missing(pairs: Pairs) -> int:
     """Count the pairs that weigh nothing."""
     return 0 if pairs.weights is None else int(np.sum(pairs.weights == 0))
 
@@ -165,7 +164,7 @@ def _check_single_precision(pairs: Pairs) -> None:
 
 def check_connected(pairs: Pairs) -> None:
     """Refuse groups of objects between which no distance is known."""
-    count = parts(pairs)
+    count = count_components(pairs)
     if count > 1:
         raise ValueError(
             f"the known pairs leave {count} groups of objects between which no distance is known: "
@@ -175,20 +174,20 @@ def check_connected(pairs: Pairs) -> None:
 
 def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
     """Symmetric distances, NaN where missing; the estimator's `repair` says what is mended."""
-    distances = checked_distances(estimator, X, reset=True)
+    distances = distance_rows(estimator, X, reset=True)
     if is_sparse(distances):
         n = distances.shape[0]
         reserve(8 * n**2, f"{n} x {n} distances, of which few are known", "use MetricMDS")
         return known_pairs(distances, estimator.repair == "clean").square(), distances.dtype
     if estimator.repair == "clean":
-        return cleaned(distances), distances.dtype
+        return repair_distances(distances), distances.dtype
     check_distances(distances, missing=True, remedy=CLEAN)
     return distances, distances.dtype
 
 
-def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
+def complete_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, np.dtype[Any]]:
     """Points, or distances all of which are known."""
-    X = plain_input(estimator, X)
+    X = graph_lengths(estimator, X)
     if not is_sparse(X):
         if estimator.metric != "precomputed":
             return open_space(estimator, X, threads)
@@ -198,9 +197,9 @@ def whole_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Space, 
     raise ValueError("solver='sgd' needs points or all distances: use solver='lbfgs'")
 
 
-def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+def distance_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Rows of distances, NaN where missing, none negative unless that is to be mended."""
-    distances = rows_of_numbers(estimator, X, reset=reset, sparse=True, missing=not is_sparse(X))
+    distances = check_input(estimator, X, reset=reset, sparse=True, missing=not is_sparse(X))
     if reset:
         check_square(distances)
     if not (reset and estimator.repair == "clean"):
@@ -208,7 +207,7 @@ def checked_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     return distances
 
 
-def cleaned(distances: FloatArray) -> FloatArray:
+def repair_distances(distances: FloatArray) -> FloatArray:
     """Average both directions where both are known, and raise what is negative to zero."""
     there, back = distances, distances.T
     mean = np.where(np.isnan(there), back, np.where(np.isnan(back), there, (there + back) / 2))
@@ -281,14 +280,14 @@ def _check_range(weights: FloatArray, name: str) -> None:
 
 
 def new_distances(estimator: BaseEstimator, X: Any, points: PointSpace | None) -> FloatArray:
-    """Check new rows: points, or distances to the fitted objects."""
-    X = plain_input(estimator, X)
+    """Check new samples: points, or distances to the fitted objects."""
+    X = graph_lengths(estimator, X)
     if points is not None:
-        rows = rows_of_numbers(estimator, X, reset=False)
+        rows = check_input(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
     if is_sparse(X):
-        raise ValueError("new rows must be dense distances, NaN where they are not known")
-    rows = np.asarray(checked_distances(estimator, X, reset=False), dtype=np.float64)
+        raise ValueError("New samples must be dense distances, with NaN for missing ones.")
+    rows = np.asarray(distance_rows(estimator, X, reset=False), dtype=np.float64)
     if np.isnan(rows).all(axis=1).any():
-        raise ValueError("a new row has no distance to any fitted object: give it at least one")
+        raise ValueError("A new sample has no distance to any fitted object. Pass at least one.")
     return rows

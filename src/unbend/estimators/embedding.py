@@ -1,27 +1,195 @@
-"""What every estimator has: coordinates, new rows, pre-images, a report."""
+"""What every estimator has: coordinates, their extension, pre-images, a score, a model file."""
 
-from abc import abstractmethod
+import inspect
+import os
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray
-from unbend.estimators.model import Model
-from unbend.estimators.scoring import kept_neighbors
+from unbend.arrays import FloatArray, is_sparse
+from unbend.atomic import atomic_fit
+from unbend.docstrings import complete_docstring
+from unbend.eigen import SOLVERS
 from unbend.extension import Extension
+from unbend.graphs.readers import is_graph
+from unbend.neighbors import PointSpace, Space
+from unbend.neighbors.space import smallest
+from unbend.quality.ranks import agreement
 from unbend.report import Report, recording, stage
-from unbend.validation.parameters import Integer, check_parameters, declare, param
+from unbend.validation.arrays import check_rows
+from unbend.validation.parameters import (
+    NOTHING,
+    RANDOM,
+    SOLVER,
+    Choice,
+    Integer,
+    Threads,
+    check_parameters,
+    declare,
+    param,
+)
+
+# Parameters of all methods `fit` and `fit_batches`, unless these describe them.
+FIT_PARAMETERS = {
+    "X": "array (n_samples, n_features)\n    Rows.",
+    "y": "ignored\n    Present for scikit-learn's sake.",
+    "batches": "iterable of arrays (m, n_features)\n    Can be read again, such as a list or "
+    "`unbend.io.batches`; sizes may differ.",
+    "graph": "sparse array (n_samples, n_samples), or graph of networkx or igraph, optional\n"
+    "    Precomputed graph: the stored entries of row i are its neighbours. Their distances come\n"
+    "    from X; `n_neighbors` and `radius` are then not used.",
+}
+# Neighbours that `score` compares, or as many as fewer rows allow.
+NEIGHBORS = 10
+
+
+def seed_param(what: str) -> Any:
+    """Declare `random_state`, the seed for something."""
+    text = f"Seed for {what}. None uses a fixed seed, so results are reproducible."
+    return param(None, Integer(0), RANDOM, NOTHING, help=text)
+
+
+def solver_param() -> Any:
+    """Declare `eigen_solver`."""
+    return param(
+        "auto",
+        Choice(*SOLVERS),
+        SOLVER,
+        help="Eigensolver: 'auto', 'dense', 'lanczos', 'shift_invert', or a solver instance. "
+        "`report_` records the choice and why.",
+    )
+
+
+def threads_param() -> Any:
+    """Declare `n_jobs`."""
+    return param(
+        None,
+        Threads(),
+        NOTHING,
+        help="Number of threads: None means 1, -1 all available cores, -2 all but one; at most four"
+        " per core. The result does not depend on it.",
+    )
+
+
+class TrainingLeftOut(AttributeError, ValueError):
+    """The model was saved without its training data, which the requested attribute needs."""
+
+
+def attribute_entries(text: str) -> dict[str, str]:
+    """Entries of the Attributes section of a docstring, by name."""
+    _, _, after = inspect.cleandoc(text).partition("Attributes\n----------\n")
+    section = re.split(r"\n\n\w+\n-{5,}\n", after)[0] + "\n"
+    return {found[1]: found[0] for found in re.finditer(r"([\w, ]+) : .*\n(?:    .*\n)*", section)}
+
+
+class Model(BaseEstimator, ABC):
+    """Abstract: an estimator that can be saved and that shows its report in notebooks.
+
+    Attributes
+    ----------
+    report_ : Report
+        What every stage did.
+    """
+
+    # Public attributes that hold training data, or as much: left out of files without them.
+    of_training: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Make every fit atomic, and document the fitted attributes of the bases.
+
+        An interrupted fit leaves the estimator as it was.
+        """
+        super().__init_subclass__(**keywords)
+        own = attribute_entries(cls.__doc__ or "")
+        entries = dict(own)
+        for base in cls.__mro__[1:]:
+            if issubclass(base, Model):
+                for name, entry in attribute_entries(base.__doc__ or "").items():
+                    entries.setdefault(name, entry)
+        if own:
+            documented, whole = ("".join(some.values()).rstrip() for some in (own, entries))
+            cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace(documented, whole)
+        for name in ("fit", "fit_batches"):
+            if name in vars(cls):
+                documented = complete_docstring(FIT_PARAMETERS, "self")(vars(cls)[name])
+                setattr(cls, name, atomic_fit(documented))
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        training: bool = True,
+        precision: str | None = None,
+        about: dict[str, Any] | None = None,
+    ) -> None:
+        """Write the fitted model to a file, which `unbend.load` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file, by custom ``*.unbend``; written atomically.
+        training : bool, default=True
+            Whether the training data are stored. Without them the file is small and holds the
+            embedding, but only methods whose extension does not need them (PCA,
+            RandomProjection) still have a `transform`.
+        precision : None or 'float32', default=None
+            'float32' stores numbers in single precision: half the size, about seven digits.
+        about : dict, optional
+            Anything in JSON to store with the model; it is `about_` after loading.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import unbend
+        >>> X = unbend.datasets.s_curve(200, random_state=0).points
+        >>> model = unbend.Isomap().fit(X)
+        >>> path = tempfile.mkdtemp() + "/curve.unbend"
+        >>> model.save(path)
+        >>> bool((unbend.load(path).transform(X + 0.01) == model.transform(X + 0.01)).all())
+        True
+        """
+        from unbend.storage import save
+
+        save(self, path, training=training, precision=precision, about=about)
+
+    def _forget_file(self) -> None:
+        """Drop what only a loaded model has: a new fit has nothing to do with the file."""
+        for name in ("_left_out", "_precision"):
+            self.__dict__.pop(name, None)
+
+    def _as_stored(self, new: Any) -> Any:
+        """Round new samples as the file rounded the training data: equal rows stay equal."""
+        single = vars(self).get("_precision") == "float32"
+        return new.astype(np.float32).astype(np.float64) if single else new
+
+    def __getattr__(self, name: str) -> Any:
+        """Explain attributes that are missing."""
+        if self.__dict__.get("_left_out") and not name.startswith("__"):
+            raise TrainingLeftOut(
+                f"this {type(self).__name__} was saved without its training data, and what you "
+                "asked for needs it: save the model with training=True"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _html_repr(self) -> str:
+        """Show scikit-learn's diagram and, once fitted, the report below it."""
+        diagram = str(estimator_html_repr(self))
+        report = vars(self).get("report_")
+        return diagram if report is None else diagram + report._repr_html_()
 
 
 @declare
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
 
-    n_components: int = param(2, Integer(1), help="Number of coordinates.", kw_only=False)
+    n_components: int = param(2, Integer(1), help="Embedding dimension.", kw_only=False)
 
     # Whether coordinates have the scale of the data; else every vector has unit length.
     isometric: ClassVar[bool] = True
@@ -32,7 +200,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @abstractmethod
     def _new_rows(self, X: Any) -> FloatArray:
-        """Check new rows and give them the form that the extension takes."""
+        """Validate new samples and give them the form that the extension takes."""
 
     def fit_transform(self, X: Any, y: None = None, **fit_params: Any) -> FloatArray:
         """Fit to X and return its coordinates.
@@ -53,17 +221,17 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return self.fit(X, y, **fit_params).embedding_
 
     def transform(self, X: Any) -> FloatArray:
-        """Place new rows among the fitted ones, each on its own.
+        """Embed new samples by the out-of-sample extension, each independently of the others.
 
         Parameters
         ----------
         X : array (m, n_features)
-            New rows; with ``metric="precomputed"`` their distances to the fitted rows (m, n).
+            New samples; with ``metric="precomputed"`` their distances to the fitted rows (m, n).
 
         Returns
         -------
         array (m, n_components)
-            A row that equals a fitted row gets that row's coordinates.
+            A sample that equals a fitted row gets that row's coordinates.
         """
         check_is_fitted(self)
         with stage("transform"):
@@ -71,7 +239,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return np.asarray(placed, dtype=self.embedding_.dtype)
 
     def inverse_transform(self, X: Any) -> FloatArray:
-        """Find rows that would have the given coordinates.
+        """Reconstruct rows from coordinates.
 
         Parameters
         ----------
@@ -81,23 +249,23 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         Returns
         -------
         array (m, n_features)
-            Exact for linear methods on the fitted subspace; for the others each row is written
-            by its nearest neighbours among the fitted coordinates, with the same weights.
+            Exact for linear methods on the fitted subspace; for the others each row is a
+            combination of the rows whose coordinates are nearest, with barycentric weights.
         """
         check_is_fitted(self)
         if self._preimage is None:
             raise ValueError(
-                f"{type(self).__name__} was fitted to distances, which have no rows to go back to: "
-                "fit it to points"
+                f"{type(self).__name__} was fitted to distances, so there are no rows to "
+                "reconstruct: fit it to points"
             )
-        coordinates = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        coordinates = check_rows(X, min_rows=1, new=True)
         width = self.embedding_.shape[1]
         if coordinates.shape[1] != width:
             raise ValueError(f"X has {coordinates.shape[1]} columns and the embedding has {width}")
         return np.asarray(self._preimage(coordinates), dtype=self.embedding_.dtype)
 
     def score(self, X: Any, y: None = None) -> float:
-        """Share of neighbours that the coordinates of X keep, beyond chance.
+        """Neighbourhood preservation of the embedding of X, corrected for chance.
 
         The criterion is `unbend.quality.neighborhood_preservation` with ten neighbours: among the
         rows of X, which are best held out of the fit, or with ``metric="precomputed"`` among the
@@ -116,11 +284,11 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         float
             At most 1.
         """
-        return kept_neighbors(self, X)
+        return _preserved_neighbors(self, X)
 
     @contextmanager
     def _fitting(self) -> Iterator[Report]:
-        """Check parameters and record a fit."""
+        """Validate parameters and record a fit."""
         check_parameters(self)
         with recording(type(self).__name__) as report:
             yield report
@@ -143,6 +311,14 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         for name, value in fitted.items():
             setattr(self, name, value)
 
+    def _check_dimension(self, n: int) -> None:
+        """Refuse more coordinates than n objects can span."""
+        if self.n_components > n - 1:
+            raise ValueError(
+                f"n_components={self.n_components} and {n} rows span at most {n - 1} dimensions: "
+                "lower n_components"
+            )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = getattr(self, "metric", None) in ("precomputed", "kernel")
@@ -151,3 +327,48 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
+
+
+@declare
+class SpectralEmbedding(Embedding):
+    """Abstract: an embedding by eigenvectors."""
+
+    @property
+    def next_eigenvalue_(self) -> float:
+        """The solver's estimate of the first eigenvalue left out; NaN where there is none."""
+        check_is_fitted(self)
+        return float(self._next_eigenvalue)
+
+
+def _preserved_neighbors(estimator: Any, X: Any) -> float:
+    """Share of neighbours preserved, corrected for chance: R_NX at ten neighbours."""
+    check_is_fitted(estimator)
+    metric = getattr(estimator, "metric", "euclidean")
+    if metric == "kernel":
+        raise ValueError("score needs points or distances, and a kernel has neither: pass points")
+    if metric == "precomputed" and (is_sparse(X) or is_graph(X)):
+        raise ValueError(
+            "score needs all distances to the fitted rows and a graph has those of some: pass a "
+            "dense matrix, such as unbend.graphs.geodesics of the graph"
+        )
+    placed = np.asarray(estimator.transform(X), dtype=np.float64)
+    if metric == "precomputed":
+        fitted = np.asarray(estimator.embedding_, dtype=np.float64)
+        k = min(NEIGHBORS, len(fitted) - 1)
+        before, _ = smallest(np.ascontiguousarray(X, dtype=np.float64), k)
+        after, _ = PointSpace(fitted).nearest_of(placed, k)
+        return float(agreement(before, after, len(fitted)).mean())
+    rows = np.array(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64, order="C")
+    if len(rows) < 3:
+        raise ValueError(f"score compares neighbours among at least 3 rows, but X has {len(rows)}")
+    k = min(NEIGHBORS, len(rows) - 2)
+    before = _space(estimator, rows).nearest(k).indices.reshape(-1, k)
+    after = PointSpace(placed).nearest(k).indices.reshape(-1, k)
+    return float(agreement(before, after, len(rows) - 1).mean())
+
+
+def _space(estimator: Any, rows: FloatArray) -> Space:
+    """Rows under the metric that the estimator was fitted with."""
+    neighborhoods = vars(estimator).get("_neighborhoods")
+    space = None if neighborhoods is None else neighborhoods.space
+    return PointSpace(rows, space.metric) if isinstance(space, PointSpace) else PointSpace(rows)

@@ -5,32 +5,41 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen import SOLVERS, few_columns, signed, solve
-from unbend.eigen import Nystrom as FewColumns
-from unbend.estimators.embedding import Embedding
-from unbend.estimators.shepard import check_size
+from unbend.eigen import Nystrom as ColumnSolver
+from unbend.eigen import column_solver, solve
+from unbend.estimators.embedding import SpectralEmbedding, seed_param, solver_param
 from unbend.extension import Distances, Extension, Nystrom, Placement
-from unbend.gram import CentredGram, SimilaritySquares, Squares, negative_share
-from unbend.gram.columns import ColumnPasses, placed_by_columns
-from unbend.gram.similarities import SimilarityColumns
+from unbend.gram import CenteredGram, SimilaritySquares, Squares, negative_share
+from unbend.gram.columns import ColumnPasses, SimilarityColumns, scale_by_columns
 from unbend.neighbors import PointSpace, Space
 from unbend.report import Report, note, stage, warn
-from unbend.validation.parameters import NOTHING, RANDOM, SOLVER, Choice, Integer, declare, param
+from unbend.validation.parameters import NOTHING, Choice, declare, param
 from unbend.validation.random_state import generator
 
 
-@dataclass(frozen=True, eq=False)
-class Built:
-    """A Gram matrix, what new rows are to it, and the rows as points of some space.
+def repair_param() -> Any:
+    """Declare `repair` of indefinite kernels."""
+    return param(
+        None,
+        Choice("additive_constant", "spectrum_shift"),
+        NOTHING,
+        help="How to handle negative eigenvalues: None drops them (best on curved data), "
+        "'additive_constant' adds the least constant to all distances that leaves none, "
+        "'spectrum_shift' adds the magnitude of the smallest to all eigenvalues.",
+    )
 
-    `squares` squares the `distances` of new rows. `positive` says that such a kernel has no
+
+@dataclass(frozen=True, eq=False)
+class GramInput:
+    """A Gram matrix, distances of new samples to its rows, and the rows as points of some space.
+
+    `squares` squares the `distances` of new samples. `positive` says that such a kernel has no
     negative eigenvalue, whatever the rows.
     """
 
-    gram: CentredGram
+    gram: CenteredGram
     distances: Distances
     squares: Squares
     space: Space
@@ -40,10 +49,10 @@ class Built:
 
 
 @dataclass(frozen=True, eq=False)
-class BuiltColumns:
+class ColumnInput:
     """A few columns of a Gram matrix, in place of the whole, and the rows that they belong to.
 
-    `distances` of new rows are those to these rows only, squared as `squares` says.
+    `distances` of new samples are those to these rows only, squared as `squares` says.
     """
 
     columns: ColumnPasses
@@ -55,44 +64,36 @@ class BuiltColumns:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
-def given_columns(
+def similarity_columns(
     kernel: FloatArray, chosen: IntArray, dtype: np.dtype[Any], attributes: dict[str, Any]
-) -> BuiltColumns:
-    """Take some columns of a kernel given as a whole; new rows have the values of these."""
+) -> ColumnInput:
+    """Take some columns of a precomputed kernel; new samples have the values of these."""
     columns = SimilarityColumns(kernel, chosen, lambda rows: rows[:, chosen])
     squares = SimilaritySquares(np.zeros(len(chosen)))
     space = PointSpace(kernel)
-    return BuiltColumns(columns, chosen, squares, Squares(squared=True), space, dtype, attributes)
+    return ColumnInput(columns, chosen, squares, Squares(squared=True), space, dtype, attributes)
 
 
 @declare
-class GramEmbedding(Embedding):
-    """Abstract: top eigenvectors of a Gram matrix, scaled by √λ; new rows by Nyström."""
+class GramEmbedding(SpectralEmbedding):
+    """Abstract: top eigenvectors of a Gram matrix, scaled by √λ and extended by Nyström."""
 
-    eigen_solver: Any = param(
-        "auto", Choice(*SOLVERS), SOLVER, help="How the spectrum is found; the report tells."
-    )
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the solver's start; None is a fixed one, so that fits repeat.",
-    )
+    eigen_solver: Any = solver_param()
+    random_state: Any = seed_param("the eigensolver's start vectors")
 
     @abstractmethod
-    def _build(self, X: Any) -> Built:
-        """Check X and make its Gram matrix."""
+    def _build(self, X: Any) -> GramInput:
+        """Validate X and form its Gram matrix."""
 
     @abstractmethod
-    def _build_columns(self, X: Any, solver: FewColumns, rng: np.random.Generator) -> BuiltColumns:
-        """Check X and choose columns."""
+    def _build_columns(self, X: Any, solver: ColumnSolver, rng: np.random.Generator) -> ColumnInput:
+        """Validate X and choose columns."""
 
     @abstractmethod
     def _preimages(
         self, space: Space, embedding: FloatArray, weights: FloatArray, attributes: dict[str, Any]
     ) -> Extension | None:
-        """Way back from coordinates to rows of a space, if there are rows."""
+        """Return the pre-images of coordinates, if there are rows to reconstruct."""
 
     def fit(self, X: Any, y: None = None) -> "GramEmbedding":
         """Fit to the rows of X: points, or a matrix of distances or similarities.
@@ -101,25 +102,20 @@ class GramEmbedding(Embedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or the matrix.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
-            solver = few_columns(self.eigen_solver)
+            solver = column_solver(self.eigen_solver)
             if solver is not None:
                 with stage("kernel"):
-                    few = self._build_columns(X, solver, rng)
-                return self._fit_columns(report, few)
+                    columns = self._build_columns(X, solver, rng)
+                return self._fit_columns(report, columns)
             with stage("kernel"):
                 built = self._build(X)
                 gram, n = built.gram, built.space.n
-                note(rows=n, shift=built.squares.shift, lift=gram.lift)
-                check_size(self.n_components, n)
+                constant, shift = built.squares.constant, gram.spectrum_shift
+                note(rows=n, additive_constant=constant, spectrum_shift=shift)
+                self._check_dimension(n)
             with stage("spectrum"):
                 spectrum = solve(gram.problem(), self.n_components, self.eigen_solver, rng)
                 share = 0.0 if built.positive else negative_share(gram, spectrum, rng)
@@ -127,10 +123,8 @@ class GramEmbedding(Embedding):
                 if built.positive:
                     note(negative_share_by="the kind of kernel: it has none")
             with stage("coordinates"):
-                embedding, kept = gram.coordinates(spectrum), gram.kept(spectrum)
-                if not np.all(kept > 0):
-                    positive = int(np.sum(kept > 0))
-                    warn(f"only {positive} eigenvalues are positive: further coordinates are zero")
+                embedding, kept = gram.coordinates(spectrum), gram.positive_values(spectrum)
+                _check_positive(kept)
                 weights = gram.nystrom_weights(spectrum)
                 extension = _extension(built, embedding, weights)
                 preimage = self._preimages(built.space, embedding, weights, built.attributes)
@@ -150,54 +144,53 @@ class GramEmbedding(Embedding):
         )
         return self
 
-    def _fit_columns(self, report: Report, few: BuiltColumns) -> "GramEmbedding":
+    def _fit_columns(self, report: Report, few: ColumnInput) -> "GramEmbedding":
         """Place all rows by Nyström's approximation: memory grows with n, not with n²."""
-        n = few.columns.n
-        check_size(self.n_components, n)
+        n, d = few.columns.n, self.n_components
+        self._check_dimension(n)
         with stage("spectrum"):
-            note(rows=n, end="top", wanted=self.n_components, solver=repr(self.eigen_solver))
-            placed = placed_by_columns(few.columns, self.n_components)
-            note(columns=len(few.chosen), converged=True, negative_share=placed.negative)
+            note(rows=n, end="top", wanted=d, solver=repr(self.eigen_solver), converged=True)
+            scaling = scale_by_columns(few.columns, d)
         with stage("coordinates"):
-            embedding = signed(placed.coordinates)
-            turn = np.where(np.sum(embedding * placed.coordinates, axis=0) < 0, -1.0, 1.0)
-            values, weights = placed.values[: self.n_components], placed.weights * turn
-            if not np.all(values > 0):
-                positive = int(np.sum(values > 0))
-                warn(f"only {positive} eigenvalues are positive: further coordinates are zero")
+            embedding, weights, values = scaling.coordinates, scaling.weights, scaling.values[:d]
+            _check_positive(values)
             some = few.space.take(few.chosen)
             preimage = self._preimages(some, embedding[few.chosen], weights, few.attributes)
         self._keep(
             report,
             embedding,
             few.dtype,
-            Nystrom(few.distances, few.squares, placed.mean, weights),
+            Nystrom(few.distances, few.squares, scaling.mean, weights),
             preimage,
             eigenvalues_=values,
-            _next_eigenvalue=placed.values[-1],
-            energy_loss_=2.0 * n * (placed.trace - float(values.sum())),
-            negative_share_=placed.negative,
+            _next_eigenvalue=scaling.values[-1],
+            energy_loss_=2.0 * n * (scaling.trace - float(values.sum())),
+            negative_share_=scaling.negative_share,
             landmarks_=few.chosen,
             _space=few.space,
             **few.attributes,
         )
         return self
 
-    def _narrowed(self, new: FloatArray) -> FloatArray:
-        """Keep the entries of given rows that belong to the columns used."""
+    def _landmark_columns(self, new: FloatArray) -> FloatArray:
+        """Keep the entries of new samples that belong to the columns used."""
         return new if len(self.landmarks_) == self._space.n else new[:, self.landmarks_]
 
-    @property
-    def next_eigenvalue_(self) -> float:
-        """The first eigenvalue left out, as near as the solver came; NaN where there is none."""
-        check_is_fitted(self)
-        return float(self._next_eigenvalue)
+
+def _check_positive(values: FloatArray) -> None:
+    """Warn of coordinates that are zero."""
+    positive = int(np.sum(values > 0))
+    if positive < len(values):
+        warn(
+            f"The kernel has only {positive} positive eigenvalues, so further coordinates are "
+            "zero. Lower n_components."
+        )
 
 
-def _extension(built: Built, embedding: FloatArray, weights: FloatArray) -> Extension:
+def _extension(built: GramInput, embedding: FloatArray, weights: FloatArray) -> Extension:
     gram = built.gram
     extension = Nystrom(built.distances, built.squares, gram.mean_squares, weights)
-    if not gram.lift:
+    if not gram.spectrum_shift:
         return extension
-    # Raised eigenvalues act on fitted rows only: a new row that equals one must be sent to it.
+    # A spectrum shift acts on fitted rows only: duplicates of one must be sent to it.
     return Placement.whole(built.space, embedding, extension)

@@ -9,9 +9,9 @@ from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse, row_chunks
 from unbend.gram.kernels import check_digits
-from unbend.graphs.given import is_graph, lengths_of
+from unbend.graphs.readers import is_graph, lengths_of
 from unbend.neighbors import GraphSpace, NeighborIndex, PointSpace, Space, make_space
-from unbend.neighbors.precomputed import measured
+from unbend.neighbors.precomputed import dense_distances
 from unbend.validation.arrays import check_rows, largest_magnitude
 from unbend.validation.distances import (
     check_distances,
@@ -21,7 +21,7 @@ from unbend.validation.distances import (
 )
 
 
-def plain_input(estimator: BaseEstimator, X: Any) -> Any:
+def graph_lengths(estimator: BaseEstimator, X: Any) -> Any:
     """Return the sparse distances of a graph, where X is one; anything else as it is."""
     if not is_graph(X):
         return X
@@ -35,11 +35,11 @@ def plain_input(estimator: BaseEstimator, X: Any) -> Any:
     return lengths_of(X)
 
 
-def rows_of_numbers(
+def check_input(
     estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool = False, **checks: Any
 ) -> Any:
     """Check rows of finite numbers, dense or sparse, and the names and number of their columns."""
-    X = plain_input(estimator, X)
+    X = graph_lengths(estimator, X)
     checks = {"min_rows": 2 if reset else 1, "sparse": sparse, "new": not reset} | checks
     rows = check_rows(X, **checks)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.
@@ -52,7 +52,7 @@ def open_space(
 ) -> tuple[Space, np.dtype[Any]]:
     """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
     precomputed = estimator.metric == "precomputed"
-    rows = rows_of_numbers(estimator, X, reset=True, sparse=precomputed)
+    rows = check_input(estimator, X, reset=True, sparse=precomputed)
     if precomputed:
         check_distances(rows)
     # A copy: what the caller does to X later must not move the fitted rows.
@@ -69,8 +69,8 @@ def square_similarities(
     estimator: BaseEstimator, X: Any, *, symmetric: bool = True
 ) -> tuple[FloatArray, np.dtype[Any]]:
     """Similarities of covariance type, checked to be symmetric unless that is to be repaired."""
-    kernel = rows_of_numbers(estimator, X, reset=True)
-    check_square(kernel, what="similarity matrix")
+    kernel = check_input(estimator, X, reset=True)
+    check_square(kernel, what="precomputed similarity matrix")
     if symmetric:
         check_symmetric(kernel, "similarity matrix")
     _check_digits(kernel)
@@ -90,15 +90,17 @@ def _check_digits(kernel: FloatArray) -> None:
 def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
     """Give new samples the form that the fitted space takes."""
     if isinstance(space, PointSpace):
-        rows = rows_of_numbers(estimator, X, reset=False)
+        rows = check_input(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
-    distances = rows_of_numbers(estimator, X, reset=False, sparse=True)
+    distances = check_input(estimator, X, reset=False, sparse=True)
     check_nonnegative(distances)
     if isinstance(space, GraphSpace):
-        rows = measured(csr_array(distances)) if is_sparse(distances) else distances
+        rows = dense_distances(csr_array(distances)) if is_sparse(distances) else distances
         if not np.isfinite(rows).any(axis=1).all():
-            raise ValueError("A new row has no distance to any fitted row. Pass at least one.")
+            raise ValueError(
+                "A new sample has no distance to any fitted sample. Pass at least one."
+            )
         return np.asarray(rows, dtype=np.float64)
     if is_sparse(distances):
-        raise ValueError("New rows must be dense distances, as the fitted ones were.")
+        raise ValueError("New samples must be dense distances, as the fitted ones were.")
     return np.asarray(distances, dtype=np.float64)

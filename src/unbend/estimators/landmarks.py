@@ -1,4 +1,6 @@
-"""Choosing a few rows that stand for all."""
+"""Landmarks: how many, and which rows."""
+
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -7,13 +9,34 @@ from sklearn.cluster import MiniBatchKMeans
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs import Paths, geodesics
 from unbend.neighbors import PointSpace, Space
-from unbend.neighbors.metrics.norms import Wrapped
+from unbend.neighbors.metrics.norms import TorusNorm
 from unbend.report import step
+from unbend.validation.parameters import Choice, param
 from unbend.validation.threads import in_new_thread
 
 LANDMARKS = ("maxmin", "random", "kmeans")
 # Rows for each landmark among which those farthest apart are sought.
 SAMPLE = 100
+
+
+def landmarks_param(more: str = "") -> Any:
+    """Declare `landmarks`, with more about 'maxmin'."""
+    return param(
+        "maxmin",
+        Choice(*LANDMARKS),
+        help=f"How they are chosen: at random; each farthest from those before ('maxmin'{more}); "
+        "or the rows nearest to the centers of k-means.",
+    )
+
+
+def landmark_count(asked: Any, default: int, n: int, least: int, d: int) -> int:
+    """Return the number of landmarks asked for, or the default; refuse fewer than `least`."""
+    count = min(default if asked == "auto" else asked, n)
+    if count < least:
+        raise ValueError(
+            f"{count} landmarks are too few for n_components={d}: use at least {least}"
+        )
+    return int(count)
 
 
 def choose_landmarks(
@@ -30,7 +53,7 @@ def choose_landmarks(
     landmarks = (
         np.sort(rng.choice(space.n, count, replace=False))
         if how == "random"
-        else _nearest_to_centres(count, space, rng)
+        else _nearest_to_centers(count, space, rng)
     )
     return landmarks, geodesics(lengths, landmarks, threads=threads)
 
@@ -38,7 +61,7 @@ def choose_landmarks(
 def landmarks_of_space(how: str, count: int, space: Space, rng: np.random.Generator) -> IntArray:
     """Landmarks by the distances of the space itself, sorted."""
     if how == "kmeans":
-        return _nearest_to_centres(count, space, rng)
+        return _nearest_to_centers(count, space, rng)
     # Farthest of all would be the outliers, and would take a pass over the rows for each.
     drawn = count if how == "random" else min(space.n, SAMPLE * count)
     sample = np.sort(rng.choice(space.n, drawn, replace=False))
@@ -46,7 +69,7 @@ def landmarks_of_space(how: str, count: int, space: Space, rng: np.random.Genera
 
 
 def _farthest(count: int, space: Space, rng: np.random.Generator) -> IntArray:
-    """Rows of a space, each farthest from those before; equal rows only if no others are left."""
+    """Rows of a space, each farthest from those before; duplicates only if no others are left."""
     chosen = np.empty(count, dtype=np.intp)
     nearest = np.full(space.n, np.inf)
     chosen[0] = rng.integers(space.n)
@@ -79,13 +102,13 @@ def _farthest_first(
     return landmarks, distances
 
 
-def _nearest_to_centres(count: int, space: Space, rng: np.random.Generator) -> IntArray:
+def _nearest_to_centers(count: int, space: Space, rng: np.random.Generator) -> IntArray:
     if not isinstance(space, PointSpace):
         raise ValueError("landmarks='kmeans' needs points: use 'maxmin' or 'random' with distances")
     seed = int(rng.integers(2**31))
-    # As the metric sees them: rows that it takes for near must share a centre.
+    # As the metric sees them: rows that it takes for near must share a center.
     seen = space.features
-    if isinstance(space.metric.norm, Wrapped):
+    if isinstance(space.metric.norm, TorusNorm):
         # Angles have no mean, but points of circles do.
         seen = np.concatenate((np.cos(seen), np.sin(seen)), axis=1)
     features = PointSpace(seen, workers=space.workers)
@@ -93,7 +116,7 @@ def _nearest_to_centres(count: int, space: Space, rng: np.random.Generator) -> I
     in_new_thread(lambda: means.fit(features.points))
     nearest, _ = features.nearest_of(means.cluster_centers_, 1)
     landmarks = np.unique(nearest)
-    # Two centres may share their nearest row: fill up with rows at random.
+    # Two centers may share their nearest row: fill up with rows at random.
     others = np.setdiff1d(np.arange(space.n), landmarks)
     extra = rng.choice(others, count - len(landmarks), replace=False)
     return np.sort(np.concatenate((landmarks, extra)))

@@ -1,8 +1,7 @@
 """Methods built on neighbourhoods: neighbours → connection → kernel → spectrum → coordinates."""
 
-from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,27 +9,36 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen import SOLVERS, solve
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.components import lay_out
-from unbend.estimators.connection import CONNECT, connect
-from unbend.estimators.diagnostics import check_spectrum
-from unbend.estimators.embedding import Embedding
+from unbend.eigen import SpectralProblem, Spectrum, solve
+from unbend.estimators.embedding import (
+    SpectralEmbedding,
+    seed_param,
+    solver_param,
+    threads_param,
+)
 from unbend.estimators.inputs import new_rows, open_space
-from unbend.estimators.search import AUTO, Found, Needs, Search
-from unbend.extension import Barycentric, Fitted, Placement, Rule
+from unbend.estimators.search import AUTO, Needs, NeighborSearch
+from unbend.extension import (
+    Barycentric,
+    EmbeddingResult,
+    Piece,
+    Placement,
+    Rule,
+    barycentric_preimage,
+)
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
+from unbend.graphs.connect import CONNECT, Connection, connect_components
 from unbend.neighbors import (
     METRICS,
     NeighborIndex,
     Neighbors,
     NNDescent,
-    PointSpace,
     Space,
-    described,
+    describe_parameters,
 )
-from unbend.report import stage
+from unbend.quality import coordinate_redundancy
+from unbend.report import note, stage, warn
 from unbend.validation.arrays import class_numbers
 from unbend.validation.parameters import (
     COUNTS,
@@ -39,43 +47,89 @@ from unbend.validation.parameters import (
     INDEX,
     MAPPING,
     NOTHING,
-    RANDOM,
-    SOLVER,
     Choice,
     Integer,
     Real,
-    Threads,
     declare,
     param,
 )
 from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
-Finish = Callable[[Spectrum], Fitted]
+# Empty space between neighbouring components, relative to their mean width.
+GAP = 0.2
+# Eigenvalues below this share of the kernel's size are zero to rounding.
+ZERO = 1e-14
+# R² on earlier coordinates from which on a coordinate is reported as redundant.
+REDUNDANT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Connected rows: what a method makes its kernel of.
+class Component:
+    """Connected rows, of which a method makes its kernel.
 
-    `rule` says which fitted rows are neighbours of a new one; `labels` are the classes of the
+    `rule` says which fitted rows are neighbours of a new sample; `labels` are the classes of the
     rows, -1 where not known, for supervised methods only.
     """
 
     space: Space
     neighbors: Neighbors
     rule: Rule
+    threads: int
     labels: IntArray | None = None
 
-    def take(self, rows: IntArray) -> "Part":
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.neighbors.offsets) - 1
+
+    def take(self, rows: IntArray) -> "Component":
         """Restrict to some rows, with all their neighbours."""
         labels = None if self.labels is None else self.labels[rows]
-        return Part(self.space.take(rows), self.neighbors.take(rows), self.rule, labels)
+        space, neighbors = self.space.take(rows), self.neighbors.take(rows)
+        return Component(space, neighbors, self.rule, self.threads, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel(ABC):
+    """Abstract: the spectral problem of a component, and what follows from its solution.
+
+    An approximation that has its `spectrum` already leaves nothing to solve.
+    """
+
+    component: Component
+    problem: SpectralProblem
+    spectrum: Spectrum | None = field(default=None, kw_only=True)
+
+    @abstractmethod
+    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
+        """Return coordinates, their extension to new samples, and fitted attributes."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalKernel(Kernel):
+    """A sum of local blocks: the eigenvectors are the coordinates, extended by local weights."""
+
+    reg: float = 1e-3
+
+    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
+        """Take the eigenvectors as coordinates."""
+        space, rule = self.component.space, Rule(self.component.rule.k)
+        extension = Barycentric(space, rule, spectrum.vectors, self.reg)
+        return EmbeddingResult(spectrum.vectors, extension)
 
 
 @declare
-class NeighborhoodEmbedding(Embedding):
-    """Abstract estimator of methods that see the data through its neighbourhoods."""
+class NeighborhoodEmbedding(SpectralEmbedding):
+    """Abstract estimator of methods built on a neighbourhood graph.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components,)
+        Bottom eigenvalues, the trivial zero left out.
+    component_ : array (n_samples,)
+        Component of the graph that each row was in.
+    """
 
     n_neighbors: Any = param(
         10,
@@ -83,8 +137,9 @@ class NeighborhoodEmbedding(Embedding):
         COUNTS,
         Choice(AUTO),
         NOTHING,
-        help="Neighbours of each row: one number, one a row, or 'auto' for the fewest that join "
-        "the graph; None takes all within `radius`. Lowered, with a warning, if there are too few.",
+        help="Neighbours of each row: one number, one per row, or 'auto' for the fewest that "
+        "connect the graph; None takes all within `radius`. Lowered, with a warning, if there are "
+        "too few rows.",
     )
     radius: float | None = param(
         None,
@@ -111,32 +166,19 @@ class NeighborhoodEmbedding(Embedding):
         "taken as it is, and absent means not measured.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     connect: str = param(
         "bridge",
         Choice(*CONNECT),
-        help="What to do when the graph falls apart: join the components by the shortest edges, or "
-        "by more neighbours for the rows of all but the largest; fit the largest and place the "
-        "other rows; embed each on its own side by side; or raise.",
+        help="How to handle a disconnected neighbourhood graph: join its components by the "
+        "shortest edges ('bridge') or by more neighbours at their rims ('enlarge'), fit the "
+        "'largest' and place the other rows by its extension, embed all 'components' side by "
+        "side, or raise an 'error'.",
     )
-    eigen_solver: Any = param(
-        "auto", Choice(*SOLVERS), SOLVER, help="How the spectrum is found; the report tells."
-    )
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the solver's start; None is a fixed one, so that fits repeat.",
-    )
-    n_jobs: int | None = param(
-        None,
-        Threads(),
-        NOTHING,
-        help="Number of threads: None means 1, -1 all available cores, -2 all but one; at most four"
-        " per core. The result does not depend on it.",
-    )
+    eigen_solver: Any = solver_param()
+    random_state: Any = seed_param("the eigensolver's start vectors")
+    n_jobs: int | None = threads_param()
 
     isometric: ClassVar[bool] = False
     # Whether `fit` learns from the classes of rows.
@@ -145,12 +187,12 @@ class NeighborhoodEmbedding(Embedding):
     local_blocks: ClassVar[bool] = False
 
     @abstractmethod
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        """Spectral problem of connected rows, and what to make of its solution."""
+    def _kernel(self, component: Component) -> Kernel:
+        """Return the kernel of connected rows."""
 
-    @abstractmethod
     def _needs(self) -> Needs:
-        """Say what the kernel needs of the neighbourhoods to be defined."""
+        """Return what the kernel needs of the neighbourhoods to be defined."""
+        return Needs()
 
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
         """Fit to the rows of X.
@@ -159,64 +201,63 @@ class NeighborhoodEmbedding(Embedding):
         ----------
         X : array (n_samples, n_features)
             Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
-            whose entries are the edges of a given graph, or a graph of networkx or igraph.
+            whose entries are the edges of a graph, or a graph of networkx or igraph.
         y : array (n_samples,), optional
             Classes, for supervised methods; ignored by the others.
-        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            A given graph: the stored entries of row i are its neighbours. Their distances come
-            from X; `n_neighbors` and `radius` are then not used.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
-            space, dtype = open_space(self, X, threads(self.n_jobs), self._index())
-            with stage("neighbors"):
-                found = self._search(graph).run(space)
-            with stage("graph"):
-                connected = connect(found.space, found.neighbors, self.connect, self.local_blocks)
-                self._check_largest(len(connected.parts[0]))
-            whole = Part(found.space, connected.neighbors, found.rule, self._labels(y, found))
-            fitted = [
-                self._embed(whole if len(rows) == found.space.n else whole.take(rows))
-                for rows in connected.parts
-            ]
-            with stage("coordinates"):
-                embedding, placement = lay_out(
-                    found.space, connected.parts, [part for part, _ in fitted], self.isometric
-                )
-                preimage = _preimage(found, embedding)
-        _, found_values = fitted[0]
-        self._keep(
-            report,
-            embedding[found.copy],
-            dtype,
-            placement,
-            preimage,
-            component_=connected.component[found.copy],
-            _found=found,
-            **{**found_values, **self._together([part.attributes for part, _ in fitted])},
-        )
+            fitted = self._fit_columns(X, graph)
+            if fitted is None:
+                fitted = self._fit_graph(X, y, graph)
+        self._keep(report, **fitted)
         return self
 
-    @property
-    def next_eigenvalue_(self) -> float:
-        """The first eigenvalue left out, as near as the solver came; NaN where there is none."""
-        check_is_fitted(self)
-        return float(self._next_eigenvalue)
+    def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
+        """Fit without a graph, for methods that can; None where a graph is wanted."""
+        return None
+
+    def _fit_graph(self, X: Any, y: Any, graph: Any) -> dict[str, Any]:
+        """Run all stages, and return what `_keep` takes."""
+        workers, needs = threads(self.n_jobs), self._needs()
+        least = needs.rows(self.n_components)
+        space, dtype = open_space(self, X, workers, self._index())
+        with stage("neighbors"):
+            found = self._search(graph, needs).run(space)
+        space, inverse = found.space, found.inverse
+        with stage("graph"):
+            connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
+            self._check_largest(len(connection.groups[0]), least)
+        labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
+        whole = Component(space, connection.neighbors, found.rule, workers, labels)
+        results = [
+            self._embed(whole if len(rows) == whole.n else whole.take(rows), least)
+            for rows in connection.groups
+        ]
+        with stage("coordinates"):
+            embedding, placement = arrange_components(space, connection, results, self.isometric)
+            k = max(found.rule.k, embedding.shape[1] + 1)
+            preimage = barycentric_preimage(space, embedding, k)
+        return {
+            "embedding": embedding[inverse],
+            "dtype": dtype,
+            "extension": placement,
+            "preimage": preimage,
+            "component_": connection.component[inverse],
+            "_neighborhoods": found,
+            **self._merge_attributes([result.attributes for result in results]),
+        }
 
     @property
     def graph_(self) -> csr_array:
-        """Neighbours as found (n_samples, n_samples), entries are lengths.
+        """The directed neighbour graph (n_samples, n_samples), entries are lengths.
 
-        Of rows that are equal, which are embedded once, the first has the edges.
+        Of duplicate rows, which are embedded once, the first has the edges.
         """
         check_is_fitted(self)
-        first: IntArray = self._found.first
-        edges = coo_array(self._found.neighbors.graph())
+        first: IntArray = self._neighborhoods.first
+        edges = coo_array(self._neighborhoods.neighbors.graph())
         rows, columns = edges.coords
-        n = len(self._found.copy)
+        n = len(self._neighborhoods.inverse)
         return csr_array((edges.data, (first[rows], first[columns])), shape=(n, n))
 
     def _index(self) -> NeighborIndex | str:
@@ -225,87 +266,148 @@ class NeighborhoodEmbedding(Embedding):
             return NNDescent(seed=int(generator(self.random_state).integers(2**31)))
         return index
 
-    def _search(self, graph: Any) -> Search:
+    def _search(self, graph: Any, needs: Needs) -> NeighborSearch:
         method = f"{type(self).__name__} with n_components={self.n_components}"
-        return Search(
-            method,
-            self.n_neighbors,
-            self.radius,
-            self.mutual,
-            graph,
-            self._needs(),
-            self.n_components,
+        return NeighborSearch(
+            method, self.n_neighbors, self.radius, self.mutual, graph, needs, self.n_components
         )
 
-    def _least_rows(self) -> int:
-        return self._needs().rows(self.n_components)
-
     def _new_rows(self, X: Any) -> FloatArray:
-        space: Space = self._found.space
-        return space.narrow(new_rows(self, X, space), self._found.first)
+        space: Space = self._neighborhoods.space
+        return space.narrow(new_rows(self, X, space), self._neighborhoods.first)
 
-    def _check_largest(self, rows: int) -> None:
-        if rows < self._least_rows():
+    def _check_largest(self, rows: int, least: int) -> None:
+        if rows < least:
             raise ValueError(
                 f"the largest component of the graph has {rows} rows and {type(self).__name__} "
-                f"needs {self._least_rows()}: use more neighbours, or connect='bridge'"
+                f"needs {least}: use more neighbours, or connect='bridge'"
             )
 
-    def _together(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """Fitted attributes, from those of the parts: those of the largest, which is first."""
-        return parts[0]
+    def _merge_attributes(self, components: list[dict[str, Any]]) -> dict[str, Any]:
+        """Fitted attributes, from those of the components: those of the largest, the first."""
+        return components[0]
 
-    def _labels(self, y: Any, found: Found) -> IntArray | None:
-        if not self.supervised:
-            return None
-        return class_numbers(y, len(found.copy))[found.first]
-
-    def _embed(self, part: Part) -> tuple[Fitted, dict[str, Any]]:
-        """Embed one connected part; also the eigenvalues, as fitted attributes."""
-        if part.space.n < self._least_rows():
-            return _by_distances(part, self.n_components, self.isometric)
-        alone = int(np.sum(part.neighbors.counts == 0))
-        if self.local_blocks and alone:
+    def _embed(self, component: Component, least: int) -> EmbeddingResult:
+        """Embed one component; the eigenvalues are among the attributes."""
+        if component.n < least:
+            return _scale_geodesics(component, self.n_components, self.isometric)
+        alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
+        if alone:
             raise ValueError(
                 f"{alone} rows of the graph have no neighbours of their own, though others have "
                 f"them: {type(self).__name__} needs some for each row, for example graph + graph.T"
             )
         with stage("kernel"):
-            problem, finish = self._kernel(part)
+            kernel = self._kernel(component)
         with stage("spectrum"):
-            spectrum = solve(
-                problem,
-                self.n_components,
-                self.eigen_solver,
-                generator(self.random_state),
-                threads(self.n_jobs),
-            )
-            check_spectrum(problem, spectrum)
-            return finish(spectrum), _eigenvalues(spectrum.values, spectrum.next_value)
+            spectrum = self._solve(kernel)
+            check_spectrum(kernel.problem, spectrum)
+            result = kernel.embed(spectrum)
+        eigenvalues = _eigenvalues(spectrum.values, spectrum.next_value)
+        attributes = {**eigenvalues, **result.attributes}
+        return EmbeddingResult(result.coordinates, result.extension, attributes)
+
+    def _solve(self, kernel: Kernel) -> Spectrum:
+        component, problem, spectrum = kernel.component, kernel.problem, kernel.spectrum
+        if spectrum is None:
+            rng, count = generator(self.random_state), self.n_components
+            return solve(problem, count, self.eigen_solver, rng, component.threads)
+        wanted, solver = len(spectrum.values), repr(self.eigen_solver)
+        note(rows=component.n, end=problem.end, wanted=wanted, solver=solver, converged=True)
+        return spectrum
 
 
 def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
     return {"eigenvalues_": values, "_next_eigenvalue": next_value}
 
 
-def _by_distances(part: Part, d: int, isometric: bool) -> tuple[Fitted, dict[str, Any]]:
-    """Classical MDS of the geodesics of a part too small for the method."""
-    space = part.space
-    values, coordinates = np.zeros(d), np.zeros((space.n, d))
-    if space.n > 1:
-        gram = Gram(geodesics(undirected(part.neighbors).lengths))
-        spectrum = solve(gram.problem(), min(d, space.n - 1), "dense")
+def _scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingResult:
+    """Classical MDS of the geodesics of a component too small for the method."""
+    space, n = component.space, component.n
+    values, coordinates = np.zeros(d), np.zeros((n, d))
+    if n > 1:
+        gram = Gram(geodesics(undirected(component.neighbors).lengths))
+        spectrum = solve(gram.problem(), min(d, n - 1), "dense")
         found = gram.coordinates(spectrum)
         size = 1.0 if isometric else max(float(np.linalg.norm(found, axis=0).max()), 1e-300)
         coordinates[:, : found.shape[1]] = found / size
         values[: found.shape[1]] = spectrum.values
-    fitted = Fitted(coordinates, Barycentric(space, Rule(space.n), coordinates))
-    return fitted, _eigenvalues(values, np.nan)
+    extension = Barycentric(space, Rule(n), coordinates)
+    return EmbeddingResult(coordinates, extension, _eigenvalues(values, np.nan))
 
 
-def _preimage(found: Found, embedding: FloatArray) -> Placement | None:
-    if not isinstance(found.space, PointSpace):
-        return None
-    coordinates, points = PointSpace(embedding), found.space.points
-    k = max(found.rule.k, embedding.shape[1] + 1)
-    return Placement.whole(coordinates, points, Barycentric(coordinates, Rule(k), points))
+def arrange_components(
+    space: Space, connection: Connection, results: list[EmbeddingResult], isometric: bool
+) -> tuple[FloatArray, Placement]:
+    """Coordinates of all rows, and the extension to new samples.
+
+    Rows in no group are placed by the extension of the first; several groups are arranged side by
+    side along the first axis. Vectors of unit length are first brought to one spread for all.
+    """
+    groups, n = connection.groups, len(connection.component)
+    d = results[0].coordinates.shape[1]
+    owner, inside = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
+    alone = isometric or len(groups) == 1
+    factors = [1.0 if alone else float(np.sqrt(len(rows) / n)) for rows in groups]
+    scaled = [f * result.coordinates for f, result in zip(factors, results, strict=True)]
+    embedding, pieces = np.zeros((n, d)), []
+    offsets = _side_by_side(scaled)
+    for number, rows in enumerate(groups):
+        owner[rows], inside[rows] = number, True
+        embedding[rows] = scaled[number] + offsets[number]
+        pieces.append(Piece(rows, results[number].extension, factors[number], offsets[number]))
+    outside = np.flatnonzero(~inside)
+    if len(outside):
+        embedding[outside] = results[0].extension(space.narrow(space.rows(outside), groups[0]))
+    return embedding, Placement(space, embedding, owner, tuple(pieces))
+
+
+def _side_by_side(parts: list[FloatArray]) -> FloatArray:
+    d = parts[0].shape[1]
+    if len(parts) == 1:
+        return np.zeros((1, d))
+    widths = np.array([np.ptp(part[:, 0]) for part in parts])
+    starts = np.concatenate(([0.0], np.cumsum(widths[:-1] + GAP * max(widths.mean(), 1e-300))))
+    firsts = np.array([part[:, 0].min() for part in parts])
+    offsets = np.zeros((len(parts), d))
+    offsets[:, 0] = starts - firsts
+    return offsets
+
+
+def check_spectrum(problem: SpectralProblem, spectrum: Spectrum) -> None:
+    """Warn of coordinates that are not unique, zero or redundant."""
+    if problem.end == "bottom":
+        values = np.append(spectrum.values, spectrum.next_value)
+        zeros = int(np.sum(values <= ZERO * spectrum.norm))
+        if zeros > problem.nullity:
+            warn(
+                f"The kernel has {zeros} or more zero eigenvalues (expected at most "
+                f"{problem.nullity}): neighbourhoods overlap too little, so the embedding is not "
+                "unique. Increase n_neighbors, or use connect='components'."
+            )
+    else:
+        zero = max(ZERO, problem.accuracy) * spectrum.norm
+        if spectrum.values[-1] <= zero:
+            positive = int(np.sum(spectrum.values > zero))
+            warn(
+                f"The kernel has only {positive} positive eigenvalues, so further coordinates are "
+                "zero. Lower n_components."
+            )
+    if problem.nullity:
+        redundancy = note_redundancy(spectrum.vectors)
+        # Noise that is wide against the neighbourhoods does that: their tangents are then its own.
+        if redundancy.max() > REDUNDANT:
+            warn(
+                f"Coordinate {int(redundancy.argmax()) + 1} is a function of earlier ones (R² "
+                f"{redundancy.max():.2f}): the intrinsic dimension is lower, or noise is wider "
+                "than the neighbourhoods. Increase n_neighbors, or lower n_components."
+            )
+
+
+def note_redundancy(vectors: FloatArray) -> FloatArray:
+    """Record R² of each coordinate on those before it, from a sample of the rows."""
+    redundancy = coordinate_redundancy(
+        vectors, n_neighbors=min(10, len(vectors) - 1), max_rows=1000
+    )
+    note(redundancy=[float(r) for r in redundancy])
+    return redundancy

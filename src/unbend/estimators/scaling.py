@@ -1,54 +1,47 @@
-"""What metric and non-metric scaling share: input, start, solver, results."""
+"""What scaling methods share: input, start, solver, results; of one matrix and of several."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 from unbend.estimators.dissimilarities import (
-    Given,
+    DistanceInput,
     check_connected,
-    gather,
+    complete_space,
+    count_missing,
     new_distances,
-    whole_space,
+    read_input,
 )
-from unbend.estimators.embedding import Embedding
-from unbend.estimators.shepard import (
-    Baseline,
-    Shepard,
-    check_size,
-    given_start,
-    tolerance,
-    way_back,
-)
-from unbend.extension import Extension
+from unbend.estimators.embedding import Embedding, seed_param, threads_param
+from unbend.extension import Extension, barycentric_preimage
+from unbend.graphs.readers import is_graph, lengths_of
 from unbend.mds import (
     Objective,
-    OwnStress,
     Pairs,
     Solution,
-    majorise,
-    matched_pairs,
+    StressExtension,
+    estimate_stress,
+    initialization,
     quasi_newton,
-    sampled_stress,
-    starts,
+    smacof,
+    stochastic_gradient,
 )
-from unbend.mds.pairs import euclidean_features
+from unbend.mds.object_pairs import euclidean_features, mean_pairs
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
 from unbend.validation.parameters import (
     FUNCTION,
     MAPPING,
     NOTHING,
-    RANDOM,
     Choice,
     Integer,
     Matching,
     Real,
-    Threads,
     declare,
+    inherit,
     param,
 )
 from unbend.validation.random_state import generator
@@ -59,9 +52,64 @@ CLASSICAL_OBJECTS = 2000
 GIVEN = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (n, n_components)")
 
 
+class Shepard(NamedTuple):
+    """Shepard diagram, one entry per known pair."""
+
+    dissimilarities: FloatArray
+    disparities: FloatArray
+    distances: FloatArray
+
+
+class Baseline(NamedTuple):
+    """Stress of the fit and of fits to the same dissimilarities, permuted."""
+
+    stress: float
+    random: FloatArray
+    share: float
+
+
+def tolerance(tol: float | str, rounding: float) -> float:
+    """Relative length of the gradient at which iteration ends, for numbers of some rounding."""
+    if isinstance(tol, str):
+        return 1e-9 if rounding < 1e-10 else 1e-4
+    return tol
+
+
+def check_start(init: Any, n: int, d: int) -> FloatArray:
+    """Check coordinates to start from."""
+    start = np.asarray(init, dtype=np.float64)
+    if start.shape != (n, d) or not np.isfinite(start).all():
+        raise ValueError(
+            f"init must hold {n} x {d} finite coordinates, as X and n_components have: its shape "
+            f"is {start.shape}"
+        )
+    if np.all(start == start[0]):
+        raise ValueError(
+            "init puts all objects in one place, where stress has no direction to fall in: give "
+            "different coordinates, or init='random'"
+        )
+    return start
+
+
+def minimise(
+    objective: Objective, start: FloatArray, solver: str, tol: float | str, max_iter: int
+) -> Solution:
+    """Minimise a stress by SMACOF or L-BFGS."""
+    iterate = smacof if solver == "smacof" else quasi_newton
+    return iterate(objective, start, tolerance(tol, objective.rounding), max_iter)
+
+
+def note_convergence(solution: Solution, solver: str, max_iter: int) -> None:
+    """Record the iterations, and warn if they were too few."""
+    note(iterations=len(solution.history) - 1, converged=solution.converged)
+    if not solution.converged:
+        name = "SMACOF" if solver == "smacof" else "L-BFGS"
+        warn(f"{name} did not converge in {max_iter} iterations. Increase max_iter.")
+
+
 @declare
 class Scaling(Embedding):
-    """Abstract: a configuration whose distances are as the dissimilarities say, by stress."""
+    """Abstract: a configuration whose distances match the dissimilarities, by least stress."""
 
     metric: Any = param(
         "euclidean",
@@ -77,7 +125,7 @@ class Scaling(Embedding):
         None,
         Choice("clean"),
         NOTHING,
-        help="What to do about given distances that are none: None refuses them; 'clean' averages "
+        help="How to handle invalid distances: None refuses them; 'clean' averages "
         "both directions and sets the diagonal and negative entries to zero.",
     )
     init: Any = param(
@@ -97,24 +145,16 @@ class Scaling(Embedding):
         help="Length of the gradient, relative, at which iteration ends. 'auto' is 1e-9, and 1e-4 "
         "where pairs are single precision: beyond 1000 objects with a stress-1 of 0.01 or more.",
     )
-    random_state: Any = param(
-        None, Integer(0), RANDOM, NOTHING, help="Seed of random starts; None is a fixed one."
-    )
-    n_jobs: int | None = param(
-        None,
-        Threads(),
-        NOTHING,
-        help="Number of threads: None means 1, -1 all available cores, -2 all but one; at most four"
-        " per core. The result does not depend on it.",
-    )
+    random_state: Any = seed_param("random starts")
+    n_jobs: int | None = threads_param()
 
     @abstractmethod
     def _objective(self, pairs: Pairs) -> Objective:
         """Give the stress of a configuration of the scaled pairs."""
 
     @abstractmethod
-    def _finished(
-        self, given: Given, pairs: Pairs, scale: float, solution: Solution
+    def _finish(
+        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         """Coordinates of the fitted objects, their extension, and further attributes."""
 
@@ -125,51 +165,43 @@ class Scaling(Embedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or the matrix; a sparse matrix of distances holds the known pairs.
-        y : ignored
-            Present for scikit-learn's sake.
         weights : array (n_samples, n_samples), optional
             Weight of each pair in the stress; zero: the pair is not known.
         mask : array (n_samples, n_samples) of bool, optional
             Which pairs are known.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
             if self._solver() == "sgd":
-                self._fit_matched(report, X, weights is None and mask is None, rng)
+                self._fit_by_matching(report, X, weights is None and mask is None, rng)
                 return self
             with stage("dissimilarities"):
-                given = gather(self, X, weights, mask, threads(self.n_jobs), listed=True)
+                given = read_input(self, X, weights, mask, threads(self.n_jobs), listed=True)
                 check_connected(given.pairs)
-                check_size(self.n_components, given.pairs.n)
-                pairs, scale = given.pairs.scaled()
+                self._check_dimension(given.pairs.n)
+                pairs, scale = given.pairs.normalize()
             self._fit(report, given, pairs, scale, rng)
         return self
 
     def _fit(
         self,
         report: Report,
-        given: Given,
+        given: DistanceInput,
         pairs: Pairs,
         scale: float,
         rng: np.random.Generator,
     ) -> None:
         with stage("start"):
-            begun = self._starts(given, pairs, scale, rng)
+            configurations = self._starts(given, pairs, scale, rng)
         with stage("stress"):
             objective = self._objective(pairs)
-            solution = self._solved(objective, begun)
-            note(iterations=len(solution.history) - 1, converged=solution.converged)
-            if not solution.converged:
-                warn(f"stress was still falling after max_iter={self.max_iter}: raise it")
+            solution = self._minimise(objective, configurations)
+            note_convergence(solution, self._solver(), self.max_iter)
         with stage("coordinates"):
-            embedding, extension, attributes = self._finished(given, pairs, scale, solution)
+            embedding, extension, attributes = self._finish(given, pairs, scale, solution)
             note(stress=attributes["stress_"])
-            spread = objective.spread(embedding / scale)
-            preimage = way_back(given.points, embedding)
+            spread = objective.per_object(embedding / scale)
+            preimage = barycentric_preimage(given.points, embedding)
         self._keep(
             report,
             embedding,
@@ -183,28 +215,33 @@ class Scaling(Embedding):
             **attributes,
         )
 
-    def _fit_matched(self, report: Report, X: Any, plain: bool, rng: np.random.Generator) -> None:
+    def _fit_by_matching(
+        self, report: Report, X: Any, plain: bool, rng: np.random.Generator
+    ) -> None:
         """Fit by stochastic gradient: nothing of size n² is held, and the stress is estimated."""
         if not plain or self.metric == "kernel":
             raise ValueError("solver='sgd' takes neither weights, mask nor similarities: use lbfgs")
         d = self.n_components
         with stage("dissimilarities"):
-            space, dtype = whole_space(self, X, threads(self.n_jobs))
-            check_size(self.n_components, space.n)
+            space, dtype = complete_space(self, X, threads(self.n_jobs))
+            self._check_dimension(space.n)
             note(rows=space.n)
         with stage("start"):
-            begun = [given_start(self.init, space.n, d)] if not isinstance(self.init, str) else []
-            start = begun[0] if begun else starts.pivot(starts.pivots_among(space, rng), d)
+            start = (
+                initialization.pivot(initialization.sample_pivot_distances(space, rng), d)
+                if isinstance(self.init, str)
+                else check_start(self.init, space.n, d)
+            )
         with stage("stress"):
-            found = matched_pairs(space.lengths, start, self.max_iter, rng)
+            found = stochastic_gradient(space.lengths, start, self.max_iter, rng)
             drawn = rng.spawn(1)[0]
-            history = [sampled_stress(space.lengths, x, drawn) for x in (start, found)]
+            history = [estimate_stress(space.lengths, x, drawn) for x in (start, found)]
             note(iterations=self.max_iter, sampled=True)
         with stage("coordinates"):
-            embedding = starts.principal_axes(found)
+            embedding = initialization.principal_axes(found)
             points = space if isinstance(space, PointSpace) else None
-            extension = OwnStress(embedding.copy(), points, "raw")
-            preimage = way_back(points, embedding)
+            extension = StressExtension(embedding.copy(), points, "raw")
+            preimage = barycentric_preimage(points, embedding)
         self._keep(
             report,
             embedding,
@@ -219,27 +256,30 @@ class Scaling(Embedding):
         )
 
     def _starts(
-        self, given: Given, pairs: Pairs, scale: float, rng: np.random.Generator
+        self, given: DistanceInput, pairs: Pairs, scale: float, rng: np.random.Generator
     ) -> list[FloatArray]:
         d = self.n_components
         if not isinstance(self.init, str):
-            return [given_start(self.init, pairs.n, d) / scale]
+            return [check_start(self.init, pairs.n, d) / scale]
         if self.init == "random":
-            return [starts.random(pairs, d, rng) for _ in range(self.n_init)]
+            return [initialization.random(pairs, d, rng) for _ in range(self.n_init)]
         whole = pairs.weights is None and pairs.ends is None
         features = None if given.points is None else euclidean_features(given.points)
         if features is not None and whole and self.init != "pivot":
-            return [starts.linear(features / scale, d)]
+            return [initialization.linear(features / scale, d)]
         few = whole or pairs.ends is not None
         if self.init == "pivot" or (self.init == "auto" and few and pairs.n > CLASSICAL_OBJECTS):
-            return [starts.pivot(starts.pivots_of(pairs, rng, threads(self.n_jobs)), d)]
-        return [starts.classical(pairs, d, rng, threads(self.n_jobs))]
+            return [
+                initialization.pivot(
+                    initialization.pivot_distances(pairs, rng, threads(self.n_jobs)), d
+                )
+            ]
+        return [initialization.classical(pairs, d, rng, threads(self.n_jobs))]
 
-    def _solved(self, objective: Objective, begun: list[FloatArray]) -> Solution:
-        solver = majorise if self._solver() == "smacof" else quasi_newton
-        tol = tolerance(self.tol, objective.rounding)
-        found = [solver(objective, start, tol, self.max_iter) for start in begun]
-        return min(found, key=lambda solution: solution.value)
+    def _minimise(self, objective: Objective, configurations: list[FloatArray]) -> Solution:
+        name, tol = self._solver(), self.tol
+        solutions = (minimise(objective, x, name, tol, self.max_iter) for x in configurations)
+        return min(solutions, key=lambda solution: solution.value)
 
     @abstractmethod
     def _solver(self) -> str:
@@ -271,7 +311,7 @@ class Scaling(Embedding):
         """Return what the distances of the embedding are compared with."""
 
     def permutation_baseline(self, n_permutations: int = 10) -> Baseline:
-        """Compare the stress with that of random data: the dissimilarities, dealt anew.
+        """Compare the stress with that of permuted dissimilarities.
 
         Parameters
         ----------
@@ -286,17 +326,17 @@ class Scaling(Embedding):
         """
         pairs = self._pairs()
         if not isinstance(n_permutations, int | np.integer) or n_permutations < 1:
-            raise ValueError(f"n_permutations must be a whole number from 1, not {n_permutations}")
+            raise ValueError(f"n_permutations must be an integer from 1, not {n_permutations}")
         rng = generator(self.random_state)
         random = np.empty(n_permutations)
         for number in range(n_permutations):
             step(number, n_permutations)
-            dealt = pairs.dealt(rng)
+            shuffled = pairs.shuffle(rng)
             again = type(self)(**self.get_params(deep=False))
             if not isinstance(self.init, str):
                 again.init = "random"
-            given = Given(dealt, None, self.embedding_.dtype)
-            again._fit(Report(""), given, *dealt.scaled(), rng)
+            given = DistanceInput(shuffled, None, self.embedding_.dtype)
+            again._fit(Report(""), given, *shuffled.normalize(), rng)
             random[number] = again.stress_
         share = (1 + np.sum(random <= self.stress_)) / (1 + n_permutations)
         return Baseline(self.stress_, random, float(share))
@@ -308,3 +348,90 @@ class Scaling(Embedding):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.metric == "precomputed"
         return tags
+
+
+@declare
+class MultiScaling(Embedding):
+    """Abstract: one configuration for several matrices, or tables, of the same objects."""
+
+    metric: Any = inherit(Scaling, "metric", default="precomputed")
+    metric_params: dict[str, Any] | None = inherit(Scaling, "metric_params")
+    repair: str | None = inherit(Scaling, "repair")
+    max_iter: int = inherit(Scaling, "max_iter")
+    tol: Any = inherit(Scaling, "tol")
+    random_state: Any = inherit(Scaling, "random_state")
+    n_jobs: int | None = inherit(Scaling, "n_jobs")
+
+    @abstractmethod
+    def _fit_all(self, report: Report, given: list[DistanceInput]) -> None:
+        """Fit to all matrices."""
+
+    def fit(self, X: Any, y: None = None, *, weights: Any = None) -> "MultiScaling":
+        """Fit to several matrices.
+
+        Parameters
+        ----------
+        X : list of arrays, or array (k, n_samples, n_samples)
+            A matrix of distances each; with another metric, a table of the same rows each.
+        weights : list of arrays, or array (k, n_samples, n_samples), optional
+            Weight of each pair in each matrix.
+        """
+        with self._fitting() as report:
+            with stage("dissimilarities"):
+                given = self._read_all(X, weights)
+                note(matrices=len(given))
+            self._fit_all(report, given)
+        return self
+
+    def _read_all(self, X: Any, weights: Any) -> list[DistanceInput]:
+        matrices = matrices_of(X)
+        weighed = [None] * len(matrices) if weights is None else matrices_of(weights)
+        if len(weighed) != len(matrices):
+            raise ValueError(f"there are {len(matrices)} matrices and {len(weighed)} of weights")
+        given = [
+            read_input(self, matrix, weight, None, threads(self.n_jobs))
+            for matrix, weight in zip(matrices, weighed, strict=True)
+        ]
+        sizes = sorted({one.pairs.n for one in given})
+        if len(sizes) > 1:
+            raise ValueError(
+                f"All matrices must describe the same objects and they have {sizes} rows: use NaN "
+                "for unknown distances"
+            )
+        self._check_dimension(sizes[0])
+        for number, one in enumerate(given):
+            if count_missing(one.pairs) == len(one.pairs.dissimilarities):
+                raise ValueError(f"matrix {number} has no known pair: leave it out")
+        # A distance that is missing in one matrix may be known from another.
+        check_connected(mean_pairs([one.pairs for one in given]))
+        return given
+
+    def _new_rows(self, X: Any) -> FloatArray:
+        matrices = matrices_of(X)
+        if len(matrices) != len(self._points):
+            raise ValueError(
+                f"new samples need one matrix for each of the {len(self._points)} fitted ones and "
+                f"there are {len(matrices)}"
+            )
+        rows = [
+            _distances_of(points, new_distances(self, matrix, points))
+            for matrix, points in zip(matrices, self._points, strict=True)
+        ]
+        if len({row.shape for row in rows}) > 1:
+            raise ValueError("new samples must be as many in every matrix")
+        return np.stack(rows)
+
+
+def _distances_of(points: PointSpace | None, rows: FloatArray) -> FloatArray:
+    return rows if points is None else points.distances_of(rows)
+
+
+def matrices_of(X: Any) -> list[Any]:
+    """Take a list of matrices, a 3-d array, or one matrix."""
+    if is_graph(X) or is_sparse(X) or (hasattr(X, "ndim") and X.ndim < 3):
+        return [lengths_of(X)]
+    if isinstance(X, list | tuple | np.ndarray) and len(X):
+        matrices = [lengths_of(matrix) for matrix in X]
+        if all(is_sparse(matrix) or np.ndim(matrix) == 2 for matrix in matrices):
+            return matrices
+    raise ValueError("X must be a list of matrices, one for each source, or a 3-d array of them")

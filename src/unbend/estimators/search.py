@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from unbend.arrays import IntArray, is_sparse
 from unbend.extension import Rule
 from unbend.graphs import fewest_neighbors
-from unbend.graphs.given import edges_of
+from unbend.graphs.readers import edges_of
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import note, warn
 
@@ -35,22 +35,25 @@ class Needs:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """Distinct rows and their neighbours; row i of the data equals distinct row `copy[i]`."""
+class Neighborhoods:
+    """Distinct rows and their neighbours, without duplicate rows.
+
+    Distinct row j is row `first[j]` of the data, and row i equals distinct row `inverse[i]`.
+    """
 
     space: Space
     neighbors: Neighbors
     rule: Rule
     first: IntArray
-    copy: IntArray
+    inverse: IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class NeighborSearch:
     """What the user asked for, and the least that the method needs.
 
-    Equal rows are embedded once and get equal coordinates: as neighbours of each other they would
-    fill whole neighbourhoods without telling anything about the directions of the data.
+    Duplicate rows are embedded once and get equal coordinates: as neighbours of each other they
+    would fill whole neighbourhoods without any information about the directions of the data.
     """
 
     method: str
@@ -61,29 +64,31 @@ class Search:
     needs: Needs
     d: int
 
-    def run(self, space: Space) -> Found:
+    def run(self, space: Space) -> Neighborhoods:
         """Find the neighbours of every distinct row."""
-        everyone = np.arange(space.n)
+        n = space.n
+        everyone = np.arange(n)
+        self._check_rows(n)
         if isinstance(space, GraphSpace):
             if self.graph is not None:
                 raise ValueError("X is a graph already: give graph= only with points or distances")
-            found = Found(space, *self._given(space, space.edges), everyone, everyone)
+            found = Neighborhoods(space, *self._of_graph(space, space.edges), everyone, everyone)
         elif self.graph is not None:
-            found = Found(space, *self._given(space, self.graph), everyone, everyone)
+            found = Neighborhoods(space, *self._of_graph(space, self.graph), everyone, everyone)
         else:
-            found = self._search(space)
-        neighbors = self._used(found.neighbors)
-        found = replace(found, neighbors=neighbors)
+            found = self._search(space, everyone)
+        neighbors = self._select_edges(found.neighbors)
+        counts = neighbors.counts
         note(
-            rows=space.n,
-            distinct=found.space.n,
+            rows=n,
+            distinct=len(found.first),
             edges=len(neighbors.indices),
-            fewest=int(neighbors.counts.min()),
-            most=int(neighbors.counts.max()),
+            fewest=int(counts.min()),
+            most=int(counts.max()),
         )
-        return found
+        return replace(found, neighbors=neighbors)
 
-    def _used(self, neighbors: Neighbors) -> Neighbors:
+    def _select_edges(self, neighbors: Neighbors) -> Neighbors:
         """Leave out the edges that the user or the kernel has no use for."""
         if self._both_ways:
             # Rows that lose all are a matter of connection; local blocks must stay defined.
@@ -95,20 +100,18 @@ class Search:
     def _both_ways(self) -> bool:
         return self.mutual or self.needs.mutual
 
-    def _search(self, space: Space) -> Found:
-        everyone: IntArray = np.arange(space.n)
-        first, copy = everyone, everyone
-        self._check_rows(space.n)
-        counts = self._counts(space.n)
-        neighbors, rule = self._neighbors(space, counts)
+    def _search(self, space: Space, everyone: IntArray) -> Neighborhoods:
+        first, inverse = everyone, everyone
+        counts = self._counts(len(everyone))
+        neighbors, rule = self._neighbors(space, counts, len(everyone))
         if np.any(neighbors.distances == 0):
-            first, copy = space.distinct()
-            if len(first) < space.n:
+            first, inverse = space.distinct()
+            if len(first) < len(everyone):
                 self._check_rows(len(first))
                 space = space.take(first)
                 counts = counts[first] if isinstance(counts, np.ndarray) else counts
-                neighbors, rule = self._neighbors(space, counts)
-        return Found(space, neighbors, rule, first, copy)
+                neighbors, rule = self._neighbors(space, counts, len(first))
+        return Neighborhoods(space, neighbors, rule, first, inverse)
 
     def _check_rows(self, n: int) -> None:
         if n < self.needs.rows(self.d):
@@ -131,7 +134,7 @@ class Search:
             )
         return counts
 
-    def _neighbors(self, space: Space, counts: Counts) -> tuple[Neighbors, Rule]:
+    def _neighbors(self, space: Space, counts: Counts, n: int) -> tuple[Neighbors, Rule]:
         radius = np.inf if self.radius is None else self.radius
         if isinstance(counts, str):
             neighbors, k = self._fewest(space)
@@ -141,7 +144,7 @@ class Search:
             neighbors = space.within(radius)
             self._check_least(neighbors, space)
             return neighbors, Rule(int(max(1, neighbors.counts.max())), radius)
-        counts = self._fitting(counts, space.n)
+        counts = self._adjust_counts(counts, n)
         neighbors = space.nearest(int(np.max(counts)))
         if isinstance(counts, np.ndarray):
             neighbors = neighbors.nearest(counts)
@@ -172,8 +175,8 @@ class Search:
         note(n_neighbors=k)
         return neighbors.nearest(np.full(space.n, k)), k
 
-    def _fitting(self, counts: int | IntArray, n: int) -> int | IntArray:
-        """Raise counts to what the method needs and lower them to what there is, and say so."""
+    def _adjust_counts(self, counts: int | IntArray, n: int) -> int | IntArray:
+        """Raise counts to what the method needs and lower them to what there is, with a warning."""
         if np.min(counts) < self.needs.neighbors:
             raised = min(self.needs.neighbors + 1, n - 1)
             warn(f"{self.method} needs more neighbours: n_neighbors was raised to {raised}")
@@ -183,25 +186,21 @@ class Search:
             counts = np.minimum(counts, n - 1) if isinstance(counts, np.ndarray) else n - 1
         return counts
 
-    def _check_least(self, neighbors: Neighbors, space: Space) -> None:
+    def _check_least(self, neighbors: Neighbors, space: Space, graph: bool = False) -> None:
         """Rows alone in their radius are a matter of connection; others must have enough."""
         least = self.needs.neighbors
-        if self._few(neighbors):
-            reach = float(space.nearest(least).distances[least - 1 :: least].max())
-            raise ValueError(
-                f"{self._few(neighbors)}: use radius={reach:.4g} or more, or n_neighbors without a "
-                "radius"
-            )
-
-    def _few(self, neighbors: Neighbors) -> str:
-        """Say how many rows have too few neighbours; nothing if none has."""
-        least = self.needs.neighbors
         few = int(np.sum(neighbors.counts < least)) if least > 1 else 0
-        needed = f"{few} rows have fewer than the {least} neighbours that {self.method} needs"
-        return needed if few else ""
+        if not few:
+            return
+        advice = "add edges to the graph"
+        if not graph:
+            reach = float(space.nearest(least).distances[least - 1 :: least].max())
+            advice = f"use radius={reach:.4g} or more, or n_neighbors without a radius"
+        raise ValueError(
+            f"{few} rows have fewer than the {least} neighbours that {self.method} needs: {advice}"
+        )
 
-    def _given(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
-        self._check_rows(space.n)
+    def _of_graph(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
         graph = edges_of(graph)
         if not is_sparse(graph) or graph.shape != (space.n, space.n):
             raise ValueError(
@@ -216,6 +215,5 @@ class Search:
         if lengths is None:
             lengths = space.lengths(rows, columns)
         neighbors = Neighbors.from_edges(space.n, rows, columns, lengths)
-        if self._few(neighbors):
-            raise ValueError(f"{self._few(neighbors)}: add edges to the graph")
+        self._check_least(neighbors, space, graph=True)
         return neighbors, Rule(int(max(1, np.median(neighbors.counts))))

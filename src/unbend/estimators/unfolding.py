@@ -1,17 +1,17 @@
 """Methods that unfold: a graph of lengths becomes the factor of a kernel, with proved bounds."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.search import Needs
-from unbend.extension import Barycentric, Fitted, Rule
+from unbend.eigen import SpectralProblem, Spectrum
+from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
+from unbend.extension import Barycentric, EmbeddingResult, Rule
 from unbend.mvu import Certificate, Unfolding
-from unbend.mvu.trilateration import Trilateration
+from unbend.mvu.coordinates import Trilateration
 from unbend.neighbors import GraphSpace
 from unbend.report import note, warn
 from unbend.validation.parameters import Choice, Real, declare, param
@@ -24,7 +24,30 @@ CONSTRAINTS = Choice("inequality", "soft", "equality")
 
 @declare
 class UnfoldingEmbedding(NeighborhoodEmbedding):
-    """Abstract: top eigenvectors, scaled by √λ, of a kernel whose variance a proof bounds."""
+    """Abstract: top eigenvectors, scaled by √λ, of a kernel whose variance a proof bounds.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components,)
+        Top eigenvalues of the kernel.
+    kernel_ : array (n, r)
+        Factor F of the kernel, K = FF', of the distinct rows (of the largest component, where each
+        is embedded separately), in principal axes.
+    dimension_ : int
+        Where the eigenvalues of the kernel fall most steeply; on a long strip that may be after
+        the first already.
+    lower_bound_ : float
+        Variance that the kernel has, less the price of springs: nothing less is optimal.
+    upper_bound_ : float
+        Proved: no kernel has more; for landmarks, none within their span.
+    gap_ : float
+        (upper − lower)/abs(upper).
+    edge_residual_ : float
+        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
+    status_ : str
+        'certified' if the gap is at most `tol`, of every component where there are several, else
+        'not certified'. Bounds, gap and residual are those of the largest component.
+    """
 
     constraint: str = param(
         "inequality",
@@ -41,30 +64,21 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
     tol: float = param(1e-6, Real(0), help="Relative gap up to which a result is certified.")
     isometric: ClassVar[bool] = True
 
-    def _needs(self) -> Needs:
-        return Needs()
+    def _unfolded_kernel(
+        self,
+        component: Component,
+        unfolding: Unfolding,
+        vertex: IntArray,
+        reg: float = 1e-3,
+        **more: Any,
+    ) -> "UnfoldedKernel":
+        """Record an unfolding, whose vertices the rows of a component became, and go on from it."""
+        self._note(unfolding, component.n - len(unfolding.factor))
+        factor = unfolding.factor[vertex] - unfolding.factor[vertex].mean(axis=0)
+        attributes = {**self._attributes(unfolding, factor), **more}
+        return UnfoldedKernel(component, problem_of_factor(factor), factor, reg, attributes)
 
-    def _unfolded(
-        self, part: Part, found: Unfolding, vertex: IntArray, reg: float = 1e-3, **more: Any
-    ) -> tuple[SpectralProblem, Finish]:
-        """Tell of an unfolding, whose vertices the rows of a part became, and go on from it."""
-        self._tell(found, part.space.n - len(found.factor))
-        factor = found.factor[vertex] - found.factor[vertex].mean(axis=0)
-
-        def finish(spectrum: Spectrum) -> Fitted:
-            # The spectrum of nothing is known to no digit.
-            values = np.maximum(spectrum.values, 0.0) if factor.any() else np.zeros(1)
-            coordinates, rule = spectrum.vectors * np.sqrt(values), Rule(part.rule.k)
-            extension = (
-                Trilateration(part.space, rule, coordinates)
-                if isinstance(part.space, GraphSpace)
-                else Barycentric(part.space, rule, coordinates, reg)
-            )
-            return Fitted(coordinates, extension, {**self._attributes(found, factor), **more})
-
-        return problem_of_factor(factor), finish
-
-    def _tell(self, found: Unfolding, merged: int) -> None:
+    def _note(self, found: Unfolding, merged: int) -> None:
         proof = found.certificate
         note(
             method=found.solver,
@@ -96,10 +110,32 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
             "status_": CERTIFIED if proof.gap <= self.tol else NOT_CERTIFIED,
         }
 
-    def _together(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """Claim no more than what is proved of every part."""
-        proved = all(part.get("status_", CERTIFIED) == CERTIFIED for part in parts)
-        return {**parts[0], "status_": CERTIFIED if proved else NOT_CERTIFIED}
+    def _merge_attributes(self, components: list[dict[str, Any]]) -> dict[str, Any]:
+        """Claim no more than what is proved of every component."""
+        proved = all(one.get("status_", CERTIFIED) == CERTIFIED for one in components)
+        return {**components[0], "status_": CERTIFIED if proved else NOT_CERTIFIED}
+
+
+@dataclass(frozen=True, eq=False)
+class UnfoldedKernel(Kernel):
+    """FF' of an unfolded graph: scaled eigenvectors, extended by weights or by trilateration."""
+
+    factor: FloatArray
+    reg: float
+    attributes: dict[str, Any]
+
+    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
+        """Scale the eigenvectors by √λ."""
+        # The spectrum of nothing is known to no digit.
+        values = np.maximum(spectrum.values, 0.0) if self.factor.any() else np.zeros(1)
+        coordinates = spectrum.vectors * np.sqrt(values)
+        space, rule = self.component.space, Rule(self.component.rule.k)
+        extension = (
+            Trilateration(space, rule, coordinates)
+            if isinstance(space, GraphSpace)
+            else Barycentric(space, rule, coordinates, self.reg)
+        )
+        return EmbeddingResult(coordinates, extension, self.attributes)
 
 
 def nothing_to_unfold() -> Unfolding:

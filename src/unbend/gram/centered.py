@@ -1,17 +1,21 @@
-"""What all centred Gram matrices share, however their entries are known.
+"""Centered Gram matrices −½ H S H, S the squared distances and H = I − 11'/n; those of points.
 
-−½ H S H with S the squared distances and H = I − 11'/n, which centres.
+However the entries are known: what is asked of them, and the share of negative eigenvalues.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
+from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.problem import DENSE_ROWS, Formable, SpectralProblem, Spectrum
+from unbend.report import note
 
 # Eigenvectors of the kernel of some rows, to all rows.
 Carry = Callable[[FloatArray], FloatArray]
@@ -20,12 +24,17 @@ Carry = Callable[[FloatArray], FloatArray]
 SOLVED = 1e-10
 # Rows whose kernel gives the iteration its first vectors, and how many.
 START_ROWS, START_VECTORS = 200, 16
+# Up to here the share of negative eigenvalues is exact; beyond, it is estimated from this many
+# probes and Lanczos steps.
+EXACT_ROWS, PROBES, STEPS = 600, 8, 30
+# Up to here a Cholesky factorisation takes less time than the estimate.
+PROVED_ROWS = 2000
 
 
-class CentredGram(ABC):
-    """Abstract: −½ H S H + lift·H, by products or formed."""
+class CenteredGram(ABC):
+    """Abstract: −½ H S H + c·H, c the spectrum shift, by products or formed."""
 
-    lift: Any = 0.0
+    spectrum_shift: Any = 0.0
 
     @property
     @abstractmethod
@@ -47,12 +56,12 @@ class CentredGram(ABC):
         """Products with the kernel."""
 
     @abstractmethod
-    def formed(self) -> FloatArray:
+    def form(self) -> FloatArray:
         """Compute the kernel itself, for the few rows that LAPACK takes as a whole."""
 
     @abstractmethod
     def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
-        """Compute the kernel of some rows, centred among them, and how to carry its vectors."""
+        """Compute the kernel of some rows, centered among them, and how to carry its vectors."""
 
     @property
     def accuracy(self) -> float:
@@ -61,18 +70,21 @@ class CentredGram(ABC):
 
     def operator(self) -> Formable:
         """Products with the kernel, which is not formed for them."""
-        return Formable(self.n, self._product, self.formed)
+        return Formable(self.n, self._product, self.form)
 
     def problem(self) -> SpectralProblem:
         """Top end of the kernel; the constant vector belongs to eigenvalue zero."""
-        constant, matrix = np.ones((self.n, 1)), self._unlifted().operator()
         problem = SpectralProblem(
-            matrix, "top", constant, accuracy=self.accuracy, lift=float(self.lift)
+            self._unshifted().operator(),
+            "top",
+            np.ones((self.n, 1)),
+            accuracy=self.accuracy,
+            shift=float(self.spectrum_shift),
         )
         # LAPACK, which takes fewer rows, begins nowhere.
-        return problem if self.n <= DENSE_ROWS else self._begun(problem)
+        return problem if self.n <= DENSE_ROWS else self._with_start(problem)
 
-    def _begun(self, problem: SpectralProblem) -> SpectralProblem:
+    def _with_start(self, problem: SpectralProblem) -> SpectralProblem:
         """Add eigenvectors of the kernel of some rows, carried to all: Nyström's approximation."""
         rows = np.linspace(0, self.n - 1, START_ROWS).astype(np.intp)
         small, carry = self._sample(rows)
@@ -81,30 +93,149 @@ class CentredGram(ABC):
         size = float(np.abs(values).max()) * self.n / START_ROWS
         return replace(problem, start=start, size=size)
 
-    def _unlifted(self) -> "CentredGram":
-        """Return the same without what the lift adds."""
+    def _unshifted(self) -> "CenteredGram":
+        """Return the same without the spectrum shift."""
         return self
 
     def coordinates(self, spectrum: Spectrum) -> FloatArray:
         """Vectors of length √λ; directions of eigenvalues that are not positive become zero.
 
-        Where a solver only comes near the vectors, they are what new rows are placed among: the
-        image of the weights, so that the extension is continuous at fitted rows.
+        Where a solver is approximate, they are what new samples are placed among: the image
+        of the weights, so that the extension is continuous at fitted rows.
         """
         if spectrum.residuals.max(initial=0.0) > SOLVED:
-            return self._unlifted()._product(self.nystrom_weights(spectrum))
-        return np.asarray(spectrum.vectors * np.sqrt(self.kept(spectrum)))
+            return self._unshifted()._product(self.nystrom_weights(spectrum))
+        return np.asarray(spectrum.vectors * np.sqrt(self.positive_values(spectrum)))
 
-    def kept(self, spectrum: Spectrum) -> FloatArray:
+    def positive_values(self, spectrum: Spectrum) -> FloatArray:
         """Eigenvalues, zero where they are negative or no more than rounding."""
         return np.where(spectrum.values > self.accuracy * spectrum.norm, spectrum.values, 0.0)
 
     def nystrom_weights(self, spectrum: Spectrum) -> FloatArray:
-        """V √λ / (λ − lift): the lift acts on fitted rows only, so it takes no part in new ones."""
-        kept = self.kept(spectrum)
-        own = kept - self.lift
+        """V √λ / (λ − c): the spectrum shift c acts on fitted rows only, not on new samples."""
+        kept = self.positive_values(spectrum)
+        own = kept - self.spectrum_shift
         usable = (kept > 0) & (own > 0)
         factors = np.sqrt(kept) / np.where(usable, own, 1.0)
         weights = spectrum.vectors * np.where(usable, factors, 0.0)
         # Of sum zero up to the solver's error, which a large constant in new squares would show.
         return np.asarray(weights - weights.mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class PointGram(CenteredGram):
+    """CC' for centered points C: what −½ H D² H is for the Euclidean distances between them.
+
+    Products go through C, so neither distances nor kernel are computed, and memory is that of the
+    points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PointGram.of(np.array([[3.0], [5.0]])).form()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+
+    centered: FloatArray
+
+    @classmethod
+    def of(cls, points: FloatArray) -> "PointGram":
+        """Center points."""
+        centered = points - points.mean(axis=0)
+        # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
+        centered -= centered.mean(axis=0)
+        return cls(centered)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.centered)
+
+    @cached_property
+    def _lengths(self) -> FloatArray:
+        return np.asarray(np.square(self.centered).sum(axis=1))
+
+    @property
+    def mean_squares(self) -> FloatArray:
+        """Mean squared distance of each row to all."""
+        return np.asarray(self._lengths + self._lengths.mean())
+
+    @property
+    def trace(self) -> float:
+        """Sum of all eigenvalues."""
+        return float(self._lengths.sum())
+
+    def _product(self, vectors: FloatArray) -> FloatArray:
+        return np.asarray(self.centered @ (self.centered.T @ vectors))
+
+    def form(self) -> FloatArray:
+        """Compute all inner products."""
+        return np.asarray(self.centered @ self.centered.T)
+
+    def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
+        if self.centered.shape[1] <= len(rows):
+            # The same eigenvalues, from all rows, for less than the kernel of some takes.
+            small = self.centered.T @ self.centered
+            return small * (len(rows) / self.n), lambda vectors: np.asarray(self.centered @ vectors)
+        some = self.centered[rows] - self.centered[rows].mean(axis=0)
+        return some @ some.T, lambda vectors: np.asarray(self.centered @ (some.T @ vectors))
+
+
+def negative_share(gram: CenteredGram, spectrum: Spectrum, rng: np.random.Generator) -> float:
+    """Share of the eigenvalues' total magnitude that is negative, Σ_{λ<0}|λ| / Σ|λ|.
+
+    Zero where up to 2000 rows have a Cholesky factorisation, which proves that no eigenvalue is
+    negative by more than rounding. Else exact up to 600 rows. Beyond, the sum of the negative
+    eigenvalues is estimated by stochastic Lanczos quadrature (Ubaru, Chen and Saad, 2017) beside
+    the eigenvectors that are known, and the rest follows from the trace.
+    """
+    if gram.n <= PROVED_ROWS and _semidefinite(gram, spectrum.norm):
+        note(negative_share_by="Cholesky factorisation")
+        return 0.0
+    if gram.n <= EXACT_ROWS:
+        note(negative_share_by="all eigenvalues")
+        values = np.linalg.eigvalsh(gram.form())
+        negative = float(-values[values < 0].sum())
+    else:
+        note(negative_share_by=f"quadrature from {PROBES} probes")
+        probes = rng.choice((-1.0, 1.0), (gram.n, PROBES))
+        probes = probes - spectrum.vectors @ (spectrum.vectors.T @ probes)
+        values, weights = _quadrature(gram.operator(), probes)
+        rest = gram.n - len(spectrum.values)
+        negative = rest * float(weights @ np.maximum(-values, 0.0)) / PROBES
+    total = gram.trace + 2.0 * negative
+    # An estimate may exceed what there is.
+    return min(1.0, negative / total) if total > 0 else 0.0
+
+
+def _semidefinite(gram: CenteredGram, norm: float) -> bool:
+    """Whether no eigenvalue lies below zero by more than the rounding of sums of n terms."""
+    kernel = gram.form()
+    kernel.flat[:: gram.n + 1] += np.finfo(np.float64).eps * gram.n * norm
+    # The transpose is in LAPACK's order, and as good: the matrix is symmetric.
+    failed: int = dpotrf(kernel.T, clean=False, overwrite_a=True)[1]
+    return failed == 0
+
+
+def _quadrature(operator: LinearOperator, probes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of the Gauss rules for the spectral measures of the probes (Lanczos)."""
+    n, count = probes.shape
+    basis = np.empty((count, STEPS + 1, n))
+    basis[:, 0] = (probes / np.linalg.norm(probes, axis=0)).T
+    diagonal, beside = np.empty((count, STEPS)), np.empty((count, STEPS))
+    for number in range(STEPS):
+        image = (operator @ basis[:, number].T).T[:, None]
+        diagonal[:, number] = np.einsum("ij,ij->i", basis[:, number], image[:, 0])
+        against = basis[:, : number + 1]
+        for _ in range(2):
+            image = image - (image @ against.mT) @ against
+        beside[:, number] = np.linalg.norm(image[:, 0], axis=1)
+        floor = np.maximum(beside[:, number, None], np.finfo(float).tiny)
+        basis[:, number + 1] = image[:, 0] / floor
+    nodes, weights = [], []
+    for middle, side in zip(diagonal, beside[:, :-1], strict=True):
+        values, vectors = np.linalg.eigh(np.diag(middle) + np.diag(side, 1) + np.diag(side, -1))
+        nodes.append(values)
+        weights.append(np.square(vectors[0]))
+    return np.concatenate(nodes), np.concatenate(weights)

@@ -1,54 +1,78 @@
 """Scaling by the distances to a few rows: all that is needed of n² squares are m columns.
 
 Coordinates are −½ (s − s̄) W, with s the squared distances of a row to the landmarks and s̄ their
-mean over all rows. Of kernels k that are no distances, s = −2k stands for them.
+mean. Of kernels k that are no distances, s = −2k stands for them. The weights W are those of
+Nyström's approximation, of pivot MDS, or of the landmarks' own Gram matrix
+(`CenteredGram.nystrom_weights`); `unbend.extension.Nystrom` applies them to new samples.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, final
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.gram import Squares
+from unbend.eigen.problem import Spectrum
+from unbend.eigen.solve import fix_signs
+from unbend.gram.distances import Squares
 from unbend.lowrank.nystrom import column_axes, inverse_root
 from unbend.neighbors import Space
-from unbend.report import step
+from unbend.report import note, step
 
 Work = Callable[[FloatArray], FloatArray]
+Rows = IntArray | slice
 
 
 class ColumnPasses(ABC):
-    """Abstract: squares of all rows to m landmarks, seen block by block, as often as needed."""
+    """Abstract: squares of all rows to m landmarks, computed anew for every pass over the rows."""
 
+    landmarks: IntArray
+    threads: int = 1
     # Whether rows are known up to a constant only, so that weights must sum to zero.
     affine: ClassVar[bool] = True
-
-    @abstractmethod
-    def passed(self, work: Work) -> Iterator[tuple[slice, FloatArray]]:
-        """Do some work on every block of rows, which it may change; results in their order."""
-
-    @abstractmethod
-    def squares_between(self) -> FloatArray:
-        """Squares (m, m) between the landmarks."""
+    # Memory of an entry while its block is computed.
+    entry_bytes: ClassVar[int] = 16
 
     @property
     @abstractmethod
     def n(self) -> int:
         """Number of rows."""
 
+    @abstractmethod
+    def squares(self, rows: Rows) -> FloatArray:
+        """Squares of some rows to the landmarks, as an array that may be overwritten."""
+
+    def squares_between(self) -> FloatArray:
+        """Squares (m, m) between the landmarks."""
+        return self.squares(self.landmarks)
+
+    def map_blocks(self, work: Work) -> Iterator[tuple[slice, FloatArray]]:
+        """Do some work on every block of rows, which it may change; results in their order."""
+        chunks = row_chunks(self.n, self.entry_bytes * len(self.landmarks), budget=1 << 25)
+
+        def one(rows: slice) -> FloatArray:
+            return work(self.squares(rows))
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            # A pool runs ahead and keeps all results: not where nothing is gained by it.
+            results = map(one, chunks) if self.threads == 1 else pool.map(one, chunks)
+            for rows, result in zip(chunks, results, strict=True):
+                step(rows.stop, self.n)
+                yield rows, result
+
     def mean(self) -> FloatArray:
         """Mean of every column."""
-        sums = [total for _, total in self.passed(lambda squares: squares.sum(axis=0))]
+        sums = [total for _, total in self.map_blocks(lambda squares: squares.sum(axis=0))]
         return np.asarray(np.sum(sums, axis=0) / self.n)
 
     def block(self) -> FloatArray:
-        """Kernel −½ S of the landmarks, centred both ways where rows have a constant of their own.
+        """Kernel −½ S of the landmarks, centered both ways where rows have a constant of their own.
 
-        Their own mean will do: the columns are centred by that of all rows.
+        Their own mean will do: the columns are centered by that of all rows.
         """
         kernel = -0.5 * self.squares_between()
         if self.affine:
@@ -57,47 +81,47 @@ class ColumnPasses(ABC):
         return np.asarray(kernel)
 
     def moments(self, root: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean of every column of S, and (CR)'(CR) of C = −½ S centred: one pass gives both."""
+        """Mean of every column of S, and (CR)'(CR) of C = −½ S centered: one pass gives both."""
         near = self.squares_between().mean(axis=0)
 
         def work(squares: FloatArray) -> FloatArray:
             squares -= near
             beside = squares.sum(axis=0)
-            images = self._rows_centred(squares) @ root
+            images = self._center_rows(squares) @ root
             return np.concatenate(((images.T @ images).ravel(), beside))
 
-        total = np.asarray(sum(part for _, part in self.passed(work)))
+        total = np.asarray(sum(part for _, part in self.map_blocks(work)))
         # Both sides: rows that are all equal leave a root without columns.
         cross = total[: -len(near)].reshape(root.shape[1], root.shape[1])
         off = total[-len(near) :] / self.n
         mean = near + off
-        shift = (self._rows_centred(off[None]) @ root)[0]
+        shift = (self._center_rows(off[None]) @ root)[0]
         return mean, (cross - self.n * np.outer(shift, shift)) / 4
 
     def factor(self, mean: FloatArray) -> FloatArray:
-        """Triangular R with R'R = C'C of the columns C = −½ S, centred by a mean.
+        """Triangular R with R'R = C'C of the columns C = −½ S, centered by a mean.
 
         It keeps the small singular values of C that C'C, with their squares, would lose.
         """
 
         def work(squares: FloatArray) -> FloatArray:
             squares -= mean
-            squares = self._rows_centred(squares)
+            squares = self._center_rows(squares)
             return np.asarray(np.linalg.qr(squares, mode="r")) / 2
 
         factor: FloatArray = np.zeros((0, len(mean)))
-        for _, part in self.passed(work):
+        for _, part in self.map_blocks(work):
             factor = np.asarray(np.linalg.qr(np.vstack((factor, part)), mode="r"))
         return factor
 
-    def placed(self, mean: FloatArray, weights: FloatArray) -> FloatArray:
-        """Coordinates of all rows: centred, since `mean` is the mean of all."""
+    def coordinates(self, mean: FloatArray, weights: FloatArray) -> FloatArray:
+        """Coordinates of all rows: centered, since `mean` is the mean of all."""
         coordinates = np.empty((self.n, weights.shape[1]))
-        for rows, block in self.passed(lambda squares: -0.5 * (squares - mean) @ weights):
+        for rows, block in self.map_blocks(lambda squares: -0.5 * (squares - mean) @ weights):
             coordinates[rows] = block
         return coordinates
 
-    def _rows_centred(self, squares: FloatArray) -> FloatArray:
+    def _center_rows(self, squares: FloatArray) -> FloatArray:
         if self.affine:
             squares -= squares.mean(axis=1, keepdims=True)
         return squares
@@ -105,7 +129,7 @@ class ColumnPasses(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Columns(ColumnPasses):
-    """Squared distances of all rows of a space to some of them, made anew for every pass."""
+    """Squared distances of all rows of a space to some of them."""
 
     space: Space
     landmarks: IntArray
@@ -116,24 +140,14 @@ class Columns(ColumnPasses):
         """Number of rows."""
         return self.space.n
 
-    def squares_between(self) -> FloatArray:
-        """Squared distances between the landmarks."""
-        few = self.space.take(self.landmarks)
-        return Squares()(few.distances_of(few.rows(np.arange(few.n))))
+    def squares(self, rows: Rows) -> FloatArray:
+        """Squared distances of some rows to the landmarks."""
+        block = self.space.rows(np.arange(self.n)[rows])
+        return Squares()(self._few.distances_of(self.space.narrow(block, self.landmarks)))
 
-    def passed(self, work: Work) -> Iterator[tuple[slice, FloatArray]]:
-        """Do some work on every block of rows; results come in the order of the rows."""
-        few, n = self.space.take(self.landmarks), self.space.n
-        chunks = row_chunks(n, 16 * len(self.landmarks), budget=1 << 25)
-
-        def one(rows: slice) -> FloatArray:
-            block = self.space.rows(np.arange(rows.start, rows.stop))
-            return work(Squares()(few.distances_of(self.space.narrow(block, self.landmarks))))
-
-        with ThreadPoolExecutor(self.threads) as pool:
-            for rows, result in zip(chunks, pool.map(one, chunks), strict=True):
-                step(rows.stop, n)
-                yield rows, result
+    @cached_property
+    def _few(self) -> Space:
+        return self.space.take(self.landmarks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,22 +162,53 @@ class KnownColumns(ColumnPasses):
         """Number of rows."""
         return len(self.distances)
 
-    def squares_between(self) -> FloatArray:
-        """Squared distances between the landmarks."""
-        return Squares()(self.distances[self.landmarks])
-
-    def passed(self, work: Work) -> Iterator[tuple[slice, FloatArray]]:
-        """Do some work on every block of rows; results come in the order of the rows."""
-        for rows in row_chunks(self.n, 16 * len(self.landmarks), budget=1 << 25):
-            yield rows, work(Squares()(self.distances[rows]))
+    def squares(self, rows: Rows) -> FloatArray:
+        """Squared distances of some rows to the landmarks."""
+        return Squares()(self.distances[rows])
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
-    """Rows placed by Nyström's approximation: coordinates V√Λ = −½ (s − s̄) W.
+class PointColumns(ColumnPasses):
+    """Abstract: columns that a function of points gives."""
+
+    points: FloatArray
+    landmarks: IntArray
+    of_points: Callable[[FloatArray], FloatArray]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.points)
+
+
+@final
+class FeatureColumns(PointColumns):
+    """Squared distances of all points to some of them in feature space."""
+
+    entry_bytes: ClassVar[int] = 64
+
+    def squares(self, rows: Rows) -> FloatArray:
+        """Squared distances of some points to the landmarks."""
+        return self.of_points(self.points[rows])
+
+
+@final
+class SimilarityColumns(PointColumns):
+    """−2 k(x, x_j) of all points with some of them, for a kernel k."""
+
+    affine: ClassVar[bool] = False
+
+    def squares(self, rows: Rows) -> FloatArray:
+        """−2 k of some points with the landmarks."""
+        return np.asarray(-2.0 * self.of_points(self.points[rows]))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnScaling:
+    """Nyström's approximation of a kernel: coordinates V√Λ = −½ (s − s̄) W.
 
     `values` are Λ, one more than there are coordinates where there is one; `trace` is estimated
-    from the landmarks, and `negative` is the share of their eigenvalues that is negative.
+    from the landmarks, and `negative_share` is the share of their eigenvalues that is negative.
     """
 
     values: FloatArray
@@ -171,10 +216,19 @@ class Placed:
     weights: FloatArray
     mean: FloatArray
     trace: float
-    negative: float
+    negative_share: float
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The approximation's own eigenpairs; vectors of eigenvalue zero are zero."""
+        kept = self.values[:-1]
+        vectors = self.coordinates / np.sqrt(np.where(kept > 0, kept, 1.0))
+        norm = max(float(self.values[0]), np.finfo(float).tiny)
+        exact = np.zeros(len(kept))
+        return Spectrum(kept, vectors, exact, "Nystrom", 0.0, True, float(self.values[-1]), norm)
 
 
-def placed_by_columns(columns: ColumnPasses, count: int, accuracy: float = 0.0) -> Placed:
+def scale_by_columns(columns: ColumnPasses, count: int, accuracy: float = 0.0) -> ColumnScaling:
     """Scale all rows by the columns of a few (orthogonalised Nyström, book Theorem 15.3).
 
     Coordinates beyond the rank of the columns are zero. Two passes.
@@ -189,13 +243,16 @@ def placed_by_columns(columns: ColumnPasses, count: int, accuracy: float = 0.0) 
     values, weights = np.zeros(count + 1), np.zeros((len(mean), count))
     values[: len(found)] = found
     weights[:, : axes.shape[1]] = axes[:, :count]
-    coordinates = columns.placed(mean, weights)
-    centred = block - block.mean(axis=0)
-    spectrum = np.linalg.eigvalsh(centred - centred.mean(axis=1, keepdims=True))
+    unsigned = columns.coordinates(mean, weights)
+    coordinates = fix_signs(unsigned)
+    weights *= np.where(np.sum(coordinates * unsigned, axis=0) < 0, -1.0, 1.0)
+    centered = block - block.mean(axis=0)
+    spectrum = np.linalg.eigvalsh(centered - centered.mean(axis=1, keepdims=True))
     size = float(np.abs(spectrum).sum())
     negative = float(-spectrum[spectrum < 0].sum()) / size if size > 0 else 0.0
     trace = float(spectrum.sum()) * (columns.n - 1) / max(len(block) - 1, 1)
-    return Placed(values, coordinates, weights, mean, trace, negative)
+    note(columns=len(block), negative_share=negative)
+    return ColumnScaling(values, coordinates, weights, mean, trace, negative)
 
 
 def pivot_weights(columns: ColumnPasses, mean: FloatArray, d: int) -> FloatArray:

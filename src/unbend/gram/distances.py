@@ -11,7 +11,7 @@ from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.eigen.solve import solve
-from unbend.gram.centered import Carry, CentredGram
+from unbend.gram.centered import Carry, CenteredGram
 from unbend.report import step
 
 # Up to this many rows LAPACK finds the lowest eigenvalue, which usually has many others near it;
@@ -23,17 +23,17 @@ ROOTS = 50
 
 @dataclass(frozen=True)
 class Squares:
-    """(d + shift)², or the argument itself where it is squared already."""
+    """(d + constant)², or the argument itself where it is squared already."""
 
     squared: bool = False
-    shift: float = 0.0
+    constant: float = 0.0
 
     def __call__(self, distances: FloatArray) -> FloatArray:
         """Square distances."""
         if self.squared:
             return distances.astype(np.float64, copy=False)
         wide = distances.astype(np.float64)
-        wide += self.shift
+        wide += self.constant
         return np.square(wide, out=wide)
 
 
@@ -41,7 +41,7 @@ class Squares:
 class SimilaritySquares:
     """Squared distances that similarities k stand for: k(x, x) + k_jj − 2 k(x, x_j).
 
-    For new rows k(x, x) is left out: centring drops any constant of a row.
+    For new samples k(x, x) is left out: centering drops any constant of a row.
     """
 
     diagonal: FloatArray
@@ -63,12 +63,13 @@ class SimilaritySquares:
 
 
 @dataclass(frozen=True, eq=False)
-class Gram(CentredGram):
-    """−½ H (D + shift)² H + lift·H, of distances D or, where `squares` says so, of D² itself.
+class Gram(CenteredGram):
+    """−½ H (D + τ)² H + c·H, of distances D or, where `squares` says so, of D² itself.
 
-    `shift` and `lift` repair an indefinite kernel. The constant-shift technique (book section
-    8.1.3) adds τ to every distance but the zeros on the diagonal, which is ``shift = τ`` with
-    ``lift = τ²/2``; raising every eigenvalue by c is ``lift = c``.
+    The additive constant τ and the spectrum shift c repair an indefinite kernel. Adding τ to every
+    distance but the zeros on the diagonal (Cailliez, 1983; book section 8.1.3) is
+    ``squares.constant = τ`` with ``spectrum_shift = τ²/2``; adding c to every eigenvalue, which
+    adds 2c to the squared distances (Lingoes, 1971), is ``spectrum_shift = c``.
 
     Examples
     --------
@@ -81,11 +82,8 @@ class Gram(CentredGram):
 
     distances: FloatArray
     squares: Squares = Squares()
-    lift: float = 0.0
+    spectrum_shift: float = 0.0
     threads: int = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "distances", np.ascontiguousarray(self.distances))
 
     @property
     def n(self) -> int:
@@ -100,33 +98,32 @@ class Gram(CentredGram):
     def _times(self, vectors: FloatArray) -> FloatArray:
         """S @ vectors, in double precision whatever that of the distances."""
         result = np.empty((len(self.distances), vectors.shape[1]))
-        squared, shift = self.squares.squared, self.squares.shift
-        kernels.squared_products(
-            self.distances, squared, shift, vectors, self.threads, step, result
-        )
+        squared, constant = self.squares.squared, self.squares.constant
+        distances = np.ascontiguousarray(self.distances)
+        kernels.squared_products(distances, squared, constant, vectors, self.threads, step, result)
         return result
 
     @property
     def trace(self) -> float:
         """Sum of all eigenvalues."""
         n, diagonal = self.n, float(self.squares(self.distances.diagonal()).sum())
-        return (n * float(self.mean_squares.mean()) - diagonal) / 2 + self.lift * (n - 1)
+        return (n * float(self.mean_squares.mean()) - diagonal) / 2 + self.spectrum_shift * (n - 1)
 
     def _product(self, vectors: FloatArray) -> FloatArray:
         """Products with the kernel, row block by row block."""
-        centred = vectors - vectors.mean(axis=0)
-        result = self._times(np.ascontiguousarray(centred, dtype=np.float64))
-        return np.asarray(-0.5 * (result - result.mean(axis=0)) + self.lift * centred)
+        centered = vectors - vectors.mean(axis=0)
+        result = self._times(np.ascontiguousarray(centered, dtype=np.float64))
+        return np.asarray(-0.5 * (result - result.mean(axis=0)) + self.spectrum_shift * centered)
 
-    def formed(self) -> FloatArray:
+    def form(self) -> FloatArray:
         """Compute the kernel itself, for the few rows that LAPACK takes as a whole."""
         formed = np.array(self.squares(self.distances), dtype=np.float64)
         formed -= formed.mean(axis=0)
         formed -= formed.mean(axis=1, keepdims=True)
         formed *= -0.5
-        if self.lift:
-            formed -= self.lift / self.n
-            formed.flat[:: self.n + 1] += self.lift
+        if self.spectrum_shift:
+            formed -= self.spectrum_shift / self.n
+            formed.flat[:: self.n + 1] += self.spectrum_shift
         return formed
 
     @property
@@ -139,34 +136,35 @@ class Gram(CentredGram):
         return max(single, super().accuracy)
 
     def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
-        centred = np.array(self.squares(self.distances[rows]), dtype=np.float64)
-        centred -= centred.mean(axis=0)
-        small = centred[:, rows] - centred[:, rows].mean(axis=1, keepdims=True)
-        return -0.5 * small, lambda vectors: np.asarray(centred.T @ vectors)
+        centered = np.array(self.squares(self.distances[rows]), dtype=np.float64)
+        centered -= centered.mean(axis=0)
+        small = centered[:, rows] - centered[:, rows].mean(axis=1, keepdims=True)
+        return -0.5 * small, lambda vectors: np.asarray(centered.T @ vectors)
 
-    def repaired(self, how: str | None) -> "Gram":
-        """Return the kernel as it is (None), `shifted` ("shift") or `lifted` ("lift")."""
-        return self if how is None else self.shifted() if how == "shift" else self.lifted()
+    def repair(self, how: str | None) -> "Gram":
+        """Make the kernel positive semidefinite; return it as it is if it is so, or for None.
 
-    def shifted(self) -> "Gram":
-        """Add the least constant that makes the kernel positive semidefinite (Cailliez, 1983)."""
-        if self.lowest() >= 0:
+        "additive_constant" adds the least constant to all distances (Cailliez, 1983);
+        "spectrum_shift" raises all eigenvalues by the magnitude of the smallest.
+        """
+        lowest = 0.0 if how is None else self.lowest()
+        if lowest >= 0:
             return self
-        tau = additive_constant(self)
-        return replace(self, squares=Squares(shift=tau), lift=tau**2 / 2)
+        if how == "spectrum_shift":
+            return replace(self, spectrum_shift=self.spectrum_shift - lowest)
+        return self._with_constant(additive_constant(self))
 
-    def lifted(self) -> "Gram":
-        """Raise all eigenvalues by the size of the smallest, if that is negative."""
-        lowest = self.lowest()
-        return replace(self, lift=self.lift - lowest) if lowest < 0 else self
+    def _with_constant(self, tau: float) -> "Gram":
+        """Add τ to all distances but those of rows to themselves."""
+        return replace(self, squares=Squares(constant=tau), spectrum_shift=tau**2 / 2)
 
     def lowest(self) -> float:
-        """Smallest eigenvalue on centred vectors; zero where it is negative by rounding alone."""
+        """Smallest eigenvalue on centered vectors; zero where it is negative by rounding alone."""
         return self._lowest(None)[0]
 
     def _lowest(self, start: FloatArray | None) -> tuple[float, FloatArray]:
         """Return the smallest eigenvalue and its vector (n, 1), from a vector near it if known."""
-        matrix = Formable(self.n, self._product, self.formed)
+        matrix = Formable(self.n, self._product, self.form)
         constant = np.ones((self.n, 1))
         problem = SpectralProblem(matrix, "bottom", constant, accuracy=self.accuracy, start=start)
         bottom = solve(problem, 1, Dense() if self.n <= DENSE_LOWEST else Lanczos(tol=LOWEST))
@@ -174,8 +172,8 @@ class Gram(CentredGram):
         rounding = np.finfo(np.float64).eps * self.n * float(self.mean_squares.max())
         return 0.0 if abs(lowest) <= rounding else lowest, bottom.vectors
 
-    def _unlifted(self) -> "Gram":
-        return replace(self, lift=0.0)
+    def _unshifted(self) -> "Gram":
+        return replace(self, spectrum_shift=0.0)
 
 
 def additive_constant(gram: Gram) -> float:
@@ -192,12 +190,11 @@ def additive_constant(gram: Gram) -> float:
     >>> round(additive_constant(Gram(longer)), 9)  # 1 + τ, 1 + τ and 3 + τ lie on a line
     1.0
     """
-    plain = replace(gram, squares=Squares(), lift=0.0)
-    of_distances = replace(gram, squares=Squares(squared=True), lift=0.0)
+    plain = replace(gram, squares=Squares(), spectrum_shift=0.0)
+    of_distances = replace(gram, squares=Squares(squared=True), spectrum_shift=0.0)
     tau, vector = 0.0, None
     for _ in range(ROOTS):
-        lifted = replace(gram, squares=Squares(shift=tau), lift=tau**2 / 2)
-        lowest, vector = lifted._lowest(vector)
+        lowest, vector = gram._with_constant(tau)._lowest(vector)
         if lowest >= 0:
             break
         square, linear = (

@@ -13,9 +13,8 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
-from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
-from unbend.gram import SimilaritySquares
-from unbend.gram.similarities import GaussianSimilarities
+from unbend.arrays import BoolArray, FloatArray, add_to_pairs, row_chunks, row_products
+from unbend.gram.distances import SimilaritySquares
 from unbend.report import warn
 
 # Squares this many times smaller than the values of the kernel are computed from differences.
@@ -28,43 +27,94 @@ LEAST_SQUARE = 1e-140
 EXACT = ("poly", "rbf", "sigmoid", "laplacian")
 # Directions of rows within this share of their mean's length are computed from differences.
 NEAR = 0.5
+# Largest error of a squared distance, times the kernel's width, that a product may make.
+PRODUCT_ERROR = 1e-10
+# The same in units of rounding, which differences make too: up to here products lose no digit that
+# differences would keep.
+SAME_ERROR = 16.0
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianSimilarities:
+    """exp(−γ‖x − x_j‖²) by matrix products, for rows near the landmarks' mean.
+
+    Squares from products have errors of about ε‖x‖² about that mean; `safe` says whether these
+    are negligible.
+    """
+
+    center: FloatArray
+    landmarks: FloatArray
+    gamma: float
+
+    @classmethod
+    def of(cls, landmarks: FloatArray, gamma: float) -> "GaussianSimilarities":
+        """Center the landmarks."""
+        center = landmarks.mean(axis=0)
+        return cls(center, landmarks - center, gamma)
+
+    def safe(self, points: FloatArray) -> bool:
+        """Whether all points are near enough."""
+        spread = np.maximum(points.max(axis=0) - self.center, self.center - points.min(axis=0))
+        error = 4.0 * np.finfo(np.float64).eps * float(np.square(spread).sum())
+        return bool(self.gamma * error <= PRODUCT_ERROR)
+
+    def between(self) -> FloatArray | None:
+        """Similarities between all landmarks; None where differences would be more accurate."""
+        squares = self.landmarks @ self.landmarks.T
+        lengths = self.gamma * squares.diagonal()
+        if not 4.0 * lengths.max() <= SAME_ERROR:
+            return None
+        squares *= 2.0 * self.gamma
+        add_to_pairs(squares, -lengths)
+        np.minimum(squares, 0.0, out=squares)
+        return np.exp(squares, out=squares)
+
+    def __call__(self, new: FloatArray) -> FloatArray:
+        """Return an (m, landmarks) array."""
+        centered = new - self.center
+        squares = centered @ self.landmarks.T
+        squares *= 2.0 * self.gamma
+        squares -= self.gamma * np.einsum("ij,ij->i", centered, centered)[:, None]
+        squares -= self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
+        np.minimum(squares, 0.0, out=squares)
+        return np.exp(squares, out=squares)
 
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """Values of a kernel between new rows and the fitted ones.
+    """Values of a kernel between new samples and the fitted rows.
 
     Kernels of features that can be written down, "linear" and "cosine", take features from those
-    of the `centre`: this changes no distance, and rows far from the origin keep their digits.
+    of the `center`: this changes no distance, and rows far from the origin keep their digits.
     """
 
     points: FloatArray
     kernel: Any
     params: dict[str, Any]
-    centre: FloatArray | None = None
+    center: FloatArray | None = None
 
     @classmethod
     def of(
         cls, points: FloatArray, kernel: Any, params: dict[str, Any], everyone: FloatArray
     ) -> "Similarities":
-        """Choose the centre of everyone, of whom the points may be some."""
-        centre = everyone.mean(axis=0)
-        far = kernel == "cosine" and _spread(everyone, centre) > NEAR * np.linalg.norm(centre)
+        """Choose the center of everyone, of whom the points may be some."""
+        center = everyone.mean(axis=0)
+        far = kernel == "cosine" and _spread(everyone, center) > NEAR * np.linalg.norm(center)
         fixed = kernel in ("linear", "cosine") and not far
-        return cls(points, kernel, params, centre if fixed else None)
+        return cls(points, kernel, params, center if fixed else None)
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out what follows from the points."""
-        names = ("points", "kernel", "params", "centre")
+        names = ("points", "kernel", "params", "center")
         return {name: self.__dict__[name] for name in names}
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, n) array."""
-        # From differences, not products: right for equal rows and far from the origin too.
+        # From differences, not products: right for duplicate rows and far from the origin too.
         if self.kernel in ("rbf", "laplacian"):
             return np.exp(-self._distances(new))
         if callable(self.kernel):
-            return self._called(new)
+            return self._call_kernel(new)
         return self._of_products(row_products(self.features(new), self._own.T))
 
     def between(self) -> FloatArray:
@@ -75,15 +125,15 @@ class Similarities:
         if self.kernel == "laplacian":
             return self(self.points)
         if callable(self.kernel):
-            return self._called_between()
+            return self._call_between()
         # As one product, which is symmetric to the bit.
         return self._of_products(self._own @ self._own.T)
 
     def features(self, rows: FloatArray) -> FloatArray:
         """Rows whose inner products the kernel is a function of."""
         if self.kernel == "cosine":
-            return unit_rows(rows, self.centre)
-        return rows if self.centre is None else rows - self.centre
+            return unit_rows(rows, self.center)
+        return rows if self.center is None else rows - self.center
 
     @cached_property
     def _own(self) -> FloatArray:
@@ -104,10 +154,10 @@ class Similarities:
                 return np.tanh(products, out=products)
             return finite(np.power(products, self.params["degree"], out=products))
 
-    def _called(self, new: FloatArray) -> FloatArray:
+    def _call_kernel(self, new: FloatArray) -> FloatArray:
         return finite(np.asarray(cdist(new, self.points, self._value)))
 
-    def _called_between(self) -> FloatArray:
+    def _call_between(self) -> FloatArray:
         values = squareform(pdist(self.points, self._value), checks=False)
         np.fill_diagonal(values, [self._value(row, row) for row in self.points])
         return finite(np.asarray(values))
@@ -119,7 +169,7 @@ class Similarities:
         return float(value)
 
     def squares(self, new: FloatArray) -> FloatArray:
-        """Squared distances of new rows to all fitted ones, from differences of rows."""
+        """Squared distances of new samples to all fitted rows, from differences of rows."""
         squares, usable = self._from_differences(new)
         if not usable.all():
             # Rows so far from the fitted ones that the three values share no digits.
@@ -158,10 +208,10 @@ class Similarities:
         return self._of_products(_lengths(self.points))
 
 
-def _spread(rows: FloatArray, centre: FloatArray) -> float:
-    """Largest distance of a row to the centre."""
+def _spread(rows: FloatArray, center: FloatArray) -> float:
+    """Largest distance of a row to the center."""
     chunks = row_chunks(len(rows), 16 * rows.shape[1], 1 << 20)
-    return float(np.sqrt(max(_lengths(rows[some] - centre).max() for some in chunks)))
+    return float(np.sqrt(max(_lengths(rows[some] - center).max() for some in chunks)))
 
 
 def _lengths(rows: FloatArray) -> FloatArray:
@@ -217,8 +267,8 @@ class _Terms:
             return 2.0 * power * (bend + fall), usable
 
 
-def unit_rows(rows: FloatArray, centre: FloatArray | None) -> FloatArray:
-    """x/|x|, less c/|c| where a centre is given; rows of zeros have no direction.
+def unit_rows(rows: FloatArray, center: FloatArray | None) -> FloatArray:
+    """x/|x|, less c/|c| where a center is given; rows of zeros have no direction.
 
     Examples
     --------
@@ -232,16 +282,16 @@ def unit_rows(rows: FloatArray, centre: FloatArray | None) -> FloatArray:
     units = np.divide(rows, size, out=np.zeros(rows.shape), where=size > 0)
     lengths = np.sqrt(_lengths(units))[:, None]
     np.divide(units, lengths, out=units, where=lengths > 0)
-    if centre is None:
+    if center is None:
         return np.asarray(units)
-    length = float(np.linalg.norm(centre))
-    units -= centre / length
-    away = rows - centre
+    length = float(np.linalg.norm(center))
+    units -= center / length
+    away = rows - center
     near = np.abs(away).max(axis=1) * np.sqrt(rows.shape[1]) <= NEAR * length
     away, own = away[near], (size * lengths)[near]
     # |x| − |c| = (x − c)·(x + c) / (|x| + |c|) keeps the digits in which lengths differ.
-    longer = (away * (rows[near] + centre)).sum(axis=1, keepdims=True) / (own + length)
-    units[near] = (away - longer * (centre / length)) / own
+    longer = (away * (rows[near] + center)).sum(axis=1, keepdims=True) / (own + length)
+    units[near] = (away - longer * (center / length)) / own
     return np.asarray(units)
 
 

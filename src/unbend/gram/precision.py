@@ -73,7 +73,7 @@ def _sample(n: int, size: int) -> IntArray:
 
 def _wanted_values(distances: FloatArray, n: int, count: int) -> tuple[float, float]:
     """Estimate the first and the `count`-th eigenvalue for n rows from those of some rows."""
-    values = np.linalg.eigvalsh(Gram(distances).formed())[::-1] * (n / len(distances))
+    values = np.linalg.eigvalsh(Gram(distances).form())[::-1] * (n / len(distances))
     return float(values[0]), float(values[count - 1])
 
 

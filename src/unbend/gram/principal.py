@@ -1,4 +1,4 @@
-"""Principal axes of centred rows (book section 5.2)."""
+"""Principal axes of centered rows (book section 5.2)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.solve import solve
-from unbend.gram.points import PointGram
+from unbend.gram.centered import PointGram
 from unbend.report import note, step, warn
 
 # Up to this side of data whose other side is not this many times as long, and beyond this share of
@@ -34,49 +34,49 @@ class PrincipalAxes:
     iterations: int = 1
 
 
-def exact_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
+def exact_axes(centered: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
     """Axes to rounding, by the fastest way that gives them so; the report records which and why.
 
     Eigenvectors of the smaller of XX' and X'X, checked to be well conditioned; else a singular
     value decomposition of the rows, after a QR decomposition.
     """
-    n, columns = centred.shape
+    n, columns = centered.shape
     side = min(n, columns)
     small = side <= SMALL_SIDE and max(n, columns) < LONG * side
     if small or d > LARGE_SHARE * side:
         note(solver="full", because=f"{n} x {columns} rows, {d} axes: fastest")
-        return full_axes(centred, d)
+        return full_axes(centered, d)
     name = "dual" if n < columns else "covariance"
-    found, converged = _gram_axes(centred, d, rng, by_rows=n < columns)
+    found, converged = _gram_axes(centered, d, rng, by_rows=n < columns)
     ratio = float(found.singular[-1] / found.singular[0])
     if converged and ratio >= WELL_CONDITIONED:
         note(solver=name, because=f"{n} x {columns} rows, well conditioned", smallest_ratio=ratio)
         return found
     note(solver="full", because=f"ill-conditioned for '{name}'", smallest_ratio=ratio)
-    return full_axes(centred, d)
+    return full_axes(centered, d)
 
 
-def full_axes(centred: FloatArray, d: int) -> PrincipalAxes:
+def full_axes(centered: FloatArray, d: int) -> PrincipalAxes:
     """Axes by a singular value decomposition of the triangular factor of the rows."""
-    n, columns = centred.shape
+    n, columns = centered.shape
     if n >= columns:
-        _, singular, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"))
+        _, singular, axes = np.linalg.svd(np.linalg.qr(centered, mode="r"))
         return PrincipalAxes(axes[:d], singular[:d])
-    basis, factor = np.linalg.qr(centred.T)
+    basis, factor = np.linalg.qr(centered.T)
     _, singular, axes = np.linalg.svd(factor.T)
     return PrincipalAxes(axes[:d] @ basis.T, singular[:d])
 
 
-def dual_axes(centred: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
+def dual_axes(centered: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
     """Axes from the n × n Gram matrix XX': v = X'u/σ, for more columns than rows."""
-    return _gram_axes(centred, d, rng, by_rows=True)[0]
+    return _gram_axes(centered, d, rng, by_rows=True)[0]
 
 
 def _gram_axes(
-    centred: FloatArray, d: int, rng: np.random.Generator, *, by_rows: bool
+    centered: FloatArray, d: int, rng: np.random.Generator, *, by_rows: bool
 ) -> tuple[PrincipalAxes, bool]:
     """Axes from XX' (`by_rows`) or X'X, and whether they converged."""
-    gram = PointGram(centred if by_rows else centred.T)
+    gram = PointGram(centered if by_rows else centered.T)
     dense = gram.n <= DENSE_SIDE or 10 * d > gram.n
     # No vector is trivial: as many axes as rows may be asked for.
     problem = (
@@ -86,12 +86,12 @@ def _gram_axes(
     )
     spectrum = solve(problem, d, Dense() if dense else Lanczos(tol=TOLERANCE), rng)
     # Singular values come from the rows: √λ would lose half the digits of small ones.
-    span = centred.T @ spectrum.vectors if by_rows else spectrum.vectors
-    return _rotated(centred, span, None, 1), spectrum.converged
+    span = centered.T @ spectrum.vectors if by_rows else spectrum.vectors
+    return _rotate(centered, span, None, 1), spectrum.converged
 
 
 def em_axes(
-    centred: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
+    centered: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
 ) -> PrincipalAxes:
     """Coordinates by least squares given the axes, axes given the coordinates, in turn.
 
@@ -100,24 +100,24 @@ def em_axes(
 
     def improve(loading: FloatArray) -> FloatArray:
         # With orthonormal axes the least-squares coordinates are products.
-        coordinates = centred @ np.linalg.qr(loading)[0]
-        return np.asarray(np.linalg.lstsq(coordinates, centred, rcond=None)[0].T)
+        coordinates = centered @ np.linalg.qr(loading)[0]
+        return np.asarray(np.linalg.lstsq(coordinates, centered, rcond=None)[0].T)
 
-    start = rng.standard_normal((centred.shape[1], d))
+    start = rng.standard_normal((centered.shape[1], d))
     loading, iterations = _until_steady(improve, start, tol, max_iter)
-    return _rotated(centred, loading, None, iterations)
+    return _rotate(centered, loading, None, iterations)
 
 
 def sensible_axes(
-    centred: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
+    centered: FloatArray, d: int, rng: np.random.Generator, tol: float, max_iter: int
 ) -> PrincipalAxes:
     """Maximum likelihood for x = Cz + noise of equal variance in all directions.
 
     The EM iteration of Roweis (1998) and Tipping and Bishop (1999); covariances have the
     divisor n − 1.
     """
-    n, columns = centred.shape
-    total = float(np.square(centred).sum() / (n - 1))
+    n, columns = centered.shape
+    total = float(np.square(centered).sum() / (n - 1))
     noise = total / columns
     identity = np.eye(d)
 
@@ -125,9 +125,9 @@ def sensible_axes(
         nonlocal noise
         if noise <= np.finfo(float).eps * total:
             # No noise is left, and the model is that of `em_axes`.
-            coordinates = centred @ np.linalg.qr(loading)[0]
-            return np.asarray(np.linalg.lstsq(coordinates, centred, rcond=None)[0].T)
-        image = centred.T @ (centred @ loading) / (n - 1)
+            coordinates = centered @ np.linalg.qr(loading)[0]
+            return np.asarray(np.linalg.lstsq(coordinates, centered, rcond=None)[0].T)
+        image = centered.T @ (centered @ loading) / (n - 1)
         posterior = np.linalg.inv(loading.T @ loading + noise * identity)
         inner = noise * identity + posterior @ (loading.T @ image)
         improved = np.linalg.solve(inner.T, image.T).T
@@ -137,7 +137,7 @@ def sensible_axes(
 
     start = rng.standard_normal((columns, d)) * np.sqrt(max(noise, np.finfo(float).tiny))
     loading, iterations = _until_steady(improve, start, tol, max_iter)
-    found = _rotated(centred, loading, noise, iterations)
+    found = _rotate(centered, loading, noise, iterations)
     # The iteration stops when the axes stand; given these the noise has a closed form.
     left = max(total - float(np.square(found.singular).sum()) / (n - 1), 0.0)
     return PrincipalAxes(found.axes, found.singular, left / max(columns - d, 1), iterations)
@@ -154,14 +154,14 @@ def _until_steady(
         previous, basis = basis, np.linalg.qr(loading)[0]
         if np.linalg.norm(basis - previous @ (previous.T @ basis), 2) <= tol:
             return loading, number + 1
-    warn(f"the axes still turn after {max_iter} iterations: raise max_iter or tol")
+    warn(f"The principal axes did not converge in {max_iter} iterations. Increase max_iter or tol.")
     return loading, max_iter
 
 
-def _rotated(
-    centred: FloatArray, loading: FloatArray, noise: float | None, iterations: int
+def _rotate(
+    centered: FloatArray, loading: FloatArray, noise: float | None, iterations: int
 ) -> PrincipalAxes:
     """Principal axes inside the span of the loading."""
     basis = np.linalg.qr(loading)[0]
-    _, singular, rotation = np.linalg.svd(centred @ basis, full_matrices=False)
+    _, singular, rotation = np.linalg.svd(centered @ basis, full_matrices=False)
     return PrincipalAxes(rotation @ basis.T, singular, noise, iterations)

@@ -51,7 +51,7 @@ def spectral_columns(columns: ColumnPasses, count: int) -> SpectralColumns:
     --------
     >>> import numpy as np
     >>> from scipy.spatial.distance import cdist
-    >>> from unbend.gram.similarities import SimilarityColumns
+    >>> from unbend.gram.columns import SimilarityColumns
     >>> points = np.repeat([0.0, 1.0], 50)[:, None] + np.linspace(0, 0.1, 100)[:, None]
     >>> few = np.arange(0, 100, 10)
     >>> columns = SimilarityColumns(points, few, lambda x: np.exp(-9 * cdist(x, points[few]) ** 2))
@@ -62,22 +62,22 @@ def spectral_columns(columns: ColumnPasses, count: int) -> SpectralColumns:
     """
     block = -0.5 * columns.squares_between()
     root = inverse_root(block)
-    total = sum(part for _, part in columns.passed(lambda s: -0.5 * s.sum(axis=0)))
+    total = sum(part for _, part in columns.map_blocks(lambda s: -0.5 * s.sum(axis=0)))
     degree_weights = root @ (root.T @ np.asarray(total))
     degree = np.empty(columns.n)
-    for rows, part in columns.passed(lambda s: -0.5 * (s @ degree_weights)):
+    for rows, part in columns.map_blocks(lambda s: -0.5 * (s @ degree_weights)):
         degree[rows] = part
     degree = np.maximum(degree, LEAST_DEGREE * float(degree.max()))
     cross = np.zeros((root.shape[1], root.shape[1]))
     # Blocks come in the order of the rows, so those of the degrees go along.
-    for rows, part in columns.passed(lambda s: -0.5 * (s @ root)):
+    for rows, part in columns.map_blocks(lambda s: -0.5 * (s @ root)):
         scaled = part / np.sqrt(degree[rows])[:, None]
         cross += scaled.T @ scaled
     found, axes = column_axes(root, cross, count)
     # Axes give D^½ f √λ; unit vectors take one division more.
     weights = axes / np.sqrt(np.maximum(found, np.finfo(np.float64).tiny))
     vectors_of_walk = np.empty((columns.n, len(found)))
-    for rows, part in columns.passed(lambda s: -0.5 * (s @ weights)):
+    for rows, part in columns.map_blocks(lambda s: -0.5 * (s @ weights)):
         vectors_of_walk[rows] = part / degree[rows, None]
     return SpectralColumns(found, vectors_of_walk, degree, degree_weights, weights)
 
@@ -99,7 +99,7 @@ class WeightedDistances:
 
 @dataclass(frozen=True, eq=False)
 class SpectralPlaces:
-    """New rows by the affinities to the landmarks: f, or D^½ f where `scaled`.
+    """New samples by the affinities to the landmarks: f, or D^½ f where `scaled`.
 
     `axes` turn affinities into f times the degree, whose share of the whole is at least `least`.
     """
@@ -111,7 +111,7 @@ class SpectralPlaces:
     scaled: bool
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         placed = np.empty((len(new), self.axes.shape[1]))
         for rows in row_chunks(len(new), 16 * len(self.axes)):
             affinities = self.affinities(new[rows])

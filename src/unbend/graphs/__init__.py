@@ -1,11 +1,9 @@
 """Data graphs: edges with lengths, connection, geodesics, weights, Laplacians and their spectra."""
 
 from unbend.graphs.combine import combine
-from unbend.graphs.connect import Bridges, bridge
-from unbend.graphs.connecting import Fewest, fewest_neighbors
+from unbend.graphs.connect import Bridges, Enlargement, Fewest, bridge, enlarge, fewest_neighbors
 from unbend.graphs.consistency import Consistency, consistency
-from unbend.graphs.enlarge import Enlarged, enlarge
-from unbend.graphs.geodesics import Paths, geodesics
+from unbend.graphs.geodesics import Path, Paths, floyd_warshall, geodesics, shortest_paths
 from unbend.graphs.graph import Graph, components, symmetrize, undirected
 from unbend.graphs.interchange import (
     LabelledGraph,
@@ -15,8 +13,15 @@ from unbend.graphs.interchange import (
     to_igraph,
     to_networkx,
 )
-from unbend.graphs.laplacian import degrees, laplacian
-from unbend.graphs.paths import Path, floyd_warshall, shortest_paths
+from unbend.graphs.laplacian import (
+    EigenvalueBounds,
+    degrees,
+    diameter,
+    eigenvalue_bounds,
+    graph_eigenvalue,
+    laplacian,
+    spectrum,
+)
 from unbend.graphs.quantities import (
     boundary_volume,
     contract,
@@ -25,20 +30,13 @@ from unbend.graphs.quantities import (
     volume,
     volumes,
 )
-from unbend.graphs.spectrum import (
-    EigenvalueBounds,
-    diameter,
-    eigenvalue_bounds,
-    graph_eigenvalue,
-    spectrum,
-)
 from unbend.graphs.weights import adjacency, heat_kernel, weigh
 
 __all__ = [
     "Bridges",
     "Consistency",
     "EigenvalueBounds",
-    "Enlarged",
+    "Enlargement",
     "Fewest",
     "Graph",
     "LabelledGraph",

@@ -1,4 +1,4 @@
-"""Several matrices of similarities on one set of objects made into one (book section 4.1.2)."""
+"""Combining several dissimilarity matrices of the same objects (book section 4.1.2)."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
-from unbend.graphs.given import edges_of
+from unbend.graphs.readers import edges_of
 
 Combination = Literal["weighted", "rank", "max", "min"]
 
@@ -55,7 +55,7 @@ def combine(
            [1.5, 1.5, 0. ]])
     """
     matrices = [edges_of(matrix, "length") for matrix in matrices]
-    values, n, keys = _aligned(matrices)
+    values, n, keys = _align(matrices)
     counts = _weights(weights, len(values), how)
     apart = keys // n != keys % n
     measured = ~np.isnan(values)
@@ -63,13 +63,13 @@ def combine(
         values = _ranks(values, measured, apart)
     elif scale:
         values = values / _units(values, measured & apart)[:, None]
-    combined = _over_measured(values, measured, counts, how)
+    combined = _combine_known(values, measured, counts, how)
     if not is_sparse(matrices[0]):
         return combined.reshape(n, n)
     return csr_array(coo_array((combined, (keys // n, keys % n)), shape=(n, n)))
 
 
-def _aligned(matrices: Sequence[Any]) -> tuple[FloatArray, int, IntArray]:
+def _align(matrices: Sequence[Any]) -> tuple[FloatArray, int, IntArray]:
     """Values (matrices, pairs), NaN where missing; n; and the number i·n + j of each pair."""
     if not len(matrices):
         raise ValueError("there is nothing to combine: give at least one matrix")
@@ -139,7 +139,7 @@ def _units(values: FloatArray, pairs: BoolArray) -> FloatArray:
     return np.where(mean > 0, mean, 1.0)
 
 
-def _over_measured(
+def _combine_known(
     values: FloatArray, measured: BoolArray, weights: FloatArray, how: Combination
 ) -> FloatArray:
     if how in ("max", "min"):

@@ -1,19 +1,112 @@
-"""Joining the components of a graph by the shortest edges between them (book section 4.1.5).
+"""Joining the components of a disconnected graph (book section 4.1.5).
 
-The book enlarges all neighbourhoods instead: see `unbend.graphs.enlarge`.
+By the shortest edges between them (`bridge`), or by larger neighbourhoods (`enlarge`); and how many
+neighbours it takes that a graph is connected. `connect_components` is what a fit does.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.csgraph import minimum_spanning_tree
 
-from unbend.arrays import FloatArray, IntArray
-from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.space import Space
+from unbend.arrays import FloatArray, IntArray, with_short_indices
+from unbend.graphs.graph import components, undirected
+from unbend.neighbors import GraphSpace, Neighbors, Space
+from unbend.report import note, warn
 
+# How to handle a disconnected graph.
+CONNECT = ("bridge", "enlarge", "largest", "components", "error")
 # A component up to this size asks one shared index for size + 1 neighbours, one of which must lie
 # outside it; a larger one asks an index of everything outside it.
 SMALL = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Connection:
+    """Neighbourhoods, the component each row was in, and the rows to embed together.
+
+    `groups` are sorted by size, largest first; rows in none of them are placed by the extension of
+    the first.
+    """
+
+    neighbors: Neighbors
+    component: IntArray
+    groups: list[IntArray]
+
+
+def connect_components(
+    space: Space, neighbors: Neighbors, policy: str, local_blocks: bool
+) -> Connection:
+    """Handle a disconnected graph by one of the policies in `CONNECT`.
+
+    For methods made of local blocks both ends of a bridge, or of an edge by which a larger
+    neighbourhood reaches another component, get the other's neighbourhood.
+    """
+    component = components(neighbors.graph())
+    count = int(component.max()) + 1
+    everyone = np.arange(len(component))
+    note(components=count)
+    if count == 1:
+        return Connection(neighbors, component, [everyone])
+    sizes = np.bincount(component)
+    note(policy=policy, largest=int(sizes[0]))
+    apart = f"the neighbourhood graph has {count} components (the largest holds {sizes[0]} rows)"
+    if policy == "error":
+        raise ValueError(
+            f"{apart}: use more neighbours, or connect='bridge', 'enlarge', 'largest' or "
+            "'components'"
+        )
+    if policy == "components":
+        warn(
+            f"{apart}: each was embedded on its own, side by side; distances between them mean "
+            "nothing"
+        )
+        return Connection(neighbors, component, [everyone[component == c] for c in range(count)])
+    if isinstance(space, GraphSpace):
+        purpose = "place the other rows by" if policy == "largest" else "bridge them with"
+        raise ValueError(
+            f"{apart} and a given graph has no distances to {purpose}: use connect='components', "
+            "or give points or a dense distance matrix"
+        )
+    if policy == "largest":
+        warn(f"{apart}: the largest was fitted and the other rows were placed by its extension")
+        return Connection(neighbors, component, [everyone[component == 0]])
+    join = _join_by_enlarging if policy == "enlarge" else _join_by_bridges
+    return Connection(join(space, neighbors, component, apart, local_blocks), component, [everyone])
+
+
+def _join_by_bridges(
+    space: Space, neighbors: Neighbors, component: IntArray, apart: str, local_blocks: bool
+) -> Neighbors:
+    bridges = bridge(space, component)
+    count, longest = len(bridges.lengths), float(bridges.lengths.max())
+    note(bridges=count, longest_bridge=longest)
+    added = "1 bridge was" if count == 1 else f"{count} bridges were"
+    warn(
+        f"{apart}: {added} added, up to {longest:.4g} long (the longest "
+        f"edge was {neighbors.distances.max(initial=0.0):.4g}); with more neighbours, or "
+        "connect='components', none would be needed"
+    )
+    if local_blocks:
+        return bridges.as_neighborhoods(neighbors, space)
+    return bridges.as_edges(neighbors)
+
+
+def _join_by_enlarging(
+    space: Space, neighbors: Neighbors, component: IntArray, apart: str, local_blocks: bool
+) -> Neighbors:
+    enlarged = enlarge(space, neighbors)
+    rows = int(np.sum(enlarged.counts > neighbors.counts))
+    most, longest = int(enlarged.counts.max()), float(enlarged.links.lengths.max())
+    note(enlarged=rows, most_neighbors=most, added_edges=enlarged.added, longest_link=longest)
+    warn(
+        f"{apart}: {rows} rows got more neighbours, up to {most}, which added {enlarged.added} "
+        f"edges; those between components are up to {longest:.4g} long (the longest edge was "
+        f"{neighbors.distances.max(initial=0.0):.4g})"
+    )
+    if local_blocks:
+        return enlarged.links.as_neighborhoods(enlarged.neighbors, space)
+    return enlarged.neighbors
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +119,7 @@ class Bridges:
 
     def as_edges(self, neighbors: Neighbors) -> Neighbors:
         """Make each end a neighbour of the other."""
-        return neighbors.joined(
+        return neighbors.add_edges(
             np.concatenate((self.first, self.second)),
             np.concatenate((self.second, self.first)),
             np.concatenate((self.lengths, self.lengths)),
@@ -50,7 +143,7 @@ class Bridges:
             rows.append(np.full(len(block) + 1, end))
             columns.append(np.append(block, other))
         row, column = np.concatenate(rows), np.concatenate(columns)
-        return neighbors.joined(row, column, space.lengths(row, column))
+        return neighbors.add_edges(row, column, space.lengths(row, column))
 
 
 def bridge(space: Space, labels: IntArray) -> Bridges:
@@ -66,7 +159,7 @@ def bridge(space: Space, labels: IntArray) -> Bridges:
     """
     labels = np.asarray(labels)
     if labels.shape != (space.n,):
-        raise ValueError(f"labels must tell the component of each of {space.n} rows")
+        raise ValueError(f"labels must hold the component of each of {space.n} rows")
     labels = np.unique(labels, return_inverse=True)[1]
     first, second, lengths = [], [], []
     while labels.max() > 0:
@@ -144,3 +237,117 @@ def _ways_out_of_small(
     _, start = np.unique(labels[rows][order], return_index=True)
     best = order[start]
     return rows[best], nearest[best], lengths[best]
+
+
+@dataclass(frozen=True, eq=False)
+class Enlargement:
+    """Connected neighbourhoods, and what was added to make them so.
+
+    `counts` is the number of neighbours that each point now has at least, `links` the edges
+    between what had been components.
+    """
+
+    neighbors: Neighbors
+    counts: IntArray
+    links: Bridges
+    added: int
+
+
+def enlarge(space: Space, neighbors: Neighbors) -> Enlargement:
+    """Give points at the rim of every component but the largest more neighbours, up to one outside.
+
+    Those of a component that lie nearest to another, as many as a point usually has neighbours,
+    get the least number of neighbours of which one is outside. This is repeated until all are
+    joined, which ends since every round joins each component but the largest to another.
+
+    The book enlarges the neighbourhoods of all points. Of a component far from everything each
+    point would then be a neighbour of each, and nothing of its shape would be left.
+
+    Parameters
+    ----------
+    space : Space
+        Points or distances.
+    neighbors : Neighbors
+        A disconnected graph; its edges are kept.
+
+    Returns
+    -------
+    Enlargement
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.neighbors import PointSpace
+    >>> line = PointSpace(np.array([[0.0], [1.0], [5.0], [6.0], [7.0]]))
+    >>> joined = enlarge(line, line.nearest(1))
+    >>> joined.counts, joined.links.lengths
+    (array([1, 2, 1, 1, 1]), array([4.]))
+    """
+    if neighbors.n != space.n:
+        raise ValueError(f"the graph has {neighbors.n} points and the space has {space.n}")
+    before = components(neighbors.graph())
+    label, counts, joined = before, neighbors.counts.copy(), neighbors
+    usual = max(1, int(np.median(neighbors.counts)))
+    while label.max() > 0:
+        grown = []
+        for component in range(1, int(label.max()) + 1):
+            for row in _rim(space, label, np.flatnonzero(label == component), usual):
+                near, lengths = _up_to_outside(space, label, row)
+                counts[row] = max(counts[row], len(near))
+                grown.append((np.full(len(near), row), near, lengths))
+        rows, columns, lengths = (np.concatenate(parts) for parts in zip(*grown, strict=True))
+        joined = joined.add_edges(rows, columns, lengths)
+        label = components(joined.graph())
+    across = before[joined.rows] != before[joined.indices]
+    links = Bridges(joined.rows[across], joined.indices[across], joined.distances[across])
+    return Enlargement(joined, counts, links, len(joined.indices) - len(neighbors.indices))
+
+
+def _rim(space: Space, label: IntArray, inside: IntArray, most: int) -> IntArray:
+    """Points of a component nearest to what is outside it."""
+    away = distances_out(space, label, inside)
+    check_measured(away.min(keepdims=True))
+    order = np.argsort(away, kind="stable")[:most]
+    return inside[order[np.isfinite(away[order])]]
+
+
+def _up_to_outside(space: Space, label: IntArray, row: int) -> tuple[IntArray, FloatArray]:
+    """Other points, nearest first, up to the first that is in another component."""
+    away = np.array(space.distances_of(space.rows(np.array([row])))[0])
+    outside = label != label[row]
+    away[row] = -1.0
+    near = np.flatnonzero(away <= away[outside].min())
+    near = near[np.argsort(away[near], kind="stable")][1:]
+    near = near[: int(np.argmax(outside[near])) + 1]
+    return near, away[near]
+
+
+@dataclass(frozen=True)
+class Fewest:
+    """The fewest neighbours that join what more would, and the components they leave."""
+
+    k: int
+    components: int
+
+
+def fewest_neighbors(neighbors: Neighbors, mutual: bool = False) -> Fewest:
+    """Find the smallest k whose graph has no more components than that of all the neighbours.
+
+    The edge from i to its r-th nearest j appears at k = r; as an undirected edge at the smaller of
+    both ranks, or at the larger where the graph is `mutual`. A spanning forest of the edges that
+    appear first joins, at every k, all that the graph at k joins (Kruskal, 1956): the last of its
+    edges gives the answer for all k at once, from one sorted list of neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.neighbors import PointSpace
+    >>> pairs = PointSpace(np.array([[0.0], [1.0], [2.5], [3.5]])).nearest(3)
+    >>> fewest_neighbors(pairs)
+    Fewest(k=2, components=1)
+    """
+    ranks = 1.0 + neighbors.ranks
+    ranked = Neighbors(neighbors.offsets, neighbors.indices, ranks)
+    appears = undirected(ranked, "min" if mutual else "max").lengths
+    forest = minimum_spanning_tree(with_short_indices(appears))
+    return Fewest(int(forest.data.max(initial=1.0)), neighbors.n - forest.nnz)

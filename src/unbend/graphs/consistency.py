@@ -6,21 +6,104 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.graphs.given import edges_of, is_graph
-from unbend.graphs.graph import components, undirected
-from unbend.graphs.neighborhood_sizes import (
-    Known,
-    radii,
-    sizes_to_try,
-    smallest_sound,
-    sound_from,
-)
-from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding, local_spectra
+from unbend.graphs.graph import Graph, components, undirected
+from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding_ratio, local_spectra
+from unbend.graphs.readers import edges_of, is_graph
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.points import PointSpace
+from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
-from unbend.validation.scalars import is_integer
+from unbend.validation.arrays import check_rows
+from unbend.validation.scalars import check_integer, check_neighbors
+
+# When neighbourhoods grow, the variance of geodesics along the longest direction may fall to this
+# share; where it falls further, an edge has jumped from one fold of the data to another.
+KEPT = 0.7
+
+
+def radii(neighbors: Neighbors) -> FloatArray:
+    """Distance of each point to its farthest neighbour, zero where it has none."""
+    radius = np.zeros(neighbors.n)
+    some = neighbors.counts > 0
+    radius[some] = neighbors.distances[neighbors.offsets[1:][some] - 1]
+    return radius
+
+
+def sound_from(graph: Graph, spectra: LocalSpectra, d: int) -> int:
+    """Size of neighbourhoods from which on the graph is known to be connected and wide enough.
+
+    Larger neighbourhoods contain these, if all of these have one size and so are the nearest.
+    """
+    sizes = spectra.sizes - 1
+    whole = graph.components.max() == 0 and np.all(spectra.dimension() >= d)
+    return int(sizes[0]) if whole and np.ptp(sizes) == 0 else graph.n
+
+
+def sizes_to_try(d: int, most: int, n: int) -> IntArray:
+    """Every number of neighbours from 2d + 2 up to 32, then in steps of an eighth.
+
+    With fewer, an affine function of d variables leaves hardly an equation to a neighbourhood.
+    """
+    least = min(2 * d + 2, n - 1)
+    most = min(max(most, least), n - 1)
+    sizes = [least]
+    while sizes[-1] < most:
+        sizes.append(min(most, sizes[-1] + max(1, sizes[-1] // 8 if sizes[-1] >= 32 else 1)))
+    return np.array(sizes, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """What is known of the graph in question: its size, and the longest variance in `unit`²."""
+
+    n_neighbors: int
+    sound_from: int
+    longest: float
+    unit: float
+
+
+def find_smallest_sound(space: Space, d: int, sizes: IntArray, known: GraphFacts) -> int | None:
+    """Smallest of the sizes whose graph is sound, if it does not jump between folds."""
+    size = _connected_and_wide(space, d, sizes, known.sound_from)
+    if size is None or size <= known.n_neighbors:
+        return size
+    longest = extents(undirected(space.nearest(size)), d, known.unit)[0]
+    return size if longest >= KEPT * known.longest else None
+
+
+def _connected_and_wide(space: Space, d: int, sizes: IntArray, sound: int) -> int | None:
+    """Smallest of the sizes whose graph is connected and spans d directions everywhere.
+
+    Larger neighbourhoods contain smaller ones, so both hold from some size on; they are known to
+    hold from `sound` on.
+    """
+    low, high = 0, len(sizes) - 1
+    if not len(sizes):
+        return None
+    # Doubling first: the search for the most neighbours is the dearest.
+    reach = 0
+    while not _is_sound(space, d, int(sizes[reach]), sound):
+        if reach == high:
+            return None
+        low, reach = reach + 1, min(2 * reach + 1, high)
+    high = reach
+    while low < high:
+        middle = (low + high) // 2
+        holds = _is_sound(space, d, int(sizes[middle]), sound)
+        low, high = (low, middle) if holds else (middle + 1, high)
+    return int(sizes[high])
+
+
+def _is_sound(space: Space, d: int, k: int, sound: int) -> bool:
+    if k >= sound:
+        return True
+    neighbors = space.nearest(k)
+    if components(neighbors.graph()).max() > 0:
+        return False
+    radius = radii(neighbors)
+    spectra = local_spectra(space, neighbors, float(np.median(radius)) or 1.0)
+    return bool(np.all(spectra.dimension() >= d))
+
 
 # A number of neighbours is suggested where the last coordinate costs at most half of what would
 # hide it, so that a constant somewhat wrong does no harm; where that many would jump, 0.8 of it.
@@ -92,7 +175,7 @@ class Consistency:
         return self.connected and not len(self.thin) and not self.ruled_by_noise
 
     def problems(self) -> list[str]:
-        """Say in words what is wrong; nothing if nothing is."""
+        """Describe what is wrong; empty if nothing is."""
         found = []
         if not self.connected:
             found.append(
@@ -112,11 +195,13 @@ class Consistency:
         return found
 
     def advice(self) -> str:
-        """Say which number of neighbours passes."""
+        """Recommend a number of neighbours."""
         if self.suggested is not None:
             return f"the smallest n_neighbors that passes with room to spare is {self.suggested}"
         if not len(self.tried):
-            return "points or distances would tell the local dimension, the noise and a better k"
+            return (
+                "give points or distances to estimate the local dimension, the noise and a better k"
+            )
         most = int(self.tried[-1])
         if not self.connected and not (self.ruled_by_noise or len(self.thin)):
             return f"no n_neighbors up to {most} connects it: join or embed the components"
@@ -146,8 +231,8 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
     Parameters
     ----------
     X : array (n, D), Space, Neighbors or graph
-        Points, a space of points or distances, or a graph alone, of which only the connection can
-        be told. Points that coincide count once.
+        Points, a space of points or distances, or a graph alone, of which only the components
+        are known. Duplicate points count once.
     d : int
         Dimensions wanted.
     n_neighbors : int or Neighbors
@@ -170,8 +255,7 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
     >>> report.suggested > 16
     True
     """
-    if not isinstance(d, int | np.integer) or d < 1:
-        raise ValueError(f"d must be a positive whole number, not {d!r}")
+    check_integer("d", d)
     if is_graph(X) and not isinstance(X, Neighbors):
         X = GraphSpace(edges_of(X, "length"))
     if isinstance(X, Neighbors | GraphSpace):
@@ -184,20 +268,16 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
             raise ValueError(f"the graph has {neighbors.n} points and X has {space.n}")
     else:
         space, neighbors, copy = _distinct(space, n_neighbors)
-    return _judged(space, neighbors, int(d), copy)
+    return _judge(space, neighbors, int(d), copy)
 
 
 def _points(X: Any) -> PointSpace:
-    points = np.array(X, dtype=np.float64, order="C")
-    if points.ndim != 2 or len(points) < 3 or not np.all(np.isfinite(points)):
-        raise ValueError("X must be an array (n, D) of finite numbers with at least three rows")
-    return PointSpace(points)
+    return PointSpace(np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C"))
 
 
 def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
     """Neighbours among distinct points, and which of them each point equals."""
-    if not is_integer(k) or not 1 <= k < space.n:
-        raise ValueError(f"n_neighbors must lie between 1 and {space.n - 1}, and it is {k!r}")
+    check_neighbors(k, space.n)
     neighbors = space.nearest(k)
     if np.any(neighbors.distances == 0):
         first, copy = space.distinct()
@@ -210,7 +290,7 @@ def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
 
 
 def _of_graph(neighbors: Neighbors, d: int) -> Consistency:
-    """Only the connection: a bare graph does not tell where its points lie."""
+    """Only the components: a bare graph does not determine where its points lie."""
     component = components(neighbors.graph())
     none: IntArray = np.zeros(0, dtype=np.intp)
     k = int(np.median(neighbors.counts))
@@ -219,7 +299,7 @@ def _of_graph(neighbors: Neighbors, d: int) -> Consistency:
     return Consistency(d, k, component, sizes, None, None, radius, 0.0, none, none + 0.0, None)
 
 
-def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consistency:
+def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consistency:
     graph = undirected(neighbors)
     radius = radii(neighbors)
     unit = float(np.median(radius[radius > 0])) if np.any(radius > 0) else 1.0
@@ -228,14 +308,14 @@ def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consi
     k = max(1, int(np.median(neighbors.counts)))
     tried = sizes_to_try(d, REACH * k, space.n)
     alpha, beta = energies_by_size(space, tried, d, unit)
-    hidden_by_size = hiding(alpha, beta, variances)
-    # Ways along fewer neighbours than an affine function needs are detours, and tell no extent.
+    hidden_by_size = hiding_ratio(alpha, beta, variances)
+    # Ways along fewer neighbours than an affine function needs are detours, and show no extent.
     base = k if k >= tried[0] else int(tried[0])
     longest = variances if base == k else extents(undirected(space.nearest(base)), d, unit)
-    known = Known(base, sound_from(graph, spectra, d), float(longest[0]), unit)
+    known = GraphFacts(base, sound_from(graph, spectra, d), float(longest[0]), unit)
     within = (tried[hidden_by_size <= share] for share in SAFE)
     suggested = next(
-        (size for sizes in within if (size := smallest_sound(space, d, sizes, known))), None
+        (size for sizes in within if (size := find_smallest_sound(space, d, sizes, known))), None
     )
     return Consistency(
         d=d,
@@ -254,4 +334,4 @@ def _judged(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consi
 
 def _hidden(spectra: LocalSpectra, variances: FloatArray, d: int) -> float:
     alpha, beta = spectra.energies(d)
-    return float(hiding(np.array([alpha]), np.array([beta]), variances)[0])
+    return float(hiding_ratio(np.array([alpha]), np.array([beta]), variances)[0])

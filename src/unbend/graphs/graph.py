@@ -9,8 +9,20 @@ from scipy.sparse import csr_array
 from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.neighbors.neighbors import Neighbors
+from unbend.validation.arrays import check_finite
+from unbend.validation.distances import check_nonnegative
 
 How = Literal["max", "min", "mean"]
+
+# Parameters of functions of graphs, unless these describe them.
+PARAMETERS = {
+    "lengths": "csr_array\n    Edge lengths, not negative; a stored zero is an edge of length "
+    "zero.",
+    "weights": "csr_array\n    Symmetric weights; pass a directed graph through `symmetrize` "
+    "first.",
+    "threads": "int\n    Sources are shared between this many threads; the result does not depend "
+    "on it.",
+}
 
 
 def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_array:
@@ -18,16 +30,16 @@ def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_arra
 
     Of a graph, the numbers must have the `meaning` of one, if one is given.
     """
-    if not is_sparse(graph):
+    if not isinstance(graph, csr_array):
         # It reads graphs of other libraries into the values of this module.
-        from unbend.graphs.given import edges_of
+        from unbend.graphs.readers import edges_of
 
-        graph = edges_of(graph, meaning)
-    if not is_sparse(graph):
-        raise TypeError(
-            f"{what} must be a graph or a sparse matrix: of a dense one say what is an edge with "
-            "scipy.sparse.csr_array(matrix)"
-        )
+        graph = graph if is_sparse(graph) else edges_of(graph, meaning)
+        if not is_sparse(graph):
+            raise TypeError(
+                f"{what} must be a graph or a sparse matrix: of a dense one define the edges "
+                "with scipy.sparse.csr_array(matrix)"
+            )
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError(f"{what} must be a square matrix and they are {graph.shape}")
     if graph.dtype.kind not in "fiub":
@@ -38,8 +50,8 @@ def as_edges(graph: Any, what: str = "weights", meaning: Any = None) -> csr_arra
 def as_weights(graph: Any) -> csr_array:
     """Do the same with weights, finite and not negative; edges stored twice are added up."""
     weights = as_edges(graph, meaning="similarity")
-    if not np.all((weights.data >= 0) & np.isfinite(weights.data)):
-        raise ValueError("weights must be finite and not negative")
+    check_finite(weights, "weights")
+    check_nonnegative(weights, "weights", what="Weights")
     if not weights.has_sorted_indices or not weights.has_canonical_format:
         weights = weights.copy()
         weights.sum_duplicates()

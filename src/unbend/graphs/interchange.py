@@ -9,10 +9,23 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.docstrings import complete_docstring
 from unbend.graphs.graph import Graph, as_edges, both_ways
 from unbend.neighbors.neighbors import Neighbors
 
 Meaning = Literal["length", "similarity"]
+
+GRAPH_PARAMETERS = {
+    "graph": "sparse matrix (n, n), Neighbors, Graph or LabelledGraph\n"
+    "    Every stored entry is an edge.",
+    "labels": "sequence, optional\n    Names of the vertices; by default their numbers.",
+    "meaning": '{"length", "similarity"}\n    What the numbers are.',
+}
+READ_PARAMETERS = {
+    "meaning": '{"length", "similarity"}, optional\n    What the numbers are; by default what the '
+    "graph attribute `weight` says, else lengths.",
+    "weight": "str\n    Edge attribute with the numbers; edges are one if none has it.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +58,11 @@ class LabelledGraph:
         return bool(np.any(forth != back))
 
 
+@complete_docstring(GRAPH_PARAMETERS)
 def labelled(
     graph: Any, labels: Sequence[Hashable] | None = None, meaning: Meaning = "length"
 ) -> LabelledGraph:
     """Make a graph with labels of a sparse matrix, of `Neighbors` or of a `Graph`.
-
-    Parameters
-    ----------
-    graph : sparse matrix (n, n), Neighbors, Graph or LabelledGraph
-        Every stored entry is an edge.
-    labels : sequence, optional
-        Names of the vertices; by default their numbers.
-    meaning : {"length", "similarity"}
-        What the numbers are.
 
     Examples
     --------
@@ -75,16 +80,17 @@ def labelled(
         graph = graph.lengths
     if not is_sparse(graph):
         raise TypeError(
-            "a graph is a sparse matrix, Neighbors or Graph: for a dense matrix say what is an "
-            "edge with scipy.sparse.csr_array(matrix)"
+            "a graph is a sparse matrix, Neighbors or Graph: for a dense matrix define the "
+            "edges with scipy.sparse.csr_array(matrix)"
         )
     n = graph.shape[0]
     names = tuple(range(n)) if labels is None else tuple(labels)
     edges = coo_array(as_edges(graph, "the edges of a graph"))
     pairs = np.column_stack((edges.row, edges.col)).astype(np.int64)
-    return LabelledGraph(_merged(n, pairs, edges.data, meaning), names, meaning)
+    return LabelledGraph(_merge_parallel(n, pairs, edges.data, meaning), names, meaning)
 
 
+@complete_docstring(GRAPH_PARAMETERS)
 def to_networkx(
     graph: Any, labels: Sequence[Hashable] | None = None, meaning: Meaning = "length"
 ) -> Any:
@@ -92,15 +98,6 @@ def to_networkx(
 
     The numbers are the edge attribute ``weight``, which networkx's own functions read, and the
     graph attribute ``weight`` says whether they are lengths or similarities.
-
-    Parameters
-    ----------
-    graph : sparse matrix, Neighbors, Graph or LabelledGraph
-        Every stored entry is an edge.
-    labels : sequence, optional
-        The nodes; by default numbers.
-    meaning : {"length", "similarity"}
-        What the numbers are.
 
     Examples
     --------
@@ -116,11 +113,12 @@ def to_networkx(
     made.graph["weight"] = found.meaning
     made.add_nodes_from(found.labels)
     made.add_weighted_edges_from(
-        (found.labels[i], found.labels[j], value) for i, j, value in _listed(found)
+        (found.labels[i], found.labels[j], value) for i, j, value in _edge_list(found)
     )
     return made
 
 
+@complete_docstring(READ_PARAMETERS)
 def from_networkx(
     graph: Any, meaning: Meaning | None = None, weight: str = "weight"
 ) -> LabelledGraph:
@@ -130,10 +128,6 @@ def from_networkx(
     ----------
     graph : networkx graph
         Directed or not. Of parallel edges the shortest counts, or the sum of similarities.
-    meaning : {"length", "similarity"}, optional
-        What the numbers are; by default what the graph attribute `weight` says, else lengths.
-    weight : str
-        Edge attribute with the numbers. Edges are one if none has it.
 
     Examples
     --------
@@ -151,9 +145,10 @@ def from_networkx(
     ends = [(place[u], place[v]) for u, v in graph.edges()]
     values = [value for _, _, value in graph.edges(data=weight)]
     said = meaning or graph.graph.get("weight", "length")
-    return _built(labels, ends, values, graph.is_directed(), said, weight)
+    return _build_graph(labels, ends, values, graph.is_directed(), said, weight)
 
 
+@complete_docstring(GRAPH_PARAMETERS)
 def to_igraph(
     graph: Any, labels: Sequence[Hashable] | None = None, meaning: Meaning = "length"
 ) -> Any:
@@ -161,15 +156,6 @@ def to_igraph(
 
     Labels are the vertex attribute ``label``, the numbers the edge attribute ``weight``, and the
     graph attribute ``weight`` says whether they are lengths or similarities.
-
-    Parameters
-    ----------
-    graph : sparse matrix, Neighbors, Graph or LabelledGraph
-        Every stored entry is an edge.
-    labels : sequence, optional
-        Names of the vertices; by default numbers.
-    meaning : {"length", "similarity"}
-        What the numbers are.
 
     Examples
     --------
@@ -181,7 +167,7 @@ def to_igraph(
     """
     igraph = _optional("igraph", "igraph")
     found = labelled(graph, labels, meaning)
-    edges = _listed(found)
+    edges = _edge_list(found)
     made = igraph.Graph(
         n=len(found.labels), edges=[(i, j) for i, j, _ in edges], directed=found.directed
     )
@@ -191,6 +177,7 @@ def to_igraph(
     return made
 
 
+@complete_docstring(READ_PARAMETERS)
 def from_igraph(
     graph: Any, meaning: Meaning | None = None, weight: str = "weight"
 ) -> LabelledGraph:
@@ -201,10 +188,6 @@ def from_igraph(
     graph : igraph graph
         Directed or not. Of parallel edges the shortest counts, or the sum of similarities. The
         labels are the vertex attribute ``label``, else ``name``, else numbers.
-    meaning : {"length", "similarity"}, optional
-        What the numbers are; by default what the graph attribute `weight` says, else lengths.
-    weight : str
-        Edge attribute with the numbers; edges are one without it.
 
     Examples
     --------
@@ -219,9 +202,9 @@ def from_igraph(
     labels = tuple(range(graph.vcount())) if name is None else tuple(graph.vs[name])
     weighted = weight in graph.es.attributes()
     values = graph.es[weight] if weighted else [None] * graph.ecount()
-    told: Any = graph["weight"] if "weight" in graph.attributes() else "length"
+    declared: Any = graph["weight"] if "weight" in graph.attributes() else "length"
     ends = graph.get_edgelist()
-    return _built(labels, ends, values, graph.is_directed(), meaning or told, weight)
+    return _build_graph(labels, ends, values, graph.is_directed(), meaning or declared, weight)
 
 
 def _optional(package: str, purpose: str) -> Any:
@@ -231,7 +214,7 @@ def _optional(package: str, purpose: str) -> Any:
         raise ImportError(f"graphs of {purpose} need {package}: pip install {package}") from error
 
 
-def _listed(graph: LabelledGraph) -> list[tuple[int, int, float]]:
+def _edge_list(graph: LabelledGraph) -> list[tuple[int, int, float]]:
     """Edges as numbers; of an undirected graph each once."""
     edges = coo_array(graph.edges)
     keep = slice(None) if graph.directed else edges.row <= edges.col
@@ -239,7 +222,7 @@ def _listed(graph: LabelledGraph) -> list[tuple[int, int, float]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _built(
+def _build_graph(
     labels: tuple[Hashable, ...],
     ends: Sequence[tuple[int, int]],
     values: Sequence[Any],
@@ -261,10 +244,10 @@ def _built(
         apart = pairs[:, 0] != pairs[:, 1]
         pairs = np.concatenate((pairs, pairs[apart, ::-1]))
         numbers = np.concatenate((numbers, numbers[apart]))
-    return LabelledGraph(_merged(n, pairs, numbers, meaning), labels, meaning)
+    return LabelledGraph(_merge_parallel(n, pairs, numbers, meaning), labels, meaning)
 
 
-def _merged(n: int, pairs: Any, numbers: FloatArray, meaning: Meaning) -> csr_array:
+def _merge_parallel(n: int, pairs: Any, numbers: FloatArray, meaning: Meaning) -> csr_array:
     """One entry for each pair: of parallel edges the shortest, or the sum of similarities."""
     keys, first = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
     merged = np.full(len(keys), np.inf if meaning == "length" else 0.0)

@@ -1,13 +1,20 @@
-"""Laplacians of weighted graphs (book section 3.3)."""
+"""Laplacians, their spectra, the diameter and bounds of the graph eigenvalue (book 3.3)."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
-from unbend.graphs.graph import How, as_edges, check_word, symmetrize
-from unbend.graphs.quantities import as_undirected
+from unbend.docstrings import complete_docstring
+from unbend.eigen import solve
+from unbend.eigen.problem import SpectralProblem
+from unbend.graphs.geodesics import Paths
+from unbend.graphs.graph import PARAMETERS, How, as_edges, check_word, components, symmetrize
+from unbend.graphs.quantities import as_undirected, volume, volumes
+from unbend.memory import reserve
+from unbend.validation.scalars import is_integer
 
 
 def degrees(weights: csr_array) -> FloatArray:
@@ -63,3 +70,170 @@ def difference(degree: FloatArray, weights: csr_array) -> csr_array:
     n = len(degree)
     diagonal: Any = csr_array((degree, np.arange(n), np.arange(n + 1)), shape=(n, n))
     return csr_array(diagonal - weights)
+
+
+# Distances are sums with rounding: bounds of the diameter that agree to this share are one number.
+ROUNDING = 1e-12
+
+
+@complete_docstring(PARAMETERS)
+def spectrum(weights: csr_array, count: int | None = None) -> FloatArray:
+    """Eigenvalues λ₀ ≤ λ₁ ≤ … of the symmetric Laplacian I − D^-½WD^-½ (book section 3.3.1).
+
+    They lie between 0 and 2, and as many vanish as the graph has components. The random-walk
+    Laplacian has the same ones.
+
+    Parameters
+    ----------
+    count : int, optional
+        How many, from the smallest; by default all, by a dense solver. With a number a sparse one
+        is used, the zeros being known from the components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> triangle = csr_array(1.0 - np.eye(3))
+    >>> np.abs(spectrum(triangle)).round(6)
+    array([0. , 1.5, 1.5])
+    """
+    weights = as_undirected(weights)
+    n = weights.shape[0]
+    if count is None:
+        reserve(16 * n * n, f"all {n} eigenvalues", "ask for count=10 or so")
+        return np.linalg.eigvalsh(laplacian(weights, "symmetric").toarray())
+    if not is_integer(count) or not 1 <= count <= n:
+        raise ValueError(
+            f"count must be an integer from 1 to the number of vertices, {n}: it is {count!r}"
+        )
+    zeros, further = _harmonic(weights, count)
+    return np.concatenate((np.zeros(zeros), further))[:count]
+
+
+def _harmonic(weights: csr_array, count: int) -> tuple[int, FloatArray]:
+    """Find the number of components and the least eigenvalues of L f = λ D f beyond their zeros."""
+    degree = volumes(weights)
+    joined = weights.copy()
+    joined.eliminate_zeros()
+    zeros = int(components(joined).max()) + 1
+    alone = degree == 0
+    # A vertex without edges has the eigenvalue zero, which its component already counts.
+    kept = np.flatnonzero(~alone)
+    wanted = min(count, len(weights.indptr) - 1) - zeros
+    if wanted <= 0:
+        return zeros, np.zeros(0)
+    part = csr_array(joined[kept][:, kept]) if alone.any() else joined
+    label = components(part)
+    indicators = (label[:, None] == np.arange(label.max() + 1)).astype(np.float64)
+    problem = SpectralProblem(laplacian(part), "bottom", indicators, degree[kept])
+    return zeros, np.maximum(solve(problem, wanted).values, 0.0)
+
+
+def graph_eigenvalue(weights: csr_array) -> float:
+    """λ_G, the second smallest eigenvalue of the Laplacian: zero if the graph is disconnected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> round(graph_eigenvalue(csr_array(1.0 - np.eye(4))), 6)
+    1.333333
+    """
+    if as_edges(weights).shape[0] < 2:
+        raise ValueError("a graph of one vertex has no second eigenvalue")
+    return float(spectrum(weights, 2)[1])
+
+
+@complete_docstring(PARAMETERS)
+def diameter(lengths: csr_array, *, threads: int = 1) -> float:
+    """Longest of all shortest paths: infinite if the graph is disconnected.
+
+    Exact up to rounding, mostly from a few dozen sources: each one bounds how far the others can
+    be from anything, and only those that could still be farther are asked (Takes and Kosters,
+    Algorithms 6 (2013)).
+
+    Parameters
+    ----------
+    lengths : csr_array
+        Symmetric edge lengths, not negative; a stored zero is an edge of length zero. For the
+        number of edges, pass ``weigh(lengths, adjacency)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> diameter(csr_array(np.array([[0.0, 1, 0], [1, 0, 2], [0, 2, 0]])))
+    3.0
+    """
+    lengths = as_undirected(as_edges(lengths, "lengths", "length"))
+    n = lengths.shape[0]
+    if n == 0 or components(lengths).max() > 0:
+        return np.inf if n else 0.0
+    paths = Paths(lengths)
+    longest, lower, upper = 0.0, np.zeros(n), np.full(n, np.inf)
+    while True:
+        open_ = np.flatnonzero(upper > longest * (1 + ROUNDING))
+        if not len(open_):
+            return longest
+        # The most hopeful vertex, and the most central one, which bounds all others best.
+        asked = np.unique([open_[np.argmax(upper[open_])], open_[np.argmin(lower[open_])]])
+        rows = np.empty((len(asked), n))
+        paths.fill(rows, asked, threads)
+        for row in rows:
+            farthest = float(row.max())
+            longest = max(longest, farthest)
+            np.maximum(lower, np.maximum(row, farthest - row), out=lower)
+            np.minimum(upper, farthest + row, out=upper)
+        upper[asked] = 0.0
+
+
+@dataclass(frozen=True)
+class EigenvalueBounds:
+    """Bounds of λ_G: `lower` by Lemma 3.2 and `upper` by Lemma 3.1 of the book.
+
+    `resistance` is the largest over all pairs of the least Σ 1/w along a path, which for unit
+    weights is the diameter.
+    """
+
+    lower: float
+    upper: float
+    resistance: float
+    volume: float
+
+
+@complete_docstring(PARAMETERS)
+def eigenvalue_bounds(weights: csr_array, *, threads: int = 1) -> EigenvalueBounds:
+    """Bound the graph eigenvalue: 1/(D vol G) ≤ λ_G ≤ 1, or n/(n − 1) if all pairs are edges.
+
+    D is the diameter; with weights the longest of the shortest paths where an edge has length
+    1/w, as the proof by Cauchy and Schwarz needs.
+
+    Parameters
+    ----------
+    weights : csr_array
+        Symmetric weights; stored zeros are no edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> bounds = eigenvalue_bounds(path)
+    >>> bounds.lower, round(graph_eigenvalue(path), 6), bounds.upper
+    (0.125, 1.0, 1.0)
+    """
+    weights = as_undirected(weights)
+    n = weights.shape[0]
+    if n < 2:
+        raise ValueError("a graph of one vertex has no second eigenvalue")
+    edges = weights.astype(np.float64)
+    edges.setdiag(0.0)
+    edges.eliminate_zeros()
+    total = volume(weights)
+    resistance = diameter(
+        csr_array((1.0 / edges.data, edges.indices, edges.indptr), shape=edges.shape),
+        threads=threads,
+    )
+    complete = edges.nnz == n * (n - 1)
+    lower = 0.0 if np.isinf(resistance) else 1.0 / (resistance * total)
+    return EigenvalueBounds(lower, n / (n - 1) if complete else 1.0, resistance, total)

@@ -18,7 +18,7 @@ from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.graphs.geodesics import Paths
 from unbend.graphs.graph import Graph
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.space import Space, centred_gram
+from unbend.neighbors.space import Space, centered_gram
 
 # A sheet of length ℓ has ℓ² = 12 V. The coordinate costs what the first mode of a string does,
 # π²/12, the wave what its second does, (2π)²/12. Bending costs it 4.73⁴/12² = 3.5 as a free beam
@@ -28,8 +28,8 @@ from unbend.neighbors.space import Space, centred_gram
 COORDINATE, STRING, BEAM = 0.82, 3.29, 7.3
 # Eigenvalues below this share of the largest are rounding: the neighbourhood has no such direction.
 FLAT = 1e-12
-# Neighbourhoods looked at when many sizes are compared, and sources of the geodesics that tell how
-# long and how wide the data are, with the points placed from them.
+# Neighbourhoods looked at when many sizes are compared, and sources of the geodesics that measure
+# how long and how wide the data are, with the points placed from them.
 SAMPLE, LANDMARKS, CROWD = 192, 128, 4096
 
 
@@ -109,7 +109,7 @@ def extents(graph: Graph, d: int, unit: float = 1.0) -> FloatArray:
         row = np.empty((chunk.stop - chunk.start, graph.n))
         paths.fill(row, marks[chunk])
         between[chunk], squares[chunk] = row[:, marks] / unit, np.square(row[:, crowd] / unit)
-    values, vectors = np.linalg.eigh(centred_gram(between[None])[0])
+    values, vectors = np.linalg.eigh(centered_gram(between[None])[0])
     positive = np.flatnonzero(values > FLAT * max(values[-1], 0.0))[::-1][:d]
     heights = squares - squares.mean(axis=1, keepdims=True)
     placed = -0.5 * vectors[:, positive].T @ heights / np.sqrt(values[positive])[:, None]
@@ -118,7 +118,7 @@ def extents(graph: Graph, d: int, unit: float = 1.0) -> FloatArray:
     return variances
 
 
-def hiding(alpha: FloatArray, beta: FloatArray, variances: FloatArray) -> FloatArray:
+def hiding_ratio(alpha: FloatArray, beta: FloatArray, variances: FloatArray) -> FloatArray:
     """Cost of the last coordinate over that of the first wave, which hides it where above one."""
     if variances[-1] <= 0:
         return np.zeros_like(alpha)

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-from unbend.graphs.graph import as_edges, as_weights, both_ways, check_word
+from unbend.docstrings import complete_docstring
+from unbend.graphs.graph import PARAMETERS, as_edges, as_weights, both_ways, check_word
 
 Direction = Literal["out", "in"]
 DIRECTIONS = ("out", "in")
@@ -140,6 +141,7 @@ def rayleigh_quotient(weights: csr_array, f: ArrayLike) -> float:
     return energy / size
 
 
+@complete_docstring(PARAMETERS)
 def contract(weights: csr_array, groups: ArrayLike) -> csr_array:
     """Merge the vertices of each group into one (book section 3.3.3).
 
@@ -149,8 +151,6 @@ def contract(weights: csr_array, groups: ArrayLike) -> csr_array:
 
     Parameters
     ----------
-    weights : csr_array
-        Symmetric weights.
     groups : array (n,) of int
         The vertex of the result that each vertex becomes, from 0.
 

@@ -1,13 +1,14 @@
-"""From edge lengths to edge weights: decreasing functions of the distance."""
+"""Edge weights: decreasing functions of the distance, and affinities of diffusion (chapter 14)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array, eye_array
 
-from unbend.arrays import FloatArray
-from unbend.graphs.graph import as_edges
+from unbend.arrays import FloatArray, IntArray
+from unbend.graphs.graph import as_edges, symmetrize
+from unbend.neighbors.neighbors import Neighbors
 
 Weight = Callable[[FloatArray], FloatArray]
 
@@ -63,3 +64,64 @@ def weigh(lengths: csr_array, weight: Weight) -> csr_array:
     lengths = as_edges(lengths, "lengths", "length")
     weights = weights_of(lengths.data, weight)
     return csr_array((weights, lengths.indices, lengths.indptr), shape=lengths.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Affinity:
+    """w(x, y) = exp(−d²/t), or exp(−d²/(σ(x) σ(y))) where each row has a scale of its own.
+
+    An infinite t gives weight one to every edge.
+    """
+
+    t: float
+    scales: FloatArray | None = None
+
+    def __call__(self, distances: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Weights of pairs; `first` and `second` are the scales of their ends."""
+        widths = self.t if self.scales is None else first * second
+        return np.asarray(np.exp(-np.square(distances) / widths))
+
+    def of_new(self, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Weights of new samples with their neighbours, zero where the distance is infinite."""
+        near = np.where(np.isfinite(distances), distances, 0.0)
+        if self.scales is None:
+            return np.where(np.isfinite(distances), self(near, near, near), 0.0)
+        own = np.maximum(near.max(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.where(np.isfinite(distances), self(near, own, self.scales[indices]), 0.0)
+
+
+def gaussian(neighbors: Neighbors, t: float | None = None) -> Affinity:
+    """Gaussian affinity; without t, the mean squared distance of neighbours (book (14.7))."""
+    return Affinity(float(np.mean(np.square(neighbors.distances))) if t is None else t)
+
+
+def self_tuning(neighbors: Neighbors) -> Affinity:
+    """Affinity with the distance to the last neighbour as scale (Zelnik-Manor and Perona, 2004)."""
+    last = np.maximum(neighbors.offsets[1:] - 1, 0)
+    scales = np.where(neighbors.counts > 0, neighbors.distances[last], 1.0)
+    return Affinity(np.nan, np.maximum(scales, np.finfo(float).tiny))
+
+
+def edge_weights(neighbors: Neighbors, affinity: Affinity) -> FloatArray:
+    """Affinity of every entry, in order."""
+    scales = np.ones(neighbors.n) if affinity.scales is None else affinity.scales
+    return affinity(neighbors.distances, scales[neighbors.rows], scales[neighbors.indices])
+
+
+def diffusion_weights(neighbors: Neighbors, affinity: Affinity) -> csr_array:
+    """Affinities of the union graph, each row with itself too."""
+    weights = csr_array(
+        (edge_weights(neighbors, affinity), neighbors.indices, neighbors.offsets),
+        shape=(neighbors.n, neighbors.n),
+    )
+    return csr_array(symmetrize(weights, "max") + eye_array(neighbors.n))
+
+
+def without_density(weights: csr_array, alpha: float) -> tuple[csr_array, FloatArray]:
+    """W_ij / (q_i q_j)^α with q the row sums, and q^α (Coifman and Lafon, 2006).
+
+    α = 0 keeps the density of the sample (graph Laplacian), α = 1 removes it (Laplace–Beltrami).
+    """
+    density = np.asarray(weights.sum(axis=1)).ravel() ** alpha
+    inverse = diags_array(1.0 / density)
+    return csr_array(inverse @ weights @ inverse), density

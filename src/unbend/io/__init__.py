@@ -1,22 +1,24 @@
 """Data in, coordinates out.
 
-`read` takes CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT and Matrix Market files,
-dataframes and arrays and gives a `Table`: numbers, with the label and the ids kept aside. `batches`
-gives the same some rows at a time, for files larger than memory; `read_distances` takes distances
-in place of points and `read_matrices` several matrices of them; `read_images`, `read_texts` and
-`read_cube` take data that are no tables; `write` and `write_cube` write results. Parquet, Arrow and
-Feather need pyarrow, which also makes CSV faster; HDF5 needs h5py, images need Pillow.
+`open_source` opens a file once, and every reader takes what it returns. `read` takes CSV, TSV,
+Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT and Matrix Market files, dataframes and arrays and
+returns a `Table`: numbers, with label and ids apart. `open_table` reads the names of the columns
+only, and `batches` a limited number of rows at a time, for files larger than memory;
+`read_distances` takes distances in place of points and `read_matrices` several matrices of them;
+`read_images`, `read_texts` and `read_cube` take images, documents and hyperspectral cubes; `write`
+and `write_cube` write results. Parquet, Arrow and Feather need pyarrow, which also makes CSV
+faster; HDF5 needs h5py, images need Pillow.
 """
 
-from unbend.files import replacing
-from unbend.io.cube import Cube
-from unbend.io.cubes import read_cube, write_cube
+from unbend.files import atomic_write, write_together
+from unbend.io.cube import Cube, read_cube, write_cube
 from unbend.io.distances import read_distances
+from unbend.io.documents import Texts, read_texts
 from unbend.io.images import Images, read_images
 from unbend.io.matrices import Matrices, read_matrices
-from unbend.io.reading import Batches, batches, read
+from unbend.io.reading import Batches, TableReader, batches, open_table, read
+from unbend.io.source import Source, open_source
 from unbend.io.table import Table
-from unbend.io.texts import Texts, read_texts
 from unbend.io.writing import write
 
 __all__ = [
@@ -24,16 +26,21 @@ __all__ = [
     "Cube",
     "Images",
     "Matrices",
+    "Source",
     "Table",
+    "TableReader",
     "Texts",
+    "atomic_write",
     "batches",
+    "open_source",
+    "open_table",
     "read",
     "read_cube",
     "read_distances",
     "read_images",
     "read_matrices",
     "read_texts",
-    "replacing",
     "write",
     "write_cube",
+    "write_together",
 ]

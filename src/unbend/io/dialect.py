@@ -1,18 +1,18 @@
-"""How a file of text is laid out: encoding, separator, header."""
+"""The dialect of a table of text: encoding, separator, header."""
 
 import codecs
 import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
-from typing import IO
+from typing import IO, Protocol
 
-from unbend.io.files import LONGEST_LINE, File, endless_line
-from unbend.io.numerals import MISSING, WHOLE, is_number
-from unbend.io.separators import Records, check_separator, fields, separator_of
+from unbend.io.numerals import INTEGER, MISSING, is_number
+from unbend.io.source import LONGEST_LINE, Source, line_too_long
 
-# As much is looked at to find the layout: bytes at least, and lines at most.
+# Sample from which the dialect is detected: bytes at least, and lines at most.
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 200
 # A first line that counts so many columns is a header, whatever is below.
 COUNTED_COLUMNS = 10
@@ -21,17 +21,172 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# Where two split a table equally well, the one that comes first is taken.
+SEPARATORS = (",", "\t", ";", "|", " ")
+# Lines of a table of one column are not split: text does not hold this control character.
+ONE_COLUMN = "\x1f"
+
+
+class Records(Protocol):
+    """Lines split into fields, as Python's csv reader gives them."""
+
+    @property
+    def line_num(self) -> int:
+        """Lines read so far."""
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+
+def split_fields(lines: Iterable[str], separator: str) -> Records:
+    """Split lines into fields; quotation marks protect separators and line ends."""
+    # The limit belongs to the csv module, and its usual 131 072 characters are less than a line
+    # of 30 000 numbers, which is one field until the separator is found.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
+    if separator != " ":
+        return csv.reader(lines, delimiter=separator)
+    stripped = (line.rstrip(" \r\n") + "\n" for line in lines)
+    return csv.reader(stripped, delimiter=" ", skipinitialspace=True)
+
+
+def check_separator(separator: str | None) -> None:
+    """Raise for a separator that no table can have."""
+    if separator is None:
+        return
+    if not isinstance(separator, str) or len(separator) != 1 or separator in '"\r\n\0':
+        raise ValueError(
+            f"separator={separator!r} is not allowed: it must be one character, such as ',' or "
+            "'\\t', other than a quotation mark or a line end"
+        )
+
+
+def detect_separator(lines: list[str], cut: bool) -> str:
+    """Choose the separator of the first lines of a table.
+
+    A separator fits as many lines as it splits into as many fields as the first. The one that fits
+    most is taken; among equals, the one that leaves the largest share of numbers. Text has spaces,
+    so a space is taken only where no other separator fits, or where commas are decimal marks.
+
+    Parameters
+    ----------
+    lines : list of str
+        The first lines.
+    cut : bool
+        Whether there are more, so that the last record may be incomplete.
+    """
+    splits = [Split.of(lines, separator, cut) for separator in SEPARATORS]
+    *marks, space = splits
+    best = max((split for split in marks if split.is_table), key=Split.rank, default=None)
+    if space.is_table and (best is None or space.beats(best)):
+        return " "
+    return _one_column(lines) if best is None else best.separator
+
+
+def _one_column(lines: list[str]) -> str:
+    """Numbers keep the comma, so that a second field further down is noticed."""
+    below = [record[0] for record in split_fields(lines, ONE_COLUMN) if record][1:]
+    return "," if all(_is_value(text) and "," not in text for text in below) else ONE_COLUMN
+
+
+def _is_value(text: str) -> bool:
+    """Whether a field is a number or missing."""
+    return is_number(text, comma=True) or text.strip() in MISSING
 
 
 @dataclass(frozen=True)
-class Layout:
+class Split:
+    """The first lines, split at one separator."""
+
+    separator: str
+    first: list[str]
+    rows: list[list[str]]
+
+    @classmethod
+    def of(cls, lines: list[str], separator: str, cut: bool) -> "Split":
+        """Split lines, and leave out the last record where it may be incomplete."""
+        records = [record for record in split_fields(lines, separator) if record]
+        if cut and len(records) > 2:
+            records.pop()
+        return cls(separator, records[0] if records else [], records[1:])
+
+    @cached_property
+    def fit(self) -> float:
+        """Share of the rows that are as long as the header, or have names that it has not."""
+        return max(self._share(len(self.first)), self._share(len(self.first) + 1))
+
+    @cached_property
+    def same(self) -> bool:
+        """Whether the header has a name for each field of the rows."""
+        return len(self.first) > 1 and self._share(len(self.first)) >= self.fit
+
+    def _share(self, width: int) -> float:
+        if not self.rows:
+            return float(width == len(self.first))
+        return sum(len(row) == width for row in self.rows) / len(self.rows)
+
+    @cached_property
+    def numeric(self) -> float:
+        """Share of the fields that are numbers."""
+        comma = self.separator != ","
+        numeric = [is_number(field, comma) for row in (self.first, *self.rows) for field in row]
+        return sum(numeric) / max(len(numeric), 1)
+
+    def rank(self) -> tuple[float, bool, float]:
+        """Return how well the separator fits, for comparison."""
+        return self.fit, self.same, self.numeric
+
+    @property
+    def is_table(self) -> bool:
+        """Whether this could be a table of several columns."""
+        if len(self.first) < 2:
+            return self._has_unnamed_column
+        if self.separator != " ":
+            return True
+        if self.fit < 1:
+            return self.numeric > 0.5
+        return self.same or any(map(_are_values, self._columns[1:]))
+
+    @property
+    def _has_unnamed_column(self) -> bool:
+        """Whether rows below a single name are numbers, which may follow the name of the row."""
+        widths = set(map(len, self.rows))
+        if len(widths) != 1 or widths == {1}:
+            return False
+        if self.separator == "," and all(is_number(",".join(row), comma=True) for row in self.rows):
+            # One column with decimal commas, unless the rows are numbered.
+            numbers = [row[0].strip() for row in self.rows]
+            return numbers in (
+                [str(place + start) for place in range(len(numbers))] for start in (0, 1)
+            )
+        columns = self._columns if widths != {2} else self._columns[1:]
+        return all(map(_are_values, columns))
+
+    @property
+    def _columns(self) -> list[tuple[str, ...]]:
+        width = max(map(len, self.rows), default=0)
+        return list(zip(*(row for row in self.rows if len(row) == width), strict=True))
+
+    def beats(self, best: "Split") -> bool:
+        """Whether spaces separate the fields although another separator could."""
+        if self.same and self.fit == 1 and not best.same:
+            return True
+        held = (field for row in self.rows or [self.first] for field in row)
+        decimal = all(is_number(field, comma=True) for field in held if best.separator in field)
+        return decimal and self.rank() > best.rank()
+
+
+def _are_values(column: Iterable[str]) -> bool:
+    return all(map(_is_value, column))
+
+
+@dataclass(frozen=True)
+class Dialect:
     """Encoding, separator (a space stands for any number of them), names and header lines.
 
     The header lines are all that come before the first row, comments among them.
     """
 
     encoding: str
-    delimiter: str
+    separator: str
     names: tuple[str, ...]
     header_lines: int
     # Whether every row ends with a separator, behind which there is nothing.
@@ -45,29 +200,31 @@ class Layout:
     @property
     def comma(self) -> bool:
         """Whether a comma may be a decimal mark."""
-        return self.delimiter != ","
+        return self.separator != ","
 
     def records(self, stream: IO[bytes]) -> Records:
         """Read lines of fields, from the first row on."""
         text = io.TextIOWrapper(stream, encoding=self.encoding, newline="")
         for _ in range(self.header_lines):
             text.readline()
-        return fields(text, self.delimiter)
+        return split_fields(text, self.separator)
 
 
-def layout_of(file: File, *, counted: bool = True, separator: str | None = None) -> Layout:
-    """Find the layout of a file of text from its beginning.
+def detect_dialect(
+    source: Source, *, counted: bool = True, separator: str | None = None
+) -> Dialect:
+    """Detect the dialect of a text file from its beginning.
 
     With `counted`, a first line 0, 1, 2, … may be a header, as pandas numbers columns; among pairs
-    and their distances it may also be a pair. A `separator` that is given is not looked for.
+    and their distances it may also be a pair. A given `separator` is not detected.
     """
     check_separator(separator)
-    sample = _sample(file)
+    sample = _sample(source)
     try:
-        return _layout(sample, _lead(sample.lines), file, counted, separator)
+        return _detect(sample, _lead(sample.lines), source, counted, separator)
     except csv.Error as error:
         raise ValueError(
-            f"{file.name} cannot be split into fields ({error}): it is not a table of text, or a "
+            f"{source.name} cannot be split into fields ({error}): it is not a table of text, or a "
             "quotation mark is not closed"
         ) from error
 
@@ -81,24 +238,26 @@ class _Sample:
     cut: bool
 
 
-def _layout(sample: _Sample, lead: int, file: File, counted: bool, given: str | None) -> Layout:
-    """Find the layout below so many lines of comments, or without them if they hold a row."""
+def _detect(
+    sample: _Sample, lead: int, source: Source, counted: bool, given: str | None
+) -> Dialect:
+    """Detect the dialect below `lead` lines of comments, or without them if they hold a row."""
     above, lines = sample.lines[:lead], sample.lines[lead:]
-    tabs = file.suffix in (".tsv", ".tab") and any("\t" in line for line in lines)
-    separator = given or ("\t" if tabs else separator_of(lines, sample.cut))
-    reader = fields(lines, separator)
+    tabs = source.suffix in (".tsv", ".tab") and any("\t" in line for line in lines)
+    separator = given or ("\t" if tabs else detect_separator(lines, sample.cut))
+    reader = split_fields(lines, separator)
     found = [(record, reader.line_num) for record in reader if record]
     if sample.cut and len(found) > 2:
         found.pop()
     if not found:
-        raise ValueError(f"{file.name} holds nothing but empty lines")
+        raise ValueError(f"{source.name} holds nothing but empty lines")
     (first, header_lines), below = found[0], [record for record, _ in found[1:]]
     comma = separator != ","
     commented = _commented_names(above, separator, len(first))
     if _names_numbers(first, below, comma):
         header = True
     elif _holds_row(above, separator, len(first)):
-        return _layout(sample, 0, file, counted, given)
+        return _detect(sample, 0, source, counted, given)
     else:
         header = commented is None and (
             _is_header(first, comma) or (counted and _is_counted(first, below))
@@ -112,7 +271,7 @@ def _layout(sample: _Sample, lead: int, file: File, counted: bool, given: str | 
     kinds = kinds or ["number"] * len(names)
     trailing = _is_trailing(names, first if header else [""], below)
     count = len(names) - trailing
-    return Layout(
+    return Dialect(
         sample.encoding,
         separator,
         names[:count],
@@ -134,7 +293,7 @@ def _is_trailing(names: tuple[str, ...], header: list[str], below: list[list[str
 def _lead(lines: list[str]) -> int:
     """Count the lines before the first that is no comment, if there are comments."""
     is_row = (bool(line.strip()) and not line.startswith("#") for line in lines)
-    count = next((place for place, told in enumerate(is_row) if told), 0)
+    count = next((place for place, row in enumerate(is_row) if row), 0)
     return count if any(line.startswith("#") for line in lines[:count]) else 0
 
 
@@ -142,16 +301,16 @@ def _holds_row(comments: list[str], separator: str, width: int) -> bool:
     """Whether a line that begins as a comment is a row whose first field does, as #ff0000,1,2."""
     return any(
         len(record) == width and any(is_number(field, separator != ",") for field in record)
-        for record in fields(comments, separator)
+        for record in split_fields(comments, separator)
     )
 
 
 def _commented_names(comments: list[str], separator: str, width: int) -> tuple[str, ...] | None:
     """Names in the last line of comments, as NumPy writes them; None if these are no names."""
-    told = [line for line in comments if line.startswith("#")]
+    marked = [line for line in comments if line.startswith("#")]
     # Number signs before several names belong to them.
-    for line in (told[-1], told[-1].lstrip("# ")) if told else ():
-        names = tuple(name.strip() for name in next(iter(fields([line], separator)), []))
+    for line in (marked[-1], marked[-1].lstrip("# ")) if marked else ():
+        names = tuple(name.strip() for name in next(iter(split_fields([line], separator)), []))
         own = sum(name.startswith("#") for name in names)
         if len(names) == width and all(names) and own != 1:
             return names
@@ -170,14 +329,14 @@ def _header_names(first: list[str], below: list[list[str]]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _sample(file: File) -> _Sample:
-    """Take whole lines from the beginning, two at least, and their encoding."""
-    with file.open() as stream:
+def _sample(source: Source) -> _Sample:
+    """Read full lines from the beginning, two at least, and their encoding."""
+    with source.lines() as stream:
         head = stream.read(SAMPLE_BYTES)
         while head.count(b"\n") < 2 and (more := stream.read(len(head))):
             head += more
             if len(head) > LONGEST_LINE and b"\n" not in head:
-                raise ValueError(endless_line(file.name))
+                raise ValueError(line_too_long(source.name))
         rest = stream.read(1)
     marks = (name for mark, name in BYTE_ORDER_MARKS.items() if head.startswith(mark))
     encoding = next(marks, "utf-8")
@@ -186,15 +345,15 @@ def _sample(file: File) -> _Sample:
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head, not rest)
     except UnicodeDecodeError as error:
-        raise ValueError(not_utf8(file.name, error)) from error
+        raise ValueError(not_utf8(source.name, error)) from error
     if "\x00" in text:
-        raise ValueError(f"{file.name} is not text: it holds bytes of zero")
+        raise ValueError(f"{source.name} is not text: it holds bytes of zero")
     lines = list(islice(io.StringIO(text, newline=""), SAMPLE_LINES + 1))
     return _Sample(encoding, lines[:SAMPLE_LINES], bool(rest) or len(lines) > SAMPLE_LINES)
 
 
 def not_utf8(name: str, error: UnicodeDecodeError) -> str:
-    """Say that a file is in another encoding."""
+    """Return the refusal of a file in another encoding."""
     byte = error.object[error.start]
     return f"{name} is not in UTF-8 (it holds the byte 0x{byte:02x}): save it as UTF-8"
 
@@ -216,28 +375,28 @@ def _is_header(first: list[str], comma: bool) -> bool:
     It does if it has no number at all, or words and then 0, 1, 2, … as pandas numbers columns.
     Numbers with a word over words (5.1, 3.5, setosa) are data.
     """
-    told = [is_number(field, comma) for field in first]
+    numeric = [is_number(field, comma) for field in first]
     words = any(
         not number and field.strip() not in MISSING
-        for number, field in zip(told, first, strict=True)
+        for number, field in zip(numeric, first, strict=True)
     )
-    if not any(told):
+    if not any(numeric):
         return words
-    counted = [field.strip() for number, field in zip(told, first, strict=True) if number]
+    counted = [field.strip() for number, field in zip(numeric, first, strict=True) if number]
     count = len(counted)
     numbered = counted == _counted(0, count) or (count > 1 and counted == _counted(1, count))
-    return not told[0] and (words or first[0] == "") and numbered
+    return not numeric[0] and (words or first[0] == "") and numbered
 
 
 def _is_counted(first: list[str], below: list[list[str]]) -> bool:
-    """Whether the first line is 0, 1, 2, … and no line below could stand in its place.
+    """Whether the first line is 0, 1, 2, … and no line below could be that header.
 
-    Whole numbers below may go on as the first line begins, unless it counts further than data do.
+    Integers below may continue the first line, unless it counts further than data do.
     """
     count = len(first)
     if count < 2 or not below or [field.strip() for field in first] != _counted(0, count):
         return False
-    fractions = all(any(not WHOLE.fullmatch(text.strip()) for text in line) for line in below)
+    fractions = all(any(not INTEGER.fullmatch(text.strip()) for text in line) for line in below)
     goes_on = [field.strip() for field in below[0]] == _counted(count, count)
     return fractions or (count >= COUNTED_COLUMNS and not goes_on)
 
@@ -247,7 +406,7 @@ def _counted(start: int, count: int) -> list[str]:
 
 
 def _even(records: list[list[str]], width: int) -> Iterator[list[str]]:
-    """Leave out lines of another length, which the reader will complain about."""
+    """Leave out lines of another length, which the reader refuses."""
     return (record for record in records if len(record) == width)
 
 

@@ -7,13 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array, load_npz
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
-from unbend.io.arrays import is_sparse_archive
+from unbend.io.arrays import SCATTERED, is_sparse_archive, load_matrix_market
 from unbend.io.arrays import load_npz as load_arrays
-from unbend.io.files import File, file_of, format_of
-from unbend.io.matrix_market import SCATTERED, load_matrix_market
-from unbend.io.missing import settled
-from unbend.io.reading import Source, check_no_separator, file_source, is_file, open_source
-from unbend.io.table import Roles, Table
+from unbend.io.reading import TableReader, check_no_separator, open_table
+from unbend.io.source import Source, is_file, open_source, table_format
+from unbend.io.table import Roles, Table, fill_missing
 from unbend.memory import reserve
 from unbend.validation.distances import check_distances
 
@@ -50,15 +48,18 @@ def read_distances(source: Any, *, separator: str | None = None) -> FloatArray |
     """
     where = "the matrix"
     if is_file(source):
-        file = file_of(source)
-        where = file.name
-        source = sparse_of(file)
-        if source is None:
-            return _from_source(file_source(file, separator=separator, counted=False))
-    if is_sparse(source):
+        source = open_source(source)
+        where, sparse = source.name, read_sparse(source)
+    else:
+        sparse = csr_array(source) if is_sparse(source) else None
+    if sparse is not None:
         check_no_separator(separator, f"{where} is sparse")
-        return _graph(csr_array(source), where)
-    return _from_source(open_source(source, separator=separator))
+        return _check_graph(sparse, where)
+    reader = open_table(source, separator=separator, counted=False)
+    table = fill_missing(read_distance_table(reader), "refuse", reader.where)
+    if table.values.shape[1] == 3 and not _is_square(table.values):
+        return _from_pairs(table.values, reader.where)
+    return _square(table, reader.where)
 
 
 def read_network(
@@ -79,60 +80,53 @@ def read_network(
     >>> read_network(io.BytesIO(b"1,2,3\n2,3,5\n"))[1]
     1
     """
-    file = file_of(source)
-    matrix = sparse_of(file)
+    source = open_source(source)
+    matrix = read_sparse(source)
     if matrix is not None:
-        check_no_separator(separator, f"{file.name} is sparse")
-        return _graph(matrix, file.name), 0
-    opened = file_source(file, separator=separator, counted=False)
-    table = table_of_distances(opened)
+        check_no_separator(separator, f"{source.name} is sparse")
+        return _check_graph(matrix, source.name), 0
+    reader = open_table(source, separator=separator, counted=False)
+    table = read_distance_table(reader)
     if table.values.shape[1] != 3 or _is_square(table.values):
-        return _square_values(table, opened), 0
-    table = settled(table, "refuse", opened.where)
-    return _from_pairs(table.values, opened.where), _first_number(table.values)
+        return _square_values(table, reader.where), 0
+    table = fill_missing(table, "refuse", reader.where)
+    return _from_pairs(table.values, reader.where), _first_number(table.values)
 
 
-def sparse_of(file: File) -> csr_array | None:
+def read_sparse(source: Source) -> csr_array | None:
     """Read the sparse matrix of a file, or nothing where it holds none."""
-    kind = format_of(file)
+    kind = table_format(source)
     if kind == "mtx":
-        matrix = load_matrix_market(file)
+        matrix = load_matrix_market(source)
         return matrix if is_sparse(matrix) else None
-    if kind != "npz" or not is_sparse_archive(arrays := load_arrays(file)):
+    if kind != "npz" or not is_sparse_archive(arrays := load_arrays(source)):
         return None
     shape = arrays["shape"]
     if shape.shape == (2,) and shape.dtype.kind in "iu":
-        reserve(16 * int(shape.max()), f"the rows of {file.name}", "take fewer")
+        reserve(16 * int(shape.max()), f"the rows of {source.name}", "take fewer")
     try:
-        held: Any = load_npz(io.BytesIO(file.bytes()))
+        held: Any = load_npz(io.BytesIO(source.read_bytes()))
         if hasattr(held, "check_format"):
             # Places outside the matrix would be read from memory that is not its own.
             held.check_format(full_check=True)
         return csr_array(held)
     except (ValueError, TypeError, KeyError, OverflowError, IndexError, NotImplementedError) as e:
         raise ValueError(
-            f"{file.name} is a damaged or cut off sparse matrix: fetch or write it again"
+            f"{source.name} is a damaged or cut off sparse matrix: fetch or write it again"
         ) from e
 
 
-def _from_source(opened: Source) -> FloatArray | csr_array:
-    table = settled(table_of_distances(opened), "refuse", opened.where)
-    if table.values.shape[1] == 3 and not _is_square(table.values):
-        return _from_pairs(table.values, opened.where)
-    return _square(table, opened)
-
-
-def table_of_distances(opened: Source) -> Table:
+def read_distance_table(reader: TableReader) -> Table:
     """Read the numbers, NaN where one is missing; a first column of text names the rows."""
-    names = opened.names
-    index = Roles(None, None, ()).among(names, opened.where)
+    names = reader.names
+    index = Roles(None, None, ()).resolve(names, reader.where)
     try:
-        (table,) = opened.tables(index, None)
+        (table,) = reader.tables(index, None)
     except ValueError:
         if len(names) < 3 or index.id is not None:
             raise
         try:
-            (table,) = opened.tables(Roles(None, names[0], ()), None)
+            (table,) = reader.tables(Roles(None, names[0], ()), None)
         except ValueError:
             pass
         else:
@@ -148,14 +142,14 @@ def _is_square(values: FloatArray) -> bool:
     return np.array_equal(values, values.T, equal_nan=True) and not values.diagonal().any()
 
 
-def _square(table: Table, opened: Source) -> FloatArray:
-    distances = _square_values(table, opened)
-    _check_finite(distances, opened.where)
+def _square(table: Table, where: str) -> FloatArray:
+    distances = _square_values(table, where)
+    _check_finite(distances, where)
     check_distances(distances)
     return distances
 
 
-def _square_values(table: Table, opened: Source) -> FloatArray:
+def _square_values(table: Table, where: str) -> FloatArray:
     """Distances of a square table, without numbers that name rows or columns."""
     distances = table.values
     n, width = distances.shape
@@ -166,10 +160,10 @@ def _square_values(table: Table, opened: Source) -> FloatArray:
         # So does a column of numbers that name the rows.
         distances = distances[:, 1:]
     elif table.ids is not None and width == n:
-        _check_names(table, opened.where)
+        _check_names(table, where)
     if distances.shape[0] != distances.shape[1]:
         raise ValueError(
-            f"{opened.where} has {n} rows and {width} columns: distances are a square table, or "
+            f"{where} has {n} rows and {width} columns: distances are a square table, or "
             "three columns (two points and their distance)"
         )
     return np.ascontiguousarray(distances)
@@ -201,7 +195,7 @@ def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
         row = int(np.argmax(~whole.all(axis=1)))
         raise ValueError(
             f"row {row + 1} of {where} does not begin with the numbers of two points: three "
-            "columns are two whole numbers and a distance"
+            "columns are two integers and a distance"
         )
     first, second = (points - _first_number(triples)).astype(np.int64).T
     lengths = np.asarray(triples[:, 2], dtype=np.float64)
@@ -230,8 +224,8 @@ def _first_number(triples: FloatArray) -> int:
     return 1 if triples[:, :2].min() == 1 else 0
 
 
-def _first(told: BoolArray) -> int:
-    return int(np.argmax(told))
+def _first(mask: BoolArray) -> int:
+    return int(np.argmax(mask))
 
 
 def _symmetric(
@@ -251,11 +245,11 @@ def _symmetric(
     entries = (np.r_[lengths, lengths], (np.r_[low, high], np.r_[high, low]))
     graph = csr_array(entries, shape=(n, n))
     if len(keys) == n * (n - 1) // 2:
-        return np.asarray(_graph(graph, where).toarray())
-    return _graph(graph, where)
+        return np.asarray(_check_graph(graph, where).toarray())
+    return _check_graph(graph, where)
 
 
-def _graph(graph: csr_array, where: str) -> csr_array:
+def _check_graph(graph: csr_array, where: str) -> csr_array:
     if graph.shape[0] != graph.shape[1]:
         raise ValueError(
             f"{where} is {graph.shape[0]} x {graph.shape[1]} and distances are a square matrix"

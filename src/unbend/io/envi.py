@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.io.files import file_of
 from unbend.io.numerals import Array
+from unbend.io.source import Source, open_source
 from unbend.memory import reserve
 from unbend.report import warn
 
@@ -30,15 +30,14 @@ Fields = Mapping[str, str]
 Scale = float | FloatArray
 
 
-def is_envi_header(path: Path) -> bool:
+def is_header(source: Source) -> bool:
     """Whether a file begins as ENVI headers do."""
-    with open(path, "rb") as stream:
-        return stream.read(4) == b"ENVI"
+    return source.format == "envi"
 
 
-def envi_files(path: Path) -> tuple[Path, Path]:
-    """Header and data of a cube, of which one was named; none is looked for elsewhere."""
-    if not is_envi_header(path):
+def find_files(path: Path, *, is_header: bool) -> tuple[Path, Path]:
+    """Return header and data of a cube, of which one was named; both must be in one folder."""
+    if not is_header:
         headers = [path.with_name(path.name + ".hdr"), path.with_suffix(".hdr")]
         for header in (*headers, *(name.with_suffix(".HDR") for name in headers)):
             if header.is_file():
@@ -53,7 +52,7 @@ def envi_files(path: Path) -> tuple[Path, Path]:
     if not found:
         raise FileNotFoundError(f"there is no file of numbers beside {path}: name it by data=")
     for other in found[1:]:
-        # Where case does not count, one file is found under two names.
+        # On file systems without case, one file is found under two names.
         if not other.samefile(found[0]):
             raise ValueError(
                 f"{path} may be of {found[0].name} or of {other.name}: name the data by data="
@@ -61,18 +60,26 @@ def envi_files(path: Path) -> tuple[Path, Path]:
     return path, found[0]
 
 
-def read_fields(path: Path) -> Fields:
+def open_files(source: Source) -> tuple[Source, Source]:
+    """Open header and data of a cube, of which one is open."""
+    assert source.path is not None
+    header, data = find_files(source.path, is_header=is_header(source))
+    return (source, open_source(data)) if data != source.path else (open_source(header), source)
+
+
+def read_fields(source: Source) -> Fields:
     """Parse a header; of a field that is there twice, the first counts."""
-    with open(path, encoding="utf-8", errors="replace") as stream:
-        text = stream.read(LONGEST_HEADER + 1)
-    if not text.startswith("ENVI") or len(text) > LONGEST_HEADER:
-        raise ValueError(f"{path} is no ENVI header, or one of more than 16 MB")
+    with source.stream() as stream:
+        content = stream.read(LONGEST_HEADER + 1)
+    text = content.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    if not text.startswith("ENVI") or len(content) > LONGEST_HEADER:
+        raise ValueError(f"{source.name} is not an ENVI header, or has more than 16 MB")
     found = reversed([*FIELD.finditer(text)])
     return DEFAULTS | {" ".join(field[1].lower().split()): field[2].strip() for field in found}
 
 
-def map_data(path: Path, fields: Fields, header: Path) -> Array:
-    """Map the numbers into memory, as lines, samples and bands; packed ones are unpacked."""
+def map_data(source: Source, fields: Fields, header: str) -> Array:
+    """Map the numbers into memory, as lines, samples and bands; compressed ones are unpacked."""
     if fields["interleave"].lower() not in INTERLEAVES:
         raise _wrong(fields, "interleave", header, "bsq, bil or bip")
     order, axes = INTERLEAVES[fields["interleave"].lower()]
@@ -82,22 +89,23 @@ def map_data(path: Path, fields: Fields, header: Path) -> Array:
     offset = _integer(fields, "header offset", header, range(LARGEST))
     end = offset + math.prod(shape) * dtype.itemsize
     if fields.get("file compression", "0") != "0":
-        reserve(end, f"the numbers of {path}", "unpack them to a file")
-        content: Array = np.frombuffer(file_of(path).bytes(end), np.uint8)
+        reserve(end, f"the numbers of {source.name}", "unpack them to a file")
+        content: Array = np.frombuffer(source.read_bytes(end), np.uint8)
     else:
-        content = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.empty(0, np.uint8)
+        content = source.map_array(np.uint8, (source.size,)) if source.size else np.empty(0, "u1")
     if end > len(content):
         raise ValueError(
-            f"{path} has {len(content)} bytes, fewer than its header promises: fetch it again"
+            f"{source.name} has {len(content)} bytes, fewer than its header promises: fetch it "
+            "again"
         )
     return content[offset:end].view(dtype).reshape(shape).transpose(axes)
 
 
-def _wrong(fields: Fields, name: str, path: Path, wanted: str) -> ValueError:
+def _wrong(fields: Fields, name: str, path: str, wanted: str) -> ValueError:
     return ValueError(f"{path} says {name} = {fields[name][:40]!r} and it must be {wanted}")
 
 
-def _integer(fields: Fields, name: str, path: Path, allowed: Collection[int]) -> int:
+def _integer(fields: Fields, name: str, path: str, allowed: Collection[int]) -> int:
     if name not in fields:
         raise ValueError(f"{path} does not say {name!r}: it is cut off, or not an ENVI header")
     if INTEGER.fullmatch(fields[name]) and int(fields[name]) in allowed:
@@ -107,7 +115,7 @@ def _integer(fields: Fields, name: str, path: Path, allowed: Collection[int]) ->
     raise _wrong(fields, name, path, f"one of {', '.join(map(str, allowed))}")
 
 
-def number_of(fields: Fields, name: str, path: Path) -> float | None:
+def read_number(fields: Fields, name: str, path: str) -> float | None:
     """Read a number."""
     try:
         return float(fields[name]) if name in fields else None
@@ -115,16 +123,16 @@ def number_of(fields: Fields, name: str, path: Path) -> float | None:
         raise _wrong(fields, name, path, "a number") from None
 
 
-def listed(fields: Fields, name: str) -> tuple[str, ...]:
+def read_list(fields: Fields, name: str) -> tuple[str, ...]:
     """Read a list of words; of none, one empty word."""
     return tuple(" ".join(word.split()) for word in fields.get(name, "").strip("{}").split(","))
 
 
-def numbers_of(fields: Fields, name: str, count: int, path: Path) -> FloatArray | None:
+def read_numbers(fields: Fields, name: str, count: int, path: str) -> FloatArray | None:
     """Read a list of finite numbers, which must be as many as there are bands."""
     if name not in fields:
         return None
-    words = listed(fields, name)
+    words = read_list(fields, name)
     try:
         numbers = np.array([float(word) for word in words])
     except ValueError:
@@ -136,11 +144,11 @@ def numbers_of(fields: Fields, name: str, count: int, path: Path) -> FloatArray 
     return numbers
 
 
-def scale_of(fields: Fields, bands: int, path: Path) -> tuple[Scale, Scale]:
+def read_scale(fields: Fields, bands: int, path: str) -> tuple[Scale, Scale]:
     """Factor and offset of the stored numbers: gains and offsets, or else the reflectance scale."""
-    gains = numbers_of(fields, "data gain values", bands, path)
-    offsets = numbers_of(fields, "data offset values", bands, path)
-    divisor = number_of(fields, "reflectance scale factor", path)
+    gains = read_numbers(fields, "data gain values", bands, path)
+    offsets = read_numbers(fields, "data offset values", bands, path)
+    divisor = read_number(fields, "reflectance scale factor", path)
     if divisor is not None and not 0 < divisor < math.inf:
         raise _wrong(fields, "reflectance scale factor", path, "a positive number")
     if gains is None and offsets is None:

@@ -15,9 +15,8 @@ from typing import IO, Any
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.io.files import File
 from unbend.io.numerals import Array
-from unbend.io.optional import needed
+from unbend.io.source import Source, require
 from unbend.memory import check_fits
 
 BLOCK = 2880
@@ -37,46 +36,46 @@ class Image:
     start: int
     factor: float
     offset: float
-    # The stored number that stands for none.
+    # The stored number for a missing value.
     blank: int | None
     wavelengths: FloatArray | None
     unit: str | None
 
 
 class _Damaged(Exception):
-    """A header that makes no sense."""
+    """An invalid header."""
 
 
-def find_image(file: File, part: int | None) -> Image:
+def find_image(source: Source, part: int | None) -> Image:
     """Find the first image of two or three axes, or the part that is asked for, the first 0."""
-    fits = needed("astropy.io.fits", "reading FITS")
-    # What astropy raises over headers that make no sense.
+    fits = require("astropy.io.fits", "reading FITS")
+    # What astropy raises for invalid headers.
     damage = (_Damaged, KeyError, TypeError, OverflowError, AttributeError, fits.VerifyError)
     try:
-        with file.unpacking() as stream, warnings.catch_warnings():
+        with source.stream() as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for number, header, start in _headers(fits, file, stream):
+            for number, header, start in _headers(fits, source, stream):
                 image = _image(header, start) if part in (None, number) else None
                 if image is not None:
                     return image
                 if header.get("ZIMAGE") is True:
                     raise ValueError(
-                        f"part {number} of {file.name} is a packed image: unpack it with funpack"
+                        f"part {number} of {source.name} is a packed image: unpack it with funpack"
                     )
                 if part == number:
                     raise ValueError(
-                        f"part {number} of {file.name} is not an image of two or three axes"
+                        f"part {number} of {source.name} is not an image of two or three axes"
                     )
     except damage as error:
-        reason = error if isinstance(error, _Damaged) else "a header makes no sense"
+        reason = error if isinstance(error, _Damaged) else "a header is invalid"
         raise ValueError(
-            f"{file.name} is a damaged or cut off FITS file, {reason}: fetch or write it again"
+            f"{source.name} is a damaged or cut off FITS file, {reason}: fetch or write it again"
         ) from error
     which = "no image" if part is None else f"no part {part}, which would be an image"
-    raise ValueError(f"{file.name} holds {which} of two or three axes")
+    raise ValueError(f"{source.name} holds {which} of two or three axes")
 
 
-def _headers(fits: Any, file: File, stream: IO[bytes]) -> Iterator[tuple[int, Any, int]]:
+def _headers(fits: Any, source: Source, stream: IO[bytes]) -> Iterator[tuple[int, Any, int]]:
     """Give number, header and start of the data of each part."""
     start = 0
     for number in range(MOST_PARTS):
@@ -90,9 +89,9 @@ def _headers(fits: Any, file: File, stream: IO[bytes]) -> Iterator[tuple[int, An
         yield number, header, start
         length = header.data_size_padded
         start += length
-        if file.packed:
+        if source.packed:
             # To skip compressed data takes the time of unpacking them.
-            check_fits(start, f"{file.name} and what is before its image", "unpack it to a file")
+            check_fits(start, f"{source.name} and what is before its image", "unpack it to a file")
         while length > 0 and (skipped := stream.read(min(length, 1 << 20))):
             length -= len(skipped)
 
@@ -139,20 +138,20 @@ def _number(header: Any, keyword: str, default: float) -> float:
 
 
 def _wavelengths(header: Any, bands: int) -> FloatArray | None:
-    """Return wavelengths of the bands where the third axis is said to be even."""
+    """Return wavelengths of the bands where the header declares an even third axis."""
     step = _number(header, "CDELT3", _number(header, "CD3_3", 0.0))
     first, reference = _number(header, "CRVAL3", math.nan), _number(header, "CRPIX3", 1.0)
     wavelengths = first + step * (np.arange(1, bands + 1) - reference)
     return wavelengths if step and np.isfinite(wavelengths).all() else None
 
 
-def map_image(file: File, image: Image) -> Array:
+def map_image(source: Source, image: Image) -> Array:
     """Map the data as bands, lines and samples; packed ones are unpacked."""
     end = image.start + math.prod(image.shape) * image.dtype.itemsize
-    if file.path is not None and not file.packed:
-        if end <= file.path.stat().st_size:
-            return np.memmap(file.path, image.dtype, "r", image.start, image.shape)
-    elif end <= len(content := file.bytes(end)):
+    if source.on_disk:
+        if end <= source.size:
+            return source.map_array(image.dtype, image.shape, image.start)
+    elif end <= len(content := source.read_bytes(end)):
         flat = np.frombuffer(content, image.dtype, math.prod(image.shape), image.start)
         return flat.reshape(image.shape)
-    raise ValueError(f"{file.name} is cut off: it has fewer numbers than its header promises")
+    raise ValueError(f"{source.name} is cut off: it has fewer numbers than its header promises")

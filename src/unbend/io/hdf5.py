@@ -8,20 +8,19 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from unbend.io.arrays import MatrixSource, columns_source, matrix_source, places
-from unbend.io.files import File
-from unbend.io.named import chosen
+from unbend.io.arrays import read_arrays
 from unbend.io.numerals import Array
-from unbend.io.optional import needed
+from unbend.io.source import Source, require
 from unbend.io.table import Roles, Table
 from unbend.memory import NotEnoughMemory, available_memory, reserve
 
-# What h5py raises over files that make no sense.
+# What h5py raises for invalid files.
 DAMAGE = (
     OSError,
     RuntimeError,
@@ -42,48 +41,28 @@ MOST_OBJECTS = 10_000
 MOST_TEXTS = 1 << 16
 
 
-@dataclass(frozen=True)
-class Hdf5Source:
-    """The arrays of an HDF5 file."""
+@dataclass(eq=False)
+class Hdf5Reader:
+    """Reads the arrays of an HDF5 file."""
 
-    file: File
+    source: Source
     array: str | None
-    # MATLAB stores matrices by columns, so that they come out transposed.
-    transposed: bool = False
 
     @property
     def where(self) -> str:
         """Name for messages."""
-        return self.file.name
+        return self.source.name
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        with self._opened() as source:
-            return source.names
+        with open_arrays(self.source) as arrays:
+            return read_arrays(arrays, self.array, self.where).names
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all."""
-        with self._opened() as source:
-            yield from source.tables(roles, rows)
-
-    @contextmanager
-    def _opened(self) -> Iterator[MatrixSource]:
-        with open_arrays(self.file, self.transposed) as arrays:
-            which = chosen(arrays, self.array, self.where)
-            columns: dict[str, Any] = {name: arrays[name] for name in which.columns}
-            if which.matrix is None:
-                first = columns[which.columns[0]]
-                if len(columns) == 1 and first.dtype.names is not None:
-                    yield matrix_source(first[:], self.where)
-                else:
-                    yield columns_source(columns, self.where)
-                return
-            matrix = arrays[which.matrix]
-            if matrix.ndim != 2:
-                yield matrix_source(matrix[:], self.where)
-            else:
-                yield MatrixSource(matrix, places(matrix), columns, self.where)  # type: ignore[arg-type]
+        """Yield tables of at most `rows` rows, or one table of all."""
+        with open_arrays(self.source) as arrays:
+            yield from read_arrays(arrays, self.array, self.where).tables(roles, rows)
 
 
 @dataclass(frozen=True)
@@ -157,7 +136,7 @@ def _letters(entries: Array) -> int:
 
 @contextmanager
 def guarded(where: str) -> Iterator[None]:
-    """Say in one sentence that h5py could not make sense of a file."""
+    """Raise one sentence where h5py cannot read a file."""
     try:
         yield
     except DAMAGE as error:
@@ -167,30 +146,33 @@ def guarded(where: str) -> Iterator[None]:
 
 
 @contextmanager
-def open_arrays(file: File, transposed: bool) -> Iterator[dict[str, Dataset]]:
+def open_arrays(source: Source) -> Iterator[dict[str, Dataset]]:
     """Open the arrays of numbers or text in a file, by their paths."""
-    h5py = needed("h5py", "reading HDF5")
-    plain = file.path is not None and not file.packed
-    with guarded(file.name):
-        opened = h5py.File(file.path if plain else io.BytesIO(file.bytes()), "r")
-    try:
-        yield _arrays(h5py, opened, file.name, transposed)
-    finally:
-        with guarded(file.name):
-            opened.close()
+    h5py = require("h5py", "reading HDF5")
+    # MATLAB stores matrices by columns, so that they come out transposed.
+    transposed = source.format == "mat 7.3"
+    packed = io.BytesIO(source.read_bytes()) if source.packed else None
+    with source.stream() as stream:
+        with guarded(source.name):
+            file = h5py.File(packed or stream, "r")
+        try:
+            yield _arrays(h5py, file, source.name, transposed)
+        finally:
+            with guarded(source.name):
+                file.close()
 
 
-def _arrays(h5py: Any, opened: Any, where: str, transposed: bool) -> dict[str, Dataset]:
+def _arrays(h5py: Any, file: Any, where: str, transposed: bool) -> dict[str, Dataset]:
     found: dict[str, Dataset] = {}
-    groups, seen = [("", opened)], 0
+    groups, count = [("", file)], 0
     addresses = set()
     while groups:
         path, group = groups.pop()
         with guarded(where):
             items = list(group) if isinstance(group, h5py.Group) else []
         for name in items:
-            seen += 1
-            if seen > MOST_OBJECTS:
+            count += 1
+            if count > MOST_OBJECTS:
                 raise ValueError(f"{where} holds more than {MOST_OBJECTS} arrays and groups")
             with guarded(where):
                 # Links can lead to other files, or back.
@@ -211,7 +193,7 @@ def _arrays(h5py: Any, opened: Any, where: str, transposed: bool) -> dict[str, D
 
 
 def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> Dataset | None:
-    """Take a dataset of numbers or text; refuse one that lies elsewhere or needs a program."""
+    """Take a dataset of numbers or text; refuse external data and filters that are programs."""
     with guarded(where):
         elsewhere = bool(item.external) or item.is_virtual
         plan = item.id.get_create_plist()
@@ -222,8 +204,8 @@ def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> D
         kept = bool(shape) and (text or item.dtype.kind in "biufcV")
     if elsewhere:
         raise ValueError(
-            f"array {name[:60]!r} of {where} lies in another file, which is not followed: copy it "
-            "into one"
+            f"array {name[:60]!r} of {where} is stored in another file, which is not followed: "
+            "copy it into one"
         )
     if not filters <= OWN_FILTERS:
         raise ValueError(
@@ -232,7 +214,7 @@ def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> D
         )
     if not kept or 0 in shape:
         return None
-    # A piece is unpacked whole, however little of it lies within the array.
+    # A chunk is unpacked as a whole, however little of it is within the array.
     reserve(piece, f"a piece of array {name[:60]!r} of {where}", "write it in smaller chunks")
     turned = shape[::-1] if transposed else shape
     dtype = np.dtype(object) if text else item.dtype

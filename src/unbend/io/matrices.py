@@ -9,18 +9,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.io.arrays import load_npy, load_npz
-from unbend.io.distances import sparse_of, table_of_distances
-from unbend.io.files import File, file_of, format_of
-from unbend.io.folders import files_of, is_folder
+from unbend.io.arrays import load_npy, load_npz, pick_array
+from unbend.io.distances import read_distance_table, read_sparse
 from unbend.io.hdf5 import open_arrays
-from unbend.io.mat import load_mat
-from unbend.io.named import listed
+from unbend.io.matlab import load_mat
 from unbend.io.numerals import Array
-from unbend.io.reading import check_no_separator, file_source, is_file, open_source
+from unbend.io.reading import check_no_array, check_no_separator, open_table
+from unbend.io.source import Source, is_file, is_folder, list_files, open_source, table_format
 
 Matrix = FloatArray | csr_array
-# Entries of the two directions that differ by more than rounding are two opinions.
+# Relative difference of the two directions beyond which a matrix is not symmetric.
 ROUNDING = 1e-8
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".npy", ".npz", ".mtx")
 SUFFIXES = (*TABLES, ".h5", ".hdf5", ".mat")
@@ -33,9 +31,9 @@ class Matrices:
     Attributes
     ----------
     values : tuple of arrays (n, n)
-        The matrices, dense or sparse; NaN, or absent from a sparse one, is what was not measured.
+        The matrices, dense or sparse; NaN, or absent from a sparse one, is a missing value.
     names : tuple of str
-        Where each came from.
+        Source of each matrix.
     objects : tuple of str or None
         Names of the rows, where the sources have some.
     """
@@ -49,8 +47,8 @@ class Matrices:
 
 
 @dataclass(frozen=True)
-class _One:
-    """A matrix before it is compared with the others."""
+class Candidate:
+    """One matrix that was read."""
 
     name: str
     matrix: Matrix
@@ -67,7 +65,7 @@ def read_matrices(
     source : path, or list of paths, arrays or dataframes
         A folder or a list of files, each with one square table as `read_distances` takes it; an
         array (m, n, n); an NPY, NPZ, HDF5 or MAT file of one such array or of several matrices; or
-        a table in which square ones stand below each other.
+        a table of square matrices below each other.
     array : str, optional
         Which array of an NPZ, HDF5 or MAT file is the matrices; by default all that can be.
     separator : str, optional
@@ -91,7 +89,7 @@ def read_matrices(
     >>> model.embedding_.shape
     (10, 2)
     """
-    found = list(_found(source, array, separator))
+    found = list(_candidates(source, array, separator))
     if not found:
         raise ValueError("there are no matrices in the source")
     first = found[0]
@@ -99,8 +97,9 @@ def read_matrices(
         _check(one)
         if one.matrix.shape != first.matrix.shape:
             raise ValueError(
-                f"{one.name} tells of {one.matrix.shape[0]} objects and {first.name} of "
-                f"{first.matrix.shape[0]}: all must tell of the same, with NaN for the unknown"
+                f"{one.name} describes {one.matrix.shape[0]} objects and {first.name} "
+                f"{first.matrix.shape[0]}: all must describe the same objects, with NaN for "
+                "the unknown"
             )
         if one.objects is not None and first.objects not in (None, one.objects):
             raise ValueError(
@@ -109,23 +108,23 @@ def read_matrices(
             )
     objects = next((one.objects for one in found if one.objects is not None), None)
     return Matrices(
-        tuple(_real(one.matrix) for one in found), tuple(one.name for one in found), objects
+        tuple(_as_float(one.matrix) for one in found), tuple(one.name for one in found), objects
     )
 
 
-def _real(matrix: Matrix) -> Matrix:
-    """Make counts and truth values numbers that can be subtracted."""
+def _as_float(matrix: Matrix) -> Matrix:
+    """Convert integers and booleans to floats."""
     return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
 
 
-def _found(source: Any, array: str | None, separator: str | None) -> Iterator[_One]:
+def _candidates(source: Any, array: str | None, separator: str | None) -> Iterator[Candidate]:
     if array is not None and (is_folder(source) or not is_file(source)):
         raise ValueError(f"array={array!r} names an array of a file, and no file was given")
     if is_folder(source):
-        for path in files_of(source, SUFFIXES, "matrices").paths:
+        for path in list_files(source, SUFFIXES, "matrices").paths:
             yield _single(path, path.name, separator)
     elif is_file(source):
-        yield from _of_file(file_of(source), array, separator)
+        yield from _of_file(open_source(source), array, separator)
     elif isinstance(source, Mapping):
         for name, item in source.items():
             yield _single(item, str(name), separator)
@@ -140,17 +139,17 @@ def _found(source: Any, array: str | None, separator: str | None) -> Iterator[_O
         yield from _of_stack(source, "the array")
 
 
-def _of_stack(source: Any, where: str) -> Iterator[_One]:
+def _of_stack(source: Any, where: str) -> Iterator[Candidate]:
     """Take the matrices of an array of three dimensions, or of a table."""
     array = source if is_sparse(source) else np.asarray(source)
     if array.ndim != 3:
         yield from _of_table(source, where, None)
         return
     for place, matrix in enumerate(array):
-        yield _One(f"matrix {place + 1} of {where}", np.asarray(matrix), None)
+        yield Candidate(f"matrix {place + 1} of {where}", np.asarray(matrix), None)
 
 
-def _of_table(source: Any, where: str, separator: str | None) -> Iterator[_One]:
+def _of_table(source: Any, where: str, separator: str | None) -> Iterator[Candidate]:
     """Take the matrices of a table, one square below the other."""
     one = _single(source, where, separator)
     n, width = one.matrix.shape
@@ -160,46 +159,43 @@ def _of_table(source: Any, where: str, separator: str | None) -> Iterator[_One]:
     for place in range(n // width):
         part = slice(place * width, (place + 1) * width)
         names = None if one.objects is None else one.objects[part]
-        yield _One(f"matrix {place + 1} of {where}", one.matrix[part], names)
+        yield Candidate(f"matrix {place + 1} of {where}", one.matrix[part], names)
 
 
-def _of_file(file: File, array: str | None, separator: str | None) -> Iterator[_One]:
-    kind = format_of(file)
+def _of_file(source: Source, array: str | None, separator: str | None) -> Iterator[Candidate]:
+    kind = table_format(source)
     if kind != "text":
-        check_no_separator(separator, f"{file.name} is not one")
-    arrays = _arrays(file, kind)
-    if array is not None and arrays is None:
-        raise ValueError(
-            f"array={array!r} names an array of an NPZ, HDF5 or MAT file, and {file.name} is none"
-        )
+        check_no_separator(separator, f"{source.name} is not one")
+    arrays = _arrays(source, kind)
+    if arrays is None:
+        check_no_array(array, source.name)
     if kind == "npy":
-        yield from _of_stack(load_npy(file), file.name)
+        yield from _of_stack(load_npy(source), source.name)
         return
     if arrays is None:
-        yield from _of_table(file, file.name, separator)
+        yield from _of_table(source, source.name, separator)
         return
     if array is not None:
-        if array not in arrays:
-            raise ValueError(f"{file.name} has no matrix {array!r}: it holds {listed(arrays)}")
-        yield from _of_stack(arrays[array], f"{array} of {file.name}")
+        matrix = pick_array(arrays, array, source.name)
+        yield from _of_stack(matrix, f"{array} of {source.name}")
         return
     for name, held in arrays.items():
         if held.ndim == 3:
-            yield from _of_stack(held, f"{name} of {file.name}")
+            yield from _of_stack(held, f"{name} of {source.name}")
         else:
-            yield _One(f"{name} of {file.name}", held, None)
+            yield Candidate(f"{name} of {source.name}", held, None)
     if not arrays:
-        raise ValueError(f"{file.name} holds no matrices")
+        raise ValueError(f"{source.name} holds no matrices")
 
 
-def _arrays(file: File, kind: str) -> dict[str, Array] | None:
+def _arrays(source: Source, kind: str) -> dict[str, Array] | None:
     """Matrices of a file that holds arrays by name, or nothing where it is of another kind."""
-    if kind == "npz" and sparse_of(file) is None:
-        held = load_npz(file)
+    if kind == "npz" and read_sparse(source) is None:
+        held = load_npz(source)
     elif kind == "mat":
-        held = load_mat(file)
+        held = load_mat(source)
     elif kind in ("hdf5", "mat 7.3"):
-        with open_arrays(file, transposed=kind == "mat 7.3") as arrays:
+        with open_arrays(source) as arrays:
             held = {name: array[:] for name, array in arrays.items() if array.ndim in (2, 3)}
     else:
         return None
@@ -210,26 +206,22 @@ def _arrays(file: File, kind: str) -> dict[str, Array] | None:
     }
 
 
-def _single(source: Any, name: str, separator: str | None) -> _One:
+def _single(source: Any, name: str, separator: str | None) -> Candidate:
     """Read one matrix: sparse as it is, or a table whose first column may name the rows."""
-    if isinstance(source, str | Path):
-        source = file_of(source)
-    if isinstance(source, File):
-        sparse = sparse_of(source)
+    if is_file(source):
+        source = open_source(source)
+        sparse = read_sparse(source)
         if sparse is not None:
             check_no_separator(separator, f"{name} is sparse")
-            return _One(name, sparse, None)
-        opened = file_source(source, separator=separator, counted=False)
+            return Candidate(name, sparse, None)
     elif is_sparse(source):
-        return _One(name, csr_array(source), None)
-    else:
-        opened = open_source(source, separator=separator)
-    table = table_of_distances(opened)
+        return Candidate(name, csr_array(source), None)
+    table = read_distance_table(open_table(source, separator=separator, counted=False))
     objects = None if table.ids is None else tuple(map(str, table.ids.tolist()))
-    return _One(name, table.values, objects)
+    return Candidate(name, table.values, objects)
 
 
-def _check(one: _One) -> None:
+def _check(one: Candidate) -> None:
     """Refuse what is no matrix of numbers or not square, or differs in the two directions."""
     if one.matrix.dtype.kind not in "biuf":
         raise ValueError(

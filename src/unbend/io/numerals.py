@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# Fields that say that there is no value, as R, pandas, Excel, Weka and databases write them.
+# Fields that mark a missing value, as R, pandas, Excel, Weka and databases write them.
 MISSING = (
     "",
     "NA",
@@ -29,12 +29,12 @@ MISSING = (
 # Characters beyond which NumPy's text, all entries as long as the longest, takes too much memory.
 LONG = 100
 _ABSENT = frozenset(MISSING)
-# Whole numbers as they are usually written, and digits that begin with an idle zero.
-WHOLE, CODE = re.compile(r"-?(0|[1-9][0-9]*)"), re.compile(r"0[0-9]+")
-_TRUTH = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
+# Integers as they are usually written, and digits that begin with an idle zero.
+INTEGER, CODE = re.compile(r"-?(0|[1-9][0-9]*)"), re.compile(r"0[0-9]+")
+_BOOLEANS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 
 
-def numbers(texts: Sequence[str], comma: bool) -> Array | None:
+def parse_numbers(texts: Sequence[str], comma: bool) -> Array | None:
     """Parse a column of numbers, NaN where missing; None if some field is not a number.
 
     With `comma` the decimal mark may be a comma. Words for true and false count as 1 and 0.
@@ -42,14 +42,14 @@ def numbers(texts: Sequence[str], comma: bool) -> Array | None:
     try:
         parsed = np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
     except ValueError:
-        readings: list[Callable[[str], float]] = [float, _truth, *([_with_comma] * comma)]
-        found = (_careful(texts, reading) for reading in readings)
+        readings: list[Callable[[str], float]] = [float, _parse_bool, *([_parse_comma] * comma)]
+        found = (_parse_column(texts, reading) for reading in readings)
         return next((column for column in found if column is not None), None)
     # Python reads 1_000 as a number, no table means it.
     return None if "_" in "".join(texts) else parsed
 
 
-def _careful(texts: Sequence[str], reading: Callable[[str], float]) -> Array | None:
+def _parse_column(texts: Sequence[str], reading: Callable[[str], float]) -> Array | None:
     if "_" in "".join(texts):
         return None
     try:
@@ -60,14 +60,14 @@ def _careful(texts: Sequence[str], reading: Callable[[str], float]) -> Array | N
         return None
 
 
-def _truth(text: str) -> float:
+def _parse_bool(text: str) -> float:
     try:
-        return _TRUTH[text.strip()]
+        return _BOOLEANS[text.strip()]
     except KeyError:
         raise ValueError(text) from None
 
 
-def _with_comma(text: str) -> float:
+def _parse_comma(text: str) -> float:
     if "." in text:
         raise ValueError(text)
     return float(text.replace(",", "."))
@@ -78,24 +78,24 @@ def is_number(text: str, comma: bool) -> bool:
     if "_" in text or text.strip() in _ABSENT:
         return False
     try:
-        (_with_comma if comma and "," in text else float)(text)
+        (_parse_comma if comma and "," in text else float)(text)
     except ValueError:
         return False
     return True
 
 
-def inferred(texts: Sequence[str], comma: bool) -> Array:
-    """Give a column kept aside its type: whole numbers, numbers, or text, None where empty."""
+def infer_column(texts: Sequence[str], comma: bool) -> Array:
+    """Infer the type of a label or id column: integers, numbers, or text, None where empty."""
     stripped = [text.strip() for text in texts]
-    if all(WHOLE.fullmatch(text) for text in stripped):
+    if all(INTEGER.fullmatch(text) for text in stripped):
         try:
             return np.array(list(map(int, stripped)), dtype=np.int64)
         except (OverflowError, ValueError):
             # Too large for 64 bits, or longer than Python reads.
             return text_array(stripped)
     # 007 is a name: as a number it would lose its zeros.
-    names = any(text in _TRUTH or CODE.fullmatch(text) for text in stripped)
-    parsed = None if names else numbers(stripped, comma)
+    names = any(text in _BOOLEANS or CODE.fullmatch(text) for text in stripped)
+    parsed = None if names else parse_numbers(stripped, comma)
     if parsed is not None:
         return parsed
     if "" in stripped:

@@ -1,4 +1,4 @@
-"""Tables out of files, dataframes and arrays."""
+"""Tables from files, dataframes and arrays."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,23 +7,33 @@ from typing import Any, Protocol
 import numpy as np
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.io.arrays import columns_source, matrix_source, npy_source, npz_source
-from unbend.io.arrow import ArrowSource
-from unbend.io.cube import Cube
-from unbend.io.dialect import layout_of
-from unbend.io.files import File, file_of, format_of
-from unbend.io.frames import frame_source
-from unbend.io.hdf5 import Hdf5Source
-from unbend.io.mat import mat_source
-from unbend.io.matrix_market import matrix_market_source
-from unbend.io.missing import check_policy, column_means, settled, settled_batch
+from unbend.io.arrays import (
+    load_npy,
+    read_arrays,
+    read_columns,
+    read_matrix,
+    read_matrix_market,
+    read_npz,
+)
+from unbend.io.columnar import ArrowReader, read_frame
+from unbend.io.delimited import TextReader
+from unbend.io.dialect import detect_dialect
+from unbend.io.hdf5 import Hdf5Reader
+from unbend.io.matlab import load_mat
 from unbend.io.numerals import Array
-from unbend.io.table import Roles, Table
-from unbend.io.text import TextSource
+from unbend.io.source import Source, is_file, open_source, table_format
+from unbend.io.table import (
+    Roles,
+    Table,
+    check_policy,
+    column_means,
+    fill_missing,
+    fill_missing_batch,
+)
 
 
-class Source(Protocol):
-    """Where a table comes from."""
+class TableReader(Protocol):
+    """Reads one table; what `open_table` returns."""
 
     @property
     def where(self) -> str:
@@ -34,7 +44,7 @@ class Source(Protocol):
         """Names of the columns."""
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
-        """Give tables of so many rows, or one of all, with NaN where a value is missing."""
+        """Yield tables of at most `rows` rows, or one of all, with NaN for missing values."""
 
 
 def read(
@@ -51,24 +61,24 @@ def read(
 
     Parameters
     ----------
-    source : path, binary file object, dataframe, dict of columns, or array
-        CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market; the format is told
-        by the content, then by the extension. Text may be compressed by gzip, bzip2 or xz. Columns
+    source : path, binary file object, open source, dataframe, dict of columns, or array
+        CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market; the content
+        decides the format, then the extension. Text may be compressed by gzip, bzip2 or xz. Columns
         without names are called x0, x1, …
     label, id : str, optional
-        Columns to keep aside; they may hold anything. A column without a name, as pandas writes
-        its index, is taken as `id` where none is given.
+        Label and id columns, which are no features; they may hold anything. A column without a
+        name, as pandas writes its index, is taken as `id` where none is given.
     ignore : iterable of str, optional
         Columns to leave out if they are there.
     missing : {'refuse', 'drop', 'mean', 'median'}, default='refuse'
-        What to do about missing values: refuse the table and say where, drop their rows, or put
-        the mean or the median of the column in their place.
+        What to do about missing values: raise and say where the first is, drop their rows, or
+        impute the mean or the median of the column.
     array : str, optional
         Which array of an NPZ, HDF5 or MAT file that holds several is the table; in HDF5 with its
         groups, as ``"run/points"``.
     separator : str, optional
         Character between the fields of a text file; a space stands for any number of spaces. By
-        default it is found from the first lines.
+        default it is detected from the first lines.
 
     Returns
     -------
@@ -83,9 +93,9 @@ def read(
     >>> table.columns, table.values.tolist(), table.label.tolist(), table.rows.tolist()
     (('width', 'height'), [[1.0, 2.5]], ['a'], [0])
     """
-    opened, roles = _opened(source, Roles(label, id, _names(ignore)), missing, array, separator)
-    (table,) = opened.tables(roles, None)
-    return settled(table, missing, opened.where)
+    reader, roles = _open(source, Roles(label, id, _names(ignore)), missing, array, separator)
+    (table,) = reader.tables(roles, None)
+    return fill_missing(table, missing, reader.where)
 
 
 def batches(
@@ -99,19 +109,19 @@ def batches(
     array: str | None = None,
     separator: str | None = None,
 ) -> "Batches":
-    """Read a table some rows at a time: Parquet, Arrow, text or NPY larger than memory.
+    """Read a table in batches of rows: Parquet, Arrow, text or NPY larger than memory.
 
     Parameters
     ----------
     source : path, binary file object, dataframe, dict of columns, or array
-        As for `read`. What is in memory, and NPZ, is cut into batches; the other files are never
-        held whole.
+        As for `read`. What is in memory, and NPZ, is split into batches; other files are never held
+        as a whole.
     rows : int, default=100_000
         Rows of a batch; the last has fewer, and 'drop' may leave fewer in any.
     label, id, ignore
         As for `read`. The label of a text file has in each batch the type of its entries there.
     missing : {'refuse', 'drop', 'mean'}, default='refuse'
-        As for `read`. The mean, of all rows, takes one more reading; the median is not there.
+        As for `read`. The mean of all rows takes one more pass; the median is not available.
     array : str, optional
         As for `read`. Of an HDF5 file one batch at a time is read.
     separator : str, optional
@@ -120,7 +130,7 @@ def batches(
     Returns
     -------
     Batches
-        Gives one `Table` after the other, and may be gone through any number of times.
+        Iterates over `Table` values, any number of times.
 
     Examples
     --------
@@ -141,15 +151,15 @@ def batches(
         )
     if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
         raise ValueError(f"rows={rows!r} is not allowed: it must be an integer of at least 1")
-    opened, roles = _opened(source, Roles(label, id, _names(ignore)), missing, array, separator)
-    return Batches(opened, roles, int(rows), missing)
+    reader, roles = _open(source, Roles(label, id, _names(ignore)), missing, array, separator)
+    return Batches(reader, roles, int(rows), missing)
 
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """Tables of some rows at a time; what `batches` returns."""
+    """Tables of a limited number of rows; what `batches` returns."""
 
-    source: Source
+    reader: TableReader
     roles: Roles
     rows: int
     missing: str
@@ -157,31 +167,29 @@ class Batches:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of numbers."""
-        return self.roles.values(self.source.names, self.source.where)
+        return self.roles.value_names(self.reader.names, self.reader.where)
 
     def __iter__(self) -> Iterator[Table]:
-        means = self._means() if self.missing == "mean" else None
-        some = False
-        for table in self.source.tables(self.roles, self.rows):
-            batch = settled_batch(table, self.missing, means, self.source.where)
+        where, means = self.reader.where, self._means() if self.missing == "mean" else None
+        empty = True
+        for table in self.reader.tables(self.roles, self.rows):
+            batch = fill_missing_batch(table, self.missing, means, where)
             if len(batch):
-                some = True
+                empty = False
                 yield batch
-        if not some:
-            raise ValueError(
-                f"every row of {self.source.where} has a missing value: none would be left"
-            )
+        if empty:
+            raise ValueError(f"every row of {where} has a missing value: none would be left")
 
     def _means(self) -> FloatArray:
-        return column_means(self.source.tables(self.roles, self.rows), self.source.where)
+        return column_means(self.reader.tables(self.roles, self.rows), self.reader.where)
 
 
-def _opened(
+def _open(
     source: Any, roles: Roles, missing: str, array: str | None, separator: str | None
-) -> tuple[Source, Roles]:
+) -> tuple[TableReader, Roles]:
     check_policy(missing)
-    opened = open_source(source, array, separator)
-    return opened, roles.among(opened.names, opened.where)
+    reader = open_table(source, array=array, separator=separator)
+    return reader, roles.resolve(reader.names, reader.where)
 
 
 def _names(ignore: Iterable[str]) -> tuple[str, ...]:
@@ -190,24 +198,54 @@ def _names(ignore: Iterable[str]) -> tuple[str, ...]:
     return tuple(ignore)
 
 
-def open_source(source: Any, array: str | None = None, separator: str | None = None) -> Source:
-    """Find out what a source is, and what its columns are called."""
+def open_table(
+    source: Any,
+    *,
+    array: str | None = None,
+    separator: str | None = None,
+    counted: bool = True,
+) -> TableReader:
+    r"""Open a table without reading its rows.
+
+    Parameters
+    ----------
+    source, array, separator
+        As for `read`. A reader is returned as it is.
+    counted : bool, default=True
+        Whether a first line 0, 1, 2, … of a text file may be a header.
+
+    Returns
+    -------
+    TableReader
+        With the `names` of the columns; `read` and `batches` take it as their source.
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> reader = unbend.io.open_table(io.BytesIO(b"a,b\n1,2\n"))
+    >>> reader.names, unbend.io.read(reader).values.tolist()
+    (('a', 'b'), [[1.0, 2.0]])
+    """
+    if hasattr(type(source), "tables"):
+        reader: TableReader = source
+        return reader
     if is_file(source):
-        return file_source(file_of(source), array, separator)
+        return _open_file(open_source(source), array, separator, counted)
     if array is not None:
         raise ValueError(f"array={array!r} names an array of a file, and no file was given")
     check_no_separator(separator, "the table is in memory")
-    if isinstance(source, Cube):
-        return source
     if is_sparse(source):
         raise TypeError("a sparse matrix is not a table: pass source.toarray(), or fit to it")
     if isinstance(source, Mapping):
-        return columns_source(_columns(source), "the table")
-    frame = None if isinstance(source, np.ndarray | list | tuple) else frame_source(source)
+        return read_columns(_columns(source), "the table")
+    if isinstance(source, np.ndarray | list | tuple):
+        return read_matrix(source, "the array")
+    frame = read_frame(source)
     if frame is not None:
         return frame
-    if isinstance(source, np.ndarray | list | tuple | Table) or hasattr(source, "__array__"):
-        return matrix_source(source, "the array")
+    if hasattr(source, "__array__"):
+        return read_matrix(source, "the array")
     raise TypeError(
         f"a table cannot be read from {type(source).__name__}: pass a path, a binary file object, "
         "a dataframe or an array"
@@ -232,42 +270,37 @@ def _columns(source: Mapping[Any, Any]) -> dict[str, Array]:
     return columns
 
 
-def is_file(source: Any) -> bool:
-    """Whether a source is a path or a file object."""
-    return isinstance(source, str) or hasattr(source, "__fspath__") or hasattr(source, "read")
-
-
 def check_no_separator(separator: str | None, why: str) -> None:
     """Refuse a separator where nothing is split."""
     if separator is not None:
         raise ValueError(f"separator={separator!r} is for text files and {why}: leave it out")
 
 
-def file_source(
-    file: File,
-    array: str | None = None,
-    separator: str | None = None,
-    *,
-    counted: bool = True,
-) -> Source:
-    """Open a file by its format; `counted` says whether 0, 1, 2, … may be a header."""
-    kind = format_of(file)
+def _open_file(
+    source: Source, array: str | None, separator: str | None, counted: bool
+) -> TableReader:
+    kind, name = table_format(source), source.name
     if kind != "text":
-        check_no_separator(separator, f"{file.name} is not one")
+        check_no_separator(separator, f"{name} is not one")
     if kind == "npz":
-        return npz_source(file, array)
+        return read_npz(source, array)
     if kind in ("hdf5", "mat 7.3"):
-        return Hdf5Source(file, array, transposed=kind == "mat 7.3")
+        return Hdf5Reader(source, array)
     if kind == "mat":
-        return mat_source(file, array)
+        return read_arrays(load_mat(source), array, name)
+    check_no_array(array, name)
+    if kind == "text":
+        return TextReader(source, detect_dialect(source, counted=counted, separator=separator))
+    if kind == "npy":
+        return read_matrix(load_npy(source), name)
+    if kind == "mtx":
+        return read_matrix_market(source)
+    return ArrowReader(source)
+
+
+def check_no_array(array: str | None, name: str) -> None:
+    """Refuse the name of an array where a file holds none by name."""
     if array is not None:
         raise ValueError(
-            f"array={array!r} names an array of an NPZ, HDF5 or MAT file, and {file.name} is none"
+            f"array={array!r} names an array of an NPZ, HDF5 or MAT file, and {name} is none"
         )
-    if kind == "text":
-        return TextSource(file, layout_of(file, counted=counted, separator=separator))
-    if kind == "npy":
-        return npy_source(file)
-    if kind == "mtx":
-        return matrix_market_source(file)
-    return ArrowSource(file, kind)

@@ -1,7 +1,7 @@
-"""A table of numbers, with the columns that are not coordinates kept aside."""
+"""A table of numbers, the roles of its columns, and policies for missing values."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,11 +13,12 @@ from unbend.io.numerals import MISSING, Array, is_number
 # What pandas calls an index when it writes one to CSV or Parquet: never a coordinate.
 INDEX_NAMES = ("", "__index_level_0__")
 SINGLE = ("float16", "float32")
+POLICIES = ("refuse", "drop", "mean", "median")
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of numbers with the names of their columns; label and ids are kept aside.
+    """Rows of numbers with the names of their columns; label and ids are separate.
 
     NumPy and the estimators take a table for its values.
 
@@ -28,7 +29,7 @@ class Table:
     columns : tuple of str
         Names of the d columns.
     label, ids : array (n,) or None
-        The columns kept aside: numbers, text or anything else.
+        Label and id columns: numbers, text or anything else.
     label_name, id_name : str or None
         Their names.
     rows : array (n,)
@@ -92,7 +93,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are kept aside and which are left out; `alone`, nothing but those aside."""
+    """Which columns are label and id, and which are ignored; `alone`: read no features."""
 
     label: str | None
     id: str | None
@@ -101,10 +102,10 @@ class Roles:
 
     @property
     def aside(self) -> tuple[str, ...]:
-        """Names of the columns kept aside."""
+        """Names of the label and id columns."""
         return tuple(name for name in (self.label, self.id) if name is not None)
 
-    def among(self, names: Sequence[str], where: str) -> "Roles":
+    def resolve(self, names: Sequence[str], where: str) -> "Roles":
         """Check the names of a source; an index without a name serves as id if none is given."""
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
@@ -112,7 +113,7 @@ class Roles:
         for name in self.aside:
             if name not in names:
                 raise ValueError(
-                    f"{where} has no column {name!r}: its columns are {_listed(names)}"
+                    f"{where} has no column {name!r}: its columns are {list_names(names)}"
                 )
         if self.label is not None and self.label == self.id:
             raise ValueError(f"column {self.label!r} cannot be both label and id: name another")
@@ -120,7 +121,7 @@ class Roles:
         own = index[0] if index and self.id is None else self.id
         return replace(self, id=own, ignore=(*self.ignore, *index))
 
-    def values(self, names: Sequence[str], where: str) -> tuple[str, ...]:
+    def value_names(self, names: Sequence[str], where: str) -> tuple[str, ...]:
         """Names of the columns that hold the coordinates."""
         if self.alone:
             return ()
@@ -130,34 +131,35 @@ class Roles:
             raise ValueError(f"{where} has no column of numbers left besides label and id")
         return kept
 
-    def wanted(self, names: Sequence[str], where: str) -> tuple[str, ...]:
+    def read_names(self, names: Sequence[str], where: str) -> tuple[str, ...]:
         """Names of all the columns that must be read."""
-        kept = {*self.values(names, where), *self.aside}
+        kept = {*self.value_names(names, where), *self.aside}
         return tuple(name for name in names if name in kept)
 
 
-def _listed(names: Sequence[str], most: int = 12) -> str:
+def list_names(names: Sequence[str], most: int = 12) -> str:
+    """Return at most `most` names for a sentence."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def table_of_columns(columns: Mapping[str, Array], roles: Roles, start: int, where: str) -> Table:
+def table_from_columns(columns: Mapping[str, Array], roles: Roles, start: int, where: str) -> Table:
     """Table of one-dimensional arrays by name, with NaN for what is missing."""
-    names = roles.values(tuple(columns), where)
+    names = roles.value_names(tuple(columns), where)
     numbers = [_numbers(columns[name], name, where) for name in names]
     single = bool(numbers) and all(column.dtype.name in SINGLE for column in numbers)
     n = len(next(iter(columns.values())))
     values = np.empty((n, len(names)), dtype=np.float32 if single else np.float64)
     for place, column in enumerate(numbers):
         values[:, place] = column
-    return _assembled(values, names, columns, roles, start)
+    return _assemble(values, names, columns, roles, start)
 
 
-def table_of_matrix(
+def table_from_matrix(
     matrix: Array, names: tuple[str, ...], roles: Roles, start: int, where: str
 ) -> Table:
     """Table of the columns of a matrix, without a copy where nothing has to change."""
-    kept = roles.values(names, where)
+    kept = roles.value_names(names, where)
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"{where} holds {_kind(matrix)}, not numbers")
     aside = {name: matrix[:, names.index(name)] for name in roles.aside}
@@ -165,10 +167,10 @@ def table_of_matrix(
     chosen = matrix if len(kept) == len(names) else matrix[:, [place[name] for name in kept]]
     single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     values: FloatArray = np.asarray(chosen, dtype=np.float32 if single else np.float64)
-    return _assembled(values, kept, aside, roles, start)
+    return _assemble(values, kept, aside, roles, start)
 
 
-def _assembled(
+def _assemble(
     values: FloatArray, names: tuple[str, ...], aside: Mapping[str, Array], roles: Roles, start: int
 ) -> Table:
     return Table(
@@ -192,7 +194,7 @@ def _numbers(column: Array, name: str, where: str) -> Array:
 
 
 def _kind(column: Array) -> str:
-    """Say what a column holds, with an example where that helps."""
+    """Describe what a column holds, with an example where that helps."""
     if column.dtype.kind in "mM":
         return "dates or times"
     if column.dtype.kind == "c":
@@ -204,3 +206,82 @@ def _kind(column: Array) -> str:
         return f"text such as {shown!r}"
     held = next((item for item in column.flat if item is not None), None)
     return "nothing at all" if held is None else f"values of type {type(held).__name__}"
+
+
+def check_policy(missing: str) -> None:
+    """Raise for an unknown policy."""
+    if missing not in POLICIES:
+        allowed = ", ".join(repr(policy) for policy in POLICIES)
+        raise ValueError(f"missing={missing!r} is not allowed: it must be one of {allowed}")
+
+
+def fill_missing(table: Table, missing: str, where: str) -> Table:
+    """Apply a policy to a table that holds all rows."""
+    absent: BoolArray = np.isnan(table.values)
+    if not absent.any():
+        return table
+    if missing == "refuse":
+        raise ValueError(_first_missing(table, where))
+    if missing == "drop":
+        kept = _drop_missing(table)
+        if not len(kept):
+            raise ValueError(f"every row of {where} has a missing value: none would be left")
+        return kept
+    _check_some_value(table, np.asarray(absent.all(axis=0)), where)
+    if missing == "mean":
+        return _fill(table, np.nanmean(table.values, axis=0, dtype=np.float64))
+    return _fill(table, np.nanmedian(table.values, axis=0))
+
+
+def _drop_missing(table: Table) -> Table:
+    return table.take(np.asarray(~np.isnan(table.values).any(axis=1)))
+
+
+def fill_missing_batch(table: Table, missing: str, means: FloatArray | None, where: str) -> Table:
+    """Apply a policy to one batch; `means` are those of all rows."""
+    if means is not None:
+        return _fill(table, means)
+    if missing == "drop":
+        return _drop_missing(table)
+    return fill_missing(table, missing, where)
+
+
+def _fill(table: Table, centres: FloatArray) -> Table:
+    """Put the centre of its column wherever a value is missing."""
+    values = table.values.copy()
+    rows, columns = np.nonzero(np.isnan(values))
+    values[rows, columns] = centres[columns]
+    return replace(table, values=values)
+
+
+def column_means(tables: Iterable[Table], where: str) -> FloatArray:
+    """Mean of the values there are in each column, in one pass."""
+    total: FloatArray = np.zeros(1)
+    count: FloatArray = np.zeros(1)
+    last = None
+    for last in tables:
+        total = total + np.nansum(last.values, axis=0, dtype=np.float64)
+        count = count + np.count_nonzero(~np.isnan(last.values), axis=0)
+    if last is not None:
+        _check_some_value(last, count == 0, where)
+    return total / count
+
+
+def _check_some_value(table: Table, empty: BoolArray, where: str) -> None:
+    if empty.any():
+        name = table.columns[int(np.argmax(empty))]
+        raise ValueError(f"column {name!r} of {where} has no value at all: leave it out")
+
+
+def _first_missing(table: Table, where: str) -> str:
+    rows, columns = np.nonzero(np.isnan(table.values))
+    first = f"row {table.rows[rows[0]] + 1} and column {table.columns[columns[0]]!r}"
+    count = (
+        f"a value is missing in {where}, in {first}"
+        if len(rows) == 1
+        else f"{len(rows)} values are missing in {where}, the first in {first}"
+    )
+    return (
+        f"{count} (rows are counted from 1): choose a policy for missing values ('drop', 'mean' or "
+        "'median'), or leave the column out"
+    )

@@ -10,7 +10,7 @@ from unicodedata import normalize as normalize_unicode
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
-from unbend.io.optional import needed
+from unbend.io.source import require
 from unbend.memory import check_fits
 from unbend.report import warn
 
@@ -48,16 +48,16 @@ class Terms:
     """Tokenisation of documents."""
 
     stop_words: frozenset[str]
-    stemmed: bool
+    stem: bool
 
-    def of(self, document: str) -> list[str]:
+    def tokenize(self, document: str) -> list[str]:
         """Return the terms of a document; stop words are removed before stemming."""
-        text = CONTRACTION.sub(self._expand, plain(document))
+        text = CONTRACTION.sub(self._expand, normalize_text(document))
         words = [word for word in WORD.findall(text) if word not in self.stop_words]
-        return [stem(word) for word in words] if self.stemmed else words
+        return [stem(word) for word in words] if self.stem else words
 
-    def _expand(self, found: re.Match[str]) -> str:
-        return " " if found[0].replace("\u2019", "'") in self.stop_words else found[0]
+    def _expand(self, match: re.Match[str]) -> str:
+        return " " if match[0].replace("\u2019", "'") in self.stop_words else match[0]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -72,17 +72,17 @@ def stem(word: str) -> str:
     if len(word) > LONGEST_WORD:
         return word
     # Stemmers hold the word in an attribute: one per call is safe between threads.
-    return str(needed("snowballstemmer", "stem=True").stemmer("porter").stemWord(word))
+    return str(require("snowballstemmer", "stem=True").stemmer("porter").stemWord(word))
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Return text in lower case, composed: a combining accent would split the word."""
     return normalize_unicode("NFC", text.lower())
 
 
-def stop_words_of(words: Iterable[str]) -> frozenset[str]:
+def normalize_stop_words(words: Iterable[str]) -> frozenset[str]:
     """Normalise stop words as documents are; warn about one that no token can equal."""
-    found = {plain(word).replace("\u2019", "'") for word in words}
+    found = {normalize_text(word).replace("\u2019", "'") for word in words}
     for word in sorted(found):
         tokens = WORD.findall(word)
         if tokens not in ([], [word]) and CONTRACTION.fullmatch(word) is None:
@@ -102,7 +102,7 @@ def count_terms(
 
     def analyze(document: str) -> list[str]:
         nonlocal size, number
-        found = terms.of(document)
+        found = terms.tokenize(document)
         size += DOCUMENT_BYTES + TERM_BYTES * len(set(found))
         if number % CHECKED_EVERY == 0:
             check_fits(size, f"{number} documents and more", "take fewer")
@@ -129,7 +129,7 @@ def inverse_frequencies(counts: csr_array) -> FloatArray:
     return idf
 
 
-def weighted(counts: csr_array, weights: FloatArray | None, unit: bool) -> csr_array:
+def weight_terms(counts: csr_array, weights: FloatArray | None, unit: bool) -> csr_array:
     """Multiply by the weights of terms, and normalise rows to unit length."""
     values = counts if weights is None else counts @ diags_array(weights)
     from sklearn.preprocessing import normalize

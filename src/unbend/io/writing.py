@@ -1,4 +1,4 @@
-"""Coordinates into files."""
+"""Coordinates to files."""
 
 import csv
 import io
@@ -6,38 +6,18 @@ import os
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 
-from unbend.files import replacing
+from unbend.files import atomic_write
 from unbend.io.arrays import COLUMNS
 from unbend.io.numerals import Array
-from unbend.io.optional import needed
+from unbend.io.source import require
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 ARROW = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Arrow"}
 EXTENSIONS = (*SEPARATORS, *ARROW, ".npy", ".npz")
-
-
-class Aside(Protocol):
-    """What was read, with its columns that are not coordinates."""
-
-    @property
-    def label(self) -> Array | None:
-        """Labels of the rows."""
-
-    @property
-    def label_name(self) -> str | None:
-        """Name of their column."""
-
-    @property
-    def ids(self) -> Array | None:
-        """Ids of the rows."""
-
-    @property
-    def id_name(self) -> str | None:
-        """Name of their column."""
 
 
 def write(
@@ -45,7 +25,7 @@ def write(
     coordinates: Any,
     *,
     columns: Sequence[str] | None = None,
-    table: "Aside | None" = None,
+    table: Any = None,
 ) -> None:
     r"""Write coordinates to a file, with the ids and the label of the table they came from.
 
@@ -84,11 +64,11 @@ def write(
         raise ValueError(
             f"{path} has an extension that is not written: use one of {', '.join(EXTENSIONS)}"
         )
-    with replacing(path) as partial:
-        _write_file(partial, path.suffix.lower(), values, named, table)
+    with atomic_write(path) as temporary:
+        _write_file(temporary, path.suffix.lower(), values, named, table)
 
 
-def _named(values: Array, columns: Sequence[str] | None, table: Aside | None) -> dict[str, Array]:
+def _named(values: Array, columns: Sequence[str] | None, table: Any) -> dict[str, Array]:
     """Columns in the order of writing: ids, coordinates, label."""
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ValueError("coordinates must be an array of numbers with two dimensions")
@@ -112,7 +92,7 @@ def _named(values: Array, columns: Sequence[str] | None, table: Aside | None) ->
 
 
 def _write_file(
-    path: Path, suffix: str, values: Array, named: dict[str, Array], table: Aside | None
+    path: Path, suffix: str, values: Array, named: dict[str, Array], table: Any
 ) -> None:
     if suffix in SEPARATORS:
         with open(path, "wb") as stream:
@@ -153,7 +133,7 @@ def _items(column: Array) -> Iterator[Any]:
     return iter(column) if column.dtype == np.float32 else iter(column.tolist())
 
 
-def _write_npz(path: Path, values: Array, named: dict[str, Array], table: Aside | None) -> None:
+def _write_npz(path: Path, values: Array, named: dict[str, Array], table: Any) -> None:
     aside = {} if table is None else {table.id_name or "id", table.label_name or "label"}
     beside = {name: _plain(column) for name, column in named.items() if name in aside}
     names = [name for name in named if name not in aside]
@@ -175,13 +155,13 @@ def _plain(column: Array) -> Array:
 
 
 def _write_arrow(path: Path, suffix: str, named: dict[str, Array]) -> None:
-    arrow = needed("pyarrow", f"writing {ARROW[suffix]}")
+    arrow = require("pyarrow", f"writing {ARROW[suffix]}")
     columns = {
         name: arrow.array(column.tolist() if column.dtype.kind in "OU" else column)
         for name, column in named.items()
     }
     frame = arrow.table(columns)
     if suffix == ".parquet":
-        needed("pyarrow.parquet", "writing Parquet").write_table(frame, path)
+        require("pyarrow.parquet", "writing Parquet").write_table(frame, path)
     else:
-        needed("pyarrow.feather", "writing Feather").write_feather(frame, str(path))
+        require("pyarrow.feather", "writing Feather").write_feather(frame, str(path))

@@ -3,8 +3,8 @@
 With w(r) = 1 / (1 + r²) the repulsion of point i is Σ_j w² (y_i − y_j) = −½ ∇φ(y_i), where the
 potential φ(y) = Σ_j w(|y − y_j|) is a convolution of w with the density of the points. The mesh
 solver spreads the density by cubic B-splines, convolves it by one FFT and its inverse on a mesh
-padded to twice its size, and differentiates the spline of the potential. The transfer function is the one
-that minimises the mean square error of forces (Hockney and Eastwood, *Computer Simulation Using
+padded to twice its size, and differentiates the spline of the potential. The transfer function
+minimises the mean square error of the forces (Hockney and Eastwood, *Computer Simulation Using
 Particles*, 1988, section 8-3).
 """
 

@@ -1,7 +1,6 @@
 """Positions of sensors from noisy distances between neighbours."""
 
-from unbend.localization.localize import localize
-from unbend.localization.result import Localization
-from unbend.localization.springs import Refined, Springs
+from unbend.localization.localization import Localization, localize
+from unbend.localization.springs import Layout, Springs
 
-__all__ = ["Localization", "Refined", "Springs", "localize"]
+__all__ = ["Layout", "Localization", "Springs", "localize"]

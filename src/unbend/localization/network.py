@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.graphs.given import is_graph, lengths_of, read_graph
+from unbend.graphs.readers import is_graph, lengths_of, read_graph
 from unbend.validation.arrays import check_rows, real_array
 from unbend.validation.distances import check_distances
 

@@ -1,6 +1,6 @@
-"""A start from small maps: neighbourhoods are placed each on its own, turned alike, and glued.
+"""Initial positions from local maps of neighbourhoods, synchronised and glued.
 
-Shortest paths bend around what is missing from a network; neighbourhoods do not.
+Unlike shortest paths, local maps are not distorted by holes in the network.
 """
 
 from dataclasses import dataclass
@@ -10,66 +10,68 @@ from scipy.sparse import bsr_array, csr_array, diags_array, eye_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
 from unbend.eigen import solve
-from unbend.eigen.factor import analyse
 from unbend.eigen.problem import SpectralProblem
+from unbend.eigen.shift_invert import analyse
 from unbend.graphs import components
 from unbend.localization.springs import relative_weights
 from unbend.mvu.edges import Edges
 
-# Sensors of a neighbourhood, its centre included: the nearest.
+# Largest neighbourhood, its centre included.
 MOST_MEMBERS = 30
 ITERATIONS = 60
-# Two maps turn to each other as what they share says, unless that lies nearly on a line.
+# Least relative width of the common sensors of two maps that are aligned.
 LEAST_WIDTH = 0.05
-# Share of the graph's own springs in the glue, which holds sensors that are in no map.
+# Weight of the graph's own springs, for sensors that are in no map.
 FAINT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """Neighbourhoods of all sensors: `members` (n, s) ascending, n in empty places; `places`."""
+    """Neighbourhoods of all sensors: `members` (n, s) ascending, padded with n; `places`."""
 
     members: IntArray
     places: FloatArray
 
     @property
     def kept(self) -> BoolArray:
-        """Which places are taken."""
+        """Mask of entries that are not padding."""
         return np.asarray(self.members < len(self.members))
 
 
 def from_patches(edges: Edges, dim: int) -> FloatArray:
-    """Coordinates (n, dim) by gluing maps of neighbourhoods.
+    """Coordinates (n, dim) by gluing local maps of neighbourhoods.
 
     References
     ----------
     Shang and Ruml, INFOCOM (2004) for maps of neighbourhoods; Cucuringu, Lipman and Singer, ACM
-    Transactions on Sensor Networks 8 (2012) for turning them by eigenvectors.
+    Transactions on Sensor Networks 8 (2012) for eigenvector synchronisation.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unbend.mvu import of_graph
+    >>> from unbend.mvu import graph_edges
     >>> grid = np.array([[i, j] for i in range(6) for j in range(6)], dtype=float)
     >>> apart = np.linalg.norm(grid[:, None] - grid, axis=2)
-    >>> edges, _ = of_graph(csr_array(np.where(apart < 2.5, apart, 0.0)))
+    >>> edges, _ = graph_edges(csr_array(np.where(apart < 2.5, apart, 0.0)))
     >>> found = from_patches(edges, 2)
     >>> bool(np.abs(edges.stretch(found)).max() < 0.1)
     True
     """
     maps = local_maps(edges, dim)
-    return glued(edges, turned(edges, maps))
+    return glue_maps(edges, synchronize_maps(edges, maps))
 
 
 def local_maps(edges: Edges, dim: int) -> Maps:
-    """Place every neighbourhood by the distances known within it."""
+    """Embed every neighbourhood by the distances known within it."""
     members = _neighborhoods(edges, dim)
     n, width = members.shape
     places = np.zeros((n, width, dim))
     for rows in row_chunks(n, 64 * width**2, 1 << 25):
         lengths = _among(edges, members[rows])
         kept = _rigid(lengths, members[rows] < n, members[rows] == np.arange(n)[rows, None], dim)
-        places[rows] = _placed(np.where(kept[:, :, None] & kept[:, None], lengths, 0.0), kept, dim)
+        places[rows] = _majorize(
+            np.where(kept[:, :, None] & kept[:, None], lengths, 0.0), kept, dim
+        )
         members[rows] = np.where(kept, members[rows], n)
     order = np.argsort(members, axis=1, kind="stable")
     return Maps(
@@ -79,23 +81,23 @@ def local_maps(edges: Edges, dim: int) -> Maps:
 
 
 def _neighborhoods(edges: Edges, least: int) -> IntArray:
-    """Each sensor and the nearest that it has a distance to, ascending, n in empty places."""
+    """Each sensor and its nearest neighbours, ascending, padded with n."""
     n, every = edges.n, np.arange(edges.n)
-    centre = np.concatenate((every, edges.first, edges.second))
+    center = np.concatenate((every, edges.first, edges.second))
     member = np.concatenate((every, edges.second, edges.first))
-    order = np.lexsort((np.concatenate((np.zeros(n), np.tile(edges.squares, 2))), centre))
-    centre, member = centre[order], member[order]
-    begin = np.searchsorted(centre, every)
-    rank = np.arange(len(centre)) - begin[centre]
+    order = np.lexsort((np.concatenate((np.zeros(n), np.tile(edges.squares, 2))), center))
+    center, member = center[order], member[order]
+    begin = np.searchsorted(center, every)
+    rank = np.arange(len(center)) - begin[center]
     width = max(min(int(rank.max()) + 1, MOST_MEMBERS), least)
     members = np.full((n, width), n)
     near = rank < width
-    members[centre[near], rank[near]] = member[near]
+    members[center[near], rank[near]] = member[near]
     return np.sort(members, axis=1)
 
 
 def _among(edges: Edges, members: IntArray) -> FloatArray:
-    """Distances (b, s, s) between the members of neighbourhoods, zero where none is known."""
+    """Distances (b, s, s) between the members of neighbourhoods, zero where unknown."""
     stride = edges.n + 1
     key = np.concatenate((edges.first * stride + edges.second, edges.second * stride + edges.first))
     order = np.argsort(key)
@@ -105,18 +107,18 @@ def _among(edges: Edges, members: IntArray) -> FloatArray:
     return np.where(key[where] == wanted, np.sqrt(np.tile(edges.squares, 2))[where], 0.0)
 
 
-def _rigid(lengths: FloatArray, kept: BoolArray, centre: BoolArray, dim: int) -> BoolArray:
-    """Keep members held by more than `dim` others, as long as the centre is one of them."""
+def _rigid(lengths: FloatArray, kept: BoolArray, center: BoolArray, dim: int) -> BoolArray:
+    """Keep members with more than `dim` distances, as long as the centre is one of them."""
     while True:
         links = np.sum((lengths > 0) & kept[:, None], axis=2)
         loose = kept & (links <= dim)
         if not loose.any():
-            return np.asarray(kept & np.any(kept & centre, axis=1, keepdims=True))
+            return np.asarray(kept & np.any(kept & center, axis=1, keepdims=True))
         kept = kept & ~loose
 
 
-def _placed(lengths: FloatArray, kept: BoolArray, dim: int) -> FloatArray:
-    """Majorise the stress of every neighbourhood, from its shortest paths (b, s, dim)."""
+def _majorize(lengths: FloatArray, kept: BoolArray, dim: int) -> FloatArray:
+    """Minimise the stress of every neighbourhood, from its shortest paths (b, s, dim)."""
     size = np.maximum(kept.sum(axis=1), 1)[:, None, None]
     both = (kept[:, :, None] & kept[:, None]) / size
     places = _by_paths(lengths, both, dim)
@@ -148,11 +150,11 @@ def _by_paths(lengths: FloatArray, both: FloatArray, dim: int) -> FloatArray:
     return np.asarray(vectors[:, :, -dim:] * np.sqrt(np.maximum(values[:, None, -dim:], 0.0)))
 
 
-def turned(edges: Edges, maps: Maps) -> Maps:
-    """Turn, or mirror, all maps so that those of neighbours agree; drop those that say nothing.
+def synchronize_maps(edges: Edges, maps: Maps) -> Maps:
+    """Rotate or reflect all maps so that overlapping ones agree; drop uninformative ones.
 
-    The orthogonal matrices that agree best are read from the top eigenvectors of the block matrix
-    of those that turn one map to another.
+    The orthogonal matrices are read from the top eigenvectors of the block matrix of pairwise
+    alignments.
     """
     n = len(maps.members)
     weights, turns = _between(edges, maps)
@@ -164,7 +166,7 @@ def turned(edges: Edges, maps: Maps) -> Maps:
     used = (weights > 0) & (number[edges.first] >= 0)
     if not used.any():
         return Maps(np.full_like(maps.members, n), np.zeros_like(maps.places))
-    found = _synchronised(
+    found = _synchronize(
         number[edges.first[used]], number[edges.second[used]], weights[used], turns[used], len(part)
     )
     members = np.full_like(maps.members, n)
@@ -174,7 +176,7 @@ def turned(edges: Edges, maps: Maps) -> Maps:
     return Maps(members, places)
 
 
-def _synchronised(
+def _synchronize(
     first: IntArray, second: IntArray, weights: FloatArray, turns: FloatArray, n: int
 ) -> FloatArray:
     """Orthogonal matrices R (n, dim, dim) for which R_first ≈ turn R_second."""
@@ -192,9 +194,9 @@ def _synchronised(
 
 
 def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
-    """For each edge, the matrix that turns coordinates of one end's map to the other's; a weight.
+    """For each edge, a weight and the matrix that aligns the maps of its ends.
 
-    Turns of rows: x_second @ block' is near x_first, so that R_first = block R_second.
+    For rows: x_second @ block' is near x_first, so that R_first = block R_second.
     """
     n, dim = len(maps.members), maps.places.shape[2]
     key = (np.arange(n)[:, None] * (n + 1) + maps.members).ravel()
@@ -207,8 +209,8 @@ def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
         where = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         shared = (key[where] == wanted) & (members < n)
         count = shared.sum(axis=1)
-        here = _centred(maps.places[edges.first[rows]], shared)
-        there = _centred(flat[where], shared)
+        here = _center(maps.places[edges.first[rows]], shared)
+        there = _center(flat[where], shared)
         left, values, right = np.linalg.svd(np.swapaxes(here, 1, 2) @ there)
         turns[rows] = left @ right
         size = np.maximum(np.square(here).sum(axis=(1, 2)), np.finfo(float).tiny)
@@ -219,14 +221,14 @@ def _between(edges: Edges, maps: Maps) -> tuple[FloatArray, FloatArray]:
     return weights / (1.0 + np.square(misfit / max(usual, np.finfo(float).tiny))), turns
 
 
-def _centred(places: FloatArray, shared: BoolArray) -> FloatArray:
+def _center(places: FloatArray, shared: BoolArray) -> FloatArray:
     count = np.maximum(shared.sum(axis=1), 1)[:, None, None]
     taken = np.where(shared[:, :, None], places, 0.0)
     return np.where(shared[:, :, None], taken - taken.sum(axis=1, keepdims=True) / count, 0.0)
 
 
-def glued(edges: Edges, maps: Maps) -> FloatArray:
-    """Positions that every map agrees with best, once it is shifted as it likes."""
+def glue_maps(edges: Edges, maps: Maps) -> FloatArray:
+    """Positions in least squares over all maps, each up to a translation."""
     n, kept = edges.n, maps.kept
     size = np.maximum(kept.sum(axis=1), 1)
     member = maps.members[kept]
@@ -234,7 +236,7 @@ def glued(edges: Edges, maps: Maps) -> FloatArray:
     contains = csr_array((1.0 / np.sqrt(size[which]), (which, member)), shape=(n, n))
     faint = edges.laplacian(FAINT * edges.squares)
     matrix = diags_array(np.bincount(member, minlength=n).astype(float)) - contains.T @ contains
-    wanted = _centred(maps.places, kept)[kept]
+    wanted = _center(maps.places, kept)[kept]
     sums = [np.bincount(member, column, n) for column in wanted.T]
     pull: FloatArray = np.stack(sums, axis=1).astype(np.float64)
     found = np.empty_like(pull)

@@ -1,9 +1,9 @@
-"""Which sensors the distances hold in place, by the kernel of a random stress.
+"""Global rigidity of a network, by the kernel of a random equilibrium stress.
 
-Tensions that balance at every sensor are a stress, and its matrix Ω = B diag(ω) B' has every affine
-function of the positions in its kernel. A generic network is determined up to rigid motions if and
-only if a random stress has nothing else there (Connelly, 2005; Gortler, Healy and Thurston, 2010).
-Where it has more, vectors of the kernel are still affine on every part determined in itself.
+The matrix Ω = B diag(ω) B' of an equilibrium stress has every affine function of the positions in
+its kernel. A generic network is globally rigid if and only if the kernel of a random stress has
+nothing else (Connelly, 2005; Gortler, Healy and Thurston, 2010).
+Otherwise vectors of the kernel are affine on every globally rigid part.
 """
 
 import numpy as np
@@ -14,36 +14,36 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.localization.springs import Springs
 from unbend.mvu.edges import Edges
 
-# Positions are shaken by this share of the usual length: on a grid, say, they are not generic.
+# Perturbation relative to the median length: positions on a grid, say, are not generic.
 SHAKEN = 0.1
-# Shifts, relative, that make singular matrices regular, and how often what they did is taken back.
+# Relative shifts of singular matrices, and steps of iterative refinement.
 RIDGE, SHIFT, ROUNDS = 1e-11, 1e-11, 3
-# Largest deviation from an affine function, relative to the largest value.
+# Tolerance of affine functions, relative to the largest value.
 AFFINE = 1e-5
-# Sensors whose neighbourhoods are tried as the beginning of a part; random vectors of the kernel.
+# Neighbourhoods that are tried as seeds of a rigid part; random vectors of the kernel.
 SEEDS, VECTORS = 64, 2
 
 
-def held(
-    edges: Edges, positions: FloatArray, favoured: BoolArray, rng: np.random.Generator
+def rigid_sensors(
+    edges: Edges, positions: FloatArray, preferred: BoolArray, rng: np.random.Generator
 ) -> BoolArray:
-    """Whether each sensor is in the largest part that its distances determine, up to rigid motions.
+    """Whether each sensor is in the largest globally rigid part of the network.
 
-    A part with as many favoured sensors as fix it is preferred to a larger one.
+    A part with enough preferred sensors to fix it takes precedence over a larger one.
 
     Examples
     --------
-    Five sensors in the plane, all joined but two: these are determined by the other three. One
-    distance less, and one of them may be mirrored.
+    Five sensors in the plane with all but one distance are rigid. Without another one, a sensor may
+    be reflected.
 
     >>> import numpy as np
     >>> first, second = np.triu_indices(5, 1)
     >>> rng, nobody = np.random.default_rng(0), np.zeros(5, dtype=bool)
     >>> places = rng.random((5, 2))
     >>> edges = Edges(5, first[:9], second[:9], np.ones(9))
-    >>> held(edges, places, nobody, rng)
+    >>> rigid_sensors(edges, places, nobody, rng)
     array([ True,  True,  True,  True,  True])
-    >>> held(Edges(5, first[:8], second[:8], np.ones(8)), places, nobody, rng).sum()
+    >>> rigid_sensors(Edges(5, first[:8], second[:8], np.ones(8)), places, nobody, rng).sum()
     np.int64(4)
     """
     n, dim = positions.shape
@@ -55,12 +55,12 @@ def held(
     usual = float(np.median(np.sqrt(inside.squares)))
     shaken = positions[rows] + SHAKEN * usual * rng.standard_normal((len(rows), dim))
     kernel = _kernel(inside, _stress(inside, shaken, rng), rng)
-    found[rows[_affine_part(inside, shaken, kernel, favoured[rows], rng)]] = True
+    found[rows[_affine_part(inside, shaken, kernel, preferred[rows], rng)]] = True
     return found
 
 
 def _core(edges: Edges, dim: int) -> IntArray:
-    """Leave out, again and again, sensors with `dim` distances to the others or fewer."""
+    """Remove sensors with at most `dim` distances, until there are none."""
     kept = np.ones(edges.n, dtype=bool)
     while True:
         between = kept[edges.first] & kept[edges.second]
@@ -73,7 +73,7 @@ def _core(edges: Edges, dim: int) -> IntArray:
 
 
 def _among(edges: Edges, rows: IntArray) -> Edges:
-    """Edges between some vertices, which are counted anew."""
+    """Edges of an induced subgraph, renumbered."""
     place = np.full(edges.n, -1)
     place[rows] = np.arange(len(rows))
     first, second = place[edges.first], place[edges.second]
@@ -82,7 +82,7 @@ def _among(edges: Edges, rows: IntArray) -> Edges:
 
 
 def _stress(edges: Edges, positions: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Random forces along the edges that balance, each over the length of its edge."""
+    """Random equilibrium stress: forces along the edges over their lengths."""
     springs = Springs(edges, np.ones(edges.m), positions.shape[1])
     matrix = springs.curvature(positions, 0.0)
     solver = springs.solver(matrix, RIDGE * float(matrix.diagonal().mean()))
@@ -112,15 +112,15 @@ def _affine_part(
     edges: Edges,
     positions: FloatArray,
     kernel: FloatArray,
-    favoured: BoolArray,
+    preferred: BoolArray,
     rng: np.random.Generator,
 ) -> BoolArray:
-    """Most sensors on which the kernel is one affine function of the positions."""
+    """Largest set of sensors on which the kernel is an affine function of the positions."""
     n, dim = positions.shape
     around = edges.incidence @ edges.incidence.T
     known = np.column_stack((positions - positions.mean(axis=0), np.ones(n)))
     best, most = np.zeros(n, dtype=bool), (0, 0)
-    seeds = np.concatenate((rng.permutation(np.flatnonzero(favoured))[:SEEDS], rng.permutation(n)))
+    seeds = np.concatenate((rng.permutation(np.flatnonzero(preferred))[:SEEDS], rng.permutation(n)))
     for seed in seeds[: 2 * SEEDS]:
         part = around.indices[around.indptr[seed] : around.indptr[seed + 1]]
         agree = np.zeros(n, dtype=bool)
@@ -131,10 +131,10 @@ def _affine_part(
                 agree[:] = False
                 break
             part = np.flatnonzero(agree)
-        fixing = int(favoured[agree].sum())
+        fixing = int(preferred[agree].sum())
         size = (fixing if fixing > dim else 0, int(agree.sum()))
         if size > most:
             best, most = agree, size
-        if 2 * most[1] > n and not favoured[~best].any():
+        if 2 * most[1] > n and not preferred[~best].any():
             break
     return best

@@ -1,4 +1,4 @@
-"""Positions from lengths of some pairs: weighted stress, minimised by damped Newton steps.
+"""Weighted stress of a network, minimised by damped Newton steps.
 
 ½ Σ w (|yᵢ − yⱼ| − d)² over the edges. One step is one sparse factorisation in the pattern of the
 graph, ordered once.
@@ -11,23 +11,23 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
-from unbend.eigen.factor import NotPositiveDefinite, Symbolic, analyse
+from unbend.eigen.shift_invert import NotPositiveDefinite, Symbolic, analyse
+from unbend.mvu.curvature import NewtonMatrix
 from unbend.mvu.edges import Edges
-from unbend.mvu.newton_matrix import NewtonMatrix
 from unbend.report import step
 
-# Distances below this share of the median weigh no more than that.
+# Least relative distance for weights 1/d².
 SHORT = 0.1
-MOST_STEPS = 200
-# Fall of the stress, relative, and gradient, relative to that of all edges, that end the search.
+MAX_STEPS = 200
+# Relative decrease of the stress, and relative gradient, at convergence.
 SMALL_FALL, SMALL_GRADIENT = 1e-10, 1e-13
-# Damping relative to the mean diagonal: the first, the least, how it grows and shrinks, the most.
+# Damping relative to the mean diagonal: first, least, factors of increase and decrease, largest.
 DAMPING, LEAST_DAMPING, GROW, SHRINK, MOST_DAMPING = 1e-3, 1e-12, 8.0, 4.0, 1e12
 
 
 @dataclass(frozen=True, eq=False)
-class Refined:
-    """Positions at a minimum of the stress, or as near as the steps came."""
+class Layout:
+    """Positions near a minimum of the stress."""
 
     positions: FloatArray
     stress: float
@@ -43,7 +43,7 @@ class Springs:
     >>> import numpy as np
     >>> triangle = Edges(3, np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([9.0, 16.0, 25.0]))
     >>> springs = Springs(triangle, np.ones(3), 2)
-    >>> found = springs.refined(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    >>> found = springs.refine(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     >>> bool(found.stress < 1e-20)
     True
     """
@@ -54,7 +54,7 @@ class Springs:
 
     @cached_property
     def lengths(self) -> FloatArray:
-        """Lengths of the springs at rest."""
+        """Rest lengths of the springs."""
         return np.sqrt(self.edges.squares)
 
     @cached_property
@@ -70,8 +70,8 @@ class Springs:
         """Σ over the edges of blocks across·I + along·δδ', with every entry of the pattern."""
         wide = np.broadcast_to(differences, (self.edges.m, self.dim))
         squares = self.edges.squares
-        found = self._matrix.assembled(across * squares, 0.5 * along * squares**2, wide, 1.0)
-        # Symmetric: columns are rows.
+        found = self._matrix.assemble(across * squares, 0.5 * along * squares**2, wide, 1.0)
+        # Symmetric: CSC and CSR coincide.
         return csr_array((found.data, found.indices, found.indptr), shape=found.shape)
 
     def stress(self, positions: FloatArray) -> float:
@@ -85,37 +85,37 @@ class Springs:
 
     def gradient(self, positions: FloatArray) -> FloatArray:
         """Return the forces (n, dim)."""
-        differences, reached = self._reached(positions)
+        differences, reached = self._edge_lengths(positions)
         pull = self.weights * (1.0 - self.lengths / reached)
         return np.asarray(self.edges.incidence @ (pull[:, None] * differences))
 
-    def _reached(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _edge_lengths(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
         differences = self.edges.differences(positions)
         least = 1e-9 * self.lengths
         return differences, np.maximum(np.linalg.norm(differences, axis=1), least)
 
     def curvature(self, positions: FloatArray, share: float) -> csr_array:
-        """Second derivatives; of the part across the edges, which may be negative, a share."""
-        differences, reached = self._reached(positions)
+        """Hessian, with a fraction of the part across the edges, which may be negative."""
+        differences, reached = self._edge_lengths(positions)
         across = share * self.weights * (1.0 - self.lengths / reached)
         return self._rows(across, (self.weights - across) / np.square(reached), differences)
 
     def solver(self, matrix: csr_array, shift: float) -> "Solver":
-        """Factorise a matrix of the pattern with a multiple of the identity added."""
+        """Factorise a matrix of the pattern plus a multiple of the identity."""
         return Solver(replace(self._symbolic, values=matrix.data).factor(shift))
 
-    def refined(
+    def refine(
         self,
         start: FloatArray,
         penalty: FloatArray | None = None,
-        most_steps: int = MOST_STEPS,
-    ) -> Refined:
-        """Minimise the stress from a start, with ½ penalty·y² for each coordinate, if given."""
+        max_steps: int = MAX_STEPS,
+    ) -> Layout:
+        """Minimise the stress, plus ½ penalty·y² for each coordinate, from initial positions."""
         price = np.zeros(self.dim) if penalty is None else penalty
         here: FloatArray = np.array(start, dtype=np.float64)
         value = self._value(here, price)
         damping, number = DAMPING, 0
-        for number in range(1, most_steps + 1):
+        for number in range(1, max_steps + 1):
             gradient = self.gradient(here) + price * here
             if np.abs(gradient).max(initial=0.0) <= SMALL_GRADIENT * self._force:
                 break
@@ -126,8 +126,8 @@ class Springs:
             fall, value = (value - after) / max(value, np.finfo(float).tiny), after
             if fall < SMALL_FALL:
                 break
-            step(number, most_steps)
-        return Refined(here, self.stress(here), number)
+            step(number, max_steps)
+        return Layout(here, self.stress(here), number)
 
     @cached_property
     def _force(self) -> float:
@@ -144,7 +144,7 @@ class Springs:
         value: float,
         damping: float,
     ) -> tuple[FloatArray, float, float] | None:
-        """Damp Newton's step until the stress falls; None where rounding hides every descent."""
+        """Increase the damping until the stress decreases; None if rounding prevents it."""
         matrix = self.curvature(here, 1.0) + diags_array(np.tile(price, len(here)))
         size = float(np.abs(matrix.diagonal()).mean())
         while damping < MOST_DAMPING:
@@ -161,7 +161,7 @@ class Springs:
 
 
 def relative_weights(lengths: FloatArray) -> FloatArray:
-    """1/d², but for distances so short that their errors are not that small."""
+    """1/d², bounded for very short distances."""
     return np.asarray(1.0 / np.square(np.maximum(lengths, SHORT * float(np.median(lengths)))))
 
 

@@ -1,19 +1,22 @@
-"""Few directions or columns that hold most of a matrix, and bounds of what they leave."""
+"""Low-rank approximation: factorisations, sketches, column selection, and error bounds."""
 
-from unbend.lowrank.blocks import RowBlocks
 from unbend.lowrank.cholesky import Columnwise, PivotedCholesky, pivoted_cholesky
 from unbend.lowrank.fat import fat, fat_rows
 from unbend.lowrank.interpolative import Interpolative, interpolative, randomized_interpolative
-from unbend.lowrank.lu import RankRevealingLU, rank_revealing_lu
-from unbend.lowrank.norms import largest_eigenvalue, largest_singular
 from unbend.lowrank.nystrom import (
-    CentredDistances,
+    CenteredDistances,
     Eigenfunctions,
-    NormalisedAffinities,
+    NormalizedAffinities,
     nystrom_extension,
     orthogonal_nystrom,
 )
-from unbend.lowrank.qr import RankRevealingQR, strong_qr
+from unbend.lowrank.primitives import largest_eigenvalue, largest_singular
+from unbend.lowrank.rank_revealing import (
+    RankRevealingLU,
+    RankRevealingQR,
+    rank_revealing_lu,
+    strong_qr,
+)
 from unbend.lowrank.selection import (
     WeightedColumns,
     greedy_columns,
@@ -21,25 +24,23 @@ from unbend.lowrank.selection import (
     leverage_scores,
     pivoted_columns,
     random_columns,
+    volume_columns,
     weighted_columns,
 )
-from unbend.lowrank.sketch import SKETCHES, random_matrix, sketch_matrix, sketched
-from unbend.lowrank.svd import Svd, randomized_svd, single_pass_svd
-from unbend.lowrank.ulv import ULV, ulv
-from unbend.lowrank.urv import URV, urv
-from unbend.lowrank.volume import volume_columns
-from unbend.lowrank.vsv import VSV, SignedTriangle, vsv
+from unbend.lowrank.sketch import SKETCHES, apply_sketch, random_matrix, sketch_matrix
+from unbend.lowrank.svd import RowBlocks, Svd, randomized_svd, single_pass_svd
+from unbend.lowrank.utv import ULV, URV, VSV, SignedTriangle, ulv, urv, vsv
 
 __all__ = [
     "SKETCHES",
     "ULV",
     "URV",
     "VSV",
-    "CentredDistances",
+    "CenteredDistances",
     "Columnwise",
     "Eigenfunctions",
     "Interpolative",
-    "NormalisedAffinities",
+    "NormalizedAffinities",
     "PivotedCholesky",
     "RankRevealingLU",
     "RankRevealingQR",
@@ -47,6 +48,7 @@ __all__ = [
     "SignedTriangle",
     "Svd",
     "WeightedColumns",
+    "apply_sketch",
     "fat",
     "fat_rows",
     "greedy_columns",
@@ -66,7 +68,6 @@ __all__ = [
     "rank_revealing_lu",
     "single_pass_svd",
     "sketch_matrix",
-    "sketched",
     "strong_qr",
     "ulv",
     "urv",

@@ -1,7 +1,8 @@
-"""Error bounds of the theorems of the book's chapter 15, as functions of sizes and spectra.
+"""Error bounds of the theorems in the book's chapter 15, as functions of sizes and spectra.
 
 β and γ are the book's: a Gaussian matrix l × k has σ_min ≥ 1/√(lβ), and one with sides at most x
-has σ_max ≤ √(2xγ), but for the probabilities `least_fails` and `largest_fails`.
+has σ_max ≤ √(2xγ), but for the probabilities `smallest_singular_failure` and
+`largest_singular_failure`.
 """
 
 from dataclasses import dataclass
@@ -9,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray
-from unbend.lowrank.ulv import ULV
-from unbend.lowrank.urv import URV
-from unbend.lowrank.volume import log_elementary
+from unbend.lowrank.selection import log_elementary
+from unbend.lowrank.utv import ULV, URV, spectral_norm
 
 
 def interpolation_bound(n: int, k: int, f: float = 1.0) -> float:
@@ -50,7 +49,7 @@ class SubspaceBounds:
 def subspace_bounds(found: ULV | URV) -> SubspaceBounds:
     """Bounds of Theorem 15.2 (Fierro and Bunch, 1995), from the blocks alone.
 
-    One side loses ‖H‖σ/(σ² − ‖E‖²), the other only ‖H‖‖E‖/(σ² − ‖E‖²), σ = σ_d of the leading
+    One side is bounded by ‖H‖σ/(σ² − ‖E‖²), the other by ‖H‖‖E‖/(σ² − ‖E‖²), σ = σ_d of the leading
     block: left and right for ULV, right and left for URV. Infinite unless σ > ‖E‖.
 
     Examples
@@ -61,10 +60,9 @@ def subspace_bounds(found: ULV | URV) -> SubspaceBounds:
     >>> subspace_bounds(ulv(np.diag([3.0, 1.0]), rank=1)).left
     (0.0, 0.0)
     """
-    whole = found.lower if isinstance(found, ULV) else found.upper
-    coupling, trailing = _norm(found.coupling), _norm(found.trailing)
+    coupling, trailing = spectral_norm(found.coupling), spectral_norm(found.trailing)
     least = float(np.linalg.svd(found.leading, compute_uv=False)[-1]) if found.rank else np.inf
-    largest = _norm(whole)
+    largest = spectral_norm(found.middle)
     if not least > trailing:
         exposed = sheltered = (0.0, np.inf)
     elif not coupling:
@@ -77,17 +75,13 @@ def subspace_bounds(found: ULV | URV) -> SubspaceBounds:
     return SubspaceBounds(*sides)
 
 
-def _norm(block: FloatArray) -> float:
-    return float(np.linalg.norm(block, 2)) if block.size else 0.0
-
-
-def least_fails(l: int, k: int, beta: float) -> float:  # noqa: E741
+def smallest_singular_failure(l: int, k: int, beta: float) -> float:  # noqa: E741
     """Bound of the probability that a Gaussian l × k matrix has σ_min < 1/√(lβ) ((15.29), √β).
 
     Examples
     --------
-    >>> from unbend.lowrank.bounds import least_fails
-    >>> least_fails(25, 5, 9 / 16) < 1e-17
+    >>> from unbend.lowrank.bounds import smallest_singular_failure
+    >>> smallest_singular_failure(25, 5, 9 / 16) < 1e-17
     True
     """
     more = l - k + 1
@@ -95,13 +89,13 @@ def least_fails(l: int, k: int, beta: float) -> float:  # noqa: E741
     return float(np.exp(min(log, 0.0)))
 
 
-def largest_fails(x: int, gamma: float) -> float:
+def largest_singular_failure(x: int, gamma: float) -> float:
     """Bound of the probability that a Gaussian matrix in x × x has σ_max > √(2xγ) (15.30).
 
     Examples
     --------
-    >>> from unbend.lowrank.bounds import largest_fails
-    >>> largest_fails(100, 5.0) < 1e-70
+    >>> from unbend.lowrank.bounds import largest_singular_failure
+    >>> largest_singular_failure(100, 5.0) < 1e-70
     True
     """
     if gamma <= 1:
@@ -112,7 +106,7 @@ def largest_fails(x: int, gamma: float) -> float:
 
 @dataclass(frozen=True)
 class RandomizedBound:
-    """‖A − Ã‖ ≤ first·σₖ₊₁ + later·σₖ₊ⱼ₊₁ but for this probability of failure."""
+    """‖A − Ã‖ ≤ first·σₖ₊₁ + later·σₖ₊ⱼ₊₁ except with this probability."""
 
     first: float
     later: float
@@ -142,7 +136,7 @@ def randomized_bound(
         Whether for the interpolative decomposition (15.5, 15.6) or the singular value
         decomposition (15.7, 15.8).
     beta, gamma : float
-        Trade size for probability; those of Corollaries 15.1 and 15.2 by default.
+        Trade-off between size and probability; those of Corollaries 15.1 and 15.2 by default.
 
     Returns
     -------
@@ -156,18 +150,22 @@ def randomized_bound(
     (1643, True)
     """
     c = interpolation_bound(n, k, 2.0)
-    # The product with c + 1 and c, or 2 and 2, is what the two proofs differ in.
+    # The two proofs differ in these factors.
     one, two = (c + 1, c) if interpolative else (2.0, 2.0)
 
     def factor(inside: int, outside: int) -> float:
         unit = 2 * l * beta * gamma
         return float(np.sqrt(unit * inside + 1) * one + np.sqrt(unit * outside) * two)
 
-    fails = least_fails(l, k, beta)
+    fails = smallest_singular_failure(l, k, beta)
     if j is None:
-        return RandomizedBound(factor(m, m), 0.0, fails + 2 * largest_fails(m, gamma))
+        return RandomizedBound(factor(m, m), 0.0, fails + 2 * largest_singular_failure(m, gamma))
     m1, m2, m3 = max(m - k - j, l), max(j, l), max(j + k, l)
-    fails += 2 * largest_fails(m1, gamma) + largest_fails(m2, gamma) + largest_fails(m3, gamma)
+    fails += (
+        2 * largest_singular_failure(m1, gamma)
+        + largest_singular_failure(m2, gamma)
+        + largest_singular_failure(m3, gamma)
+    )
     return RandomizedBound(factor(m2, m3), factor(m1, m1), fails)
 
 

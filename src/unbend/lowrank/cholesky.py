@@ -1,7 +1,7 @@
-"""Pivoted Cholesky factorisation: a positive semidefinite matrix by a few of its columns.
+"""Pivoted Cholesky factorisation: a positive semidefinite matrix from a few of its columns.
 
-Each step takes the column whose diagonal has the largest rest, so only the diagonal and the k
-chosen columns are ever read: O(nk) entries and O(nk²) operations. The rest is positive
+Each step selects the column with the largest residual diagonal, so only the diagonal and the k
+selected columns are read: O(nk) entries and O(nk²) operations. The residual is positive
 semidefinite, hence its trace bounds every norm of it.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.lowrank.inputs import settled, symmetric_matrix
+from unbend.lowrank.inputs import rank_and_tolerance, symmetric_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Columnwise:
     diagonal : array (n,)
         The diagonal.
     column : callable
-        From a number to that column, an array (n,).
+        From an index to that column, an array (n,).
     """
 
     diagonal: FloatArray
@@ -40,7 +40,7 @@ class PivotedCholesky:
     factor : array (n, k)
         Lower triangular in the rows `pivots`.
     pivots : array (k,)
-        Columns of A, in the order they were chosen.
+        Columns of A, in the order of selection.
     residual : array (n,)
         Diagonal of A − factor @ factor.T.
     """
@@ -51,12 +51,12 @@ class PivotedCholesky:
 
     @property
     def rank(self) -> int:
-        """Number of columns that were read."""
+        """Number of selected columns."""
         return len(self.pivots)
 
     @property
     def error(self) -> float:
-        """Trace of what is left: its nuclear norm, and so a bound of the others."""
+        """Trace of the residual: its nuclear norm, which bounds the others."""
         return float(self.residual.sum(dtype=np.float64))
 
     def matrix(self) -> FloatArray:
@@ -72,11 +72,11 @@ def pivoted_cholesky(
     Parameters
     ----------
     matrix : array (n, n) or Columnwise
-        Positive semidefinite; `Columnwise` if it should never be formed.
+        Positive semidefinite; `Columnwise` if it should not be formed.
     rank : int, optional
-        Columns to take at most.
+        Largest number of columns.
     tol : float, optional
-        Stops when the trace of the rest is at most tol times the trace; n roundings by default.
+        Stops when the trace of the residual is at most tol times the trace; n eps by default.
 
     Returns
     -------
@@ -92,10 +92,10 @@ def pivoted_cholesky(
     >>> found.rank, bool(found.error <= 1e-10 * 10_000)
     (8, True)
     """
-    source, scale = _opened(matrix)
+    source, scale = _read_columns(matrix)
     left = source.diagonal.copy()
     n, rounding = len(left), _rounding(left)
-    most, tol = settled(np.broadcast_to(left, (n, n)), rank, tol)
+    most, tol = rank_and_tolerance(np.broadcast_to(left, (n, n)), rank, tol)
     total = left.sum(dtype=np.float64)
     factor = np.zeros((min(most, 32), n), left.dtype)
     pivots: list[int] = []
@@ -103,9 +103,9 @@ def pivoted_cholesky(
         k, pivot = len(pivots), int(np.argmax(left))
         if k == len(factor):
             factor = np.concatenate((factor, np.zeros_like(factor)))[:most]
-        column = _checked(source.column(pivot), left) - factor[:k, pivot] @ factor[:k]
+        column = _check_column(source.column(pivot), left) - factor[:k, pivot] @ factor[:k]
         column[pivots] = 0
-        # In a positive semidefinite matrix |aᵢⱼ|² ≤ aᵢᵢaⱼⱼ, of the rest too.
+        # In a positive semidefinite matrix |aᵢⱼ|² ≤ aᵢᵢaⱼⱼ, also in the residual.
         if np.any(column**2 > left[pivot] * (left + rounding)):
             raise ValueError(NOT_SEMIDEFINITE)
         factor[k] = column / np.sqrt(left[pivot])
@@ -116,22 +116,22 @@ def pivoted_cholesky(
     return PivotedCholesky(found * float(np.sqrt(scale)), np.array(pivots, np.intp), left * scale)
 
 
-NOT_SEMIDEFINITE = "the matrix is not positive semidefinite: use vsv, which takes indefinite ones"
+NOT_SEMIDEFINITE = "the matrix is not positive semidefinite: use vsv for indefinite matrices"
 
 
-def _opened(matrix: Any) -> tuple[Columnwise, float]:
-    """Diagonal and columns of either kind of input, and the power of two that was set apart."""
+def _read_columns(matrix: Any) -> tuple[Columnwise, float]:
+    """Diagonal and columns of either kind of input, and the power of two of the scaling."""
     if isinstance(matrix, Columnwise):
         diagonal, scale = np.asarray(matrix.diagonal), 1.0
         if diagonal.dtype not in (np.float32, np.float64):
             diagonal = diagonal.astype(np.float64)
         if diagonal.ndim != 1 or not len(diagonal) or not np.all(np.isfinite(diagonal)):
-            raise ValueError("the diagonal must be a vector of finite numbers")
+            raise ValueError("diagonal must be a vector of finite numbers")
         column = matrix.column
     else:
         array, scale = symmetric_matrix(matrix)
         diagonal, column = np.diagonal(array), lambda j: array[:, j]
-        # All entries are at hand, also those of columns that are never chosen.
+        # All entries are checked, also those of columns that are never selected.
         bound = np.maximum(diagonal, 0) + _rounding(diagonal)
         if np.any(array**2 > np.outer(bound, bound)):
             raise ValueError(NOT_SEMIDEFINITE)
@@ -141,11 +141,11 @@ def _opened(matrix: Any) -> tuple[Columnwise, float]:
 
 
 def _rounding(diagonal: FloatArray) -> float:
-    """Bound of the rounding in entries of products whose diagonal this is."""
+    """Bound of the rounding in entries of products with this diagonal."""
     return float(100 * len(diagonal) * np.finfo(diagonal.dtype).eps * diagonal.max(initial=0))
 
 
-def _checked(column: FloatArray, left: FloatArray) -> FloatArray:
+def _check_column(column: FloatArray, left: FloatArray) -> FloatArray:
     column = np.asarray(column, dtype=left.dtype)
     if column.shape != left.shape or not np.all(np.isfinite(column)):
         raise ValueError(f"every column must be a vector of {len(left)} finite numbers")

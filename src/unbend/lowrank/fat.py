@@ -13,8 +13,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.lowrank.inputs import at_least, finite, multiplied, whole_number
-from unbend.lowrank.sketch import Sketch, sketch_matrix, sketched
+from unbend.lowrank.inputs import as_operand, check_product
+from unbend.lowrank.sketch import Sketch, apply_sketch, sketch_matrix
+from unbend.validation.scalars import check_integer
 
 Mode = Literal["gat", "irat", "prat"]
 MODES: tuple[str, ...] = get_args(Mode)
@@ -27,7 +28,7 @@ Apply = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Wrapped:
+class ApproximatePairs:
     """Approximate eigenpairs of a symmetric matrix from the span of a few vectors.
 
     `residuals` are ‖Kv − λv‖ of every pair, in the units of K.
@@ -52,7 +53,7 @@ class Wrapped:
         return size / gap if gap > 0 else (0.0 if size == 0 else np.inf)
 
 
-def wrapping(
+def range_vectors(
     columns: Apply,
     n: int,
     m: int,
@@ -79,7 +80,7 @@ def wrapping(
     return columns(units)
 
 
-def beside(vectors: FloatArray, trivial: FloatArray) -> FloatArray:
+def _basis_beside(vectors: FloatArray, trivial: FloatArray) -> FloatArray:
     """Orthonormal columns that span the vectors, all orthogonal to the trivial ones."""
     basis = np.linalg.qr(np.column_stack((trivial, vectors)))[0][:, trivial.shape[1] :]
     # Once more, with nothing of the trivial vectors left: twice is enough (Kahan).
@@ -87,9 +88,9 @@ def beside(vectors: FloatArray, trivial: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(np.column_stack((trivial, basis)))[0][:, trivial.shape[1] :])
 
 
-def wrapped(
+def ritz_pairs(
     leading: Apply, own: Apply, wrap: FloatArray, trivial: FloatArray, top: bool
-) -> Wrapped:
+) -> ApproximatePairs:
     """Eigenpairs of `own` in the span of Q and `leading`·Q, Q a basis of the wrapping vectors.
 
     `leading` is a matrix whose top is the wanted end of `own`: the same matrix, or its dual.
@@ -97,13 +98,13 @@ def wrapped(
     their order come from v'Kv (Rayleigh and Ritz). Q itself stays in the span: for the top its
     images are there already, and vectors come out several times nearer.
     """
-    first = beside(wrap, trivial)
+    first = _basis_beside(wrap, trivial)
     led = leading(first)
     if 2 * first.shape[1] > len(first) - trivial.shape[1]:
-        basis = beside(led, trivial)
+        basis = _basis_beside(led, trivial)
         image = own(basis)
     else:
-        second = beside(led, np.column_stack((trivial, first)))
+        second = _basis_beside(led, np.column_stack((trivial, first)))
         basis = np.column_stack((first, second))
         image = np.column_stack((led if top else own(first), own(second)))
     small = basis.T @ image
@@ -116,14 +117,14 @@ def wrapped(
     errors = image @ turn
     errors -= vectors * values
     errors -= trivial @ (trivial.T @ errors)
-    return Wrapped(values, vectors, np.linalg.norm(errors, axis=0))
+    return ApproximatePairs(values, vectors, np.linalg.norm(errors, axis=0))
 
 
-def seen_by(matrix: Apply, vectors: FloatArray) -> Wrapped:
+def ritz_pairs_of(matrix: Apply, vectors: FloatArray) -> ApproximatePairs:
     """Judge orthonormal vectors as eigenvectors of another matrix."""
     image = matrix(vectors)
     values = np.einsum("ij,ij->j", vectors, image)
-    return Wrapped(values, vectors, np.linalg.norm(image - vectors * values, axis=0))
+    return ApproximatePairs(values, vectors, np.linalg.norm(image - vectors * values, axis=0))
 
 
 def fat(
@@ -163,7 +164,7 @@ def fat(
     vectors : array (n, d)
         Of unit length, unless divided.
     bound : float
-        `Wrapped.deviation_bound`.
+        `ApproximatePairs.deviation_bound`.
 
     Examples
     --------
@@ -173,25 +174,25 @@ def fat(
     >>> bool(np.allclose(values, np.linalg.eigvalsh(rows.T @ rows)[:-3:-1])), bound < 1e-10
     (True, True)
     """
-    kernel = multiplied(kernel)
+    kernel = as_operand(kernel)
     _check_mode(mode)
     n, skipped = int(kernel.shape[0]), int(diffusion)
     if kernel.shape != (n, n):
         raise ValueError(f"a kernel must be square and symmetric, and it is {kernel.shape}")
-    d = whole_number("d", d, n - skipped)
+    d = check_integer("d", d, 1, n - skipped)
     rng = np.random.default_rng(0) if rng is None else rng
     count = d + skipped
-    size = min(count + BESIDE if m is None else at_least("m", m, 1), n)
+    size = min(count + BESIDE if m is None else check_integer("m", m, 1), n)
     if size < count:
         raise ValueError(f"m={m} vectors cannot hold {count}: use at least {count}")
 
     def product(vectors: FloatArray) -> FloatArray:
-        return finite(np.asarray(kernel @ vectors))
+        return check_product(np.asarray(kernel @ vectors))
 
     trivial = np.zeros((n, 0))
     norms = column_norms(kernel, trivial) if mode == "gat" else None
-    wrap = wrapping(product, n, size, mode, sketch, rng, norms)
-    found = wrapped(product, product, wrap, trivial, top=True)
+    wrap = range_vectors(product, n, size, mode, sketch, rng, norms)
+    found = ritz_pairs(product, product, wrap, trivial, top=True)
     vectors = found.vectors[:, skipped:count]
     if diffusion:
         vectors = vectors / found.vectors[:, :1]
@@ -207,7 +208,7 @@ def fat_rows(
     sketch: Sketch = "gaussian",
     rng: np.random.Generator | None = None,
 ) -> FloatArray:
-    """Coordinates of centred rows by an anisotropic transformation of them (book Remark 15.2).
+    """Coordinates of centered rows by an anisotropic transformation of them (book Remark 15.2).
 
     The columns of X take the place of those of a kernel: with Q a basis of some of them, or of
     mixtures, the coordinates are Q times the principal components of Q'X.
@@ -220,21 +221,21 @@ def fat_rows(
     (200, 1)
     """
     _check_mode(mode)
-    points = np.asarray(multiplied(rows), dtype=np.float64)
-    centred = finite(points) - np.mean(points, axis=0)
+    points = np.asarray(as_operand(rows), dtype=np.float64)
+    centered = check_product(points) - np.mean(points, axis=0)
     rng = np.random.default_rng(0) if rng is None else rng
-    n, width = centred.shape
-    d = whole_number("d", d, min(n, width))
+    n, width = centered.shape
+    d = check_integer("d", d, 1, min(n, width))
     size = min(d + BESIDE if m is None else m, n, width)
     if size < d:
         raise ValueError(f"m={size} vectors cannot hold {d}: use at least {d}, and as many columns")
     if mode == "prat":
-        wrap = sketched(centred, size, sketch, rng)
+        wrap = apply_sketch(centered, size, sketch, rng)
     else:
-        norms = np.linalg.norm(centred, axis=0) if mode == "gat" else rng.permutation(width)
-        wrap = centred[:, np.argsort(-norms, kind="stable")[:size]]
+        norms = np.linalg.norm(centered, axis=0) if mode == "gat" else rng.permutation(width)
+        wrap = centered[:, np.argsort(-norms, kind="stable")[:size]]
     basis = np.linalg.qr(wrap)[0]
-    left, singular, _ = np.linalg.svd(basis.T @ centred, full_matrices=False)
+    left, singular, _ = np.linalg.svd(basis.T @ centered, full_matrices=False)
     return np.asarray(basis @ (left[:, :d] * singular[:d]))
 
 

@@ -1,4 +1,4 @@
-"""What every factorisation asks of its matrix, its rank and its tolerance."""
+"""Checks of a factorisation's matrix, rank and tolerance."""
 
 from typing import Any
 
@@ -6,19 +6,21 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.validation.arrays import check_finite, check_shape, real_array
+from unbend.validation.distances import check_square, check_symmetric
+from unbend.validation.scalars import check_integer, check_real
 
-# Two roundings of one entry, and the sums that lead to it, may differ by this many ulps.
-ASYMMETRY = 1000
 
-
-def multiplied(matrix: Any) -> Any:
+def as_operand(matrix: Any) -> Any:
     """Return what products are taken of: sparse arrays and operators as they are, else an array."""
-    if not (is_sparse(matrix) or isinstance(matrix, LinearOperator)):
-        matrix = np.asarray(matrix)
-    if matrix.dtype is not None and matrix.dtype.kind not in "fiub":
-        raise TypeError(f"the matrix must hold real numbers, and its type is {matrix.dtype}")
-    if len(matrix.shape) != 2 or 0 in matrix.shape:
-        raise ValueError(f"give a matrix with rows and columns, not an array {matrix.shape}")
+    if isinstance(matrix, LinearOperator) and (matrix.dtype is None or matrix.dtype.kind in "fiub"):
+        return matrix
+    if not is_sparse(matrix):
+        matrix = real_array(matrix, "matrix")
+    elif matrix.dtype.kind not in "fiub":
+        real_array(matrix, "matrix", sparse=True)
+    check_shape(matrix, "matrix")
+    check_finite(matrix, "matrix")
     return matrix
 
 
@@ -35,7 +37,7 @@ def adjoint_product(matrix: Any, vectors: FloatArray) -> FloatArray:
         ) from error
 
 
-def finite(image: FloatArray) -> FloatArray:
+def check_product(image: FloatArray) -> FloatArray:
     """Return a product, which shows NaN and infinity of the matrix, if it has none."""
     if not np.all(np.isfinite(image)):
         raise ValueError(
@@ -49,23 +51,17 @@ def real_matrix(matrix: Any) -> tuple[FloatArray, float]:
     """Return the matrix divided by a power of two near its largest entry, and that power.
 
     Squares of its entries then neither overflow nor vanish, and no bit is lost. Single precision
-    is kept; whole numbers become double precision.
+    is kept; integers become double precision.
     """
     if is_sparse(matrix) or isinstance(matrix, LinearOperator):
         raise TypeError(
             "this factorisation changes all entries: give a dense array (matrix.toarray()), "
             "or use pivoted_cholesky or randomized_interpolative, which only read"
         )
-    array = np.asarray(matrix)
-    if np.iscomplexobj(array) or array.dtype.kind not in "fiub":
-        raise TypeError(f"the matrix must hold real numbers, and its type is {array.dtype}")
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"give a matrix with rows and columns, not an array {array.shape}")
-    dtype = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
-    array = array.astype(dtype)
-    largest = float(np.abs(array).max())
-    if not np.isfinite(largest):
-        raise ValueError("the matrix holds NaN or infinity: replace or drop those entries")
+    # A copy, since factorisations work in place.
+    array = np.array(real_array(matrix, "matrix"))
+    check_shape(array, "matrix")
+    largest, dtype = check_finite(array, "matrix"), array.dtype
     if largest > np.finfo(dtype).max / sum(array.shape):
         raise ValueError(f"entries as large as {largest:.2g} overflow in products: divide them")
     exponent = int(np.frexp(largest)[1]) - 1
@@ -75,45 +71,16 @@ def real_matrix(matrix: Any) -> tuple[FloatArray, float]:
 def symmetric_matrix(matrix: Any) -> tuple[FloatArray, float]:
     """Return a symmetric matrix as `real_matrix` does; rounding apart, it must be symmetric."""
     array, scale = real_matrix(matrix)
-    if array.shape[0] != array.shape[1]:
-        raise ValueError(f"the matrix must be square and symmetric, and it is {array.shape}")
-    if np.abs(array - array.T).max() > ASYMMETRY * np.finfo(array.dtype).eps:
-        raise ValueError("the matrix is not symmetric: use (A + A.T) / 2 if it should be")
+    check_square(array, "matrix", "symmetric matrix")
+    check_symmetric(array)
     return (array + array.T) / 2, scale
 
 
-def settled(array: FloatArray, rank: int | None, tol: float | None) -> tuple[int, float]:
+def rank_and_tolerance(array: FloatArray, rank: int | None, tol: float | None) -> tuple[int, float]:
     """Largest rank that may be found, and the tolerance relative to the norm of the matrix."""
     most = min(array.shape)
     if rank is not None:
-        most = whole_number("rank", rank, most)
+        most = check_integer("rank", rank, 1, most)
     if tol is None:
         tol = max(array.shape) * float(np.finfo(array.dtype).eps)
-    if not 0 <= tol < 1:
-        raise ValueError(f"tol is relative to the norm of the matrix: 0 ≤ tol < 1, not {tol!r}")
-    return most, float(tol)
-
-
-def whole_number(name: str, value: Any, most: int) -> int:
-    """Return a number that must lie between 1 and `most`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if not 1 <= value <= most:
-        raise ValueError(f"{name} must lie between 1 and {most}, and it is {value}")
-    return int(value)
-
-
-def at_least(name: str, value: Any, low: int) -> int:
-    """Return a whole number that must not be smaller than `low`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if value < low:
-        raise ValueError(f"{name}={value} is not allowed: it must be at least {low}")
-    return int(value)
-
-
-def growth_limit(f: float) -> float:
-    """Return f of a strong factorisation, which must be at least one."""
-    if not 1 <= f < np.inf:
-        raise ValueError(f"f bounds the entries of the interpolation: 1 or more, not {f!r}")
-    return float(f)
+    return most, check_real("tol", tol, 0, 1, closed="low")

@@ -3,8 +3,8 @@
 Deterministic by a strong QR factorisation: |P| ≤ f, ‖P‖ ≤ c and ‖A − BP‖ ≤ c σₖ₊₁ with
 c = √(1 + f² k(n − k)), which is Theorem 15.1 for f = 1 and (15.27) for f = 2. Randomised: the same
 for a few random combinations GA of the rows (Martinsson, Rokhlin and Tygert, 2006; book 15.2.2).
-SciPy's decomposition stops pivoting at k, which is faster, but promises no bound of P: it is taken
-where it has passed the same test as our exchanges.
+SciPy's decomposition stops pivoting at k, which is faster, but guarantees no bound of P: it is used
+where it passes the same test as our exchanges.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,9 @@ from scipy.linalg.interpolative import interp_decomp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
-from unbend.lowrank.inputs import (
-    adjoint_product,
-    growth_limit,
-    multiplied,
-    real_matrix,
-    settled,
-    whole_number,
-)
-from unbend.lowrank.qr import strong_qr
+from unbend.lowrank.inputs import adjoint_product, as_operand, rank_and_tolerance, real_matrix
+from unbend.lowrank.rank_revealing import strong_qr
+from unbend.validation.scalars import check_integer, check_real
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +28,7 @@ class Interpolative:
     Attributes
     ----------
     columns : array (k,)
-        Which columns of A the basis holds.
+        Columns of A in the basis.
     basis : array (m, k)
         A[:, columns].
     interpolation : array (k, n)
@@ -51,7 +45,7 @@ class Interpolative:
         return len(self.columns)
 
     def matrix(self) -> FloatArray:
-        """Approximation of rank k, equal to A in the chosen columns."""
+        """Approximation of rank k, equal to A in the selected columns."""
         return np.asarray(self.basis @ self.interpolation)
 
     def error(self, matrix: FloatArray) -> float:
@@ -84,11 +78,11 @@ def interpolative(
     ([1, 2], 1.0)
     """
     array, scale = real_matrix(matrix)
-    most, tol = settled(array, rank, tol)
-    f = growth_limit(f)
+    most, tol = rank_and_tolerance(array, rank, tol)
+    f = check_real("f", f, 1)
     chosen = None
     if 4 * most < min(array.shape):
-        chosen = _pivoted(array, most, tol, f)
+        chosen = _scipy_columns(array, most, tol, f)
     if chosen is None:
         found = strong_qr(array, most, tol, f)
         chosen = found.columns, found.interpolation()
@@ -96,12 +90,15 @@ def interpolative(
     return Interpolative(columns, array[:, columns] * scale, weights)
 
 
-def _pivoted(array: FloatArray, k: int, tol: float, f: float) -> tuple[IntArray, FloatArray] | None:
-    """SciPy's columns and interpolation, if no exchange would raise their volume f times.
+def _scipy_columns(
+    array: FloatArray, k: int, tol: float, f: float
+) -> tuple[IntArray, FloatArray] | None:
+    """SciPy's columns and interpolation, if no exchange would increase their volume f times.
 
-    See `unbend.lowrank.qr` for the test; columns of the rest are as long as those of R₂₂.
+    See `unbend.lowrank.rank_revealing` for the test; columns of the residual have the norms of
+    those of R₂₂.
     """
-    # The stubs do not tell a rank from a precision, for which three values are returned.
+    # The stubs do not distinguish a rank from a precision, which returns three values.
     pair = interp_decomp(array.astype(np.float64), k, rand=False)
     order, inner = pair[-2], np.asarray(pair[-1], dtype=array.dtype)
     columns, others = order[:k], order[k:]
@@ -122,7 +119,7 @@ def randomized_interpolative(
 ) -> Interpolative:
     """Interpolative decomposition from one product with a few random rows.
 
-    Costs that product and O(n(k + oversampling)²); Theorems 15.5 and 15.6 and Corollary 15.1 bound
+    Takes that product and O(n(k + oversampling)²); Theorems 15.5 and 15.6 and Corollary 15.1 bound
     the error (`unbend.lowrank.bounds`).
 
     Parameters
@@ -130,9 +127,9 @@ def randomized_interpolative(
     matrix : array, sparse array or LinearOperator (m, n)
         Real numbers; only products with it are needed.
     rank : int
-        Number of columns at most.
+        Largest number of columns.
     rng : numpy.random.Generator
-        Draws the Gaussian matrix.
+        Generator of the Gaussian matrix.
     oversampling : int
         Random combinations of rows beyond the rank, l − k.
     f : float
@@ -152,20 +149,20 @@ def randomized_interpolative(
     >>> bool(found.error(A) < 1e-9 * np.linalg.norm(A, 2))
     True
     """
-    f = growth_limit(f)
+    f = check_real("f", f, 1)
     if not (is_sparse(matrix) or isinstance(matrix, LinearOperator)):
         matrix, scale = real_matrix(matrix)
     else:
-        matrix, scale = multiplied(matrix), 1.0
+        matrix, scale = as_operand(matrix), 1.0
     operator = aslinearoperator(matrix)
     m, n = operator.shape
-    k = whole_number("rank", rank, min(m, n))
-    extra = whole_number("oversampling", oversampling, np.iinfo(np.int64).max)
+    k = check_integer("rank", rank, 1, min(m, n))
+    extra = check_integer("oversampling", oversampling, 1, np.iinfo(np.int64).max)
     gaussian = rng.standard_normal((m, min(k + extra, m))).astype(operator.dtype)
     sketch = adjoint_product(operator, gaussian).T
     found = strong_qr(sketch, k, None, f)
     chosen = np.zeros((n, found.rank), operator.dtype)
     chosen[found.columns, np.arange(found.rank)] = 1
-    # B = A[:, J], not the AP' of the book's Step 3, which mixes all columns.
+    # B = A[:, J], not AP' as in the book's Step 3, which combines all columns.
     basis = np.asarray(operator.matmat(chosen))
     return Interpolative(found.columns, basis * scale, found.interpolation())

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray
-from unbend.lowrank.inputs import finite, symmetric_matrix
+from unbend.lowrank.inputs import check_product, symmetric_matrix
 
 # Eigenvalues of a block below this share of the largest, times its size, are rounding.
 ROUNDING = float(np.finfo(np.float64).eps)
 
 
-def kept_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArray, FloatArray]:
+def leading_eigenpairs(block: FloatArray, accuracy: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Eigenpairs of a block, largest first, that stand out from its error.
 
     Those at most `accuracy` times the largest are rounding; those no larger than the most negative
-    one cannot be told from what makes the block indefinite, such as the bends of geodesics.
+    one cannot be distinguished from what makes the block indefinite, such as bent geodesics.
     """
     values, vectors = np.linalg.eigh((block + block.T) / 2)
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -56,7 +55,7 @@ def nystrom_extension(block: FloatArray, others: FloatArray) -> tuple[FloatArray
     True
     """
     block, others = _blocks(block, others)
-    values, vectors = kept_eigenpairs(block)
+    values, vectors = leading_eigenpairs(block)
     return values, np.concatenate((vectors, others.T @ vectors / values))
 
 
@@ -100,12 +99,12 @@ def _blocks(block: Any, others: Any) -> tuple[FloatArray, FloatArray]:
             f"`others` must have a row for each of the {len(array)} columns chosen, and its shape "
             f"is {beside.shape}"
         )
-    return array * scale, finite(beside)
+    return array * scale, check_product(beside)
 
 
 def nystrom_factor(columns: FloatArray, block: FloatArray, accuracy: float = 0.0) -> FloatArray:
     """F with FF' = C A⁻¹ C', F = C U Σ^-½ over the eigenpairs of A that stand out."""
-    values, vectors = kept_eigenpairs(block, accuracy)
+    values, vectors = leading_eigenpairs(block, accuracy)
     return np.asarray(columns @ (vectors / np.sqrt(values)))
 
 
@@ -117,7 +116,7 @@ def factor_eigenpairs(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def inverse_root(block: FloatArray, accuracy: float = 0.0) -> FloatArray:
     """R with RR' = A⁻¹, over the eigenpairs of A that stand out."""
-    values, vectors = kept_eigenpairs(block, accuracy)
+    values, vectors = leading_eigenpairs(block, accuracy)
     return np.asarray(vectors / np.sqrt(values))
 
 
@@ -128,32 +127,8 @@ def column_axes(root: FloatArray, cross: FloatArray, count: int) -> tuple[FloatA
     columns may be made, used and forgotten block by block. They are not formed from C'C: A⁻¹
     would magnify its rounding. At most `count`; fewer where A or C has a lower rank.
     """
-    found, turn = kept_eigenpairs(cross)
+    found, turn = leading_eigenpairs(cross)
     return found[:count], np.asarray(root @ turn[:, :count])
-
-
-class Factored(LinearOperator):
-    """Products with YY', where the columns of Y are orthogonal: its own eigenvectors, scaled."""
-
-    def __init__(self, scaled: FloatArray) -> None:
-        # SciPy's stubs do not know its constructor.
-        super().__init__(np.dtype(np.float64), (len(scaled), len(scaled)))  # type: ignore[call-arg]
-        self.scaled = scaled
-
-    def _matmat(self, vectors: FloatArray) -> FloatArray:
-        return np.asarray(self.scaled @ (self.scaled.T @ vectors))
-
-    def _adjoint(self) -> "Factored":
-        return self
-
-    def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues and vectors that do not vanish."""
-        values = np.square(self.scaled).sum(axis=0)
-        keep = values > ROUNDING * float(values.max(initial=0.0))
-        # Where eigenvalues differ by many orders of magnitude, columns are orthogonal only up to
-        # the rounding of the larger ones, which QR takes out of the smaller.
-        vectors, triangle = np.linalg.qr(self.scaled[:, keep])
-        return values[keep], np.asarray(vectors * np.sign(np.diag(triangle)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +146,7 @@ class Eigenfunctions:
     def of(cls, kernel: FloatArray, count: int) -> "Eigenfunctions":
         """Take the leading eigenpairs of an (m, m) kernel that stand out, at most `count`."""
         array, scale = symmetric_matrix(kernel)
-        values, vectors = kept_eigenpairs(array * scale)
+        values, vectors = leading_eigenpairs(array * scale)
         values, vectors = values[:count], vectors[:, :count]
         m = len(array)
         return cls(values / m, np.sqrt(m) * vectors / values)
@@ -182,7 +157,7 @@ class Eigenfunctions:
 
 
 @dataclass(frozen=True, eq=False)
-class CentredDistances:
+class CenteredDistances:
     """The data-dependent kernel of scaling, with means over given rows (slides (65)).
 
     k(a, b) = −½ (d²(a, b) − E d²(x, b) − E d²(a, x) + E d²(x, x')).
@@ -191,7 +166,7 @@ class CentredDistances:
     --------
     >>> import numpy as np
     >>> x = np.array([0.0, 1.0, 5.0])
-    >>> kernel = CentredDistances.of(np.subtract.outer(x, x) ** 2)
+    >>> kernel = CenteredDistances.of(np.subtract.outer(x, x) ** 2)
     >>> np.allclose(kernel(np.subtract.outer(x, x) ** 2), np.outer(x - 2, x - 2))
     True
     """
@@ -200,7 +175,7 @@ class CentredDistances:
     mean: float
 
     @classmethod
-    def of(cls, squares: FloatArray) -> "CentredDistances":
+    def of(cls, squares: FloatArray) -> "CenteredDistances":
         """Take the means from the squared distances (m, m) between the rows."""
         return cls(squares.mean(axis=0), float(squares.mean()))
 
@@ -211,7 +186,7 @@ class CentredDistances:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalisedAffinities:
+class NormalizedAffinities:
     """The data-dependent kernel of spectral embedding and clustering (slides (69)).
 
     k(a, b) = w(a, b) / (m √(E w(a, x) E w(x, b))), means over given rows: between these it is
@@ -221,14 +196,14 @@ class NormalisedAffinities:
     --------
     >>> import numpy as np
     >>> affinities = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> NormalisedAffinities.of(affinities)(affinities) @ np.ones(2)
+    >>> NormalizedAffinities.of(affinities)(affinities) @ np.ones(2)
     array([1., 1.])
     """
 
     means: FloatArray
 
     @classmethod
-    def of(cls, affinities: FloatArray) -> "NormalisedAffinities":
+    def of(cls, affinities: FloatArray) -> "NormalizedAffinities":
         """Take the means from the affinities (m, m) between the rows."""
         return cls(affinities.mean(axis=0))
 
@@ -238,7 +213,7 @@ class NormalisedAffinities:
         return np.asarray(affinities / np.sqrt(own * self.means) / len(self.means))
 
 
-def filled(
+def pad_with_null_vectors(
     values: FloatArray, vectors: FloatArray, count: int, trivial: FloatArray, rng: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Add orthonormal vectors of eigenvalue zero where an approximation has fewer than `count`."""

@@ -1,4 +1,4 @@
-"""Random matrices that keep lengths (book chapter 7), and products with them."""
+"""Random matrices that preserve lengths (book chapter 7), and products with them."""
 
 from typing import Any, Literal, get_args
 
@@ -8,6 +8,7 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.validation.scalars import check_choice
 
 Kind = Literal["gaussian", "sign", "sparse"]
 Sketch = Literal["gaussian", "sign", "sparse", "hadamard", "fourier"]
@@ -28,20 +29,20 @@ def random_matrix(rows: int, columns: int, kind: Kind, rng: np.random.Generator)
     return rng.choice(values, (rows, columns), p=[1 / 6, 2 / 3, 1 / 6])
 
 
-def orthogonalized(matrix: FloatArray) -> FloatArray:
-    """Orthogonal rows that span the same space, scaled to keep lengths in the mean.
+def orthogonalize(matrix: FloatArray) -> FloatArray:
+    """Orthogonal rows with the same span, scaled to preserve lengths in the mean.
 
-    A random k-dimensional projection shortens squares by k/D: rows get length √D.
+    A random k-dimensional projection reduces squares by k/D: rows have length √D.
     """
     columns = matrix.shape[1]
     return np.asarray(np.linalg.qr(matrix.T)[0].T * np.sqrt(columns))
 
 
 def johnson_lindenstrauss(n: int, eps: float, beta: float = 0.0) -> int:
-    """Least dimension in which n points keep all squared distances within 1 ± eps.
+    """Least dimension that preserves all squared distances of n points within 1 ± eps.
 
     k ≥ (4 + 2β) ln n / (ε²/2 − ε³/3) suffices with probability at least 1 − n^−β
-    (Achlioptas, 2003); β = 0 only says that such a projection exists (book (7.6)).
+    (Achlioptas, 2003); β = 0 only guarantees that such a projection exists (book (7.6)).
 
     Examples
     --------
@@ -55,9 +56,9 @@ def sketch_matrix(n: int, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
     """Random (n, m) matrix Ω with E ΩΩ'/m = I, to multiply another matrix from the right.
 
     "gaussian", "sign" and "sparse" are the types 1–3 of `random_matrix`. "hadamard" and "fourier"
-    have random signs in front of m columns of a Hadamard or a real Fourier (cosine) matrix, drawn
-    without replacement, all of them before one comes twice: the columns are orthogonal up to that,
-    and `sketched` multiplies by them in n log n operations (Woolfe, Liberty, Rokhlin and Tygert,
+    have random signs times m columns of a Hadamard or a real Fourier (cosine) matrix, sampled
+    without replacement as long as possible: the columns are orthogonal up to repetitions, and
+    `apply_sketch` multiplies by them in n log n operations (Woolfe, Liberty, Rokhlin and Tygert,
     2008).
 
     Examples
@@ -79,8 +80,8 @@ def sketch_matrix(n: int, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
     return np.asarray(signs[:, None] * np.where(odd == 1, -1.0, 1.0))
 
 
-def sketched(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> FloatArray:
-    """Return A Ω for Ω of `sketch_matrix` drawn with the same generator: fast where that is.
+def apply_sketch(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> FloatArray:
+    """Return A Ω for the Ω that `sketch_matrix` samples with the same generator.
 
     Arrays are mixed by a fast transform for "hadamard" and "fourier", and multiplied by a sparse Ω
     for "sparse"; sparse matrices and linear operators are multiplied by Ω itself.
@@ -89,7 +90,7 @@ def sketched(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
     --------
     >>> import numpy as np
     >>> rows = np.random.default_rng(1).normal(size=(5, 12))
-    >>> fast = sketched(rows, 4, "fourier", np.random.default_rng(0))
+    >>> fast = apply_sketch(rows, 4, "fourier", np.random.default_rng(0))
     >>> bool(np.allclose(fast, rows @ sketch_matrix(12, 4, "fourier", np.random.default_rng(0))))
     True
     """
@@ -98,7 +99,11 @@ def sketched(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
     dense = not is_sparse(matrix) and not isinstance(matrix, LinearOperator)
     if dense and kind in ("hadamard", "fourier"):
         signs, chosen = _mixing(n, m, kind, rng)
-        mixed = _hadamard(matrix * signs) if kind == "hadamard" else _cosines(matrix * signs)
+        if kind == "hadamard":
+            mixed = _hadamard(matrix * signs)
+        else:
+            # The columns of this cosine matrix have mean square 1.
+            mixed = dct(matrix * signs, axis=1, norm="ortho") * np.sqrt(n)
         return np.asarray(mixed[:, chosen])
     omega: Any = sketch_matrix(n, m, kind, rng)
     dtype = np.float32 if matrix.dtype == np.float32 else np.float64
@@ -109,9 +114,8 @@ def sketched(matrix: Any, m: int, kind: Sketch, rng: np.random.Generator) -> Flo
 
 
 def check_sketch(kind: str) -> None:
-    """Refuse a word that names no law."""
-    if kind not in SKETCHES:
-        raise ValueError(f"sketch={kind!r} is not known: use one of {SKETCHES}")
+    """Raise if `kind` is not a kind of sketch."""
+    check_choice("sketch", kind, SKETCHES)
 
 
 def _mixing(
@@ -120,19 +124,14 @@ def _mixing(
     """Signs of the n rows, and which columns of the orthogonal matrix are kept."""
     signs = rng.choice((-1.0, 1.0), n)
     size = n if kind == "fourier" else 1 << max(n - 1, 0).bit_length()
-    # Where there are too few, each is taken as often as the others: none is left out.
+    # If there are too few, all are repeated equally often.
     rounds, rest = divmod(m, size)
     every = np.tile(np.arange(size), rounds)
     return signs, np.concatenate((every, rng.choice(size, rest, replace=False)))
 
 
-def _cosines(rows: FloatArray) -> FloatArray:
-    """Rows times the cosine matrix whose columns have mean square 1."""
-    return np.asarray(dct(rows, axis=1, norm="ortho") * np.sqrt(rows.shape[1]))
-
-
 def _hadamard(rows: FloatArray) -> FloatArray:
-    """Rows, filled up with zeros to a power of two, times the Hadamard matrix (Sylvester's)."""
+    """Rows, zero-padded to a power of two, times Sylvester's Hadamard matrix."""
     count, n = rows.shape
     size = 1 << max(n - 1, 0).bit_length()
     mixed = np.zeros((count, size), dtype=rows.dtype)

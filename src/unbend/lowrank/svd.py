@@ -1,21 +1,23 @@
 """Randomised singular value decomposition (book section 15.2.3).
 
-A random sketch AΩ spans nearly what the leading singular vectors span; a few products with A'A
-sharpen it (Halko, Martinsson and Tropp, 2011).
+A random sketch AΩ nearly spans the leading singular vectors; a few products with A'A improve it
+(Halko, Martinsson and Tropp, 2011). Matrices in blocks of rows are read again for every product,
+never held as a whole.
 """
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.lowrank.blocks import RowBlocks
-from unbend.lowrank.inputs import adjoint_product, at_least, finite, multiplied
-from unbend.lowrank.qr import orthonormal_columns
-from unbend.lowrank.sketch import Sketch, check_sketch, sketch_matrix, sketched
+from unbend.lowrank.inputs import adjoint_product, as_operand, check_product
+from unbend.lowrank.rank_revealing import orthonormal_columns
+from unbend.lowrank.sketch import Sketch, apply_sketch, check_sketch, sketch_matrix
+from unbend.validation.scalars import check_integer
 
-# Columns of the sketch beyond the rank, powers of A'A, and vectors that measure an error.
+# Columns of the sketch beyond the rank, power iterations, and random vectors of an error estimate.
 OVERSAMPLE, POWER, PROBES = 10, 2, 10
 
 
@@ -38,12 +40,12 @@ class _Products:
     matrix: Any
 
     def along(self, vectors: FloatArray) -> FloatArray:
-        return finite(np.asarray(self.matrix @ vectors))
+        return check_product(np.asarray(self.matrix @ vectors))
 
     def across(self, vectors: FloatArray) -> FloatArray:
         if isinstance(self.matrix, RowBlocks):
-            return finite(self.matrix.across(vectors))
-        return finite(adjoint_product(self.matrix, vectors))
+            return check_product(self.matrix.across(vectors))
+        return check_product(adjoint_product(self.matrix, vectors))
 
 
 def randomized_svd(
@@ -63,19 +65,18 @@ def randomized_svd(
     matrix : array, sparse array, LinearOperator or RowBlocks (m, n)
         Only products with it and its transpose are used; float32 is kept.
     rank : int, optional
-        How many triplets; at most this many with `tol`.
+        Number of triplets; the largest number with `tol`.
     tol : float, optional
-        In place of a rank, or with a largest one: as many as ‖A − UΣV'‖ ≤ tol·‖A‖ takes, measured
-        on random vectors, which underrate it with probability 1e-10 at most.
+        Least rank with ‖A − UΣV'‖ ≤ tol·‖A‖, estimated on random vectors, which underestimate the
+        error with probability at most 1e-10.
     oversample : int
         Columns of the sketch beyond the rank.
     power : int
-        Products with A'A that sharpen the sketch: two passes each. Slowly decaying spectra need
-        them.
+        Power iterations with A'A, of two passes each, for slowly decaying spectra.
     sketch : {"gaussian", "sign", "sparse", "hadamard", "fourier"}
-        Law of the sketch.
+        Distribution of the sketch.
     rng : Generator, optional
-        A fixed one by default.
+        By default a fixed seed.
 
     Returns
     -------
@@ -94,17 +95,17 @@ def randomized_svd(
     """
     rng = np.random.default_rng(0) if rng is None else rng
     if not isinstance(matrix, RowBlocks):
-        matrix = multiplied(matrix)
+        matrix = as_operand(matrix)
     if tol is not None:
         return _to_tolerance(matrix, rank, tol, power, sketch, rng)
     if rank is None:
-        raise ValueError("rank=None is not allowed: give a rank of at least 1, or a tol")
+        raise ValueError("rank=None is not allowed: pass a rank of at least 1, or a tol")
     products = _Products(matrix)
     width = min(_width(rank, oversample), _columns(matrix))
-    basis = orthonormal_columns(_sketched(matrix, width, sketch, rng))
-    for _ in range(at_least("power", power, 0)):
-        # Singular vectors, not any basis: their images are nearly orthogonal, which is cheap to
-        # make exact on the long side.
+    basis = orthonormal_columns(_sketch(matrix, width, sketch, rng))
+    for _ in range(check_integer("power", power, 0)):
+        # Singular vectors, not any basis: their images are nearly orthogonal, and cheap to
+        # orthonormalise on the long side.
         right = np.linalg.svd(products.across(basis), full_matrices=False)[0]
         basis = orthonormal_columns(products.along(right))
     return _in_span(basis, products.across(basis), rank)
@@ -118,17 +119,17 @@ def single_pass_svd(
     sketch: Sketch = "gaussian",
     rng: np.random.Generator | None = None,
 ) -> Svd:
-    """Leading singular triplets from one look at every row (Tropp, Yurtsever, Udell, Cevher, 2017).
+    """Leading singular triplets from a single pass (Tropp, Yurtsever, Udell and Cevher, 2017).
 
     With Y = AΩ = QR and W = ΨA, A ≈ Q (ΨQ)⁺ W. Ω has ``rank + oversample`` columns and Ψ twice as
-    many rows. Less accurate than two passes: good where the spectrum decays fast.
+    many rows. Less accurate than two passes unless the spectrum decays fast.
 
     Parameters
     ----------
     matrix : array, sparse array or RowBlocks (m, n)
-        The blocks may be an iterator that is read once.
+        The blocks may be an iterator, which is read once.
     rank : int
-        How many triplets.
+        Number of triplets.
     oversample, sketch, rng
         As for `randomized_svd`.
 
@@ -145,24 +146,24 @@ def single_pass_svd(
     True
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    blocks = iter(matrix) if isinstance(matrix, RowBlocks) else iter((multiplied(matrix),))
+    blocks = iter(matrix) if isinstance(matrix, RowBlocks) else iter((as_operand(matrix),))
     most = _width(rank, oversample)
     images, parts, omega, total = [], [], None, None
     for block in blocks:
         if omega is None:
             width = min(most, block.shape[1])
-            omega = _mixtures(block, width, sketch, rng)
-        # Every block of rows meets columns of Ψ of its own: they are independent.
+            omega = _random_columns(block, width, sketch, rng)
+        # Every block of rows has independent columns of Ψ.
         if block.shape[0] <= 2 * width and not isinstance(matrix, RowBlocks):
             psi = np.eye(block.shape[0], 2 * width, dtype=omega.dtype)
         else:
             psi = sketch_matrix(block.shape[0], 2 * width, sketch, rng).astype(omega.dtype)
-        images.append(finite(np.asarray(block @ omega)))
-        part = finite(adjoint_product(block, psi))
+        images.append(check_product(np.asarray(block @ omega)))
+        part = check_product(adjoint_product(block, psi))
         total = part if total is None else total + part
         parts.append(psi)
     if omega is None or total is None:
-        raise ValueError("the matrix has no blocks: give at least one")
+        raise ValueError("the matrix has no blocks: pass at least one")
     basis = orthonormal_columns(np.concatenate(images))
     done, mixed = 0, np.zeros((2 * omega.shape[1], basis.shape[1]), dtype=omega.dtype)
     for psi in parts:
@@ -173,14 +174,16 @@ def single_pass_svd(
 
 
 def _width(rank: int, oversample: int) -> int:
-    """Columns of a sketch that there should be."""
-    return at_least("rank", rank, 1) + at_least("oversample", oversample, 0)
+    """Return the number of columns of a sketch."""
+    return check_integer("rank", rank, 1) + check_integer("oversample", oversample, 0)
 
 
-def _mixtures(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
-    """Ω in the precision of a matrix; all columns themselves where it would be square.
+def _random_columns(
+    matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator
+) -> FloatArray:
+    """Ω in the precision of a matrix; the identity if it would be square.
 
-    Random square matrices may be singular, and those of signs often are.
+    Random square matrices, of signs in particular, may be singular.
     """
     columns = matrix.shape[1]
     check_sketch(sketch)
@@ -188,11 +191,11 @@ def _mixtures(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator)
     return omega.astype(np.float32 if matrix.dtype == np.float32 else np.float64)
 
 
-def _sketched(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
+def _sketch(matrix: Any, width: int, sketch: Sketch, rng: np.random.Generator) -> FloatArray:
     first = matrix.first if isinstance(matrix, RowBlocks) else matrix
     if isinstance(matrix, RowBlocks) or width == first.shape[1]:
-        return finite(np.asarray(matrix @ _mixtures(first, width, sketch, rng)))
-    return finite(sketched(matrix, width, sketch, rng))
+        return check_product(np.asarray(matrix @ _random_columns(first, width, sketch, rng)))
+    return check_product(apply_sketch(matrix, width, sketch, rng))
 
 
 def _columns(matrix: Any) -> int:
@@ -210,20 +213,20 @@ def _in_span(basis: FloatArray, image: FloatArray, rank: int) -> Svd:
 def _to_tolerance(
     matrix: Any, most: int | None, tol: float, power: int, sketch: Sketch, rng: np.random.Generator
 ) -> Svd:
-    """Double the sketch until the error that is left is within tolerance; then cut.
+    """Double the sketch until the error is within tolerance; then truncate.
 
-    An error E of which all of PROBES Gaussian vectors show at most x has ‖E‖ ≤ 10√(2/π)·x but
-    with probability 10^-PROBES (Halko, Martinsson and Tropp, 2011, section 4.3).
+    If ‖E g‖ ≤ x for all of PROBES Gaussian vectors g, ‖E‖ ≤ 10√(2/π)·x except with probability
+    10^-PROBES (Halko, Martinsson and Tropp, 2011, section 4.3).
     """
     if not 0 < tol < 1:
-        raise ValueError(f"tol={tol} is not allowed: it must lie between 0 and 1")
+        raise ValueError(f"tol={tol} is not allowed: it must be between 0 and 1")
     limit = _columns(matrix)
     limit = limit if most is None else min(limit, most)
     width = min(limit, 2 * PROBES)
     while True:
         found = randomized_svd(matrix, width, power=power, sketch=sketch, rng=rng)
         size = float(found.singular[0])
-        left = _measured_error(matrix, found, rng)
+        left = _error_bound(matrix, found, rng)
         beyond = np.append(found.singular[1:], 0.0) + left
         enough = np.flatnonzero(beyond <= tol * size)
         if size == 0 or len(enough) or width == limit:
@@ -232,9 +235,59 @@ def _to_tolerance(
         width = min(2 * width, limit)
 
 
-def _measured_error(matrix: Any, found: Svd, rng: np.random.Generator) -> float:
-    """Bound of ‖A − UΣV'‖ from its images of random vectors."""
+def _error_bound(matrix: Any, found: Svd, rng: np.random.Generator) -> float:
+    """Probable bound of ‖A − UΣV'‖ from products with random vectors."""
     probes = rng.standard_normal((len(found.right), PROBES)).astype(found.right.dtype)
     image = np.asarray(matrix @ probes)
     image = image - (found.left * found.singular) @ (found.right.T @ probes)
     return float(10.0 * np.sqrt(2.0 / np.pi) * np.linalg.norm(image, axis=0).max())
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlocks:
+    """A matrix as blocks of rows, dense or sparse.
+
+    Parameters
+    ----------
+    source : sequence of arrays, or function that returns an iterable of them
+        The blocks, top to bottom; a function is called for every pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> matrix = np.arange(12.0).reshape(6, 2)
+    >>> blocks = RowBlocks([matrix[:2], matrix[2:]])
+    >>> bool(np.all(blocks @ np.eye(2) == matrix))
+    True
+    """
+
+    source: Sequence[Any] | Callable[[], Iterable[Any]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.source() if callable(self.source) else self.source)
+
+    @property
+    def first(self) -> Any:
+        """The first block."""
+        for block in self:
+            return block
+        raise ValueError(
+            "there are no blocks of rows in this pass: pass a function that returns the same "
+            "blocks every time; an iterator can be read once, for single_pass_svd only"
+        )
+
+    def __matmul__(self, vectors: FloatArray) -> FloatArray:
+        return np.concatenate([np.asarray(block @ vectors) for block in self])
+
+    def across(self, vectors: FloatArray) -> FloatArray:
+        """Return A'·vectors."""
+        total, done = None, 0
+        for block in self:
+            part = np.asarray(block.T @ vectors[done : done + block.shape[0]])
+            total, done = part if total is None else total + part, done + block.shape[0]
+        if total is None or done != len(vectors):
+            raise ValueError(
+                f"the blocks have {done} rows in this pass and had {len(vectors)} before: pass a "
+                "function that returns the same blocks every time"
+            )
+        return np.asarray(total)

@@ -1,29 +1,28 @@
-"""Multidimensional scaling as a problem: pairs, a loss or a transformation, a solver, a start."""
+"""Multidimensional scaling: pairs, losses, transformations, solvers and initial configurations."""
 
-from unbend.mds.objective import LOSSES, FittedStress, MetricStress, Objective
-from unbend.mds.pairs import Pairs
-from unbend.mds.placement import OwnStress
-from unbend.mds.solvers import Solution, majorise, quasi_newton
-from unbend.mds.starts import principal_axes
-from unbend.mds.stochastic import matched_pairs, sampled_stress
+from unbend.mds.initialization import principal_axes
+from unbend.mds.object_pairs import Pairs
+from unbend.mds.objective import LOSSES, MetricStress, Objective, Stress1
+from unbend.mds.placement import StressExtension
+from unbend.mds.solvers import Solution, estimate_stress, quasi_newton, smacof, stochastic_gradient
 from unbend.mds.transformations import Interval, Monotone, Ratio, Replicated, Transformation
 
 __all__ = [
     "LOSSES",
-    "FittedStress",
     "Interval",
     "MetricStress",
     "Monotone",
     "Objective",
-    "OwnStress",
     "Pairs",
     "Ratio",
     "Replicated",
     "Solution",
+    "Stress1",
+    "StressExtension",
     "Transformation",
-    "majorise",
-    "matched_pairs",
+    "estimate_stress",
     "principal_axes",
     "quasi_newton",
-    "sampled_stress",
+    "smacof",
+    "stochastic_gradient",
 ]

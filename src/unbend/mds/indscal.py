@@ -1,4 +1,4 @@
-"""Individual differences scaling: one configuration, stretched along its axes by every matrix.
+"""Individual differences scaling: one configuration, with axis weights for every matrix.
 
 INDSCAL (Carroll and Chang, 1970): the scalar products B_k = −½ H D_k² H of matrix k are
 X diag(w_k) X', with one X for all and weights w_k ≥ 0.
@@ -11,16 +11,15 @@ from scipy.linalg import cholesky
 from scipy.optimize import nnls
 
 from unbend.arrays import FloatArray
-from unbend.eigen import signed
-from unbend.neighbors.space import centred_gram
+from unbend.eigen import fix_signs
 from unbend.report import step
 
-# Random mixtures of the matrices that are tried for the directions of the start.
+# Random mixtures of the matrices that are tried for the initial axes.
 MIXTURES = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Individual:
+class IndscalSolution:
     """Group configuration (n, d) of unit variance along each axis, and weights (k, d) ≥ 0."""
 
     configuration: FloatArray
@@ -30,18 +29,13 @@ class Individual:
     converged: bool
 
 
-def scalar_products(distances: FloatArray) -> FloatArray:
-    """B_k of stacked distances (k, n, n)."""
-    return centred_gram(distances)
-
-
-def scale_individually(
+def indscal(
     products: FloatArray, d: int, tol: float, max_iter: int, rng: np.random.Generator
-) -> Individual:
-    """Fit X and w to scalar products (k, n, n), each matrix given the same importance.
+) -> IndscalSolution:
+    """Fit X and w to scalar products (k, n, n), each matrix normalised.
 
     Alternating least squares of the trilinear model Σ ‖B_k − X diag(w_k) Y'‖², in which X and Y
-    come out alike since the B_k are symmetric; then Y = X and the weights once more.
+    agree at convergence since the B_k are symmetric; then Y = X and the weights are solved again.
     """
     norms = np.maximum(np.linalg.norm(products, axis=(1, 2)), 1e-300)
     unit = products / norms[:, None, None]
@@ -58,23 +52,23 @@ def scale_individually(
         if iteration and history[-2] - history[-1] <= tol * max(history[-1], tol):
             converged = True
             break
-    x = _balanced(left, right)
+    x = _merge_sides(left, right)
     weights = _weights(unit, x, x)
     order = np.argsort(-(norms @ weights), kind="stable")
-    x, weights = signed(x[:, order]), weights[:, order]
+    x, weights = fix_signs(x[:, order]), weights[:, order]
     accounted = 1.0 - _losses(unit, x, x, weights)
-    return Individual(x, weights * norms[:, None], accounted, np.array(history), converged)
+    return IndscalSolution(x, weights * norms[:, None], accounted, np.array(history), converged)
 
 
 def _start(unit: FloatArray, d: int, rng: np.random.Generator) -> FloatArray:
-    """Axes in the main subspace of the mean along which the matrices differ most clearly."""
+    """Axes in the principal subspace of the mean matrix that fit best among random mixtures."""
     values, vectors = np.linalg.eigh(unit.mean(axis=0))
     whole = vectors[:, ::-1][:, :d] * np.sqrt(np.maximum(values[::-1][:d], 1e-300))
     inverse = np.linalg.pinv(whole)
     small = inverse @ unit @ inverse.T
     best, least = whole, np.inf
     for _ in range(MIXTURES):
-        # In exact data every mixture of the whitened matrices has the axes as eigenvectors.
+        # For exact data the axes are eigenvectors of every mixture of the whitened matrices.
         mixture = np.tensordot(rng.normal(size=len(small)), small, axes=1)
         turned = whole @ np.linalg.eigh(mixture)[1]
         loss = _loss(unit, turned, turned, _weights(unit, turned, turned))
@@ -112,8 +106,8 @@ def _loss(unit: FloatArray, left: FloatArray, right: FloatArray, weights: FloatA
     return float(_losses(unit, left, right, weights).mean())
 
 
-def _balanced(left: FloatArray, right: FloatArray) -> FloatArray:
-    """One configuration for both sides, of unit variance along each axis."""
+def _merge_sides(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Mean configuration of both sides, of unit variance along each axis."""
     signs = np.sign(np.einsum("ia,ia->a", left, right))
     mean = left / _lengths(left) + np.where(signs < 0, -1.0, 1.0) * right / _lengths(right)
     mean = mean - mean.mean(axis=0)

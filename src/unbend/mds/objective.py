@@ -1,63 +1,67 @@
-"""Stress as a function of a configuration: value and gradient, and Guttman's transform.
+"""Stress as a function of a configuration: value and gradient, and the Guttman transform.
 
-MetricStress compares distances with the dissimilarities themselves, FittedStress with the best
-transformation of them. Both are problems as values: a solver takes them and a start.
+`MetricStress` compares distances with the dissimilarities themselves, `Stress1` with the best
+transformation of them. Both are problems as values: a solver takes one and an initial
+configuration. Stress of listed pairs takes time and memory in proportion to their number.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol, final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import cg
 
 from unbend._kernels import kernels
+from unbend._kernels.reference.stress import pair_stress
 from unbend.arrays import FloatArray, IntArray
-from unbend.mds.pairs import Pairs, Precision, sum_of_squares
-from unbend.mds.sparse_pairs import factored, iterated, listed_stress
+from unbend.eigen.shift_invert import analyse
+from unbend.mds.object_pairs import Pairs, Precision, sum_of_squares
 from unbend.mds.transformations import Transformation
 
 LOSSES = ("raw", "sstress", "sammon")
-NOTHING = np.empty(0)
-# Up to here the matrix of the weights is factorised to precondition quasi-Newton steps.
+NO_OUTPUT = np.empty(0)
+# Largest number of objects for which the dense weight matrix is factorised as a preconditioner.
 FACTORED_OBJECTS = 2000
 
 
-class Objective(Protocol):
-    """A stress to be minimised."""
-
-    @property
-    def size(self) -> float:
-        """Stress of all objects in one place: what values and gradients are relative to."""
-
-    @property
-    def rounding(self) -> float:
-        """Relative size of the numbers' last digit."""
-
-    def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
-        """Value and gradient at a configuration (n, d)."""
-
-    def majorised(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
-        """Value at a configuration, and its Guttman transform, which is never worse."""
-
-    def precondition(self, vectors: FloatArray) -> FloatArray:
-        """Multiply by about the inverse Hessian, up to a factor: that of the weights."""
-
-    def spread(self, coordinates: FloatArray) -> FloatArray:
-        """Share of each object in the value: half of each of its pairs."""
-
-
 class Fit(NamedTuple):
-    """Stress-1 of a configuration at its best scale, and the factor to the scale of least."""
+    """Stress-1 of a configuration at its optimal scale, and the factor to that scale."""
 
     stress1: float
-    stretch: float
+    factor: float
+
+
+class _WeightedStress(ABC):
+    """Steps scaled by the pseudo-inverse V⁺ of the weight matrix V = diag(Σ_j w_ij) − W."""
+
+    @abstractmethod
+    def _weighting(self) -> Pairs:
+        """Pairs whose weights multiply the squared errors of distances."""
+
+    def precondition(self, vectors: FloatArray) -> FloatArray:
+        """Multiply by V⁺, about the inverse Hessian, where that is no dearer than the stress."""
+        return self._preconditioner(vectors)
+
+    @cached_property
+    def _preconditioner(self) -> Callable[[FloatArray], FloatArray]:
+        pairs = self._weighting()
+        if pairs.ends is not None:
+            return factor_solver(pairs) or _identity
+        return inverse_weights(pairs) if pairs.n <= FACTORED_OBJECTS else _identity
+
+    @cached_property
+    def _inverse(self) -> Callable[[FloatArray], FloatArray]:
+        return inverse_weights(self._weighting())
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class MetricStress:
+class MetricStress(_WeightedStress):
     """Σ w (d − δ)² ("raw"), Σ w (d² − δ²)² ("sstress") or Σ w (d − δ)²/δ ("sammon").
 
     Examples
@@ -75,20 +79,20 @@ class MetricStress:
 
     @cached_property
     def size(self) -> float:
-        """Stress of all objects in one place."""
+        """Stress of coincident objects: the unit of values and gradients."""
         return self(np.zeros((self.pairs.n, 2)))[0]
 
     @property
     def rounding(self) -> float:
-        """Relative size of the numbers' last digit."""
+        """Machine epsilon of the dissimilarities."""
         return float(np.finfo(self.pairs.dissimilarities.dtype).eps)
 
     def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
-        """Value and gradient."""
+        """Value and gradient at a configuration (n, d)."""
         return _stress(self.pairs, LOSSES.index(self.loss), coordinates, self.threads)
 
-    def fit_of(self, coordinates: FloatArray) -> Fit:
-        """Judge a configuration, for the raw loss, whatever its scale.
+    def best_scale(self, coordinates: FloatArray) -> Fit:
+        """Stress-1 of a configuration at its optimal scale, for the raw loss.
 
         Stress-1 of s·X is least, √(1 − (Σ wδd)² / Σ wδ² Σ wd²), at s = Σ wδ² / Σ wδd.
         """
@@ -102,50 +106,32 @@ class MetricStress:
         cosine = product / np.sqrt(self.size * square)
         return Fit(float(np.sqrt(max(1.0 - cosine**2, 0.0))), self.size / product)
 
-    def majorised(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
-        """Value and Guttman transform."""
+    def guttman_transform(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
+        """Value at a configuration, and its Guttman transform, which is never worse."""
         value, gradient = self(coordinates)
         return value, coordinates - self._inverse(gradient) / 2.0
 
-    def precondition(self, vectors: FloatArray) -> FloatArray:
-        """Multiply by V⁺ where that takes no longer than the stress itself."""
-        return self._quick(vectors)
-
-    @cached_property
-    def _quick(self) -> Callable[[FloatArray], FloatArray]:
-        return quick_inverse(self._weighed)
-
-    @cached_property
-    def _inverse(self) -> Callable[[FloatArray], FloatArray]:
-        return inverse_weights(self._weighed)
-
-    @cached_property
-    def _weighed(self) -> Pairs:
-        """Pairs by whose weights the squared errors of distances count."""
+    def _weighting(self) -> Pairs:
         if self.loss != "sammon":
             return self.pairs
         given = self.pairs.dissimilarities
-        weights = np.divide(
-            1.0 if self.pairs.weights is None else self.pairs.weights,
-            given,
-            out=np.zeros_like(given),
-            where=given > 0,
-        )
+        ones = 1.0 if self.pairs.weights is None else self.pairs.weights
+        weights = np.divide(ones, given, out=np.zeros_like(given), where=given > 0)
         return replace(self.pairs, weights=weights)
 
-    def spread(self, coordinates: FloatArray) -> FloatArray:
-        """Share of each object."""
-        found = np.empty(len(coordinates))
-        _stress(self.pairs, LOSSES.index(self.loss), coordinates, self.threads, found)
-        return found / 2.0
+    def per_object(self, coordinates: FloatArray) -> FloatArray:
+        """Contribution of each object to the value: half of each of its pairs."""
+        contributions = np.empty(len(coordinates))
+        _stress(self.pairs, LOSSES.index(self.loss), coordinates, self.threads, contributions)
+        return contributions / 2.0
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class FittedStress:
+class Stress1(_WeightedStress):
     """Kruskal's stress-1, squared: Σ w (d − d̂)² / Σ w d², d̂ the best transformation.
 
-    Dividing by the distances' own size rules out the solution in which all objects coincide.
+    Normalising by Σ w d² rules out the degenerate solution in which all objects coincide.
     """
 
     n: int
@@ -157,7 +143,7 @@ class FittedStress:
 
     @property
     def rounding(self) -> float:
-        """Relative size of the numbers' last digit."""
+        """Machine epsilon of the disparities."""
         return float(np.finfo(self.precision).eps)
 
     @cached_property
@@ -169,52 +155,63 @@ class FittedStress:
         targets = targets.astype(self.precision, copy=False)
         return Pairs(self.n, targets, self._weights, self.ends)
 
-    def _regressed(self, coordinates: FloatArray) -> tuple[float, float, FloatArray]:
+    def _weighting(self) -> Pairs:
+        return self._pairs(np.empty(0))
+
+    def _regress(self, coordinates: FloatArray) -> tuple[float, float, FloatArray]:
         """Value, Σ w d², and the disparities."""
-        distances = self._pairs(np.empty(0)).distances(coordinates)
+        distances = self._weighting().distances(coordinates)
         found = self.transformation(distances)
         size = sum_of_squares(distances, self._weights)
         return (found.residual / size if size > 0 else 0.0), size, found.targets
 
     def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
-        """Value and gradient.
+        """Value and gradient at a configuration (n, d).
 
         With value f, ∇f = Σ 2w (d − d̂ − f d) ∇d / Σ w d²: the gradient of raw stress with targets
         d̂/(1 − f), times (1 − f).
         """
-        value, size, targets = self._regressed(coordinates)
+        value, size, targets = self._regress(coordinates)
         if size == 0 or value >= 1:
             return value, np.zeros_like(coordinates)
         _, gradient = _stress(self._pairs(targets / (1 - value)), 0, coordinates, self.threads)
         return value, gradient * ((1 - value) / size)
 
-    def majorised(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
-        """Value and Guttman transform."""
-        value, _, targets = self._regressed(coordinates)
+    def guttman_transform(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
+        """Value at a configuration, and its Guttman transform, which is never worse."""
+        value, _, targets = self._regress(coordinates)
         if value >= 1:
             return value, coordinates
         # With disparities of the distances' size a minimum is a fixed point.
         _, gradient = _stress(self._pairs(targets / (1 - value)), 0, coordinates, self.threads)
         return value, coordinates - self._inverse(gradient) / 2.0
 
-    def precondition(self, vectors: FloatArray) -> FloatArray:
-        """Multiply by V⁺ where that takes no longer than the stress itself."""
-        return self._quick(vectors)
+    def per_object(self, coordinates: FloatArray) -> FloatArray:
+        """Contribution of each object to the value: half of each of its pairs."""
+        _, size, targets = self._regress(coordinates)
+        contributions = np.empty(len(coordinates))
+        _stress(self._pairs(targets), 0, coordinates, self.threads, contributions)
+        return contributions / (2.0 * size) if size > 0 else contributions
 
-    @cached_property
-    def _quick(self) -> Callable[[FloatArray], FloatArray]:
-        return quick_inverse(self._pairs(np.empty(0)))
 
-    @cached_property
-    def _inverse(self) -> Callable[[FloatArray], FloatArray]:
-        return inverse_weights(self._pairs(np.empty(0)))
+Objective = MetricStress | Stress1
 
-    def spread(self, coordinates: FloatArray) -> FloatArray:
-        """Share of each object."""
-        _, size, targets = self._regressed(coordinates)
-        found = np.empty(len(coordinates))
-        _stress(self._pairs(targets), 0, coordinates, self.threads, found)
-        return found / (2.0 * size) if size > 0 else found
+
+def _identity(vectors: FloatArray) -> FloatArray:
+    return vectors
+
+
+def inverse_weights(pairs: Pairs) -> Callable[[FloatArray], FloatArray]:
+    """Return V⁺ as a function of centred vectors, V = diag(Σ_j w_ij) − W."""
+    if pairs.ends is not None:
+        return factor_solver(pairs) or cg_solver(pairs)
+    if pairs.weights is None:
+        return lambda vectors: vectors / pairs.n
+    matrix = -Pairs(pairs.n, pairs.weights).square().astype(np.float64)
+    matrix -= np.diag(matrix.sum(axis=1))
+    # The constant vector spans the null space of V; any multiple of 11' makes it definite.
+    factor = cho_factor(matrix + np.trace(matrix) / pairs.n**2)
+    return lambda vectors: np.asarray(cho_solve(factor, vectors))
 
 
 def _stress(
@@ -222,32 +219,75 @@ def _stress(
     loss: int,
     coordinates: FloatArray,
     threads: int,
-    spread: FloatArray = NOTHING,
+    per_object: FloatArray = NO_OUTPUT,
 ) -> tuple[float, FloatArray]:
     if pairs.ends is not None:
-        return listed_stress(pairs, loss, coordinates, spread)
+        return sparse_stress(pairs, loss, coordinates, per_object)
     gradient = np.empty(coordinates.shape)
     weights = pairs.dissimilarities[:0] if pairs.weights is None else pairs.weights
     places = np.ascontiguousarray(coordinates, dtype=np.float64)
-    value = kernels.stress(pairs.dissimilarities, weights, loss, places, threads, gradient, spread)
+    value = kernels.stress(
+        pairs.dissimilarities, weights, loss, places, threads, gradient, per_object
+    )
     return value, gradient
 
 
-def quick_inverse(pairs: Pairs) -> Callable[[FloatArray], FloatArray]:
-    """V⁺ where it takes no longer than the stress itself, else the identity."""
-    if pairs.ends is not None:
-        return factored(pairs) or (lambda vectors: vectors)
-    return inverse_weights(pairs) if pairs.n <= FACTORED_OBJECTS else (lambda vectors: vectors)
+# Sparse factorisations of the weights beyond this many operations are replaced by CG.
+FACTOR_FLOPS = 2e9
 
 
-def inverse_weights(pairs: Pairs) -> Callable[[FloatArray], FloatArray]:
-    """Return V⁺ as a function of centred vectors, V = diag(Σ_j w_ij) − W."""
-    if pairs.ends is not None:
-        return factored(pairs) or iterated(pairs)
-    if pairs.weights is None:
-        return lambda vectors: vectors / pairs.n
-    matrix = -Pairs(pairs.n, pairs.weights).square().astype(np.float64)
-    matrix -= np.diag(matrix.sum(axis=1))
-    # The constant vector is all that V does not see; any multiple of 11' makes it definite.
-    factor = cho_factor(matrix + np.trace(matrix) / pairs.n**2)
-    return lambda vectors: np.asarray(cho_solve(factor, vectors))
+def sparse_stress(
+    pairs: Pairs, loss: int, coordinates: FloatArray, per_object: FloatArray
+) -> tuple[float, FloatArray]:
+    """Value and gradient of a loss over listed pairs; fills `per_object` unless it is empty."""
+    assert pairs.ends is not None
+    rows, columns = pairs.ends
+    away = coordinates[rows] - coordinates[columns]
+    square = np.einsum("ij,ij->i", away, away)
+    weight = np.ones(len(rows)) if pairs.weights is None else pairs.weights
+    share, pull = pair_stress(square, pairs.dissimilarities, weight, loss)
+    n, moves = len(coordinates), 2.0 * pull[:, None] * away
+    gradient = np.empty(coordinates.shape)
+    for axis, move in enumerate(moves.T):
+        gradient[:, axis] = np.bincount(rows, move, n) - np.bincount(columns, move, n)
+    if len(per_object):
+        per_object[:] = np.bincount(rows, share, n) + np.bincount(columns, share, n)
+    return float(share.sum()), gradient
+
+
+def laplacian(pairs: Pairs) -> csr_array:
+    """V = diag(Σ_j w_ij) − W of listed pairs."""
+    assert pairs.ends is not None
+    rows, columns = pairs.ends
+    weights = np.ones(len(rows)) if pairs.weights is None else pairs.weights
+    ends = (np.r_[rows, columns], np.r_[columns, rows])
+    joined = csr_array((np.r_[weights, weights], ends), shape=(pairs.n, pairs.n))
+    return csr_array(diags_array(np.asarray(joined.sum(axis=1))) - joined)
+
+
+def factor_solver(pairs: Pairs) -> Callable[[FloatArray], FloatArray] | None:
+    """V⁺ by a sparse Cholesky factor, for centred vectors; None if that is too expensive."""
+    # Without its last object V is definite; solutions are determined up to a shift.
+    symbolic = analyse(laplacian(pairs)[:-1, :-1], FACTOR_FLOPS)
+    if not symbolic.analysis.complete:
+        return None
+    factor = symbolic.factor(shift=0.0)
+
+    def solve(vectors: FloatArray) -> FloatArray:
+        found = np.zeros(vectors.shape)
+        factor.solve(np.ascontiguousarray(vectors[:-1]), 1, found[:-1])
+        return np.asarray(found - found.mean(axis=0))
+
+    return solve
+
+
+def cg_solver(pairs: Pairs) -> Callable[[FloatArray], FloatArray]:
+    """V⁺ by conjugate gradients, where a factor would have too much fill."""
+    matrix = laplacian(pairs)
+    scale = diags_array(1.0 / matrix.diagonal())
+
+    def solve(vectors: FloatArray) -> FloatArray:
+        found = [cg(matrix, column, rtol=1e-10, M=scale)[0] for column in vectors.T]
+        return np.asarray(np.stack(found, axis=1) - np.mean(found, axis=1))
+
+    return solve

@@ -1,4 +1,4 @@
-"""Placing new objects: each minimises its own stress to the fitted ones."""
+"""Out-of-sample extension: each new object minimises its stress to the fitted ones."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ from unbend.mds.transformations import Line, Steps
 from unbend.neighbors import PointSpace
 from unbend.report import step
 
-# Newton steps, and halvings of each, that an object may take.
+# Largest number of Newton steps of an object, and of halvings of each step.
 ITERATIONS, HALVINGS = 60, 30
 ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class OwnStress:
-    """New rows to coordinates: the nearest minimum of each row's stress to the fitted objects.
+class StressExtension:
+    """Coordinates of new samples that minimise each sample's own stress to the fitted objects.
 
-    New rows are points of the `space` or, where there is none, dissimilarities (m, n), NaN where
-    not known. The `curve`, if any, makes distances of the coordinates' scale of them. A row at
-    distance zero of a fitted object joins it.
+    New samples are points of the `space` or, without a space, dissimilarities (m, n), NaN where
+    unknown. The `curve`, if any, maps them to disparities. A sample at distance zero of a fitted
+    object gets its coordinates.
     """
 
     coordinates: FloatArray
@@ -29,7 +29,7 @@ class OwnStress:
     curve: Line | Steps | None = None
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Embed new samples."""
         n, d = self.coordinates.shape
         placed = np.empty((len(new), d))
         for rows in row_chunks(len(new), 8 * n * (2 * d + 6)):
@@ -45,14 +45,14 @@ class OwnStress:
         apart = filled[np.arange(len(filled)), nearest] > 0
         placed = self.coordinates[nearest].astype(np.float64)
         if apart.any():
-            placed[apart] = self._minimised(dissimilarities[apart])
+            placed[apart] = self._minimize(dissimilarities[apart])
         return np.asarray(placed)
 
-    def _minimised(self, dissimilarities: FloatArray) -> FloatArray:
+    def _minimize(self, dissimilarities: FloatArray) -> FloatArray:
         targets = dissimilarities if self.curve is None else self.curve(dissimilarities)
         known = ~np.isnan(targets)
         targets = np.where(known, targets, 0.0)
-        # Each row has a scale of its own, so that powers of what is far away stay in range.
+        # Each row has its own scale, so that powers of large distances do not overflow.
         size = max(float(np.abs(self.coordinates).max()), 1e-300)
         scale = np.maximum(targets.max(axis=1, keepdims=True), size)
         weights = known.astype(np.float64)
@@ -61,30 +61,30 @@ class OwnStress:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretched:
-    """Another extension, times a factor."""
+class ScaledExtension:
+    """Another extension, times a constant factor."""
 
-    extension: OwnStress
+    extension: StressExtension
     factor: float
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Embed new samples."""
         return np.asarray(self.factor * self.extension(new))
 
 
 @dataclass(frozen=True, eq=False)
-class MeanOfCurves:
-    """Place rows (k, m, n) by the mean of what each matrix's curve makes of its distances."""
+class MeanDisparityExtension:
+    """Embed new samples (k, m, n) by the mean disparity over the k matrices."""
 
     curves: list[Line | Steps]
-    own: OwnStress
+    own: StressExtension
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Embed new samples."""
         targets = np.stack([curve(rows) for curve, rows in zip(self.curves, new, strict=True)])
         known = ~np.isnan(targets)
         mean = np.where(known, targets, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        # Where every matrix says that two objects are one, they are.
+        # Objects at distance zero in every matrix coincide.
         one = known.any(axis=0) & np.all((new == 0) | np.isnan(new), axis=0)
         mean = np.where(one, 0.0, mean)
         return self.own(np.where(known.any(axis=0), mean, np.nan))
@@ -92,9 +92,9 @@ class MeanOfCurves:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Stresses of several new objects, each on its own: targets and weights are (m, n).
+    """Independent stresses of several new objects: targets and weights are (m, n).
 
-    Everything but the fitted coordinates is in units of each row's scale (m, 1).
+    All but the fitted coordinates are in units of each row's scale (m, 1).
     """
 
     fitted: FloatArray
@@ -104,26 +104,26 @@ class _Rows:
     loss: str
 
     def take(self, rows: IntArray) -> "_Rows":
-        """Restrict to some objects."""
+        """Restrict to a subset of the objects."""
         parts = (self.scale[rows], self.targets[rows], self.weights[rows])
         return _Rows(self.fitted, *parts, self.loss)
 
     def start(self) -> FloatArray:
-        """Take the better of two: by squared distances, which is linear, and by the nearest."""
-        centre = self.fitted.mean(axis=0)
-        centred = self.fitted - centre
-        lengths = np.einsum("ij,ij->i", centred, centred) / self.scale**2
+        """Return the better of linear trilateration and the mean of the nearest objects."""
+        center = self.fitted.mean(axis=0)
+        centered = self.fitted - center
+        lengths = np.einsum("ij,ij->i", centered, centered) / self.scale**2
         known, count = self.weights > 0, self.weights.sum(axis=1, keepdims=True)
         right = np.where(known, lengths - self.targets**2, 0.0)
         right = np.where(known, right - right.sum(axis=1, keepdims=True) / count, 0.0)
-        linear = 0.5 * row_products(right, np.linalg.pinv(centred).T) * self.scale
-        linear += centre / self.scale
-        # The centre is no farther than the mean target and the fitted objects' reach.
+        linear = 0.5 * row_products(right, np.linalg.pinv(centered).T) * self.scale
+        linear += center / self.scale
+        # The distance from the centre is at most the mean target plus the fitted objects' radius.
         reach = np.sqrt(lengths.max(axis=1, keepdims=True))
         farthest = self.targets.sum(axis=1, keepdims=True) / count + reach
-        away = linear - centre / self.scale
+        away = linear - center / self.scale
         length = np.linalg.norm(away, axis=1, keepdims=True)
-        linear = centre / self.scale + away * (farthest / np.maximum(length, farthest))
+        linear = center / self.scale + away * (farthest / np.maximum(length, farthest))
         near = np.argsort(np.where(known, self.targets, np.inf), axis=1)[:, :3]
         mixed = self.fitted[near].mean(axis=1) / self.scale
         better = self.values(linear) <= self.values(mixed)
@@ -147,7 +147,7 @@ class _Rows:
         return np.asarray((self._weights() * (distance - self.targets) ** 2).sum(axis=1))
 
     def newton(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Find steps that go down even where the stress is not convex, and the slopes along."""
+        """Return modified Newton directions, descent also where not convex, and slopes."""
         away, distance = self._parts(y)
         d = y.shape[1]
         if self.loss == "sstress":
@@ -156,7 +156,7 @@ class _Rows:
         else:
             safe = np.where(distance > 0, distance, 1.0)
             pull = self._weights() * (distance - self.targets) / safe
-            # Of unit vectors: the cube of a small distance may vanish.
+            # With unit vectors: the cube of a small distance may underflow.
             along = np.where(distance > 0, self._weights() * self.targets / safe, 0.0)
         gradient = np.einsum("ij,ijk->ik", pull, away)
         if self.loss != "sstress":
@@ -171,7 +171,7 @@ class _Rows:
         return move, 2.0 * np.einsum("ik,ik->i", gradient, move)
 
     def minimise(self, y: FloatArray) -> FloatArray:
-        """Newton's method for all objects at once; each stops on its own."""
+        """Newton's method for all objects at once; each converges separately."""
         y = y.copy()
         active = np.arange(len(y))
         for _ in range(ITERATIONS):
@@ -187,11 +187,11 @@ class _Rows:
     def search(
         self, y: FloatArray, move: FloatArray, slope: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Halve each step until it lowers the object's stress; zero if none does."""
+        """Halve each step until it decreases the object's stress; zero if none does."""
         value, length = self.values(y), np.ones(len(y))
         for _ in range(HALVINGS):
             after = self.values(y + length[:, None] * move)
-            # Near the minimum rounding hides what a step gains: it may still be taken.
+            # Near the minimum rounding hides the decrease: the step is accepted.
             worse = after > value * (1 + ROUNDING) + 1e-4 * length * slope
             if not worse.any():
                 break

@@ -1,23 +1,28 @@
-"""Minimisers of stress: quasi-Newton, and majorisation that never goes up."""
+"""Minimisers of stress: L-BFGS, SMACOF, and stochastic gradients for many objects.
+
+A random matching holds every object once, so that all its pairs are updated together and nothing of
+size n² is allocated (after Zheng, Pawar and Goodman, 2019).
+"""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.mds.objective import Objective
 from unbend.report import step
 
-# Pairs of steps and gradient changes from which L-BFGS knows the curvature.
+# Pairs of steps and gradient changes that L-BFGS keeps.
 MEMORY = 10
-# Share of the decrease that the slope promises which a step must keep, and halvings allowed.
+# Armijo constant of sufficient decrease, and the largest number of step reductions.
 ARMIJO, HALVINGS = 1e-4, 20
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A configuration, its stress, that of every iteration, and whether it is a minimum."""
+    """A configuration, its stress, the history of the stress, and whether the solver converged."""
 
     coordinates: FloatArray
     value: float
@@ -26,7 +31,7 @@ class Solution:
 
 
 def gradient_size(objective: Objective, coordinates: FloatArray, gradient: FloatArray) -> float:
-    """Length of a Guttman step relative to the configuration, but for a factor near one."""
+    """Length of a Guttman step relative to the configuration, up to a factor near one."""
     size = float(np.linalg.norm(gradient) * np.linalg.norm(coordinates))
     return size / (2.0 * objective.size) if objective.size > 0 else 0.0
 
@@ -34,8 +39,8 @@ def gradient_size(objective: Objective, coordinates: FloatArray, gradient: Float
 def quasi_newton(objective: Objective, start: FloatArray, tol: float, max_iter: int) -> Solution:
     """L-BFGS (Nocedal, 1980) with a line search for sufficient decrease.
 
-    The first step is the size of Guttman's. It ends where the gradient is below `tol`, or where
-    rounding leaves nothing to gain.
+    The first step has the length of a Guttman step. Converges when the relative gradient is below
+    `tol`, or when rounding prevents any decrease.
     """
     tol = max(tol, objective.rounding)
     x = start - start.mean(axis=0)
@@ -93,33 +98,33 @@ def _search(
     gradient: FloatArray,
     direction: FloatArray,
 ) -> tuple[FloatArray, float, FloatArray] | None:
-    """Shorten the step until the stress falls enough; None if it never does."""
+    """Backtrack until the decrease is sufficient; None if it never is."""
     slope = float(np.vdot(gradient, direction))
-    # No step is longer than the configuration: stress-1 has no scale to hold it back.
+    # No step is longer than the configuration: stress-1 does not determine its scale.
     length = min(1.0, float(np.linalg.norm(x)) / max(float(np.linalg.norm(direction)), 1e-300))
     for _ in range(HALVINGS if slope < 0 else 0):
         moved = x + length * direction
         new_value, new_gradient = objective(moved)
         if new_value <= value + ARMIJO * length * slope and new_value < value:
             return moved, new_value, new_gradient
-        # The parabola through both values and the slope, kept within a safe range.
+        # Minimum of the interpolating parabola, safeguarded.
         bend = new_value - value - length * slope
         best = -slope * length**2 / (2.0 * bend) if bend > 0 else length / 2
         length = min(max(best, 0.1 * length), 0.5 * length)
     return None
 
 
-def majorise(objective: Objective, start: FloatArray, tol: float, max_iter: int) -> Solution:
-    """SMACOF (de Leeuw, 1977): Guttman transforms, none of which raises the stress.
+def smacof(objective: Objective, start: FloatArray, tol: float, max_iter: int) -> Solution:
+    """SMACOF (de Leeuw, 1977): Guttman transforms, none of which increases the stress.
 
-    It ends where a step is shorter than `tol` of the configuration.
+    Converges when a step is shorter than `tol` times the configuration.
     """
     tol = max(tol, objective.rounding)
     x = start - start.mean(axis=0)
     history: list[float] = []
     for iteration in range(max_iter):
         step(iteration, max_iter)
-        value, moved = objective.majorised(x)
+        value, moved = objective.guttman_transform(x)
         history.append(value)
         change, size = np.linalg.norm(moved - x), np.linalg.norm(moved)
         x = moved
@@ -127,3 +132,42 @@ def majorise(objective: Objective, start: FloatArray, tol: float, max_iter: int)
             break
     value = objective(x)[0]
     return Solution(x, value, np.array([*history, value]), change <= tol * size)
+
+
+Lengths = Callable[[IntArray, IntArray], FloatArray]
+# First and last learning rate: the fraction of a pair's error that a step corrects.
+FIRST, LAST = 0.2, 2e-3
+# Pairs from which the stress is estimated.
+SAMPLE = 200_000
+
+
+def stochastic_gradient(
+    lengths: Lengths, start: FloatArray, matchings: int, rng: np.random.Generator
+) -> FloatArray:
+    """Minimise raw stress; `lengths` computes dissimilarities of pairs, NaN where unknown."""
+    x = start.copy()
+    n = len(x)
+    half = n // 2
+    rates = np.geomspace(FIRST, LAST, matchings)
+    for number, rate in enumerate(rates):
+        order = rng.permutation(n)
+        rows, columns = order[:half], order[half : 2 * half]
+        targets = np.nan_to_num(lengths(rows, columns), nan=-1.0)
+        away = x[rows] - x[columns]
+        distance = np.sqrt(np.einsum("ij,ij->i", away, away))
+        safe = np.where(distance > 0, distance, 1.0)
+        share = np.where(targets >= 0, rate * (distance - targets) / (2.0 * safe), 0.0)
+        x[rows] -= share[:, None] * away
+        x[columns] += share[:, None] * away
+        step(number, matchings)
+    return np.asarray(x - x.mean(axis=0))
+
+
+def estimate_stress(lengths: Lengths, coordinates: FloatArray, rng: np.random.Generator) -> float:
+    """Estimate the raw stress over all pairs from a random sample."""
+    n = len(coordinates)
+    rows = rng.integers(n, size=SAMPLE)
+    columns = (rows + rng.integers(1, n, size=SAMPLE)) % n
+    off = np.linalg.norm(coordinates[rows] - coordinates[columns], axis=1)
+    off -= lengths(rows, columns)
+    return float(np.nanmean(off**2) * (n * (n - 1) / 2))

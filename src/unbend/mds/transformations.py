@@ -1,32 +1,32 @@
-"""What distances are compared with: dissimilarities, or the best function of them of some kind.
+"""Optimal scaling: disparities as ratio, interval or monotone functions of dissimilarities.
 
-A transformation takes the distances of a configuration and returns the nearest admissible
-disparities, in weighted least squares. Admissible sets are cones, so that what is left,
-Σ w (d − d̂)², has the gradient it would have with d̂ held fixed.
+A transformation maps the distances of a configuration to the nearest admissible disparities, in
+weighted least squares. Admissible sets are cones, so the residual Σ w (d − d̂)² has the gradient
+that it would have with d̂ fixed.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from unbend.arrays import FloatArray, IntArray, distinct_values
-from unbend.mds.pairs import Pairs, sum_of_squares
+from unbend.mds.object_pairs import Pairs, sum_of_squares
 
 
 @final
 @dataclass(frozen=True)
 class Line:
-    """d̂ = a + b δ, not below zero."""
+    """d̂ = max(a + b δ, 0)."""
 
     intercept: float
     slope: float
 
     def __call__(self, dissimilarities: FloatArray) -> FloatArray:
-        """Read the line."""
+        """Disparities of dissimilarities."""
         return np.asarray(np.maximum(self.intercept + self.slope * dissimilarities, 0.0))
 
     def times(self, factor: float) -> "Line":
@@ -37,13 +37,13 @@ class Line:
 @final
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Disparities of ascending dissimilarities: linear in between, and in proportion beyond."""
+    """Disparities at ascending dissimilarities: linear between them, proportional beyond."""
 
     given: FloatArray
     fitted: FloatArray
 
     def __call__(self, dissimilarities: FloatArray) -> FloatArray:
-        """Read the curve."""
+        """Disparities of dissimilarities."""
         last = self.given[-1]
         beyond = self.fitted[-1] * dissimilarities / (last if last > 0 else 1.0)
         within = np.interp(dissimilarities, self.given, self.fitted)
@@ -57,38 +57,24 @@ class Steps:
 Curve = Line | Steps
 
 
-def of_distances_size(curve: Curve, value: float) -> Curve:
-    """Stretch disparities, which regression shrinks, so that fitted objects stay where they are.
+def rescale_disparities(curve: Curve, value: float) -> Curve:
+    """Rescale disparities, which regression shrinks, so that fitted objects are stationary.
 
-    At a minimum f of Σ w (d − d̂)² / Σ w d² objects are at rest between targets d̂/(1 − f).
+    At a minimum f of Σ w (d − d̂)² / Σ w d² objects are stationary for the targets d̂/(1 − f).
     """
     return curve.times(1.0 / (1.0 - value)) if value < 1 else curve
 
 
 class Disparities(NamedTuple):
-    """Targets of the distances, one a pair, and the least sum of squares left."""
+    """Target distance of each pair, and the residual sum of squares."""
 
     targets: FloatArray
     residual: float
 
 
-class Transformation(Protocol):
-    """Best admissible disparities for given distances."""
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """Weight of each pair in the residual; None: all one."""
-
-    def __call__(self, distances: FloatArray) -> Disparities:
-        """Regress distances on dissimilarities."""
-
-    def curve(self, distances: FloatArray) -> Curve:
-        """Return the function that the disparities are of the dissimilarities."""
-
-
 @dataclass(frozen=True, eq=False)
-class OfPairs:
-    """What the transformations of one matrix share."""
+class PairTransformation:
+    """Common part of the transformations of one matrix."""
 
     pairs: Pairs
 
@@ -97,19 +83,19 @@ class OfPairs:
         """Weight of each pair."""
         return self.pairs.weights
 
-    def left(self, distances: FloatArray, targets: FloatArray) -> Disparities:
-        """Add what the targets leave of the distances."""
+    def _result(self, distances: FloatArray, targets: FloatArray) -> Disparities:
+        """Targets with their residual."""
         return Disparities(targets, sum_of_squares(distances - targets, self.weights))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Ratio(OfPairs):
+class Ratio(PairTransformation):
     """d̂ = b δ."""
 
     def __call__(self, distances: FloatArray) -> Disparities:
-        """Find the best slope."""
-        return self.left(distances, self.slope(distances) * self.pairs.dissimilarities)
+        """Regress distances on dissimilarities, through the origin."""
+        return self._result(distances, self.slope(distances) * self.pairs.dissimilarities)
 
     def slope(self, distances: FloatArray) -> float:
         """Least-squares slope through the origin."""
@@ -124,28 +110,28 @@ class Ratio(OfPairs):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Interval(OfPairs):
-    """d̂ = a + b δ with b ≥ 0, and not below zero at the least δ.
+class Interval(PairTransformation):
+    """d̂ = a + b δ with b ≥ 0, non-negative at the least δ.
 
-    Negative disparities would be no distances, and majorisation would lose its guarantee.
+    Majorisation needs non-negative disparities to decrease the stress.
     """
 
     def __call__(self, distances: FloatArray) -> Disparities:
-        """Find the best line that does not fall."""
+        """Regress distances on dissimilarities by a non-decreasing line."""
         intercept, slope = self.line(distances)
         line = intercept + slope * self.pairs.dissimilarities.astype(np.float64)
-        return self.left(distances, np.maximum(line, 0.0))
+        return self._result(distances, np.maximum(line, 0.0))
 
     def line(self, distances: FloatArray) -> tuple[float, float]:
         """Intercept and slope."""
         given, pairs = self.pairs.dissimilarities.astype(np.float64), self.pairs
         count = pairs.sum(np.ones(len(given)))
-        centre, mean = pairs.sum(given) / count, pairs.sum(distances) / count
-        spread = pairs.sum(np.square(given - centre))
-        product = pairs.sum((given - centre) * (distances - mean))
+        center, mean = pairs.sum(given) / count, pairs.sum(distances) / count
+        spread = pairs.sum(np.square(given - center))
+        product = pairs.sum((given - center) * (distances - mean))
         slope = max(product / spread, 0.0) if spread > 0 else 0.0
-        if mean + slope * (self._least - centre) >= 0:
-            return mean - slope * centre, slope
+        if mean + slope * (self._least - center) >= 0:
+            return mean - slope * center, slope
         # The line through zero at the least δ: the other edge of the cone.
         above = given - self._least
         slope = pairs.sum(above * distances) / pairs.sum(above * above)
@@ -164,8 +150,8 @@ class Interval(OfPairs):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Monotone(OfPairs):
-    """d̂ = f(δ), f not falling (Kruskal, 1964).
+class Monotone(PairTransformation):
+    """d̂ = f(δ), f non-decreasing (Kruskal, 1964).
 
     Pairs with equal dissimilarities may get different disparities (primary approach to ties), or
     one for all (``equal_ties``, the secondary approach).
@@ -185,16 +171,16 @@ class Monotone(OfPairs):
 
     @cached_property
     def _group(self) -> IntArray:
-        """Rank of each pair's dissimilarity among the different ones of known pairs."""
+        """Rank of each pair's dissimilarity among the distinct ones of known pairs."""
         given = self.pairs.dissimilarities
         if self.weights is not None:
-            # Pairs that are not known are all put last, where they weigh nothing.
+            # Unknown pairs are last, with zero weight.
             given = np.where(self.weights > 0, given, np.inf)
         return distinct_values(given)[1]
 
     @cached_property
     def _counts(self) -> FloatArray:
-        """Weight of each different dissimilarity."""
+        """Weight of each distinct dissimilarity."""
         return np.asarray(np.bincount(self._group, self.weights), dtype=np.float64)
 
     @cached_property
@@ -203,13 +189,13 @@ class Monotone(OfPairs):
 
     @cached_property
     def _tied(self) -> IntArray:
-        """Places in the order that hold tied pairs."""
+        """Positions of tied pairs in the order."""
         return np.flatnonzero((np.bincount(self._group) > 1)[self._group[self._order]])
 
     def __call__(self, distances: FloatArray) -> Disparities:
         """Regress distances monotonically."""
         fitted = self._by_groups(distances) if self.equal_ties else self._by_pairs(distances)
-        return self.left(distances, fitted)
+        return self._result(distances, fitted)
 
     def _by_groups(self, distances: FloatArray) -> FloatArray:
         weights, count = self.weights, self._counts
@@ -224,7 +210,7 @@ class Monotone(OfPairs):
     def _by_pairs(self, distances: FloatArray) -> FloatArray:
         order, tied = self._order, self._tied
         if len(tied):
-            # Within ties the order of the distances is free: the distances' own costs nothing.
+            # Within ties any order is admissible: ascending distances cost nothing.
             among = order[tied]
             order = order.copy()
             order[tied] = among[np.lexsort((distances[among], self._group[among]))]
@@ -238,7 +224,7 @@ class Monotone(OfPairs):
         return fitted
 
     def curve(self, distances: FloatArray) -> Curve:
-        """Return the mean disparity of each dissimilarity, linear in between and beyond."""
+        """Return the mean disparity at each dissimilarity, interpolated linearly."""
         known = slice(None) if self.weights is None else self.weights > 0
         given, group = distinct_values(self.pairs.dissimilarities[known])
         fitted = np.bincount(group, self(distances).targets[known]) / np.bincount(group)
@@ -250,12 +236,12 @@ class Monotone(OfPairs):
 class Replicated:
     """Several matrices of the same objects, each with a transformation of its own.
 
-    Σ_k w_k (d − d̂_k)² = w (d − d̂)² + what does not depend on d, with w = Σ w_k and d̂ the mean of
+    Σ_k w_k (d − d̂_k)² = w (d − d̂)² + a term independent of d, with w = Σ w_k and d̂ the mean of
     the d̂_k by their weights: one target serves all matrices. Sums over k are divided by their
     number.
     """
 
-    parts: Sequence[Transformation]
+    parts: Sequence["Transformation"]
 
     @cached_property
     def weights(self) -> FloatArray | None:
@@ -268,7 +254,7 @@ class Replicated:
         return np.asarray(total / len(given))
 
     def __call__(self, distances: FloatArray) -> Disparities:
-        """Regress distances on each matrix; what is left is the mean over the matrices."""
+        """Regress distances on each matrix; the residual is the mean over the matrices."""
         found = [part(distances) for part in self.parts]
         weighed = sum(
             one.targets if part.weights is None else part.weights * one.targets
@@ -281,5 +267,8 @@ class Replicated:
         return Disparities(mean, sum(one.residual for one in found) / len(found))
 
     def curve(self, distances: FloatArray) -> Curve:
-        """Refuse: each matrix has a curve of its own."""
-        raise TypeError("several matrices have several curves: ask each of the parts")
+        """Raise: each matrix has its own curve."""
+        raise TypeError("each matrix has its own curve: call curve of one of the parts")
+
+
+Transformation = Ratio | Interval | Monotone | Replicated

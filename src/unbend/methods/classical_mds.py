@@ -6,15 +6,20 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.eigen import Nystrom
-from unbend.estimators.gram import Built, BuiltColumns, GramEmbedding, given_columns
-from unbend.estimators.inputs import new_rows, open_space, rows_of_numbers, square_similarities
-from unbend.estimators.shepard import way_back
-from unbend.extension import Extension, LinearInverse
+from unbend.estimators.gram import (
+    ColumnInput,
+    GramEmbedding,
+    GramInput,
+    repair_param,
+    similarity_columns,
+)
+from unbend.estimators.inputs import check_input, new_rows, open_space, square_similarities
+from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import Columns
 from unbend.memory import reserve
-from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, described
-from unbend.neighbors.metrics.norms import Plain
+from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, describe_parameters
+from unbend.neighbors.metrics.norms import PNorm
 from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, declare, param
 
 
@@ -26,13 +31,13 @@ class ClassicalMDS(GramEmbedding):
     The coordinates are the top eigenvectors of the Gram matrix K = −½ H D² H, scaled by √λ. On
     Euclidean distances of points they are the principal components, exactly.
 
-    Distances that are not Euclidean give negative eigenvalues: these are dropped, and
-    `negative_share_` tells how much that is.
+    Distances that are not Euclidean give negative eigenvalues, which are dropped:
+    `negative_share_` is their share.
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes.
+        Coordinates, centered, in principal axes.
     eigenvalues_ : array (n_components,)
         Top eigenvalues of K.
     energy_loss_ : float
@@ -44,8 +49,6 @@ class ClassicalMDS(GramEmbedding):
     landmarks_ : array (m,)
         The rows whose columns of K were used: all, or with ``eigen_solver=Nystrom(m)`` some, from
         which the two numbers above are then estimated.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -69,17 +72,11 @@ class ClassicalMDS(GramEmbedding):
         "similarities of covariance type.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
-    repair: str | None = param(
-        None,
-        Choice("shift", "lift"),
-        NOTHING,
-        help="What to do about negative eigenvalues: None drops them, 'shift' adds the least "
-        "constant to all distances, 'lift' raises all eigenvalues.",
-    )
+    repair: str | None = repair_param()
 
-    def _build(self, X: Any) -> Built:
+    def _build(self, X: Any) -> GramInput:
         if self.metric == "kernel":
             return self._build_from_similarities(X)
         space, dtype = self._open(X)
@@ -91,11 +88,11 @@ class ClassicalMDS(GramEmbedding):
         if self.repair is None and _euclidean(space):
             # Squares from inner products, which have nothing to repair: in a kernel, whose errors
             # are those of its largest entries, they are as good as squares from differences.
-            gram = _gram(PointGram.of(space.features).formed(), overwrite=True)
-            return Built(gram, space.distances_of, Squares(), space, dtype, positive=True)
+            gram = _gram(PointGram.of(space.features).form(), overwrite=True)
+            return GramInput(gram, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
-        gram = Gram(distances).repaired(self.repair)
-        return Built(gram, space.distances_of, gram.squares, space, dtype)
+        gram = Gram(distances).repair(self.repair)
+        return GramInput(gram, space.distances_of, gram.squares, space, dtype)
 
     def _open(self, X: Any) -> tuple[Space, np.dtype[Any]]:
         space, dtype = open_space(self, X, 1)
@@ -106,15 +103,18 @@ class ClassicalMDS(GramEmbedding):
             )
         return space, dtype
 
-    def _build_from_similarities(self, X: Any) -> Built:
-        if self.repair == "shift":
-            raise ValueError("repair='shift' needs distances, not similarities: use repair='lift'")
+    def _build_from_similarities(self, X: Any) -> GramInput:
+        if self.repair == "additive_constant":
+            raise ValueError(
+                "repair='additive_constant' needs distances, not similarities: use "
+                "repair='spectrum_shift'"
+            )
         kernel, dtype = square_similarities(self, X)
         squares = SimilaritySquares.of(kernel)
-        gram = _gram(kernel).repaired(self.repair)
-        return Built(gram, squares, gram.squares, PointSpace(kernel), dtype)
+        gram = _gram(kernel).repair(self.repair)
+        return GramInput(gram, squares, gram.squares, PointSpace(kernel), dtype)
 
-    def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> BuiltColumns:
+    def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> ColumnInput:
         if self.repair is not None:
             raise ValueError(
                 f"repair={self.repair!r} needs all distances and eigen_solver="
@@ -123,12 +123,12 @@ class ClassicalMDS(GramEmbedding):
             )
         if self.metric == "kernel":
             kernel, dtype = square_similarities(self, X)
-            chosen = solver.columns(len(kernel), self.n_components, rng)
-            return given_columns(kernel, chosen, dtype, {})
+            chosen = solver.sample_columns(len(kernel), self.n_components, rng)
+            return similarity_columns(kernel, chosen, dtype, {})
         space, dtype = self._open(X)
-        chosen = solver.columns(space.n, self.n_components, rng)
+        chosen = solver.sample_columns(space.n, self.n_components, rng)
         distances = space.take(chosen).distances_of
-        return BuiltColumns(Columns(space, chosen), chosen, distances, Squares(), space, dtype)
+        return ColumnInput(Columns(space, chosen), chosen, distances, Squares(), space, dtype)
 
     def _preimages(
         self, space: Space, embedding: FloatArray, weights: FloatArray, attributes: dict[str, Any]
@@ -138,19 +138,19 @@ class ClassicalMDS(GramEmbedding):
         points = space.points
         if self.metric == "euclidean" and self.repair is None:
             # The coordinates are principal components: the rows depend on them linearly.
-            # Of a few rows neither is centred: the regression has a constant of its own.
-            mean, centre = points.mean(axis=0), embedding.mean(axis=0)
-            back = np.linalg.pinv(embedding - centre, np.finfo(np.float64).eps * len(points))
+            # Of a few rows neither is centered: the regression has a constant of its own.
+            mean, center = points.mean(axis=0), embedding.mean(axis=0)
+            back = np.linalg.pinv(embedding - center, np.finfo(np.float64).eps * len(points))
             axes = back @ (points - mean)
-            return LinearInverse(mean - centre @ axes, axes)
-        return way_back(space, embedding)
+            return LinearInverse(mean - center @ axes, axes)
+        return barycentric_preimage(space, embedding)
 
     def _new_rows(self, X: Any) -> FloatArray:
         if self.metric == "kernel":
-            rows = rows_of_numbers(self, X, reset=False)
-            return self._narrowed(np.asarray(rows, dtype=np.float64))
+            rows = check_input(self, X, reset=False)
+            return self._landmark_columns(np.asarray(rows, dtype=np.float64))
         rows = new_rows(self, X, self._space)
-        return self._narrowed(rows) if self.metric == "precomputed" else rows
+        return self._landmark_columns(rows) if self.metric == "precomputed" else rows
 
 
 def _gram(similarities: FloatArray, *, overwrite: bool = False) -> Gram:
@@ -161,4 +161,4 @@ def _gram(similarities: FloatArray, *, overwrite: bool = False) -> Gram:
 def _euclidean(space: Space) -> TypeGuard[PointSpace]:
     """Whether distances are those between points of a Euclidean space."""
     norm = space.metric.norm if isinstance(space, PointSpace) else None
-    return isinstance(norm, Plain) and norm.p == 2
+    return isinstance(norm, PNorm) and norm.p == 2

@@ -1,5 +1,6 @@
 """Diffusion maps."""
 
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -7,12 +8,12 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
+from unbend.eigen import SpectralProblem, Spectrum
+from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
 from unbend.estimators.search import Needs
-from unbend.extension import Diffused, Fitted, Rule
+from unbend.extension import DiffusionExtension, EmbeddingResult, Rule
 from unbend.graphs import degrees, laplacian
-from unbend.graphs.diffusion import (
+from unbend.graphs.weights import (
     Affinity,
     diffusion_weights,
     edge_weights,
@@ -28,13 +29,51 @@ ALPHAS = {"graph_laplacian": 0.0, "laplace_beltrami": 1.0, "self_tuning": 0.0}
 INFINITE = Matching(lambda value: isinstance(value, float) and value == np.inf, "infinity")
 
 
+def eigenvalue_powers(values: FloatArray, time: float) -> FloatArray:
+    """λᵗ, of negative eigenvalues for integers t only."""
+    if time != int(time) and np.any(values < 0):
+        raise ValueError(
+            f"diffusion_time={time} is fractional and some eigenvalues are negative: use an "
+            "integer, or more neighbours"
+        )
+    return np.asarray(values**time)
+
+
+@dataclass(frozen=True, eq=False)
+class DiffusionKernel(Kernel):
+    """D − W with mass D, W affinities without density: the generator of the random walk."""
+
+    affinity: Affinity
+    density: FloatArray
+    degree: FloatArray
+    time: float
+
+    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
+        """Scale φ/φ₀ by λᵗ."""
+        # (D − W) f = μ D f is the walk with λ = 1 − μ; f'Df = 1, so φ/φ₀ = f √ΣD.
+        values = 1.0 - spectrum.values
+        vectors = spectrum.vectors * np.sqrt(self.degree.sum())
+        scaled = vectors * eigenvalue_powers(values, self.time)
+        space, rule = self.component.space, self.component.rule
+        one_more = Rule(rule.k + 1, rule.radius)
+        extension = DiffusionExtension(space, one_more, self.affinity, self.density, scaled, values)
+        attributes = {
+            "bandwidth_": self.affinity.t,
+            "eigenvalues_": values,
+            "_next_eigenvalue": 1.0 - spectrum.next_value,
+            "_vectors": vectors,
+            "_degree": self.degree,
+        }
+        return EmbeddingResult(scaled, extension, attributes)
+
+
 @final
 @declare
 class DiffusionMaps(NeighborhoodEmbedding):
     """Diffusion maps: rows are near when a random walk goes easily from one to the other.
 
     Affinities w = exp(−d²/t) between neighbours, each row with itself included, are divided by
-    (q_i q_j)^α, q their row sums, and then by their new row sums D: a Markov chain with
+    (q_i q_j)^α, q their row sums, and then by the row sums D of the result: a Markov chain with
     eigenvectors ψ = φ/φ₀ and eigenvalues 1 = λ₀ > λ₁ ≥ …. The coordinates are λᵗ ψ at diffusion
     time t; distances between them are diffusion distances.
 
@@ -46,10 +85,6 @@ class DiffusionMaps(NeighborhoodEmbedding):
         Eigenvalues of the walk, from the top, the trivial one left out.
     bandwidth_ : float
         The t of the affinity; not a number for self-tuning ones.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -93,7 +128,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
     threshold: float = param(
         0.0,
         Real(0, closed=True),
-        help="Edges of an affinity below this, with the bandwidth as found, are left out.",
+        help="Edges of an affinity below this, with the bandwidth used, are left out.",
     )
 
     def _needs(self) -> Needs:
@@ -108,49 +143,26 @@ class DiffusionMaps(NeighborhoodEmbedding):
         affinities = edge_weights(neighbors, self._affinity(neighbors))
         return neighbors.select(affinities >= self.threshold)
 
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        space, neighbors, rule = part.space, part.neighbors, part.rule
-        affinity = self._affinity(neighbors)
+    def _kernel(self, component: Component) -> "DiffusionKernel":
+        affinity = self._affinity(component.neighbors)
         alpha = ALPHAS[self.kind] if self.alpha is None else self.alpha
-        affinities = diffusion_weights(neighbors, affinity)
+        affinities = diffusion_weights(component.neighbors, affinity)
         weights, density = without_density(affinities, alpha)
         degree = degrees(weights)
         note(alpha=alpha, bandwidth=affinity.t, edges=weights.nnz)
-
-        def finish(spectrum: Spectrum) -> Fitted:
-            # (D − W) f = μ D f is the walk with λ = 1 − μ; f'Df = 1, so φ/φ₀ = f √ΣD.
-            values = 1.0 - spectrum.values
-            vectors = spectrum.vectors * np.sqrt(degree.sum())
-            scaled = vectors * self._powers(values, self.diffusion_time)
-            one_more = Rule(rule.k + 1, rule.radius)
-            extension = Diffused(space, one_more, affinity, density, scaled, values)
-            fitted = {"bandwidth_": affinity.t, "_vectors": vectors, "_degree": degree}
-            spectrum_of_walk = {
-                "eigenvalues_": values,
-                "_next_eigenvalue": 1.0 - spectrum.next_value,
-            }
-            return Fitted(scaled, extension, {**fitted, **spectrum_of_walk})
-
         # The bottom of the Laplacian, not the top of the walk: where eigenvalues crowd below one,
-        # only an inverse tells them apart.
-        problem = SpectralProblem(laplacian(weights), "bottom", np.ones((space.n, 1)), degree)
-        return problem, finish
-
-    def _powers(self, values: FloatArray, time: float) -> FloatArray:
-        if time != int(time) and np.any(values < 0):
-            raise ValueError(
-                f"diffusion_time={time} is fractional and some eigenvalues are negative: use a "
-                "whole number, or more neighbours"
-            )
-        return np.asarray(values**time)
+        # only an inverse separates them.
+        constant = np.ones((component.n, 1))
+        problem = SpectralProblem(laplacian(weights), "bottom", constant, degree)
+        return DiffusionKernel(component, problem, affinity, density, degree, self.diffusion_time)
 
     def at_time(self, diffusion_time: float) -> FloatArray:
-        """Coordinates of the fitted rows at another diffusion time: the scales of the data."""
+        """Coordinates of the fitted rows at another diffusion time."""
         check_is_fitted(self)
-        if len(self._vectors) < self._found.space.n:
-            raise ValueError("the rows were embedded in several parts: use connect='bridge'")
-        scaled = self._vectors * self._powers(self.eigenvalues_, diffusion_time)
-        return np.asarray(scaled[self._found.copy], dtype=self.embedding_.dtype)
+        if len(self._vectors) < len(self._neighborhoods.first):
+            raise ValueError("the components were embedded separately: use connect='bridge'")
+        scaled = self._vectors * eigenvalue_powers(self.eigenvalues_, diffusion_time)
+        return np.asarray(scaled[self._neighborhoods.inverse], dtype=self.embedding_.dtype)
 
     def diffusion_distances(
         self, rows: IntArray | None = None, *, time: float | None = None, level: float | None = None
@@ -176,7 +188,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
         if level is None:
             coordinates = self.at_time(self.diffusion_time if time is None else time)
         else:
-            stationary = np.sqrt(self._degree / self._degree.sum())[self._found.copy]
+            stationary = np.sqrt(self._degree / self._degree.sum())[self._neighborhoods.inverse]
             coordinates = self.at_time(level / 2) * stationary[:, None]
         some = coordinates if rows is None else coordinates[rows]
         return np.asarray(cdist(some, some))

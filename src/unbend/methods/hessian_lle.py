@@ -7,7 +7,6 @@ from unbend.estimators.alignment import AlignmentEmbedding
 from unbend.estimators.search import Needs
 from unbend.local import quadratic_bases
 from unbend.validation.parameters import declare
-from unbend.validation.threads import threads
 
 
 @final
@@ -29,12 +28,6 @@ class HessianLLE(AlignmentEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates: orthogonal vectors of unit length.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -55,5 +48,5 @@ class HessianLLE(AlignmentEmbedding):
         d = self.n_components
         return Needs(neighbors=(d + 1) * (d + 2) // 2 - 1)
 
-    def _bases(self, coordinates: FloatArray) -> FloatArray:
-        return quadratic_bases(coordinates, self.n_components, threads(self.n_jobs))
+    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+        return quadratic_bases(coordinates, self.n_components, threads)

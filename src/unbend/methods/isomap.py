@@ -1,26 +1,24 @@
 """Isomap: classical scaling of geodesic distances."""
 
-from typing import Any, ClassVar, final
+from dataclasses import dataclass, replace
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import FloatArray
-from unbend.eigen import Nystrom, few_columns, solve
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.search import Needs
-from unbend.extension import Fitted, GeodesicNystrom
+from unbend.arrays import FloatArray, IntArray
+from unbend.eigen import Nystrom, Spectrum, column_solver, solve
+from unbend.estimators.gram import repair_param
+from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
+from unbend.extension import EmbeddingResult, GeodesicNystrom
 from unbend.gram import Gram, negative_share
-from unbend.gram.columns import KnownColumns, placed_by_columns
+from unbend.gram.columns import ColumnScaling, KnownColumns, scale_by_columns
 from unbend.gram.precision import kernel_geodesics
 from unbend.graphs import geodesics, undirected
-from unbend.lowrank.nystrom import Factored
 from unbend.quality import residual_variance
 from unbend.report import note, warn
-from unbend.validation.parameters import NOTHING, Choice, declare, param
+from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.random_state import generator
-from unbend.validation.threads import threads
 
 # Dimensions of the residual-variance curve, and rows it is measured on at most.
 CURVE, CURVE_ROWS = 10, 2000
@@ -28,6 +26,66 @@ CURVE, CURVE_ROWS = 10, 2000
 DOUBLE_ROWS = 1000
 # Lengths beyond these are not kept in single precision.
 SINGLE_RANGE = (1e-30, 1e30)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GeodesicKernel(Kernel):
+    """Classical scaling of the geodesics between landmarks, which place all rows.
+
+    `geodesics` (n, m) lead from all rows to the landmarks, of whose geodesics `gram` is the Gram
+    matrix; without `landmarks` these are all rows. A `scaling` is Nyström's approximation of the
+    kernel of all rows by the landmarks' columns; else the landmarks' own kernel is solved.
+    """
+
+    geodesics: FloatArray
+    gram: Gram
+    landmarks: IntArray | None = None
+    scaling: ColumnScaling | None = None
+    check_rounding: bool = False
+
+    @classmethod
+    def of_landmarks(
+        cls, component: Component, landmarks: IntArray, distances: FloatArray
+    ) -> "GeodesicKernel":
+        """Take the distances (m, n) between the landmarks and all rows."""
+        to_landmarks = np.ascontiguousarray(distances.T)
+        gram = Gram(to_landmarks[landmarks], threads=component.threads)
+        return cls(component, gram.problem(), to_landmarks, gram, landmarks)
+
+    def approximate(self, count: int) -> "GeodesicKernel":
+        """Take Nyström's approximation by the columns of the landmarks."""
+        scaling = scale_by_columns(self._columns, count, self.gram.accuracy)
+        return replace(self, scaling=scaling, spectrum=scaling.spectrum)
+
+    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
+        """Scale the eigenvectors by √λ, and extend them by Nyström's formula."""
+        part, gram, means = self.component, self.gram, None
+        if self.check_rounding:
+            _check_rounding(spectrum)
+        if self.scaling is not None:
+            coordinates, weights = self.scaling.coordinates, self.scaling.weights
+            means = self.scaling.mean
+        else:
+            weights = gram.nystrom_weights(spectrum)
+            coordinates = (
+                gram.coordinates(spectrum)
+                if self.landmarks is None
+                else self._columns.coordinates(gram.mean_squares, weights)
+            )
+        place = GeodesicNystrom(part.space, part.rule, self.geodesics, gram, weights, means)
+        attributes = {
+            "landmarks_": self._columns.landmarks,
+            "geodesics_": self.geodesics,
+            "_gram": gram,
+            "_spectrum": None if self.scaling else spectrum,
+        }
+        return EmbeddingResult(coordinates, place, attributes)
+
+    @property
+    def _columns(self) -> KnownColumns:
+        everyone = np.arange(len(self.geodesics))
+        return KnownColumns(self.geodesics, everyone if self.landmarks is None else self.landmarks)
 
 
 @final
@@ -40,7 +98,7 @@ class Isomap(NeighborhoodEmbedding):
     are convex when flat; holes stretch the paths around them.
 
     Memory grows with n², four bytes a pair or eight (see `precision`), or with n·m for
-    ``eigen_solver=Nystrom(m)``; new rows are placed by the Nyström formula through their
+    ``eigen_solver=Nystrom(m)``; new samples are embedded by the Nyström formula through their
     neighbours.
 
     Attributes
@@ -50,7 +108,8 @@ class Isomap(NeighborhoodEmbedding):
     eigenvalues_ : array (n_components,)
         Top eigenvalues of the kernel.
     geodesics_ : array
-        Geodesic distances between the distinct rows (of the first part, where there are several);
+        Geodesic distances between the distinct rows (of the largest component, where each is
+        embedded separately);
         with `Nystrom` or a columns-only `Fat` those from all rows to the landmarks.
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used, among the distinct ones: all, or some with
@@ -61,10 +120,6 @@ class Isomap(NeighborhoodEmbedding):
     residual_variance_ : array
         1 − R² between geodesic and embedded distances with 1, 2, … coordinates. With landmarks:
         theirs.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -80,13 +135,7 @@ class Isomap(NeighborhoodEmbedding):
     True
     """
 
-    repair: str | None = param(
-        None,
-        Choice("shift", "lift"),
-        NOTHING,
-        help="What to do about negative eigenvalues: None drops them (best on curved data), "
-        "'shift' adds the least constant to all distances, 'lift' raises all eigenvalues.",
-    )
+    repair: str | None = repair_param()
     precision: str = param(
         "auto",
         Choice("auto", "single", "double"),
@@ -97,90 +146,53 @@ class Isomap(NeighborhoodEmbedding):
     isometric: ClassVar[bool] = True
     of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
 
-    def _needs(self) -> Needs:
-        return Needs()
-
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        solver = few_columns(self.eigen_solver)
+    def _kernel(self, component: Component) -> GeodesicKernel:
+        lengths = undirected(component.neighbors).lengths
+        solver = column_solver(self.eigen_solver)
         if solver is not None:
-            return self._by_columns(part, solver)
-        space, neighbors, rule = part.space, part.neighbors, part.rule
-        lengths = undirected(neighbors).lengths
-        distances = self._geodesics(lengths)
-        gram = Gram(distances, threads=threads(self.n_jobs)).repaired(self.repair)
+            return self._column_kernel(component, lengths, solver)
+        distances = self._geodesics(lengths, component.threads)
+        gram = Gram(distances, threads=component.threads)
+        if self.repair is not None:
+            gram = gram.repair(self.repair)
         note(
             repair=str(self.repair),
-            shift=gram.squares.shift,
-            lift=gram.lift,
+            additive_constant=gram.squares.constant,
+            spectrum_shift=gram.spectrum_shift,
             precision=str(distances.dtype),
         )
+        single = self.precision == "single"
+        return GeodesicKernel(component, gram.problem(), distances, gram, check_rounding=single)
 
-        def finish(spectrum: Spectrum) -> Fitted:
-            if self.precision == "single":
-                _check_rounding(spectrum)
-            weights = gram.nystrom_weights(spectrum)
-            extension = GeodesicNystrom(space, rule, distances, gram, weights)
-            fitted = {
-                "geodesics_": distances,
-                "landmarks_": np.arange(space.n),
-                "_gram": gram,
-                "_spectrum": spectrum,
-            }
-            return Fitted(gram.coordinates(spectrum), extension, fitted)
-
-        return gram.problem(), finish
-
-    def _by_columns(self, part: Part, solver: Nystrom) -> tuple[SpectralProblem, Finish]:
-        """Geodesics from a few rows only, and the kernel that they tell of."""
+    def _column_kernel(
+        self, component: Component, lengths: csr_array, solver: Nystrom
+    ) -> GeodesicKernel:
+        """Geodesics from a few rows only, from which the kernel is approximated."""
         if self.repair is not None:
             raise ValueError(
                 f"repair={self.repair!r} needs all geodesics and eigen_solver={solver!r} takes "
                 "those from a few rows: use repair=None, or eigen_solver='auto'"
             )
-        space, lengths = part.space, undirected(part.neighbors).lengths
-        chosen = solver.columns(space.n, self.n_components, generator(self.random_state))
-        from_chosen = geodesics(
+        n, rng = component.n, generator(self.random_state)
+        landmarks = solver.sample_columns(n, self.n_components, rng)
+        distances = geodesics(
             lengths,
-            chosen,
-            dtype=np.float32 if self._single(lengths.data, space.n) else np.float64,
-            threads=threads(self.n_jobs),
+            landmarks,
+            dtype=np.float32 if self._single(lengths.data, n) else np.float64,
+            threads=component.threads,
             instead="use a smaller m, or LTSA",
         )
-        distances = np.ascontiguousarray(from_chosen.T)
-        gram = Gram(distances[chosen], threads=threads(self.n_jobs))
-        placed = placed_by_columns(
-            KnownColumns(distances, chosen), self.n_components, gram.accuracy
-        )
-        note(columns=len(chosen), precision=str(distances.dtype), negative_share=placed.negative)
+        note(precision=str(distances.dtype))
+        kernel = GeodesicKernel.of_landmarks(component, landmarks, distances)
+        return kernel.approximate(self.n_components)
 
-        def finish(spectrum: Spectrum) -> Fitted:
-            turn = np.where(np.sum(spectrum.vectors * placed.coordinates, axis=0) < 0, -1.0, 1.0)
-            extension = GeodesicNystrom(
-                space, part.rule, distances, gram, placed.weights * turn, placed.mean
-            )
-            fitted = {
-                "geodesics_": distances,
-                "landmarks_": chosen,
-                "_gram": gram,
-                "_spectrum": None,
-                "_next_eigenvalue": float(placed.values[-1]),
-            }
-            return Fitted(placed.coordinates * turn, extension, fitted)
-
-        constant = np.ones((space.n, 1))
-        return SpectralProblem(Factored(placed.coordinates), "top", constant), finish
-
-    def _geodesics(self, lengths: csr_array) -> FloatArray:
+    def _geodesics(self, lengths: csr_array, threads: int) -> FloatArray:
         """Geodesics between all rows, in the precision that was asked for or is needed."""
-        options: dict[str, Any] = {
-            "threads": threads(self.n_jobs),
-            "instead": "use LandmarkIsomap, or LTSA: their memory grows with n and not n²",
-        }
-        n = lengths.shape[0]
+        n, instead = lengths.shape[0], "use LandmarkIsomap, or LTSA: their memory grows with n"
         if self.precision == "auto" and n > DOUBLE_ROWS and _in_single_range(lengths.data, n):
-            return kernel_geodesics(lengths, self.n_components, **options)
+            return kernel_geodesics(lengths, self.n_components, threads=threads, instead=instead)
         dtype = np.float32 if self._single(lengths.data, n) else np.float64
-        return geodesics(lengths, dtype=dtype, **options)
+        return geodesics(lengths, dtype=dtype, threads=threads, instead=instead)
 
     def _single(self, lengths: FloatArray, n: int) -> bool:
         """Whether single precision was asked for and can hold the lengths."""

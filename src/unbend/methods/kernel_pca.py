@@ -7,16 +7,20 @@ import numpy as np
 
 from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import Nystrom
-from unbend.estimators.gram import Built, BuiltColumns, GramEmbedding, given_columns
-from unbend.estimators.inputs import rows_of_numbers, square_similarities
+from unbend.estimators.gram import ColumnInput, GramEmbedding, GramInput, similarity_columns
+from unbend.estimators.inputs import check_input, square_similarities
 from unbend.extension import Extension
-from unbend.gram import CentredGram, Gram, PointGram, SimilaritySquares, Squares
-from unbend.gram.columns import ColumnPasses
-from unbend.gram.kernels import FeatureDistances, Similarities, feature_squares
-from unbend.gram.similarities import FeatureColumns, GaussianSimilarities, SimilarityColumns
+from unbend.gram import CenteredGram, Gram, PointGram, SimilaritySquares, Squares
+from unbend.gram.columns import ColumnPasses, FeatureColumns, SimilarityColumns
+from unbend.gram.kernels import (
+    FeatureDistances,
+    GaussianSimilarities,
+    Similarities,
+    feature_squares,
+)
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
-from unbend.preimage import FixedPoint, LateRidge
+from unbend.preimage import FixedPoint, LazyRidge
 from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, Real, declare, param
 
 # The parameters that each named kernel takes.
@@ -39,9 +43,9 @@ POSITIVE = ("linear", "rbf", "laplacian", "cosine")
 class KernelPCA(GramEmbedding):
     """Kernel PCA: principal components in the feature space of a kernel.
 
-    The coordinates are the top eigenvectors of the centred kernel H K H, scaled by √λ; new rows
-    are placed by the Nyström formula. With ``eigen_solver=Nystrom(m)`` the kernel is never formed:
-    m of its columns are made, twice, a block of rows at a time, and a million rows are no trouble.
+    The coordinates are the top eigenvectors of the centered kernel H K H, scaled by √λ; new samples
+    are embedded by the Nyström formula. With ``eigen_solver=Nystrom(m)`` it is never formed:
+    m of its columns are computed, twice, a block of rows at a time, which scales to a million rows.
 
     Named kernels keep their digits for rows far from the origin. A callable or precomputed kernel
     whose values are much larger than the squared distances that they stand for gives a warning
@@ -52,7 +56,7 @@ class KernelPCA(GramEmbedding):
     embedding_ : array (n_samples, n_components)
         Coordinates.
     eigenvalues_ : array (n_components,)
-        Top eigenvalues of the centred kernel.
+        Top eigenvalues of the centered kernel.
     gamma_ : float
         The width that was used.
     energy_loss_ : float
@@ -63,8 +67,6 @@ class KernelPCA(GramEmbedding):
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used: all, or with `Nystrom` some; the two numbers
         above, and pre-images, then come from these alone.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -110,15 +112,17 @@ class KernelPCA(GramEmbedding):
     alpha: float = param(1e-3, Real(0), help="Ridge of the regression of pre-images.")
     isometric: ClassVar[bool] = False
 
-    def _build(self, X: Any) -> Built:
+    def _build(self, X: Any) -> GramInput:
         self._check_preimage()
         if self.kernel == "precomputed":
             kernel, dtype = square_similarities(self, X)
             squares = SimilaritySquares.of(kernel)
             given = Gram(squares.between_fitted(kernel), Squares(squared=True))
             space = PointSpace(kernel)
-            return Built(given, squares, given.squares, space, dtype, attributes={"gamma_": None})
-        rows = rows_of_numbers(self, X, reset=True)
+            return GramInput(
+                given, squares, given.squares, space, dtype, attributes={"gamma_": None}
+            )
+        rows = check_input(self, X, reset=True)
         points = np.array(rows, dtype=np.float64)
         gamma = self._gamma(points)
         similarities = Similarities.of(points, self.kernel, self._kernel_params(gamma), points)
@@ -128,7 +132,7 @@ class KernelPCA(GramEmbedding):
         distances = space.distances_of if linear else of_rows
         attributes = {"gamma_": gamma}
         of_new = Squares(squared=not linear)
-        return Built(gram, distances, of_new, space, rows.dtype, self._positive(), attributes)
+        return GramInput(gram, distances, of_new, space, rows.dtype, self._positive(), attributes)
 
     def _positive(self) -> bool:
         """Whether the kernel is positive semidefinite for any rows."""
@@ -136,15 +140,15 @@ class KernelPCA(GramEmbedding):
             return float(self.degree).is_integer() and self.coef0 >= 0
         return self.kernel in POSITIVE
 
-    def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> BuiltColumns:
+    def _build_columns(self, X: Any, solver: Nystrom, rng: np.random.Generator) -> ColumnInput:
         self._check_preimage()
         if self.kernel == "precomputed":
             kernel, dtype = square_similarities(self, X)
-            chosen = solver.columns(len(kernel), self.n_components, rng)
-            return given_columns(kernel, chosen, dtype, {"gamma_": None})
-        rows = rows_of_numbers(self, X, reset=True)
+            chosen = solver.sample_columns(len(kernel), self.n_components, rng)
+            return similarity_columns(kernel, chosen, dtype, {"gamma_": None})
+        rows = check_input(self, X, reset=True)
         points = np.array(rows, dtype=np.float64)
-        chosen = solver.columns(len(points), self.n_components, rng)
+        chosen = solver.sample_columns(len(points), self.n_components, rng)
         gamma = self._gamma(points)
         params = self._kernel_params(gamma)
         similarities = Similarities.of(points[chosen], self.kernel, params, points)
@@ -155,7 +159,7 @@ class KernelPCA(GramEmbedding):
             products = GaussianSimilarities.of(points[chosen], gamma)
             made = products if products.safe(points) else similarities
         columns: ColumnPasses = SimilarityColumns(points, chosen, made)
-        return BuiltColumns(
+        return ColumnInput(
             FeatureColumns(points, chosen, distances) if exact else columns,
             chosen,
             distances,
@@ -193,7 +197,7 @@ class KernelPCA(GramEmbedding):
         if self.kernel == "precomputed":
             return None
         points: FloatArray = space.points  # type: ignore[attr-defined]
-        ridge = LateRidge(embedding, points, self.alpha)
+        ridge = LazyRidge(embedding, points, self.alpha)
         if self.preimage == "ridge":
             return ridge
         # The projection of φ(x) on the kept directions is Σ γᵢ φ(xᵢ) with γ = W y + 1/n, since
@@ -201,8 +205,8 @@ class KernelPCA(GramEmbedding):
         return FixedPoint(ridge, points, weights, attributes["gamma_"])
 
     def _new_rows(self, X: Any) -> FloatArray:
-        rows = np.asarray(rows_of_numbers(self, X, reset=False), dtype=np.float64)
-        return self._narrowed(rows) if self.kernel == "precomputed" else rows
+        rows = np.asarray(check_input(self, X, reset=False), dtype=np.float64)
+        return self._landmark_columns(rows) if self.kernel == "precomputed" else rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -210,8 +214,8 @@ class KernelPCA(GramEmbedding):
         return tags
 
 
-def _gram(similarities: Similarities) -> tuple[CentredGram, FeatureDistances]:
-    """Gram matrix of the fitted rows in feature space, and squared distances of new rows there."""
+def _gram(similarities: Similarities) -> tuple[CenteredGram, FeatureDistances]:
+    """Gram matrix of the fitted rows in feature space, and squared distances of new samples."""
     points = similarities.points
     if similarities.kernel in ("linear", "cosine"):
         # Features that can be written down: inner products need no array of all pairs.

@@ -2,20 +2,13 @@
 
 from typing import Any, ClassVar, final
 
-import numpy as np
-
-from unbend.arrays import FloatArray
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.landmarks import LANDMARKS, choose_landmarks
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.search import Needs
-from unbend.extension import Fitted, GeodesicNystrom, Nystrom
-from unbend.gram import Gram
+from unbend.estimators.landmarks import choose_landmarks, landmark_count, landmarks_param
+from unbend.estimators.neighborhood import Component, NeighborhoodEmbedding
 from unbend.graphs import undirected
+from unbend.methods.isomap import GeodesicKernel
 from unbend.report import note
 from unbend.validation.parameters import Choice, Integer, declare, param
 from unbend.validation.random_state import generator
-from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
 AUTO = 200
@@ -37,11 +30,10 @@ class LandmarkIsomap(NeighborhoodEmbedding):
     eigenvalues_ : array (n_components,)
         Top eigenvalues of the landmarks' kernel.
     landmarks_ : array (m,)
-        The landmarks, as rows of the distinct fitted rows (of the first part, where several).
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
+        The landmarks, as rows of the distinct fitted rows (of the largest component, where each is
+        embedded separately).
+    geodesics_ : array (n, m)
+        Geodesic distances of the distinct rows to the landmarks.
 
     References
     ----------
@@ -62,45 +54,20 @@ class LandmarkIsomap(NeighborhoodEmbedding):
         Choice("auto"),
         help="Number of landmarks; 'auto' takes 200, or all rows if there are fewer.",
     )
-    landmarks: str = param(
-        "maxmin",
-        Choice(*LANDMARKS),
-        help="How they are chosen: at random; each farthest from those before ('maxmin'); or the "
-        "rows nearest to the centres of k-means.",
-    )
+    landmarks: str = landmarks_param()
     isometric: ClassVar[bool] = True
+    of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
 
-    def _needs(self) -> Needs:
-        return Needs()
-
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        space, neighbors, rule = part.space, part.neighbors, part.rule
-        count = min(AUTO if self.n_landmarks == "auto" else self.n_landmarks, space.n)
-        if count < self.n_components + 2:
-            raise ValueError(
-                f"{count} landmarks are too few for n_components={self.n_components}: use at "
-                f"least {self.n_components + 2}"
-            )
+    def _kernel(self, component: Component) -> GeodesicKernel:
+        d = self.n_components
+        count = landmark_count(self.n_landmarks, AUTO, component.n, d + 2, d)
         landmarks, distances = choose_landmarks(
             self.landmarks,
             count,
-            space,
-            undirected(neighbors).lengths,
+            component.space,
+            undirected(component.neighbors).lengths,
             generator(self.random_state),
-            threads(self.n_jobs),
+            component.threads,
         )
         note(landmarks=count, chosen=self.landmarks)
-        to_landmarks = np.ascontiguousarray(distances.T)
-        gram = Gram(to_landmarks[landmarks], threads=threads(self.n_jobs))
-
-        def finish(spectrum: Spectrum) -> Fitted:
-            weights = gram.nystrom_weights(spectrum)
-            fitted = Nystrom(_identity, gram.squares, gram.mean_squares, weights)
-            extension = GeodesicNystrom(space, rule, to_landmarks, gram, weights)
-            return Fitted(fitted(to_landmarks), extension, {"landmarks_": landmarks})
-
-        return gram.problem(), finish
-
-
-def _identity(new: FloatArray) -> FloatArray:
-    return new
+        return GeodesicKernel.of_landmarks(component, landmarks, distances)

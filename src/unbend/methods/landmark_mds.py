@@ -5,24 +5,21 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen import signed, solve
-from unbend.estimators.embedding import Embedding
+from unbend.eigen import fix_signs, solve
+from unbend.estimators.embedding import Embedding, seed_param, threads_param
 from unbend.estimators.inputs import new_rows, open_space
-from unbend.estimators.landmarks import LANDMARKS, landmarks_of_space
-from unbend.estimators.shepard import check_size, way_back
-from unbend.extension import Nystrom
+from unbend.estimators.landmarks import landmark_count, landmarks_of_space, landmarks_param
+from unbend.extension import Nystrom, barycentric_preimage
 from unbend.gram import Gram, Squares
 from unbend.gram.columns import Columns, pivot_weights
-from unbend.neighbors import METRICS, GraphSpace, Space, described
+from unbend.neighbors import METRICS, GraphSpace, Space, describe_parameters
 from unbend.report import note, stage, warn
 from unbend.validation.parameters import (
     FUNCTION,
     MAPPING,
     NOTHING,
-    RANDOM,
     Choice,
     Integer,
-    Threads,
     declare,
     param,
 )
@@ -39,7 +36,7 @@ class LandmarkMDS(Embedding):
     """Landmark multidimensional scaling: classical scaling from the distances to a few rows.
 
     Only the distances of all rows to m landmarks are computed, a block at a time, so time and
-    memory grow with n·m and n: a million rows are no trouble. `variant="landmark"` scales the
+    memory grow with n·m and n, which scales to a million rows. `variant="landmark"` scales the
     landmarks and places every row from them by Nyström's formula; "pivot" takes the singular
     vectors of all n × m distances, which averages over more of them. Both are classical scaling
     itself where every row is a landmark.
@@ -47,13 +44,11 @@ class LandmarkMDS(Embedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes, in the units of the distances.
+        Coordinates, centered, in principal axes, in the units of the distances.
     eigenvalues_ : array (n_components,)
         Squared lengths of the coordinates: about the eigenvalues of the whole kernel.
     landmarks_ : array (m,)
         The landmarks, as rows.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -76,7 +71,7 @@ class LandmarkMDS(Embedding):
         help="Distance between rows; 'precomputed': X holds distances.",
     )
     metric_params: dict[str, Any] | None = param(
-        None, MAPPING, NOTHING, help=f"Parameters of the metric. {described()}."
+        None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."
     )
     n_landmarks: Any = param(
         "auto",
@@ -84,31 +79,14 @@ class LandmarkMDS(Embedding):
         Choice("auto"),
         help="Number of landmarks; 'auto' takes 100, or all rows if there are fewer.",
     )
-    landmarks: str = param(
-        "maxmin",
-        Choice(*LANDMARKS),
-        help="How they are chosen: at random; each farthest from those before ('maxmin', of a "
-        "sample of 100 for each landmark); or the rows nearest to the centres of k-means.",
-    )
+    landmarks: str = landmarks_param(", among 100 sampled rows for each landmark")
     variant: str = param(
         "landmark",
         Choice("landmark", "pivot"),
         help="Whether the landmarks alone give the axes, or all distances to them.",
     )
-    n_jobs: int | None = param(
-        None,
-        Threads(),
-        NOTHING,
-        help="Number of threads: None means 1, -1 all available cores, -2 all but one; at most four"
-        " per core. The result does not depend on it.",
-    )
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the choice of landmarks; None is a fixed one, so that fits repeat.",
-    )
+    n_jobs: int | None = threads_param()
+    random_state: Any = seed_param("the choice of landmarks")
 
     def fit(self, X: Any, y: None = None) -> "LandmarkMDS":
         """Fit to the rows of X: points, or a matrix of distances.
@@ -117,29 +95,25 @@ class LandmarkMDS(Embedding):
         ----------
         X : array (n_samples, n_features) or (n_samples, n_samples)
             Rows to embed, or their distances.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             rng = generator(self.random_state)
             space, dtype = self._open(X)
             with stage("landmarks"):
-                landmarks = landmarks_of_space(self.landmarks, self._count(space.n), space, rng)
+                d = self.n_components
+                count = landmark_count(self.n_landmarks, AUTO, space.n, d + 1, d)
+                landmarks = landmarks_of_space(self.landmarks, count, space, rng)
                 note(rows=space.n, landmarks=len(landmarks), chosen=self.landmarks)
             columns, few = Columns(space, landmarks, threads(self.n_jobs)), space.take(landmarks)
             with stage("spectrum"):
                 mean = columns.mean()
                 weights = self._weights(columns, few, mean, rng)
             with stage("coordinates"):
-                found = columns.placed(mean, weights)
+                found = columns.coordinates(mean, weights)
                 # The same turn for fitted and new rows: to principal axes, with fixed signs.
                 turn = np.linalg.eigh(found.T @ found)[1][:, ::-1]
                 turned = found @ turn
-                embedding = signed(turned)
+                embedding = fix_signs(turned)
                 turn = turn * np.sign(np.sum(embedding * turned, axis=0))
                 values = np.square(embedding).sum(axis=0)
                 _check_zeros(values)
@@ -148,7 +122,7 @@ class LandmarkMDS(Embedding):
             embedding,
             dtype,
             Nystrom(few.distances_of, Squares(), mean, weights @ turn),
-            way_back(space, embedding),
+            barycentric_preimage(space, embedding),
             eigenvalues_=values,
             landmarks_=landmarks,
             _space=space,
@@ -162,17 +136,8 @@ class LandmarkMDS(Embedding):
                 "LandmarkMDS needs all distances to its landmarks and a sparse matrix holds some: "
                 "use LandmarkIsomap, which completes them along the graph"
             )
-        check_size(self.n_components, space.n)
+        self._check_dimension(space.n)
         return space, dtype
-
-    def _count(self, n: int) -> int:
-        count = min(AUTO if self.n_landmarks == "auto" else self.n_landmarks, n)
-        if count < self.n_components + 1:
-            raise ValueError(
-                f"{count} landmarks are too few for n_components={self.n_components}: use at "
-                f"least {self.n_components + 1}"
-            )
-        return count
 
     def _weights(
         self, columns: Columns, few: Space, mean: FloatArray, rng: np.random.Generator
@@ -192,6 +157,6 @@ def _check_zeros(values: FloatArray) -> None:
     positive = int(np.sum(values > np.finfo(np.float64).eps * values[0]))
     if positive < len(values):
         warn(
-            f"only {positive} eigenvalues are positive: further coordinates are zero; use fewer "
-            "n_components, or standardise X if its columns have different units"
+            f"The kernel has only {positive} positive eigenvalues, so further coordinates are "
+            "zero. Lower n_components, or standardise X if its columns have different units."
         )

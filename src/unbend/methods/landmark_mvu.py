@@ -6,21 +6,24 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen import solve
-from unbend.eigen.factor import analyse
-from unbend.eigen.problem import SpectralProblem
-from unbend.estimators.landmarks import LANDMARKS, choose_landmarks
-from unbend.estimators.neighborhood import Finish, Part
-from unbend.estimators.unfolding import CONSTRAINTS, UnfoldingEmbedding, nothing_to_unfold
+from unbend.eigen import SpectralProblem, solve
+from unbend.eigen.shift_invert import analyse
+from unbend.estimators.landmarks import choose_landmarks, landmark_count, landmarks_param
+from unbend.estimators.neighborhood import Component
+from unbend.estimators.unfolding import (
+    CONSTRAINTS,
+    UnfoldedKernel,
+    UnfoldingEmbedding,
+    nothing_to_unfold,
+)
 from unbend.graphs import undirected
 from unbend.memory import reserve
 from unbend.methods.lle import reconstruction_weights
-from unbend.mvu import Edges, Unfolding, of_graph, unfold_spanned
+from unbend.mvu import Edges, Unfolding, graph_edges, unfold_in_span
 from unbend.neighbors import GraphSpace, Neighbors
 from unbend.report import note, warn
 from unbend.validation.parameters import Choice, Integer, Real, declare, inherit, param
 from unbend.validation.random_state import generator
-from unbend.validation.threads import threads
 
 # Landmarks taken where the user names no number.
 AUTO = 50
@@ -46,31 +49,10 @@ class LandmarkMVU(UnfoldingEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, in the units of the data.
-    eigenvalues_ : array (n_components,)
-        Top eigenvalues of the kernel.
-    kernel_ : array (n, r)
-        Factor F of the kernel, K = FF', of the distinct rows (of the first part, where there are
-        several), in principal axes.
     landmarks_ : array (m,)
-        The landmarks, as rows of the distinct fitted rows (of the first part, where several);
+        The landmarks, as rows of the distinct fitted rows (of the largest component, where each
+        is embedded separately);
         empty where eigenvectors take their place.
-    dimension_ : int
-        Where the eigenvalues of the kernel fall most steeply.
-    lower_bound_ : float
-        Variance that the kernel has, less the price of springs.
-    upper_bound_ : float
-        Proved: no kernel Q L Q' has more.
-    gap_ : float
-        (upper − lower)/abs(upper).
-    edge_residual_ : float
-        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
-    status_ : str
-        'certified' if the gap is at most `tol`, of every part where there are several, else 'not
-        certified'. Bounds, gap and residual are those of the largest part.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -93,12 +75,7 @@ class LandmarkMVU(UnfoldingEmbedding):
         help="Number of landmarks, or of eigenvectors in their place; 'auto' takes 50, or all "
         "rows if there are fewer.",
     )
-    landmarks: str = param(
-        "maxmin",
-        Choice(*LANDMARKS),
-        help="How they are chosen: at random; each farthest from those before ('maxmin'); or the "
-        "rows nearest to the centres of k-means.",
-    )
+    landmarks: str = landmarks_param()
     basis: str = param(
         "auto",
         Choice("auto", "weights", "laplacian"),
@@ -123,12 +100,12 @@ class LandmarkMVU(UnfoldingEmbedding):
     )
     tol: float = inherit(UnfoldingEmbedding, "tol", default=1e-5)
 
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        lengths = undirected(part.neighbors).lengths
-        edges, vertex = of_graph(lengths)
-        landmarks, columns = self._columns(part, lengths, edges, vertex)
+    def _kernel(self, component: Component) -> UnfoldedKernel:
+        lengths = undirected(component.neighbors).lengths
+        edges, vertex = graph_edges(lengths)
+        landmarks, columns = self._columns(component, lengths, edges, vertex)
         if edges.m:
-            found = unfold_spanned(
+            found = unfold_in_span(
                 edges,
                 columns,
                 self.constraint,  # type: ignore[arg-type]
@@ -137,13 +114,13 @@ class LandmarkMVU(UnfoldingEmbedding):
                 tolerance=self.tol,
                 rng=generator(self.random_state),
             )
-            self._doubt(found, len(landmarks))
+            self._warn_if_poor(found, len(landmarks))
         else:
             found = nothing_to_unfold()
-        return self._unfolded(part, found, vertex, self.reg, landmarks_=landmarks)
+        return self._unfolded_kernel(component, found, vertex, self.reg, landmarks_=landmarks)
 
-    def _doubt(self, found: Unfolding, landmarks: int) -> None:
-        """Tell where the best that landmarks can write is poor; smooth vectors keep the shape."""
+    def _warn_if_poor(self, found: Unfolding, landmarks: int) -> None:
+        """Warn where the best that landmarks can write is poor; smooth vectors keep the shape."""
         if landmarks and self.constraint == "soft" and found.certificate.lower < 0:
             warn(
                 f"kernels of {landmarks} landmarks keep the lengths so badly (one is "
@@ -152,42 +129,40 @@ class LandmarkMVU(UnfoldingEmbedding):
             )
 
     def _columns(
-        self, part: Part, lengths: csr_array, edges: Edges, vertex: IntArray
+        self, component: Component, lengths: csr_array, edges: Edges, vertex: IntArray
     ) -> tuple[IntArray, FloatArray]:
         """Landmarks, and the columns of Q at the vertices."""
-        count = min(AUTO if self.n_landmarks == "auto" else self.n_landmarks, part.space.n)
-        if count < self.n_components + 2:
-            raise ValueError(
-                f"{count} landmarks are too few for n_components={self.n_components}: use at "
-                f"least {self.n_components + 2}"
-            )
-        reserve(16 * count * part.space.n, f"{part.space.n} rows by {count}", "use fewer landmarks")
-        by_graph = isinstance(part.space, GraphSpace)
+        n, jobs = component.n, component.threads
+        count = landmark_count(self.n_landmarks, AUTO, n, self.n_components + 2, self.n_components)
+        reserve(16 * count * n, f"{n} rows by {count}", "use fewer landmarks")
+        by_graph = isinstance(component.space, GraphSpace)
         if self.basis == "laplacian" or (self.basis == "auto" and by_graph):
             note(basis="laplacian", eigenvectors=min(count, edges.n - 1))
             return np.empty(0, dtype=np.intp), smoothest(edges, count)
-        rng, jobs = generator(self.random_state), threads(self.n_jobs)
-        chosen, _ = choose_landmarks(self.landmarks, count, part.space, lengths, rng, jobs)
+        rng = generator(self.random_state)
+        chosen, _ = choose_landmarks(self.landmarks, count, component.space, lengths, rng, jobs)
         # A given graph may have rows at distance zero, and fewer places than landmarks.
         chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])]
         note(basis="weights", landmarks=len(chosen), chosen=self.landmarks)
-        weights = reconstruction_weights(part.space, self._writers(part, lengths), self.reg)
+        weights = reconstruction_weights(
+            component.space, self._writers(component, lengths), self.reg
+        )
         _, first = np.unique(vertex, return_index=True)
         return chosen, written_by(weights, chosen, lengths, jobs)[first]
 
-    def _writers(self, part: Part, lengths: csr_array) -> Neighbors:
+    def _writers(self, component: Component, lengths: csr_array) -> Neighbors:
         """Neighbours by which rows are written: more than those whose distances are kept."""
         auto = self.weight_neighbors == "auto"
-        most = part.space.n - 1
-        count = min(max(part.rule.k, WRITERS) if auto else self.weight_neighbors, most)
-        if not isinstance(part.space, GraphSpace) and count > 0:
+        most = component.space.n - 1
+        count = min(max(component.rule.k, WRITERS) if auto else self.weight_neighbors, most)
+        if not isinstance(component.space, GraphSpace) and count > 0:
             note(weight_neighbors=count)
-            return part.space.nearest(count)
+            return component.space.nearest(count)
         # Only the distances of edges are known; rows that are neighbours of others only are written
         # by these.
         both = coo_array(lengths)
         rows, others = both.coords
-        return Neighbors.from_edges(part.space.n, rows, others, both.data)
+        return Neighbors.from_edges(component.space.n, rows, others, both.data)
 
 
 def written_by(

@@ -1,23 +1,46 @@
 """Laplacian eigenmaps."""
 
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen import few_columns
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.all_pairs import all_pairs
-from unbend.estimators.diagnostics import noted_repetition
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.search import Needs
-from unbend.extension import Fitted, Harmonic
+from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
+from unbend.estimators.inputs import open_space
+from unbend.estimators.neighborhood import (
+    Component,
+    Kernel,
+    NeighborhoodEmbedding,
+    note_redundancy,
+)
+from unbend.estimators.search import Needs, Neighborhoods
+from unbend.extension import (
+    EmbeddingResult,
+    Harmonic,
+    Placement,
+    Rule,
+    barycentric_preimage,
+)
+from unbend.gram.columns import SimilarityColumns
+from unbend.gram.spectral import (
+    LEAST_DEGREE,
+    SpectralPlaces,
+    WeightedDistances,
+    spectral_columns,
+)
 from unbend.graphs import adjacency, degrees, heat_kernel, weigh
 from unbend.graphs.graph import How, symmetric_part
 from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Weight
-from unbend.neighbors import Neighbors
+from unbend.neighbors import Neighbors, PointSpace
+from unbend.report import note, stage
 from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
+from unbend.validation.random_state import generator
+from unbend.validation.threads import threads
+
+# Neighbours from which rows are reconstructed, where no neighbours were searched.
+PREIMAGE_NEIGHBORS = 10
 
 
 @final
@@ -26,9 +49,9 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
 
     With weights W on the edges and degrees D, the coordinates solve (D − W) f = λ D f at the
-    bottom end, the constant left out. Neighbours stay together; lengths are not kept, and on a
-    long strip later eigenvectors repeat the first (cos 2x is a function of cos x): the report
-    tells which, and more components show the other direction.
+    bottom end, the constant left out. Neighbours stay together; lengths are not preserved, and on a
+    long strip later eigenvectors are functions of the first (cos 2x of cos x): `redundancy_`
+    shows which, and more components show the other direction.
 
     With ``n_neighbors=None``, no radius, ``weights="heat"`` and ``eigen_solver=Nystrom(m)`` all
     pairs of rows are joined, and m columns of their weights stand for all (Fowlkes et al., 2004).
@@ -37,17 +60,10 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, orthonormal with respect to D (`random_walk`) or plainly.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
-    repeated_ : array (n_components,)
-        How well each coordinate is a function of those before it (R²): near one means that it
-        adds nothing.
+    redundancy_ : array (n_components,)
+        R² of each coordinate on those before it: near one means that it adds nothing.
     volume_ : float
         Sum of the degrees.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -84,62 +100,116 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         help="Solutions f of L f = λ D f, their scaling D^½ f, or solutions of L f = λ f.",
     )
 
-    def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "LaplacianEigenmaps":
-        """Fit to the rows of X.
-
-        Parameters
-        ----------
-        X : array (n_samples, n_features)
-            Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
-            whose entries are the edges of a given graph, or a graph of networkx or igraph.
-        y : ignored
-            Present for scikit-learn's sake.
-        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            A given graph: the stored entries of row i are its neighbours. Their distances come
-            from X; `n_neighbors` and `radius` are then not used.
-
-        Returns
-        -------
-        self
-        """
-        solver = few_columns(self.eigen_solver)
-        if solver is None or not (graph is self.n_neighbors is self.radius is None):
-            super().fit(X, y, graph=graph)
-            return self
-        with self._fitting() as report:
-            found = all_pairs(self, X, solver)
-        self._keep(report, **found)
-        return self
-
     def _needs(self) -> Needs:
         return Needs(mutual=self.symmetrize == "min")
 
-    def _weight(self, neighbors: Neighbors) -> Weight:
+    def _weight(self, distances: FloatArray) -> Weight:
         if self.weights == "adjacency":
             return adjacency
-        return heat_kernel(neighbors.distances, self.t) if self.weights == "heat" else self.weights
+        return heat_kernel(distances, self.t) if self.weights == "heat" else self.weights
 
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        space, neighbors, rule = part.space, part.neighbors, part.rule
-        weight = self._weight(neighbors)
-        weights = symmetric_part(weigh(neighbors.graph(), weight), self.symmetrize)
+    def _kernel(self, component: Component) -> "LaplacianKernel":
+        weight = self._weight(component.neighbors.distances)
+        weights = symmetric_part(weigh(component.neighbors.graph(), weight), self.symmetrize)
         degree = degrees(weights)
         _check_degrees(degree)
-        plain, scaled = self.normalization == "none", self.normalization == "symmetric"
-        problem = SpectralProblem(
-            difference(degree, weights), "bottom", np.ones((space.n, 1)), None if plain else degree
-        )
+        mass = None if self.normalization == "none" else degree
+        constant = np.ones((component.n, 1))
+        problem = SpectralProblem(difference(degree, weights), "bottom", constant, mass)
+        return LaplacianKernel(component, problem, weight, degree, self.normalization)
 
-        def finish(spectrum: Spectrum) -> Fitted:
-            vectors = spectrum.vectors
-            repeated = noted_repetition(vectors)
-            extension = Harmonic(space, rule, weight, vectors, spectrum.values, plain, scaled)
-            coordinates = vectors * np.sqrt(degree)[:, None] if scaled else vectors
-            return Fitted(
-                coordinates, extension, {"repeated_": repeated, "volume_": float(degree.sum())}
+    def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
+        """Embed rows by the random walk on all pairs (slides (69)).
+
+        Nothing of size n² is computed: three passes over n × m affinities.
+        """
+        solver = column_solver(self.eigen_solver)
+        if solver is None or not (graph is self.n_neighbors is self.radius is None):
+            return None
+        if self.weights == "adjacency" or self.normalization == "none":
+            raise ValueError(
+                f"weights={self.weights!r} with normalization={self.normalization!r} is undefined "
+                "for all pairs of rows: use weights='heat' and 'random_walk', or give n_neighbors"
             )
+        space, dtype = open_space(self, X, threads(self.n_jobs))
+        if not isinstance(space, PointSpace):
+            raise ValueError(
+                "all pairs are weighted by the distances between rows, and metric='precomputed' "
+                "gives none: give n_neighbors or radius"
+            )
+        n, d = space.n, self.n_components
+        self._check_dimension(n)
+        with stage("kernel"):
+            chosen = solver.sample_columns(n, d + 1, generator(self.random_state))
+            heat = self.weights == "heat"
+            between = _distances_between(space.take(chosen)) if heat else np.empty(0)
+            affinities = WeightedDistances(space, chosen, self._weight(between))
+            note(rows=n, columns=len(chosen), pairs="all")
+        with stage("spectrum"):
+            columns = SimilarityColumns(space.points, chosen, affinities)
+            found = spectral_columns(columns, d + 2)
+            note(rows=n, end="top", wanted=d, solver=repr(self.eigen_solver), converged=True)
+            if len(found.values) <= d:
+                raise ValueError(
+                    f"{len(chosen)} columns of the weights have only {len(found.values)} "
+                    f"eigenvectors for {d} coordinates: use a larger m, a smaller t or a smaller "
+                    "n_components"
+                )
+        with stage("coordinates"):
+            wanted, scaled = slice(1, d + 1), self.normalization == "symmetric"
+            vectors = fix_signs(found.vectors[:, wanted])
+            turn = np.where(np.sum(found.vectors[:, wanted] * vectors, axis=0) < 0, -1.0, 1.0)
+            least = LEAST_DEGREE * float(found.degree.max())
+            axes = found.weights[:, wanted] * turn
+            places = SpectralPlaces(affinities, axes, found.degree_weights, least, scaled)
+            coordinates = vectors * np.sqrt(found.degree)[:, None] if scaled else vectors
+            redundancy = note_redundancy(vectors)
+        # No neighbours were looked for: the graph of the model has no edges.
+        none = Neighbors(np.zeros(n + 1, dtype=np.int64), np.empty(0, np.int64), np.empty(0))
+        rows = np.arange(n)
+        return {
+            "embedding": coordinates,
+            "dtype": dtype,
+            "extension": Placement.whole(space, coordinates, places),
+            "preimage": barycentric_preimage(space, coordinates, max(PREIMAGE_NEIGHBORS, d + 1)),
+            "component_": np.zeros(n, dtype=np.int64),
+            "eigenvalues_": 1.0 - found.values[wanted],
+            "_next_eigenvalue": 1.0 - found.values[d + 1] if len(found.values) > d + 1 else np.nan,
+            "redundancy_": redundancy,
+            "volume_": float(found.degree.sum()),
+            "_neighborhoods": Neighborhoods(space, none, Rule(1), rows, rows),
+        }
 
-        return problem, finish
+
+@dataclass(frozen=True, eq=False)
+class LaplacianKernel(Kernel):
+    """D − W, with mass D unless the normalization is none."""
+
+    weight: Weight
+    degree: FloatArray
+    normalization: str
+
+    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
+        """Take the eigenvectors f, or D^½ f, as coordinates."""
+        vectors, space, rule = spectrum.vectors, self.component.space, self.component.rule
+        plain, scaled = self.normalization == "none", self.normalization == "symmetric"
+        extension = Harmonic(space, rule, self.weight, vectors, spectrum.values, plain, scaled)
+        attributes = {
+            "redundancy_": note_redundancy(vectors),
+            "volume_": float(self.degree.sum()),
+        }
+        coordinates = vectors * np.sqrt(self.degree)[:, None] if scaled else vectors
+        return EmbeddingResult(coordinates, extension, attributes)
+
+
+def _distances_between(landmarks: PointSpace) -> FloatArray:
+    """Distances between different landmarks."""
+    between = landmarks.distances_of(landmarks.rows(np.arange(landmarks.n)))
+    if not np.any(between > 0):
+        raise ValueError(
+            f"the {landmarks.n} rows whose columns were sampled are all equal: use a larger m"
+        )
+    return np.asarray(between[~np.eye(landmarks.n, dtype=bool)])
 
 
 def _check_degrees(degree: FloatArray) -> None:

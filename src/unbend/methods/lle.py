@@ -5,14 +5,11 @@ from typing import ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.eigen.problem import SpectralProblem, Spectrum
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.search import Needs
-from unbend.extension import Barycentric, Fitted, Rule
+from unbend.eigen import SpectralProblem
+from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
 from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
 from unbend.validation.parameters import FLAG, Real, declare, param
-from unbend.validation.threads import threads
 
 
 def reconstruction_weights(
@@ -29,25 +26,18 @@ def reconstruction_weights(
     return csr_array((values, neighbors.indices, neighbors.offsets), shape=shape)
 
 
-def lle_problem(
-    part: Part, weights: csr_array, reg: float, nullity: int, n_threads: int
-) -> tuple[SpectralProblem, Finish]:
-    """Bottom of (I − W)'(I − W), and what becomes of its eigenvectors.
+def lle_kernel(component: Component, weights: csr_array, reg: float, nullity: int) -> LocalKernel:
+    """(I − W)'(I − W), of which the bottom end is wanted.
 
-    The kernel is Σ SᵢeᵢeᵢSᵢ' with eᵢ the row i of I − W: an alignment of blocks of rank one.
+    It is Σ SᵢeᵢeᵢSᵢ' with eᵢ the row i of I − W: an alignment of blocks of rank one.
     """
-    n = part.space.n
+    n = component.n
     offsets = weights.indptr + np.arange(n + 1)
     members = np.insert(weights.indices, weights.indptr[:-1], np.arange(n))
     errors = np.insert(-weights.data, weights.indptr[:-1], 1.0)
-    kernel = align(n, offsets, members, errors[:, None], threads=n_threads)
-
-    def finish(spectrum: Spectrum) -> Fitted:
-        extension = Barycentric(part.space, Rule(part.rule.k), spectrum.vectors, reg)
-        return Fitted(spectrum.vectors, extension)
-
-    constant = np.ones((part.space.n, 1))
-    return SpectralProblem(kernel, "bottom", constant, nullity=nullity), finish
+    kernel = align(n, offsets, members, errors[:, None], threads=component.threads)
+    problem = SpectralProblem(kernel, "bottom", np.ones((n, 1)), nullity=nullity)
+    return LocalKernel(component, problem, reg)
 
 
 @final
@@ -66,12 +56,6 @@ class LLE(NeighborhoodEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates: orthogonal vectors of unit length.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -94,9 +78,8 @@ class LLE(NeighborhoodEmbedding):
     )
     local_blocks: ClassVar[bool] = True
 
-    def _needs(self) -> Needs:
-        return Needs()
-
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        weights = reconstruction_weights(part.space, part.neighbors, self.reg, self.nonnegative)
-        return lle_problem(part, weights, self.reg, self.n_components, threads(self.n_jobs))
+    def _kernel(self, component: Component) -> LocalKernel:
+        weights = reconstruction_weights(
+            component.space, component.neighbors, self.reg, self.nonnegative
+        )
+        return lle_kernel(component, weights, self.reg, self.n_components)

@@ -7,7 +7,6 @@ from unbend.estimators.alignment import AlignmentEmbedding
 from unbend.estimators.search import Needs
 from unbend.local import affine_bases
 from unbend.validation.parameters import declare
-from unbend.validation.threads import threads
 
 
 @final
@@ -23,12 +22,6 @@ class LTSA(AlignmentEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates: orthogonal vectors of unit length.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -48,5 +41,5 @@ class LTSA(AlignmentEmbedding):
     def _needs(self) -> Needs:
         return Needs(neighbors=self.n_components + 1)
 
-    def _bases(self, coordinates: FloatArray) -> FloatArray:
-        return affine_bases(coordinates, self.n_components, threads(self.n_jobs))
+    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+        return affine_bases(coordinates, self.n_components, threads)

@@ -5,11 +5,11 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given
+from unbend.estimators.dissimilarities import DistanceInput
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
-from unbend.mds import MetricStress, Objective, OwnStress, Pairs, Solution, principal_axes
-from unbend.mds.placement import Stretched
+from unbend.mds import MetricStress, Objective, Pairs, Solution, StressExtension, principal_axes
+from unbend.mds.placement import ScaledExtension
 from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
 
@@ -26,7 +26,7 @@ class MetricMDS(Scaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes.
+        Coordinates, centered, in principal axes.
     stress_ : float
         The loss: Σ w (d − δ)² for "raw"; √(Σ w (d − δ)² / Σ w d²) for "stress1";
         Σ w (d² − δ²)² for "sstress"; Σ w (d − δ)²/δ / Σ w δ for "sammon".
@@ -38,8 +38,6 @@ class MetricMDS(Scaling):
         Share of each object in the stress.
     n_iter_ : int
         Iterations taken.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -85,15 +83,15 @@ class MetricMDS(Scaling):
         loss = "raw" if self.loss == "stress1" else self.loss
         return MetricStress(pairs, loss, threads(self.n_jobs))
 
-    def _finished(
-        self, given: Given, pairs: Pairs, scale: float, solution: Solution
+    def _finish(
+        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         raw = MetricStress(pairs, "raw", threads(self.n_jobs))
-        fit = raw.fit_of(solution.coordinates)
-        stretch = fit.stretch if self.loss == "stress1" else 1.0
+        fit = raw.best_scale(solution.coordinates)
+        stretch = fit.factor if self.loss == "stress1" else 1.0
         turned = principal_axes(solution.coordinates) * scale
         loss = "raw" if self.loss == "stress1" else self.loss
-        place = OwnStress(turned.copy(), given.points, loss)
+        place = StressExtension(turned.copy(), given.points, loss)
         size = self._objective(pairs).size or 1.0
         history = {
             "raw": solution.history * scale**2,
@@ -106,7 +104,7 @@ class MetricMDS(Scaling):
             "stress_": fit.stress1 if self.loss == "stress1" else float(history[-1]),
             "history_": history,
         }
-        return turned * stretch, Stretched(place, stretch), attributes
+        return turned * stretch, ScaledExtension(place, stretch), attributes
 
     def _disparities(self, distances: FloatArray) -> FloatArray:
         return self._pairs().dissimilarities

@@ -2,11 +2,10 @@
 
 from typing import final
 
-from unbend.eigen.problem import SpectralProblem
-from unbend.estimators.neighborhood import Finish, Part
-from unbend.estimators.unfolding import UnfoldingEmbedding, nothing_to_unfold
+from unbend.estimators.neighborhood import Component
+from unbend.estimators.unfolding import UnfoldedKernel, UnfoldingEmbedding, nothing_to_unfold
 from unbend.graphs import undirected
-from unbend.mvu import locally_complete, of_graph, unfold
+from unbend.mvu import complete_neighborhoods, graph_edges, unfold
 from unbend.validation.parameters import FLAG, Choice, declare, param
 from unbend.validation.random_state import generator
 
@@ -16,10 +15,10 @@ from unbend.validation.random_state import generator
 class MVU(UnfoldingEmbedding):
     """Maximum variance unfolding: pull the points apart as far as their neighbours allow.
 
-    Maximises tr K over kernels K ⪰ 0 of centred points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
+    Maximises tr K over kernels K ⪰ 0 of centered points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
     neighbours, or with springs in place of bounds: a semidefinite program. The coordinates are the
     top eigenvectors of K, scaled by √λ. What it finds is bounded from above by a proof, and a fit
-    that is not shown to be optimal says so.
+    that is not proved optimal warns.
 
     Where lengths are kept by springs, many kernels can be nearly or exactly as good: what is
     certified is the variance, and small eigenvalues may differ.
@@ -28,29 +27,6 @@ class MVU(UnfoldingEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, in the units of the data.
-    eigenvalues_ : array (n_components,)
-        Top eigenvalues of the kernel.
-    kernel_ : array (n, r)
-        Factor F of the kernel, K = FF', of the distinct rows (of the first part, where there are
-        several), in principal axes.
-    dimension_ : int
-        Where the eigenvalues of the kernel fall most steeply; on a long strip that may be after
-        the first already.
-    lower_bound_ : float
-        Variance that the kernel has, less the price of springs: nothing less is optimal.
-    upper_bound_ : float
-        Proved: no kernel has more.
-    gap_ : float
-        (upper − lower)/upper.
-    edge_residual_ : float
-        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
-    status_ : str
-        'certified' if the gap is at most `tol`, of every part where there are several, else 'not
-        certified'. Bounds, gap and residual are those of the largest part.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -80,11 +56,11 @@ class MVU(UnfoldingEmbedding):
         "factor of it of few columns, for any number; 'auto' explains its choice in the report.",
     )
 
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        neighbors = part.neighbors
+    def _kernel(self, component: Component) -> UnfoldedKernel:
+        neighbors = component.neighbors
         if self.complete:
-            neighbors = locally_complete(part.space, neighbors)
-        edges, vertex = of_graph(undirected(neighbors).lengths)
+            neighbors = complete_neighborhoods(component.space, neighbors)
+        edges, vertex = graph_edges(undirected(neighbors).lengths)
         if edges.m:
             found = unfold(
                 edges,
@@ -97,4 +73,4 @@ class MVU(UnfoldingEmbedding):
             )
         else:
             found = nothing_to_unfold()
-        return self._unfolded(part, found, vertex)
+        return self._unfolded_kernel(component, found, vertex)

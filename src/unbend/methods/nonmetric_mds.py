@@ -5,22 +5,22 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given
+from unbend.estimators.dissimilarities import DistanceInput
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
 from unbend.mds import (
-    FittedStress,
     Interval,
     Monotone,
     Objective,
-    OwnStress,
     Pairs,
     Ratio,
     Solution,
+    Stress1,
+    StressExtension,
     Transformation,
     principal_axes,
 )
-from unbend.mds.transformations import of_distances_size
+from unbend.mds.transformations import rescale_disparities
 from unbend.report import warn
 from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
@@ -49,7 +49,7 @@ class NonmetricMDS(Scaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes, of the dissimilarities' root mean square.
+        Coordinates, centered, in principal axes, of the dissimilarities' root mean square.
     stress_ : float
         Stress-1: 0.2 is poor, 0.1 fair, 0.05 good, 0.025 excellent (Kruskal).
     history_ : array
@@ -58,8 +58,6 @@ class NonmetricMDS(Scaling):
         Share of each object in the squared stress.
     n_iter_ : int
         Iterations taken.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -101,12 +99,12 @@ class NonmetricMDS(Scaling):
 
     def _objective(self, pairs: Pairs) -> Objective:
         kind = self._transformation(pairs)
-        return FittedStress(
+        return Stress1(
             pairs.n, kind, threads(self.n_jobs), ends=pairs.ends, precision=pairs.precision
         )
 
-    def _finished(
-        self, given: Given, pairs: Pairs, scale: float, solution: Solution
+    def _finish(
+        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         # Stress-1 has no scale: the distances get the root mean square of the dissimilarities.
         distances = pairs.distances(solution.coordinates)
@@ -118,8 +116,8 @@ class NonmetricMDS(Scaling):
         known = slice(None) if pairs.weights is None else pairs.weights > 0
         self._warn_if_degenerate(transformation(distances).targets[known], distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
-        curve = of_distances_size(transformation.curve(distances), solution.value)
-        place = OwnStress(turned.copy(), given.points, "raw", curve)
+        curve = rescale_disparities(transformation.curve(distances), solution.value)
+        place = StressExtension(turned.copy(), given.points, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}
 
@@ -127,7 +125,7 @@ class NonmetricMDS(Scaling):
         steps = len(np.unique(targets.round(6 - int(np.log10(max(targets.max(), 1e-300))))))
         if self.transformation == "monotone" and steps < FEW_STEPS < len(distances) / 10:
             warn(
-                f"the disparities have only {steps} different values: the solution is degenerate, "
+                f"The disparities have only {steps} different values: the solution is degenerate, "
                 "for example two clusters that fell into points; use transformation='interval'"
             )
 

@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.eigen import signed
+from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import rows_of_numbers
+from unbend.estimators.embedding import Embedding, seed_param
+from unbend.estimators.inputs import check_input
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
-from unbend.validation.parameters import NOTHING, RANDOM, Choice, Integer, Real, declare, param
+from unbend.validation.parameters import Choice, Integer, Real, declare, param
 from unbend.validation.random_state import generator
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
@@ -30,7 +30,7 @@ DENSE_ENTRIES = 10**7
 class PCA(Embedding):
     """Principal component analysis: the directions of largest variance.
 
-    Coordinates are (x − mean) A', with the rows of A the top right singular vectors of the centred
+    Coordinates are (x − mean) A', with the rows of A the top right singular vectors of the centered
     data; variances are σ²/(n − 1).
 
     ``svd_solver="auto"`` is exact up to rounding. It decomposes the rows (``full``) or the smaller
@@ -52,13 +52,11 @@ class PCA(Embedding):
     explained_variance_, explained_variance_ratio_ : array (n_components,)
         Variance along each axis, and its share of the whole.
     singular_values_ : array (n_components,)
-        Singular values of the centred data.
+        Singular values of the centered data.
     noise_variance_ : float
         Mean variance of the directions left out; for ``sensible``, its maximum-likelihood value.
     n_iter_ : int
         Iterations taken; 1 for solvers that do not iterate.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -82,59 +80,32 @@ class PCA(Embedding):
     )
     tol: float = param(1e-10, Real(0), help="'em' and 'sensible' stop when an axis turns by less.")
     max_iter: int = param(5000, Integer(1), help="Iterations of 'em' and 'sensible' at most.")
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the iterative solvers; None is a fixed one, so that fits repeat.",
-    )
+    random_state: Any = seed_param("the iterative solvers")
 
     def fit(self, X: Any, y: None = None) -> "PCA":
-        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.
-
-        Parameters
-        ----------
-        X : array (n_samples, n_features)
-            Rows.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'."""
         with self._fitting() as report:
-            rows = rows_of_numbers(self, X, reset=True, sparse=self.svd_solver in SPARSE)
+            rows = check_input(self, X, reset=True, sparse=self.svd_solver in SPARSE)
             self._check_size(rows.shape)
             mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
                 note(solver=self.svd_solver)
-                centred = self._centred(rows, mean)
-                total = _total_variance(centred, mean)
-                found = self._axes(centred) if total > 0 else self._no_axes(rows.shape[1])
+                centered = self._center(rows, mean)
+                total = _total_variance(centered, mean)
+                found = self._axes(centered) if total > 0 else self._no_axes(rows.shape[1])
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
-                extension = Linear(mean, signed(found.axes.T).T)
+                extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = extension(rows)
         self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "PCA":
-        """Fit to rows that come some at a time, in memory for one batch and an n_features² array.
+        """Fit incrementally, in memory for one batch and an n_features² array.
 
-        The batches are gone through twice: for the mean, and for a triangular factor of the centred
-        rows, whose singular vectors are theirs. The result is that of `fit` on all rows, up to
-        rounding, but `embedding_` has no rows: use `transform` on each batch.
-
-        Parameters
-        ----------
-        batches : iterable of arrays (m, n_features)
-            Can be gone through again, as a list or `unbend.io.batches`; sizes may differ.
-
-        Returns
-        -------
-        self
+        The batches are read twice: for the mean, and for a triangular factor of the centered rows,
+        whose singular vectors are theirs. The result is that of `fit` on all rows, up to rounding,
+        but `embedding_` has no rows: use `transform` on each batch.
 
         Examples
         --------
@@ -160,7 +131,7 @@ class PCA(Embedding):
                 factor = triangular_factor(rows, rows.mean)
                 total = float(np.square(factor).sum() / (rows.n - 1))
                 found = self._axes_of_factor(factor) if total > 0 else self._no_axes(shape[1])
-                extension = Linear(rows.mean, signed(found.axes.T).T)
+                extension = Linear(rows.mean, fix_signs(found.axes.T).T)
         nothing = np.empty((0, self.n_components), dtype=rows.dtype)
         self._keep_axes(report, found, extension, total, shape, nothing)
         return self
@@ -208,39 +179,39 @@ class PCA(Embedding):
         """Give any axes to rows that are all equal, which have no variance along any."""
         return PrincipalAxes(np.eye(self.n_components, columns), np.zeros(self.n_components))
 
-    def _centred(self, rows: Any, mean: FloatArray) -> Any:
-        """Centred rows; sparse ones as they are, for a solver that centres them implicitly."""
+    def _center(self, rows: Any, mean: FloatArray) -> Any:
+        """Centered rows; sparse ones as they are, for a solver that centers them implicitly."""
         if is_sparse(rows):
             small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES
             if self.svd_solver != "auto" or not (small or self.n_components == min(rows.shape)):
                 return rows.astype(np.float64, copy=False)
             rows = rows.toarray()
-        centred = rows - mean
+        centered = rows - mean
         # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
-        centred -= centred.mean(axis=0)
-        return centred
+        centered -= centered.mean(axis=0)
+        return centered
 
-    def _axes(self, centred: Any) -> PrincipalAxes:
+    def _axes(self, centered: Any) -> PrincipalAxes:
         rng = generator(self.random_state)
         d, solver = self.n_components, self.svd_solver
-        if solver == "auto" and is_sparse(centred):
+        if solver == "auto" and is_sparse(centered):
             solver = "arpack"
             note(solver=solver, because="sparse rows, too many to make them dense")
         if solver == "auto":
-            return exact_axes(centred, d, rng)
+            return exact_axes(centered, d, rng)
         if solver in SCIKIT:
             seed = int(rng.integers(2**31))
-            peer = ScikitPCA(d, svd_solver=solver, random_state=seed).fit(centred)
+            peer = ScikitPCA(d, svd_solver=solver, random_state=seed).fit(centered)
             return PrincipalAxes(peer.components_.astype(np.float64), peer.singular_values_)
         if solver == "dual":
-            found = dual_axes(centred, d, rng)
+            found = dual_axes(centered, d, rng)
             note(solver=solver)
             return found
         iteration = em_axes if solver == "em" else sensible_axes
-        return iteration(centred, d, rng, self.tol, self.max_iter)
+        return iteration(centered, d, rng, self.tol, self.max_iter)
 
     def _new_rows(self, X: Any) -> FloatArray:
-        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=self.svd_solver in SPARSE)
+        rows: FloatArray = check_input(self, X, reset=False, sparse=self.svd_solver in SPARSE)
         return rows
 
     def __sklearn_tags__(self) -> Any:
@@ -249,12 +220,12 @@ class PCA(Embedding):
         return tags
 
 
-def _total_variance(centred: Any, mean: FloatArray) -> float:
-    """Sum of the variances of all columns; of sparse rows, which are not centred yet, too."""
-    n = centred.shape[0]
-    if not is_sparse(centred):
-        return float(np.vdot(centred, centred) / (n - 1))
-    entries = centred.tocsc()
+def _total_variance(centered: Any, mean: FloatArray) -> float:
+    """Sum of the variances of all columns; of sparse rows, which are not centered yet, too."""
+    n = centered.shape[0]
+    if not is_sparse(centered):
+        return float(np.vdot(centered, centered) / (n - 1))
+    entries = centered.tocsc()
     stored = np.diff(entries.indptr)
     off = np.square(entries.data.astype(np.float64) - np.repeat(mean, stored)).sum()
     return float((off + (n - stored) @ np.square(mean)) / (n - 1))

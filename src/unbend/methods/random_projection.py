@@ -6,17 +6,19 @@ from typing import Any, final
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
-from unbend.eigen import signed
+from unbend.eigen import fix_signs
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding
-from unbend.estimators.inputs import rows_of_numbers
+from unbend.estimators.embedding import Embedding, seed_param
+from unbend.estimators.inputs import check_input
 from unbend.extension import Linear, LinearInverse
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalized, random_matrix
+from unbend.lowrank.sketch import (
+    johnson_lindenstrauss,
+    orthogonalize,
+    random_matrix,
+)
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import (
     FLAG,
-    NOTHING,
-    RANDOM,
     Choice,
     Integer,
     Real,
@@ -52,8 +54,6 @@ class RandomProjection(Embedding):
         `mean`, `largest`, and `within`, the share that lies in 1 ± eps.
     bound_ : int
         The Johnson–Lindenstrauss bound for these rows, `eps` and `beta`.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -74,7 +74,7 @@ class RandomProjection(Embedding):
         2,
         Integer(1),
         Choice("auto"),
-        help="Number of coordinates; 'auto' takes `bound_`.",
+        help="Embedding dimension; 'auto' takes `bound_`.",
         kw_only=False,
     )
     kind: Any = param(
@@ -90,13 +90,7 @@ class RandomProjection(Embedding):
     beta: float = param(
         1.0, Real(0, closed=True), help="The bound holds with probability 1 − n^−beta."
     )
-    random_state: Any = param(
-        None,
-        Integer(0),
-        RANDOM,
-        NOTHING,
-        help="Seed of the matrix; None is a fixed one, so that fits repeat.",
-    )
+    random_state: Any = seed_param("the random matrix")
 
     def fit(self, X: Any, y: None = None) -> "RandomProjection":
         """Draw a projection for the rows of X, which may be sparse.
@@ -105,17 +99,11 @@ class RandomProjection(Embedding):
         ----------
         X : array or sparse array (n_samples, n_features)
             Rows.
-        y : ignored
-            Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             self._check_eps()
             rng = generator(self.random_state)
-            rows = rows_of_numbers(self, X, reset=True, sparse=True)
+            rows = check_input(self, X, reset=True, sparse=True)
             bound = johnson_lindenstrauss(rows.shape[0], self.eps, self.beta)
             k = self._dimension(bound, rows.shape[1])
             with stage("coordinates"):
@@ -133,20 +121,11 @@ class RandomProjection(Embedding):
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":
-        """Draw a projection for rows that come some at a time; memory is for one batch.
+        """Draw a projection incrementally, in memory for one batch.
 
         The result is that of `fit` on all rows, up to rounding, but `embedding_` has no rows: use
-        `transform` on each batch. The batches are gone through twice, once more with `svd`, and
+        `transform` on each batch. The batches are read twice, once more with `svd`, and
         more often if the pairs for `distortion_` need more than a quarter of a gigabyte.
-
-        Parameters
-        ----------
-        batches : iterable of arrays (m, n_features)
-            Can be gone through again, as a list or `unbend.io.batches`; sizes may differ.
-
-        Returns
-        -------
-        self
         """
         with self._fitting() as report:
             self._check_eps()
@@ -210,11 +189,11 @@ class RandomProjection(Embedding):
     def _matrix(self, k: int, columns: int, rng: np.random.Generator) -> FloatArray:
         matrix = random_matrix(k, columns, self.kind, rng)
         if self.orthogonalize:
-            matrix = orthogonalized(matrix)
+            matrix = orthogonalize(matrix)
         return np.asarray(matrix / np.sqrt(k))
 
     def _new_rows(self, X: Any) -> FloatArray:
-        rows: FloatArray = rows_of_numbers(self, X, reset=False, sparse=True)
+        rows: FloatArray = check_input(self, X, reset=False, sparse=True)
         return rows
 
     def __sklearn_tags__(self) -> Any:
@@ -223,9 +202,9 @@ class RandomProjection(Embedding):
         return tags
 
 
-def _principal_turn(centred: FloatArray) -> FloatArray:
+def _principal_turn(centered: FloatArray) -> FloatArray:
     """Principal axes, with signs that do not depend on how they were found."""
-    return signed(np.linalg.svd(centred, full_matrices=False)[2].T).T
+    return fix_signs(np.linalg.svd(centered, full_matrices=False)[2].T).T
 
 
 def _squares(rows: Any, embedding: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:

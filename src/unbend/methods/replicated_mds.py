@@ -7,24 +7,14 @@ from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given
-from unbend.estimators.several import SeveralScaling
-from unbend.estimators.shepard import Shepard, tolerance
-from unbend.mds import (
-    FittedStress,
-    OwnStress,
-    Pairs,
-    Replicated,
-    majorise,
-    principal_axes,
-    quasi_newton,
-    starts,
-)
-from unbend.mds.pairs import mean_pairs
-from unbend.mds.placement import MeanOfCurves
-from unbend.mds.transformations import of_distances_size
+from unbend.estimators.dissimilarities import DistanceInput
+from unbend.estimators.scaling import MultiScaling, Shepard, minimise, note_convergence
+from unbend.mds import Pairs, Replicated, Stress1, StressExtension, initialization, principal_axes
+from unbend.mds.object_pairs import mean_pairs
+from unbend.mds.placement import MeanDisparityExtension
+from unbend.mds.transformations import rescale_disparities
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
-from unbend.report import Report, note, stage, warn
+from unbend.report import Report, stage
 from unbend.validation.parameters import Choice, declare, inherit, param
 from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
@@ -32,7 +22,7 @@ from unbend.validation.threads import threads
 
 @final
 @declare
-class ReplicatedMDS(SeveralScaling):
+class ReplicatedMDS(MultiScaling):
     """Replicated multidimensional scaling: one configuration for several matrices.
 
     Minimises √(Σ_k Σ w_k (d − d̂_k)² / Σ_k Σ w_k d²), where d̂_k is the best function, of the given
@@ -42,7 +32,7 @@ class ReplicatedMDS(SeveralScaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates, centred, in principal axes, of the root mean square of all dissimilarities.
+        Coordinates, centered, in principal axes, of the root mean square of all dissimilarities.
     stress_ : float
         The minimum, a stress-1.
     stress_per_matrix_ : array (k,)
@@ -51,8 +41,6 @@ class ReplicatedMDS(SeveralScaling):
         The stress at the start and after every iteration.
     curves_ : list of callables
         What each matrix's dissimilarities became.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -74,13 +62,15 @@ class ReplicatedMDS(SeveralScaling):
     ties: str = inherit(NonmetricMDS, "ties")
     solver: str = param("lbfgs", Choice("lbfgs", "smacof"), help="As in NonmetricMDS.")
 
-    def _fit_all(self, report: Report, given: list[Given]) -> None:
+    def _fit_all(self, report: Report, given: list[DistanceInput]) -> None:
         pairs = [one.pairs for one in given]
         parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
         # Stress-1 has no unit: each matrix in its own, so that squares stay in range.
-        scaled = [transformation_of(self.transformation, self.ties, p.scaled()[0]) for p in pairs]
+        scaled = [
+            transformation_of(self.transformation, self.ties, p.normalize()[0]) for p in pairs
+        ]
         single = all(one.precision is np.float32 for one in pairs)
-        objective = FittedStress(
+        objective = Stress1(
             pairs[0].n,
             Replicated(scaled),
             threads(self.n_jobs),
@@ -89,15 +79,11 @@ class ReplicatedMDS(SeveralScaling):
         with stage("start"):
             rng = generator(self.random_state)
             mean = mean_pairs(pairs)
-            unit = mean.scaled()[0]
-            start = starts.classical(unit, self.n_components, rng, threads(self.n_jobs))
+            unit = mean.normalize()[0]
+            start = initialization.classical(unit, self.n_components, rng, threads(self.n_jobs))
         with stage("stress"):
-            solver = majorise if self.solver == "smacof" else quasi_newton
-            tol = tolerance(self.tol, objective.rounding)
-            solution = solver(objective, start, tol, self.max_iter)
-            note(iterations=len(solution.history) - 1, converged=solution.converged)
-            if not solution.converged:
-                warn(f"stress was still falling after max_iter={self.max_iter}: raise it")
+            solution = minimise(objective, start, self.solver, self.tol, self.max_iter)
+            note_convergence(solution, self.solver, self.max_iter)
         with stage("coordinates"):
             x = solution.coordinates
             distances = pdist(x)
@@ -106,14 +92,14 @@ class ReplicatedMDS(SeveralScaling):
             embedding = principal_axes(x) * stretch
             distances *= stretch
             curves = [part.curve(distances) for part in parts]
-            sized = [of_distances_size(curve, solution.value) for curve in curves]
-            own = OwnStress(embedding.copy(), None, "raw")
+            sized = [rescale_disparities(curve, solution.value) for curve in curves]
+            own = StressExtension(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
         self._keep(
             report,
             embedding,
             given[0].dtype,
-            MeanOfCurves(sized, own),
+            MeanDisparityExtension(sized, own),
             None,
             stress_=float(history[-1]),
             stress_per_matrix_=np.array(

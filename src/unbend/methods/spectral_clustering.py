@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.estimators.inputs import plain_input
-from unbend.estimators.model import Model
+from unbend.estimators.embedding import Model
+from unbend.estimators.inputs import graph_lengths
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
 from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
@@ -53,8 +53,6 @@ class SpectralClustering(ClusterMixin, Model):
         What was rounded.
     eigenvalues_ : array (n_clusters - 1,)
         Eigenvalues of the Laplacian, the trivial zero left out.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -100,17 +98,9 @@ class SpectralClustering(ClusterMixin, Model):
         ----------
         X : array (n_samples, n_features)
             Rows, or distances or a graph as for `LaplacianEigenmaps`.
-        y : ignored
-            Present for scikit-learn's sake.
-        graph : sparse array (n_samples, n_samples), or graph of networkx or igraph, optional
-            A given graph: the stored entries of row i are its neighbours.
-
-        Returns
-        -------
-        self
         """
         check_parameters(self)
-        X = plain_input(self, X)
+        X = graph_lengths(self, X)
         _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}
         eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)
@@ -126,23 +116,23 @@ class SpectralClustering(ClusterMixin, Model):
         self.report_ = eigenmaps.report_
         self.eigenvalues_ = eigenmaps.eigenvalues_
         self.embedding_ = self._rows_to_round(eigenmaps.embedding_)
-        self._turn, self._centres = self._round(self.embedding_)
+        self._turn, self._centers = self._round(self.embedding_)
         self.labels_ = self._nearest(self.embedding_)
         return self
 
     @property
     def graph_(self) -> csr_array:
-        """Neighbours as found (n_samples, n_samples), entries are lengths."""
+        """The directed neighbour graph (n_samples, n_samples), entries are lengths."""
         check_is_fitted(self)
         return self._eigenmaps.graph_
 
     def predict(self, X: Any) -> IntArray:
-        """Give new rows to the clusters found.
+        """Assign new samples to the clusters.
 
         Parameters
         ----------
         X : array (m, n_features)
-            New rows.
+            New samples.
 
         Returns
         -------
@@ -164,7 +154,7 @@ class SpectralClustering(ClusterMixin, Model):
         return np.asarray(rows, dtype=vectors.dtype)
 
     def _round(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Rotation and centres: a row belongs to the centre nearest to it after the rotation."""
+        """Rotation and centers: a row belongs to the center nearest to it after the rotation."""
         rng = generator(self.random_state)
         identity = np.eye(rows.shape[1])
         if self.assign_labels == "discretize":
@@ -178,7 +168,7 @@ class SpectralClustering(ClusterMixin, Model):
         turned = rows @ self._turn
         if self.assign_labels == "discretize":
             return np.asarray(np.argmax(turned, axis=1))
-        squares = np.square(self._centres).sum(axis=1) - 2.0 * turned @ self._centres.T
+        squares = np.square(self._centers).sum(axis=1) - 2.0 * turned @ self._centers.T
         return np.asarray(np.argmin(squares, axis=1))
 
 

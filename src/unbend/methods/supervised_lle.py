@@ -1,17 +1,14 @@
 """Supervised locally linear embedding."""
 
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.eigen.problem import SpectralProblem
-from unbend.estimators.neighborhood import Finish, NeighborhoodEmbedding, Part
-from unbend.estimators.search import Needs
-from unbend.methods.lle import LLE, lle_problem, reconstruction_weights
+from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
+from unbend.methods.lle import LLE, lle_kernel, reconstruction_weights
 from unbend.report import note
 from unbend.validation.parameters import Real, declare, inherit, param
-from unbend.validation.threads import threads
 
 
 @final
@@ -21,20 +18,14 @@ class SupervisedLLE(NeighborhoodEmbedding):
 
     W = (1 − t) Wᵉ + t Wᵒ: Wᵉ are the weights of LLE, Wᵒ those with the neighbours of a row's own
     class only. A row whose class is unknown (-1, NaN or None), or that has no neighbour of its
-    class, keeps its row of Wᵉ. At t = 0, and without y, it is LLE; at t = 1 the kernel falls apart
-    into the classes, as many eigenvalues vanish as there are classes, and each class becomes a
-    point (book, Theorem 10.1).
+    class, keeps its row of Wᵉ. At t = 0, and without y, it is LLE; at t = 1 the kernel is block
+    diagonal, as many eigenvalues vanish as there are classes, and each class becomes a point
+    (book, Theorem 10.1).
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates: orthogonal vectors of unit length.
-    eigenvalues_ : array (n_components,)
-        Bottom eigenvalues, the trivial zero left out.
-    component_ : array (n_samples,)
-        Component of the graph that each row was in.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -55,19 +46,17 @@ class SupervisedLLE(NeighborhoodEmbedding):
     local_blocks: ClassVar[bool] = True
     supervised: ClassVar[bool] = True
 
-    def _needs(self) -> Needs:
-        return Needs()
-
-    def _kernel(self, part: Part) -> tuple[SpectralProblem, Finish]:
-        labels: Any = part.labels
-        rows, columns = part.neighbors.rows, part.neighbors.indices
+    def _kernel(self, component: Component) -> LocalKernel:
+        space, neighbors, labels = component.space, component.neighbors, component.labels
+        assert labels is not None
+        rows, columns = neighbors.rows, neighbors.indices
         same = (labels[rows] == labels[columns]) & (labels[rows] >= 0)
-        alone = np.bincount(rows[same], minlength=part.space.n) == 0
-        within = part.neighbors.select(same | alone[rows])
+        alone = np.bincount(rows[same], minlength=component.n) == 0
+        within = neighbors.select(same | alone[rows])
         note(rows_without_class_neighbors=int(alone.sum()), classes=int(labels.max()) + 1)
-        everywhere = reconstruction_weights(part.space, part.neighbors, self.reg)
-        inside = reconstruction_weights(part.space, within, self.reg)
+        everywhere = reconstruction_weights(space, neighbors, self.reg)
+        inside = reconstruction_weights(space, within, self.reg)
         weights = csr_array((1.0 - self.t) * everywhere + self.t * inside)
         # With t = 1 every class has a constant of its own.
         nullity = self.n_components + (max(0, int(labels.max())) if self.t == 1 else 0)
-        return lle_problem(part, weights, self.reg, nullity, threads(self.n_jobs))
+        return lle_kernel(component, weights, self.reg, nullity)

@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
-from unbend.estimators.dissimilarities import Given, unknown
-from unbend.estimators.several import SeveralScaling
-from unbend.mds.indscal import scalar_products, scale_individually
+from unbend.estimators.dissimilarities import DistanceInput, count_missing
+from unbend.estimators.scaling import MultiScaling
+from unbend.mds.indscal import indscal
 from unbend.memory import reserve
+from unbend.neighbors.space import centered_gram
 from unbend.report import Report, note, stage, warn
 from unbend.validation.parameters import declare
 from unbend.validation.random_state import generator
@@ -20,7 +21,7 @@ from unbend.validation.random_state import generator
 class LeastSquares:
     """Place rows (k, m, n) by their scalar products with the group configuration.
 
-    With b_k = −½ (δ_k² − its mean) centred, b_k ≈ X diag(w_k) y for every matrix k.
+    With b_k = −½ (δ_k² − its mean) centered, b_k ≈ X diag(w_k) y for every matrix k.
     """
 
     configuration: FloatArray
@@ -28,10 +29,10 @@ class LeastSquares:
     mean_squares: FloatArray
 
     def __call__(self, new: FloatArray) -> FloatArray:
-        """Place new rows."""
+        """Place new samples."""
         if np.isnan(new).any():
             raise ValueError(
-                "WeightedMDS needs all distances of new rows and some are NaN: fill them in, or "
+                "WeightedMDS needs all distances of new samples and some are NaN: fill them in, or "
                 "use ReplicatedMDS"
             )
         x, w = self.configuration, self.weights
@@ -47,7 +48,7 @@ class LeastSquares:
 
 @final
 @declare
-class WeightedMDS(SeveralScaling):
+class WeightedMDS(MultiScaling):
     """Weighted multidimensional scaling: each matrix stretches the axes of one configuration.
 
     The INDSCAL model: d²_k(i, j) = Σ_a w_ka (x_ia − x_ja)², with a group configuration X and
@@ -57,7 +58,7 @@ class WeightedMDS(SeveralScaling):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Group configuration, centred, of unit variance along each axis; the axes of greatest
+        Group configuration, centered, of unit variance along each axis; the axes of greatest
         total weight first.
     weights_ : array (k, n_components)
         Weights of the axes in each matrix, in squared units of its distances.
@@ -65,8 +66,6 @@ class WeightedMDS(SeveralScaling):
         Share of each matrix's squared scalar products that the model accounts for.
     history_ : array
         Mean share not accounted for, after every iteration.
-    report_ : Report
-        What every stage did.
 
     References
     ----------
@@ -86,10 +85,10 @@ class WeightedMDS(SeveralScaling):
 
     isometric: ClassVar[bool] = False
 
-    def _fit_all(self, report: Report, given: list[Given]) -> None:
+    def _fit_all(self, report: Report, given: list[DistanceInput]) -> None:
         n, k = given[0].pairs.n, len(given)
         if any(np.any(one.pairs.weights != 1) for one in given if one.pairs.weights is not None):
-            lacking = sum(unknown(one.pairs) for one in given)
+            lacking = sum(count_missing(one.pairs) for one in given)
             raise ValueError(
                 f"WeightedMDS needs every distance at weight one ({lacking} pairs are not known): "
                 "use ReplicatedMDS, or fill them in"
@@ -97,16 +96,16 @@ class WeightedMDS(SeveralScaling):
         with stage("kernel"):
             reserve(32 * k * n**2, f"{k} matrices of {n} x {n} scalar products", "use fewer rows")
             distances = np.stack([one.pairs.square() for one in given])
-            products = scalar_products(distances)
+            products = centered_gram(distances)
             if k == 1:
-                warn("one matrix does not fix the axes: WeightedMDS needs two or more to do so")
+                warn("One matrix does not determine the axes. Pass two or more to WeightedMDS.")
         with stage("stress"):
             rng = generator(self.random_state)
             tol = 1e-9 if self.tol == "auto" else self.tol
-            found = scale_individually(products, self.n_components, tol, self.max_iter, rng)
+            found = indscal(products, self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
-                warn(f"the loss was still falling after max_iter={self.max_iter}: raise it")
+                warn(f"INDSCAL did not converge in {self.max_iter} iterations. Increase max_iter.")
         with stage("coordinates"):
             squares = np.square(distances, dtype=np.float64).mean(axis=1)
             place = LeastSquares(found.configuration.copy(), found.weights.copy(), squares)

@@ -1,11 +1,10 @@
 """Maximum variance unfolding: semidefinite programs on graphs of lengths, with certificates."""
 
 from unbend.mvu.certificate import Certificate, certify
-from unbend.mvu.edges import Edges, locally_complete, of_graph
-from unbend.mvu.landmarks import unfold_spanned
+from unbend.mvu.edges import Edges, SubspaceEdges, complete_neighborhoods, graph_edges
+from unbend.mvu.landmark_sdp import unfold_in_span
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
-from unbend.mvu.solve import Unfolding, unfold
-from unbend.mvu.spanned import Spanned
+from unbend.mvu.sdp import Unfolding, unfold
 
 __all__ = [
     "Certificate",
@@ -13,11 +12,11 @@ __all__ = [
     "Inequality",
     "Relaxation",
     "Soft",
-    "Spanned",
+    "SubspaceEdges",
     "Unfolding",
     "certify",
-    "locally_complete",
-    "of_graph",
+    "complete_neighborhoods",
+    "graph_edges",
     "unfold",
-    "unfold_spanned",
+    "unfold_in_span",
 ]

@@ -1,72 +1,43 @@
-"""Maximum variance unfolding of a kernel of low rank, K = YY', by a primal–dual Newton method.
+"""Maximum variance unfolding of a low-rank kernel K = YY' by a primal–dual Newton method.
 
 Burer and Monteiro (2003) solve semidefinite programs through a factor of few columns. Theirs is an
-augmented Lagrangian; here the optimality conditions in Y, the allowances and the tensions are
-solved by damped Newton steps, with a barrier where edges must not grow. One step is one sparse
-factorisation in the pattern of the graph, and some fifty steps give ten digits.
+augmented Lagrangian; here damped Newton steps solve the optimality conditions in Y, the allowances
+and the tensions, with a barrier for upper bounds. A step is one sparse factorisation in the pattern
+of the graph; some fifty steps give ten digits.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.mvu.edges import Edges
-from unbend.mvu.newton_matrix import Curvature, NewtonMatrix, centred
+from unbend.mvu.curvature import Curvature, DenseCurvature, NewtonMatrix
+from unbend.mvu.edges import Edges, SubspaceEdges
 from unbend.mvu.relaxation import Relaxation
 from unbend.report import step
 
-MOST_STEPS = 300
-# Optimality conditions, relative, at which the iteration ends.
+MAX_STEPS = 300
+# Relative tolerance of the optimality conditions.
 TOLERANCE = 1e-10
-# Below this error, steps that do not improve it show that rounding has been reached.
+# Error below which lack of progress means that rounding has been reached.
 NEAR = 1e-6
-# Shorter steps than this share of the possible are answered by a larger shift.
+# Steps shorter than this fraction of the longest increase the shift.
 SHORT = 0.3
-# Steps without descent, or without a smaller error far from rounding, before it gives up.
+# Steps without progress before the iteration stops, near to and far from rounding.
 PATIENCE, LONG_PATIENCE = 8, 40
-# Curvature of the wrong sign, and error of a point near to being stationary, that make a saddle.
-SADDLE, SETTLED = 5e-3, 1e-3
-# Slack of edges that a start stretches. With known tensions it is small: a strong barrier would
-# push new columns back to zero.
+# Negative curvature, and error of a nearly stationary point, of a saddle.
+SADDLE, NEARLY_STATIONARY = 5e-3, 1e-3
+# Initial slack of stretched edges, without and with known tensions: with them it is small, since
+# a strong barrier would push new columns back to zero.
 COLD, WARM = 0.1, 1e-3
-# Corrections of second order before a step is shortened, and how often it is halved.
+# Second-order corrections before a step is halved, and the number of halvings.
 CORRECTIONS, HALVINGS = 2, 20
-
-
-class Lengths(Protocol):
-    """Lengths as functions of coordinates: those of `Edges`, or of coordinates in some span."""
-
-    @property
-    def squares(self) -> FloatArray:
-        """Squared lengths (m,) that the stretch is relative to."""
-
-    def differences(self, coordinates: FloatArray) -> FloatArray:
-        """Vectors between the ends of edges (m, r)."""
-
-    def pull(self, tensions: FloatArray, differences: FloatArray) -> FloatArray:
-        """Force of the tensions on the coordinates."""
-
-    def centred(self, coordinates: FloatArray) -> FloatArray:
-        """Coordinates without what no edge sees."""
-
-
-class Convex(Protocol):
-    """Factors of the curvature, shifted as little as makes it convex."""
-
-    factors: int
-    concave: float
-
-    def factor(
-        self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, least: float
-    ) -> tuple[Any, float]:
-        """Return something that solves, and the shift that was needed."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Coordinates, allowances and tensions, with what follows from the coordinates."""
+    """Coordinates, allowances and tensions, with the differences and stretch of the edges."""
 
     coordinates: FloatArray
     allowance: FloatArray
@@ -76,9 +47,13 @@ class State:
 
     @classmethod
     def at(
-        cls, edges: Lengths, coordinates: FloatArray, allowance: FloatArray, tensions: FloatArray
+        cls,
+        edges: Edges | SubspaceEdges,
+        coordinates: FloatArray,
+        allowance: FloatArray,
+        tensions: FloatArray,
     ) -> "State":
-        """Evaluate the edges."""
+        """Evaluate the edges at some coordinates."""
         differences = edges.differences(coordinates)
         stretch = np.square(differences).sum(axis=1) / edges.squares - 1.0
         return cls(coordinates, allowance, tensions, differences, stretch)
@@ -90,10 +65,10 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Factored:
-    """A stationary point of the problem of some rank, or as near as the iteration came.
+class StationaryPoint:
+    """Stationary point of the problem of some rank, or the best iterate.
 
-    `error` is the largest of the relative residuals of the optimality conditions.
+    `error` is the largest relative residual of the optimality conditions.
     """
 
     coordinates: FloatArray
@@ -108,14 +83,14 @@ class Factored:
         return self.error <= TOLERANCE
 
 
-def stationary(
+def stationary_point(
     edges: Edges,
     relaxation: Relaxation,
     coordinates: FloatArray,
     tensions: FloatArray | None = None,
-    most_steps: int = MOST_STEPS,
-) -> Factored:
-    """Find a stationary point of ‖Y‖² − Σ φ(stretch) over Y (n, r), from a start.
+    max_steps: int = MAX_STEPS,
+) -> StationaryPoint:
+    """Find a stationary point of ‖Y‖² − Σ φ(stretch) over Y (n, r), from initial coordinates.
 
     Examples
     --------
@@ -123,7 +98,7 @@ def stationary(
     >>> from unbend.mvu.relaxation import Inequality
     >>> path = Edges(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 1.0]))
     >>> start = np.array([[-1.0, 0.1], [0.0, -0.2], [0.8, 0.1]])
-    >>> found = stationary(path, Inequality(), start)
+    >>> found = stationary_point(path, Inequality(), start)
     >>> float(np.square(found.coordinates).sum().round(6))
     2.0
     >>> found.tensions.round(6)
@@ -131,19 +106,19 @@ def stationary(
     """
     matrix = NewtonMatrix(edges, coordinates.shape[1])
     matrix.reserve()
-    return iterated(edges, Curvature(matrix), relaxation, coordinates, tensions, most_steps)
+    return newton_iteration(edges, Curvature(matrix), relaxation, coordinates, tensions, max_steps)
 
 
-def iterated(
-    edges: Lengths,
-    curvature: Convex,
+def newton_iteration(
+    edges: Edges | SubspaceEdges,
+    curvature: Curvature | DenseCurvature,
     relaxation: Relaxation,
     coordinates: FloatArray,
     tensions: FloatArray | None = None,
-    most_steps: int = MOST_STEPS,
-) -> Factored:
-    """Iterate from a start, with or without tensions to begin with, on lengths of any kind."""
-    start = edges.centred(np.asarray(coordinates, dtype=np.float64))
+    max_steps: int = MAX_STEPS,
+) -> StationaryPoint:
+    """Newton iteration on edges of either kind, from coordinates and, optionally, tensions."""
+    start = edges.centered(np.asarray(coordinates, dtype=np.float64))
     cold = tensions is None
     if tensions is None:
         m = len(edges.squares)
@@ -151,12 +126,12 @@ def iterated(
     state = State.at(edges, start, np.zeros_like(tensions), tensions)
     allowance = relaxation.allowance(state.stretch, COLD if cold else WARM)
     newton = _Newton(edges, relaxation, curvature)
-    return newton.run(replace(state, allowance=allowance), most_steps)
+    return newton.run(replace(state, allowance=allowance), max_steps)
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A Newton step: changes of coordinates, allowances and tensions, and how it was found."""
+    """A Newton step: factors, changes of coordinates, allowances and tensions, longest step."""
 
     factor: Any
     stiffness: FloatArray
@@ -168,24 +143,24 @@ class Direction:
 
 @dataclass
 class _Newton:
-    """The iteration, and what it remembers from step to step."""
+    """State of the iteration between steps."""
 
-    edges: Lengths
+    edges: Edges | SubspaceEdges
     relaxation: Relaxation
-    curvature: Convex
+    curvature: Curvature | DenseCurvature
     barrier: float = np.inf
     least_shift: float = 0.0
     failures: int = 0
     saddles: int = 0
 
-    def run(self, state: State, most_steps: int) -> Factored:
-        """Iterate until the conditions hold, and keep the best point seen."""
+    def run(self, state: State, max_steps: int) -> StationaryPoint:
+        """Iterate to tolerance and return the best iterate."""
         best, best_error, steps, stale = state, self._error(state), 0, 0
-        while best_error > TOLERANCE and steps < most_steps and self.failures < PATIENCE:
+        while best_error > TOLERANCE and steps < max_steps and self.failures < PATIENCE:
             if stale >= (PATIENCE if best_error < NEAR else LONG_PATIENCE):
                 break
             self.barrier = self.relaxation.barrier(
-                state.allowance, state.tensions, self._unmet(state)
+                state.allowance, state.tensions, self._residual(state)
             )
             try:
                 state = self._next(state)
@@ -196,33 +171,35 @@ class _Newton:
                 best, best_error, stale = state, error, 0
             if self._at_saddle(state):
                 break
-            step(min(steps, most_steps), most_steps)
+            step(min(steps, max_steps), max_steps)
         found = self.curvature.factors
-        return Factored(best.coordinates, best.tensions, best_error, steps, found)
+        return StationaryPoint(best.coordinates, best.tensions, best_error, steps, found)
 
-    def _solved(self, factor: Any, force: FloatArray) -> FloatArray:
-        return self.edges.centred(factor.solve(force.ravel()).reshape(force.shape))
+    def _solve(self, factor: Any, force: FloatArray) -> FloatArray:
+        return self.edges.centered(factor.solve(force.ravel()).reshape(force.shape))
 
     def _at_saddle(self, state: State) -> bool:
-        """Whether the point settles where the variance still grows in some direction.
+        """Whether the iteration converges to a saddle.
 
-        Only columns that are used up lead there; `solve` puts others in their place.
+        Unused columns cause this; the caller replaces them by directions of growth.
         """
         concave = self.curvature.concave > SADDLE
-        self.saddles = self.saddles + 1 if concave and self._unmet(state) < SETTLED else 0
+        self.saddles = (
+            self.saddles + 1 if concave and self._residual(state) < NEARLY_STATIONARY else 0
+        )
         return self.saddles >= PATIENCE // 2
 
     def _error(self, state: State) -> float:
         balance = self.relaxation.imbalance(state.allowance, state.tensions)
-        worst = max(self._unmet(state), balance)
+        worst = max(self._residual(state), balance)
         return worst if np.isfinite(worst) else np.inf
 
-    def _unmet(self, state: State) -> float:
-        """Return the force that is not balanced, or the excess of stretch."""
+    def _residual(self, state: State) -> float:
+        """Return the relative residual of the gradient, or of the stretch if larger."""
         pull = self.edges.pull(state.tensions, state.differences) - state.coordinates
         size = max(float(np.linalg.norm(state.coordinates)), np.finfo(float).tiny)
         excess = float(np.abs(state.excess).max())
-        return max(float(np.linalg.norm(self.edges.centred(pull))) / size, excess)
+        return max(float(np.linalg.norm(self.edges.centered(pull))) / size, excess)
 
     def _next(self, state: State) -> State:
         edges, relaxation = self.edges, self.relaxation
@@ -231,19 +208,19 @@ class _Newton:
             state.tensions, stiffness, state.differences, self.least_shift
         )
         aim = relaxation.slope(state.allowance, self.barrier) + stiffness * state.excess
-        force = edges.centred(state.coordinates - edges.pull(aim, state.differences))
-        move = self._solved(factor, force)
+        force = edges.centered(state.coordinates - edges.pull(aim, state.differences))
+        move = self._solve(factor, force)
         lengthening = np.sum(state.differences * edges.differences(move), axis=1)
         growth = 2.0 * lengthening / edges.squares
         change = state.excess + growth
         tension_change = aim + stiffness * growth - state.tensions
         if not (np.all(np.isfinite(move)) and np.all(np.isfinite(tension_change))):
             raise FloatingPointError
-        longest = relaxation.reach(state.allowance, change)
+        longest = relaxation.max_step(state.allowance, change)
         direction = Direction(factor, stiffness, move, change, tension_change, longest)
         moved, length = self._along(state, direction)
         self._remember(shift, length / longest)
-        dual = relaxation.dual_length(state.tensions, tension_change, length)
+        dual = relaxation.dual_step(state.tensions, tension_change, length)
         return replace(moved, tensions=state.tensions + dual * tension_change)
 
     def _remember(self, shift: float, share: float) -> None:
@@ -254,9 +231,9 @@ class _Newton:
             self.least_shift /= 5.0
 
     def _along(self, state: State, way: "Direction") -> tuple[State, float]:
-        """Go as far as the merit function falls: variance, price, and excess at a penalty."""
+        """Backtrack on the merit function: variance, cost, and penalised excess."""
         ahead = np.abs(state.tensions + way.tension_change)
-        # Edge by edge: a bridge may carry a thousand times the tension of the others.
+        # Per edge: a bridge may carry a thousand times the tension of the others.
         penalty = 2.0 * np.maximum(ahead, np.abs(state.tensions)) + 0.1 * float(ahead.mean())
         slope = self.relaxation.slope(state.allowance, self.barrier)
         before = self._merit(state, penalty)
@@ -268,16 +245,16 @@ class _Newton:
             coordinates = state.coordinates + length * way.move
             for _ in range(1 + CORRECTIONS):
                 tried = State.at(self.edges, coordinates, aim, state.tensions)
-                settled = self.relaxation.settled(aim, tried.stretch)
-                tried = replace(tried, allowance=settled)
+                allowance = self.relaxation.update_allowance(aim, tried.stretch)
+                tried = replace(tried, allowance=allowance)
                 if self._merit(tried, penalty) <= enough:
                     return tried, float(length)
-                # What turning a stiff edge adds to its length, taken back (against the effect
-                # that Maratos found): the factors serve again.
+                # Second-order correction with the same factors: rotating a stiff edge lengthens
+                # it (Maratos effect).
                 surplus = way.stiffness * (tried.stretch - aim)
                 back = self.edges.pull(surplus, state.differences)
-                coordinates = coordinates - self._solved(way.factor, self.edges.centred(back))
-        # No step lowers the merit: the shortest is taken, and counts as a failure.
+                coordinates = coordinates - self._solve(way.factor, self.edges.centered(back))
+        # No step decreases the merit: the shortest is taken and counted as a failure.
         return tried, float(length)
 
     def _merit(self, state: State, penalty: FloatArray) -> float:
@@ -286,7 +263,7 @@ class _Newton:
         return price + excess - float(np.square(state.coordinates).sum())
 
 
-def principal(coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Turn coordinates to their principal axes; also the eigenvalues of YY'."""
-    left, values, _ = np.linalg.svd(centred(coordinates), full_matrices=False)
+def principal_axes(coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rotate coordinates to their principal axes about the origin; also the eigenvalues of YY'."""
+    left, values, _ = np.linalg.svd(coordinates, full_matrices=False)
     return np.asarray(left * values), np.square(values)

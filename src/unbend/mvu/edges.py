@@ -1,4 +1,9 @@
-"""A graph whose lengths must not grow, as arrays of edges."""
+"""Edges with squared lengths: of a graph, or in a basis of few columns.
+
+Within a span K = Q L Q' with a matrix Q of few columns (9.36). With an orthonormal basis U of the
+centred columns of Q, K = U Z U' has the trace of Z, and an edge depends on Z through the difference
+of two rows of U: the problem is that of all rows, with p × p matrices in place of n × n ones.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,9 +15,14 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.graphs import components
 from unbend.neighbors import GraphSpace, Neighbors, Space
 
-# Edges shorter than this share of the usual length are none: errors of 1e-10 in the squares of the
-# others would stretch them without bound.
+# Edges shorter than this fraction of the median length are contracted: errors of 1e-10 in the
+# squares of the others would stretch them without bound.
 TOUCHING = 1e-6
+
+
+def centered(values: FloatArray) -> FloatArray:
+    """Subtract the mean row."""
+    return np.asarray(values - values.mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,33 +80,33 @@ class Edges:
         """L(u) Y, from the differences of Y."""
         return np.asarray(self.incidence @ ((tensions / self.squares)[:, None] * differences))
 
-    def centred(self, coordinates: FloatArray) -> FloatArray:
-        """Subtract the mean row: no edge sees it."""
-        return np.asarray(coordinates - coordinates.mean(axis=0))
+    def centered(self, coordinates: FloatArray) -> FloatArray:
+        """Subtract the mean row, on which no edge depends."""
+        return centered(coordinates)
 
-    def scaled(self) -> tuple["Edges", float]:
-        """Give squared lengths the mean one; also what they were divided by."""
+    def normalize(self) -> tuple["Edges", float]:
+        """Divide squared lengths by their mean, also returned."""
         size = float(self.squares.mean())
         return replace(self, squares=self.squares / size), size
 
 
-def of_graph(lengths: csr_array) -> tuple[Edges, IntArray]:
-    """Edges of a symmetric matrix of lengths, and the vertex that each row became.
+def graph_edges(lengths: csr_array) -> tuple[Edges, IntArray]:
+    """Edges of a symmetric matrix of lengths, and the vertex of each row.
 
-    Rows at distance zero, or so near that rounding of the others is as large, become one vertex:
-    no length is relative to zero. Of several edges between two vertices the shortest stays.
+    Rows at distance zero, up to rounding, are contracted to one vertex, since errors are relative
+    to lengths. Of parallel edges the shortest is kept.
 
     Examples
     --------
     >>> import numpy as np
     >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 2], [0, 2, 0]]))
-    >>> edges, vertex = of_graph(path)
+    >>> edges, vertex = graph_edges(path)
     >>> edges.squares, vertex
     (array([1., 4.]), array([0, 1, 2]))
     """
     entries = coo_array(lengths)
     rows, columns = entries.coords
-    # Not the mean, which one far row would raise above all others.
+    # Not the mean, which is sensitive to outliers.
     usual = float(np.median(entries.data[entries.data > 0])) if np.any(entries.data > 0) else 0.0
     zero = entries.data <= TOUCHING * usual
     n = lengths.shape[0]
@@ -111,15 +121,15 @@ def of_graph(lengths: csr_array) -> tuple[Edges, IntArray]:
     return Edges(int(vertex.max()) + 1, first[new], second[new], squares[new]), vertex
 
 
-def locally_complete(space: Space, neighbors: Neighbors) -> Neighbors:
-    """Join all neighbours of a point with each other, where their distance is known (9.1.1).
+def complete_neighborhoods(space: Space, neighbors: Neighbors) -> Neighbors:
+    """Connect all neighbours of a point with each other where their distance is known (9.1.1).
 
     Examples
     --------
     >>> import numpy as np
     >>> from unbend.neighbors import PointSpace
     >>> line = PointSpace(np.array([[0.0], [1.0], [2.5]]))
-    >>> locally_complete(line, line.nearest(1)).counts
+    >>> complete_neighborhoods(line, line.nearest(1)).counts
     array([1, 2, 1])
     """
     if isinstance(space, GraphSpace):
@@ -131,3 +141,72 @@ def locally_complete(space: Space, neighbors: Neighbors) -> Neighbors:
     rows, columns = pairs.coords
     rows, columns = rows[rows != columns], columns[rows != columns]
     return Neighbors.from_edges(n, rows, columns, space.lengths(rows, columns))
+
+
+# Relative tolerance of the rank of the centred basis.
+NULL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SubspaceEdges:
+    """Edges of coordinates U R: `vectors` (m, p) are the differences of rows of U.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = Edges(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+    >>> straight = SubspaceEdges.of(path, np.array([[-1.0], [0.0], [1.0]]) / np.sqrt(2))
+    >>> straight.laplacian(np.ones(2)).round(6)
+    array([[1.]])
+    """
+
+    vectors: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, edges: Edges, basis: FloatArray) -> "SubspaceEdges":
+        """Edges of a graph in an orthonormal basis of sum zero."""
+        return cls(edges.differences(basis), edges.squares)
+
+    @property
+    def p(self) -> int:
+        """Number of basis vectors."""
+        return int(self.vectors.shape[1])
+
+    def take(self, rows: IntArray) -> "SubspaceEdges":
+        """Restrict to a subset of the edges."""
+        return SubspaceEdges(self.vectors[rows], self.squares[rows])
+
+    def differences(self, coordinates: FloatArray) -> FloatArray:
+        """Vectors yᵢ − yⱼ (m, r)."""
+        return np.asarray(self.vectors @ coordinates)
+
+    def stretch(self, coordinates: FloatArray) -> FloatArray:
+        """|yᵢ − yⱼ|²/d² − 1 for each edge."""
+        squares = np.square(self.differences(coordinates)).sum(axis=1)
+        return np.asarray(squares / self.squares - 1.0)
+
+    def laplacian(self, tensions: FloatArray) -> FloatArray:
+        """U' L(u) U."""
+        return np.asarray(self.vectors.T @ ((tensions / self.squares)[:, None] * self.vectors))
+
+    def pull(self, tensions: FloatArray, differences: FloatArray) -> FloatArray:
+        """U' L(u) Y, from the differences of Y."""
+        return np.asarray(self.vectors.T @ ((tensions / self.squares)[:, None] * differences))
+
+    def centered(self, coordinates: FloatArray) -> FloatArray:
+        """Return the coordinates: the basis is centred."""
+        return coordinates
+
+
+def orthonormal_basis(columns: FloatArray) -> FloatArray:
+    """Orthonormal basis of the span of centred columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> orthonormal(np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])).shape
+    (3, 1)
+    """
+    left, values, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    return np.asarray(left[:, values > NULL * values.max(initial=0.0)])

@@ -1,11 +1,27 @@
-"""How lengths are held: not to be exceeded, or kept at a price.
+"""Length constraints: upper bounds with a log barrier, or quadratic penalties.
 
 Maximum variance unfolding maximises tr K − Σ φ(c) over K ⪰ 0 with K1 = 0, where c is the stretch
 of an edge, K_ii + K_jj − 2K_ij = (1 + c) d². Its dual over tensions u of the edges is
 min Σ u + Σ φ*(u) subject to L(u) ⪰ I on vectors of sum zero.
+
+The solver keeps an allowance s for every edge besides its actual stretch c(Y), with s = c at
+convergence, so that an edge much too long does not dominate the curvature. Both relaxations have
+the same methods:
+
+allowance, update_allowance
+    Initial allowances, strictly feasible; allowances for a new stretch at no greater cost.
+barrier, cost, slope, stiffness
+    Barrier parameter to aim at; Σ φ(s); φ'(s); derivative of the tension by the allowance.
+max_step, dual_step
+    Longest feasible step of the allowances, at most one; step of the tensions.
+imbalance
+    Relative residual of the complementarity of tensions and allowances.
+feasible
+    Coordinates that satisfy the constraints, and the cost of their stretch.
+conjugate, residual
+    Σ φ*(u), infinite for infeasible tensions; relative error of each length.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import final
 
@@ -13,68 +29,12 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 
-# Share of the way to the boundary that is gone.
+# Fraction of the step to the boundary.
 TO_BOUNDARY = 0.995
-# Mean of slack times tension, relative to the mean tension, below which the barrier is not lowered.
+# Least mean of slack times tension, relative to the mean tension, of the barrier.
 LEAST_BARRIER = 1e-12
-# The barrier waits where other errors are this many times larger.
+# The barrier is not lowered while other errors are this many times larger.
 LAG = 1e3
-
-
-class Relaxation(ABC):
-    """Abstract: the price φ of a stretch, and its derivatives, for Newton's method.
-
-    The solver keeps for every edge an allowance s besides its actual stretch c(Y), with s = c at
-    the end, so that far from it neither curvature is exaggerated by an edge much too long.
-    """
-
-    @abstractmethod
-    def allowance(self, stretch: FloatArray, slack: float) -> FloatArray:
-        """First allowances, at a distance from the boundary."""
-
-    @abstractmethod
-    def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
-        """Barrier parameter to aim at from a point with that error of the other conditions."""
-
-    @abstractmethod
-    def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
-        """φ'(s)."""
-
-    @abstractmethod
-    def stiffness(self, allowance: FloatArray, tensions: FloatArray) -> FloatArray:
-        """Change of the tension with the allowance."""
-
-    @abstractmethod
-    def cost(self, allowance: FloatArray, barrier: float) -> float:
-        """Σ φ(s)."""
-
-    @abstractmethod
-    def reach(self, allowance: FloatArray, change: FloatArray) -> float:
-        """Longest step, at most one, that keeps allowances allowed."""
-
-    @abstractmethod
-    def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
-        """Step of the tensions where that of the coordinates is `length`."""
-
-    @abstractmethod
-    def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
-        """Return allowances for a new stretch that are no dearer."""
-
-    @abstractmethod
-    def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
-        """How far tension and allowance are from belonging together, relative to the tensions."""
-
-    @abstractmethod
-    def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
-        """Coordinates that may be claimed, and what is paid for their stretch."""
-
-    @abstractmethod
-    def conjugate(self, tensions: FloatArray) -> float:
-        """Σ φ*(u); infinite where tensions are not allowed."""
-
-    @abstractmethod
-    def residual(self, stretch: FloatArray) -> FloatArray:
-        """Relative error of each length, as far as it is not wanted."""
 
 
 def _reach(values: FloatArray, change: FloatArray) -> float:
@@ -86,8 +46,8 @@ def _reach(values: FloatArray, change: FloatArray) -> float:
 
 @final
 @dataclass(frozen=True)
-class Inequality(Relaxation):
-    """No edge may grow: φ is zero for c ≤ 0 and infinite beyond; a barrier −μ log(−s) leads there.
+class Inequality:
+    """Upper bounds: φ is zero for c ≤ 0 and infinite beyond, by a barrier −μ log(−s).
 
     Examples
     --------
@@ -97,11 +57,11 @@ class Inequality(Relaxation):
     """
 
     def allowance(self, stretch: FloatArray, slack: float) -> FloatArray:
-        """Shorter than bounded, by the slack at least."""
+        """Stay below the bound by at least the slack."""
         return np.minimum(stretch, -slack)
 
     def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
-        """Lower it as far as pairs and other errors are ready for it."""
+        """Lower the barrier unless other errors dominate."""
         pairs = -allowance * tensions
         mean = max(float(pairs.mean()), LEAST_BARRIER * float(tensions.mean()))
         if error * float(tensions.mean()) > LAG * mean:
@@ -120,42 +80,43 @@ class Inequality(Relaxation):
         """−μ Σ log of the slack."""
         return -barrier * float(np.log(-allowance).sum())
 
-    def reach(self, allowance: FloatArray, change: FloatArray) -> float:
+    def max_step(self, allowance: FloatArray, change: FloatArray) -> float:
         """Keep slacks positive."""
         return _reach(-allowance, -change)
 
-    def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
+    def dual_step(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
         """Keep tensions positive."""
         return _reach(tensions, change)
 
-    def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
-        """Widen slacks that the stretch leaves."""
-        # An edge that became shorter than it need be gives more room for nothing.
+    def update_allowance(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
+        """Increase slacks where the stretch allows."""
+        # An edge shorter than its allowance increases its slack at no cost.
         return np.minimum(allowance, stretch)
 
     def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
         """Mean of slack times tension, over the mean tension."""
         return float(-allowance @ tensions / tensions.sum())
 
-    def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
-        """Shrink all alike until no edge is too long."""
-        # A few units of rounding more, so that the shrunk coordinates are feasible as they stand.
+    def feasible(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
+        """Scale all coordinates until no edge is too long."""
+        # A few units of rounding more, so that the scaled coordinates are feasible in floating
+        # point.
         longest = max(1.0, (1.0 + float(stretch.max())) * (1.0 + 32.0 * np.finfo(float).eps))
         return coordinates / np.sqrt(longest), 0.0
 
     def conjugate(self, tensions: FloatArray) -> float:
-        """Zero for tensions that pull."""
+        """Zero for non-negative tensions."""
         return 0.0 if np.all(tensions >= 0) else np.inf
 
     def residual(self, stretch: FloatArray) -> FloatArray:
-        """By how much an edge is too long."""
+        """Relative excess of each length."""
         return np.asarray(np.maximum(np.sqrt(1.0 + stretch) - 1.0, 0.0))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Soft(Relaxation):
-    """Every edge is a spring: φ(c) = ½ κ c², with a stiffness κ for each.
+class Soft:
+    """Quadratic penalties φ(c) = ½ κ c² with a stiffness κ per edge.
 
     Examples
     --------
@@ -171,7 +132,7 @@ class Soft(Relaxation):
         return stretch
 
     def barrier(self, allowance: FloatArray, tensions: FloatArray, error: float) -> float:
-        """None."""
+        """Return zero: there is no barrier."""
         return 0.0
 
     def slope(self, allowance: FloatArray, barrier: float) -> FloatArray:
@@ -186,25 +147,25 @@ class Soft(Relaxation):
         """½ Σ κ s²."""
         return 0.5 * float(self.kappa @ np.square(allowance))
 
-    def reach(self, allowance: FloatArray, change: FloatArray) -> float:
-        """All of it."""
+    def max_step(self, allowance: FloatArray, change: FloatArray) -> float:
+        """Return one: every step is feasible."""
         return 1.0
 
-    def dual_length(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
-        """As far as the coordinates go."""
+    def dual_step(self, tensions: FloatArray, change: FloatArray, length: float) -> float:
+        """Return the step of the coordinates."""
         return length
 
-    def settled(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
+    def update_allowance(self, allowance: FloatArray, stretch: FloatArray) -> FloatArray:
         """Return the stretch itself."""
         return stretch
 
     def imbalance(self, allowance: FloatArray, tensions: FloatArray) -> float:
-        """Tensions against κ s."""
+        """Relative difference of tensions and κ s."""
         size = max(float(np.abs(tensions).max()), np.finfo(float).tiny)
         return float(np.abs(tensions - self.kappa * allowance).max()) / size
 
-    def permitted(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
-        """All, at their price."""
+    def feasible(self, coordinates: FloatArray, stretch: FloatArray) -> tuple[FloatArray, float]:
+        """Return all coordinates and their cost."""
         return coordinates, self.cost(stretch, 0.0)
 
     def conjugate(self, tensions: FloatArray) -> float:
@@ -212,5 +173,8 @@ class Soft(Relaxation):
         return 0.5 * float(np.square(tensions) @ (1.0 / self.kappa))
 
     def residual(self, stretch: FloatArray) -> FloatArray:
-        """By how much an edge is too long or too short."""
+        """Relative error of each length."""
         return np.asarray(np.abs(np.sqrt(1.0 + stretch) - 1.0))
+
+
+Relaxation = Inequality | Soft

@@ -1,11 +1,11 @@
-"""Who is near whom: spaces that answer neighbour queries, and the neighbourhoods they give."""
+"""Neighbour search: metrics, spaces, indexes and neighbourhoods."""
 
 from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.metrics import Metric
-from unbend.neighbors.metrics.distances import METRICS, described
+from unbend.neighbors.metrics.metric import METRICS, describe_parameters
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.opening import MetricName, make_space, open_space
-from unbend.neighbors.points import PointSpace
+from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
 from unbend.neighbors.space import Space
 
@@ -22,7 +22,7 @@ __all__ = [
     "Neighbors",
     "PointSpace",
     "Space",
-    "described",
+    "describe_parameters",
     "make_space",
     "open_space",
 ]

@@ -1,4 +1,4 @@
-"""Neighbourhoods as a value."""
+"""Neighbourhoods of all points."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 class Neighbors:
     """The neighbours of each point, nearest first; a point is never its own neighbour.
 
-    Row i owns ``indices[offsets[i]:offsets[i + 1]]`` and the distances beside them. Rows may
-    differ in length (radius graphs, a count for each point, bridged components): local methods
-    work on `blocks`, which groups rows of one length, so they never see the difference.
+    The neighbours of point i are ``indices[offsets[i]:offsets[i + 1]]``, with their distances. Rows
+    may differ in length (radius graphs, a count for each point, connected components); local
+    methods use `blocks`, which groups rows of equal length.
 
     Examples
     --------
@@ -33,9 +33,11 @@ class Neighbors:
     def __post_init__(self) -> None:
         ends = self.offsets[:1].tolist() + self.offsets[-1:].tolist()
         if len(self.indices) != len(self.distances) or ends != [0, len(self.indices)]:
-            raise ValueError("offsets, indices and distances do not belong together")
+            raise ValueError(
+                "offsets, indices and distances are inconsistent: pass the arrays of a CSR graph"
+            )
         if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.n:
-            raise ValueError(f"neighbours must be numbers of points, from 0 to {self.n - 1}")
+            raise ValueError(f"indices must be from 0 to {self.n - 1}")
 
     @classmethod
     def rectangular(cls, indices: IntArray, distances: FloatArray) -> "Neighbors":
@@ -48,7 +50,7 @@ class Neighbors:
     def from_edges(
         cls, n: int, rows: IntArray, columns: IntArray, distances: FloatArray
     ) -> "Neighbors":
-        """Build from edges in any order; loops are left out, and of repeated edges the shortest."""
+        """Build from edges in any order, without loops; of repeated edges the shortest is kept."""
         order = np.lexsort((columns, distances, rows))
         rows, columns, distances = rows[order], columns[order], distances[order]
         pair = rows.astype(np.int64) * n + columns
@@ -76,16 +78,16 @@ class Neighbors:
         return np.repeat(np.arange(self.n, dtype=np.int32), self.counts)
 
     @property
-    def places(self) -> IntArray:
-        """Place of each entry among the neighbours of its point, from zero."""
+    def ranks(self) -> IntArray:
+        """Rank of each entry among the neighbours of its point, from zero."""
         return np.arange(len(self.indices)) - np.repeat(self.offsets[:-1], self.counts)
 
     def graph(self) -> csr_array:
-        """Return the directed graph as found: stored entries, zeros too, are edges."""
+        """Return the directed graph; stored entries, zeros too, are edges."""
         return csr_array((self.distances, self.indices, self.offsets), shape=(self.n, self.n))
 
     def with_self(self) -> tuple[IntArray, IntArray]:
-        """Offsets and members of the neighbourhoods that have the point itself first."""
+        """Offsets and members of the neighbourhoods with the point itself first."""
         offsets = self.offsets + np.arange(self.n + 1)
         members = np.empty(offsets[-1], dtype=np.int32)
         others = np.ones(len(members), dtype=bool)
@@ -95,7 +97,7 @@ class Neighbors:
         return offsets, members
 
     def blocks(self, rows_at_once: int) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield (points, indices) with one row of neighbours a point, all rows of one length."""
+        """Yield (points, indices) with one row of neighbours per point, all of one length."""
         counts = self.counts
         for count in np.unique(counts):
             points = np.flatnonzero(counts == count)
@@ -111,7 +113,7 @@ class Neighbors:
 
     def nearest(self, counts: IntArray) -> "Neighbors":
         """Keep at most `counts[i]` nearest neighbours of point i."""
-        return self.select(self.places < np.repeat(counts, self.counts))
+        return self.select(self.ranks < np.repeat(counts, self.counts))
 
     def within(self, radius: float) -> "Neighbors":
         """Keep the neighbours within `radius`."""
@@ -130,19 +132,19 @@ class Neighbors:
         """
         number = np.arange(len(self.indices), dtype=np.float64)
         _, _, entry, reverse = kernels.both_ways(self.offsets, self.indices, number, -1.0)
-        keep = self.places < least
+        keep = self.ranks < least
         keep[entry[(entry >= 0) & (reverse >= 0)].astype(np.intp)] = True
         return self.select(keep)
 
     def take(self, rows: IntArray) -> "Neighbors":
-        """Restrict to some points, renumbered; no neighbour may lie outside them."""
+        """Restrict to a subset of points, renumbered, which must contain all their neighbours."""
         position = np.full(self.n, -1, dtype=np.int32)
         position[rows] = np.arange(len(rows), dtype=np.int32)
         entry = np.concatenate([np.arange(self.offsets[i], self.offsets[i + 1]) for i in rows])
         offsets = np.concatenate(([0], np.cumsum(self.counts[rows]))).astype(np.int64)
         return Neighbors(offsets, position[self.indices[entry]], self.distances[entry])
 
-    def joined(self, rows: IntArray, columns: IntArray, distances: FloatArray) -> "Neighbors":
+    def add_edges(self, rows: IntArray, columns: IntArray, distances: FloatArray) -> "Neighbors":
         """Add edges."""
         return Neighbors.from_edges(
             self.n,

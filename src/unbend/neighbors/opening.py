@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray, is_sparse
 from unbend.neighbors.index import NeighborIndex, NNDescent
 from unbend.neighbors.metrics import EUCLIDEAN, METRICS, Metric
-from unbend.neighbors.points import PointSpace
+from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
 from unbend.neighbors.space import Space
 from unbend.validation.arrays import check_rows
@@ -83,10 +83,8 @@ def make_space(
             )
         return GraphSpace(rows) if is_sparse(rows) else DistanceSpace(rows)
     plain = metric == "euclidean" and not metric_params
-    fitted = EUCLIDEAN if plain else Metric(metric, metric_params or {}).fitted(rows)
-    if fitted.constants or index != "exact":
-        return PointSpace(rows, fitted, threads, index)
-    return PointSpace.seen_as_they_are(rows, fitted, threads)
+    fitted = EUCLIDEAN if plain else Metric(metric, metric_params or {}).fit(rows)
+    return PointSpace(rows, fitted, threads, index)
 
 
 def check_metric(metric: object) -> None:

@@ -1,5 +1,6 @@
-"""Spaces known only by distances: all of them, or those along the edges of a graph."""
+"""Spaces of precomputed distances: a full matrix, or the edges of a graph."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,13 +8,46 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.space import Space, centred_gram, principal, smallest, without_self
+from unbend.neighbors.space import (
+    Space,
+    centered_gram,
+    principal_coordinates,
+    smallest,
+    without_self,
+)
 from unbend.validation.scalars import check_count, check_radius
 
 
+class _StoredDistances(Space):
+    """Distances that are stored; new samples are distances to the fitted rows."""
+
+    def distances_of(self, new: FloatArray) -> FloatArray:
+        """Return the new samples, which are distances."""
+        return new
+
+    def coordinates(self, blocks: IntArray) -> FloatArray:
+        """Coordinates of the rows of each block by classical MDS of their distances."""
+        return principal_coordinates(centered_gram(self._among(blocks)))
+
+    def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
+        """Coordinates of each new sample followed by its block."""
+        to_new = np.take_along_axis(new, blocks, axis=1)
+        bordered = np.pad(self._among(blocks), ((0, 0), (1, 0), (1, 0)))
+        bordered[:, 0, 1:] = bordered[:, 1:, 0] = to_new
+        return principal_coordinates(centered_gram(bordered))
+
+    def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
+        """Keep the distances to `rows`."""
+        return new[:, rows]
+
+    @abstractmethod
+    def _among(self, blocks: IntArray) -> FloatArray:
+        """Distances (m, s, s) within each block."""
+
+
 @dataclass(frozen=True, eq=False)
-class DistanceSpace(Space):
-    """All pairwise distances; new rows are distances to the fitted rows.
+class DistanceSpace(_StoredDistances):
+    """All pairwise distances; new samples are distances to the fitted rows.
 
     Examples
     --------
@@ -27,9 +61,7 @@ class DistanceSpace(Space):
     def __post_init__(self) -> None:
         shape = self.distances.shape
         if len(shape) != 2 or shape[0] != shape[1] or not np.all(self.distances >= 0):
-            raise ValueError(
-                "distances must be a square matrix of numbers that are not negative, with no NaN"
-            )
+            raise ValueError("distances must be a square, non-negative matrix without NaN")
 
     @property
     def n(self) -> int:
@@ -42,7 +74,7 @@ class DistanceSpace(Space):
         return without_self(*self.nearest_of(self.distances, k + 1))
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Find the k fitted rows nearest to each new row."""
+        """Find the k fitted rows nearest to each new sample."""
         check_count(k, self.n)
         found = [smallest(new[rows], k) for rows in row_chunks(len(new), 16 * self.n)]
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
@@ -53,75 +85,50 @@ class DistanceSpace(Space):
         rows, columns = np.nonzero(self.distances <= radius)
         return Neighbors.from_edges(self.n, rows, columns, self.distances[rows, columns])
 
-    def distances_of(self, new: FloatArray) -> FloatArray:
-        """Return the distances, which new rows already are."""
-        return new
-
     def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Distances of pairs of rows."""
         return self.distances[rows, columns]
-
-    def coordinates(self, blocks: IntArray) -> FloatArray:
-        """Coordinates of the rows in each block by classical MDS of their distances."""
-        return principal(centred_gram(self._among(blocks)))
-
-    def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
-        """Do the same with the new row first."""
-        return principal(centred_gram(_bordered(self._among(blocks), new, blocks)))
 
     def _among(self, blocks: IntArray) -> FloatArray:
         return self.distances[blocks[:, :, None], blocks[:, None, :]]
 
     def take(self, rows: IntArray) -> "DistanceSpace":
-        """Restrict to some rows."""
+        """Restrict to a subset of the rows."""
         return DistanceSpace(self.distances[np.ix_(rows, rows)])
 
     def rows(self, rows: IntArray) -> FloatArray:
         """Distances of fitted rows."""
         return self.distances[rows]
 
-    def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
-        """Keep the distances to `rows`."""
-        return new[:, rows]
-
     def distinct(self) -> tuple[IntArray, IntArray]:
-        """First of the rows that are at distance zero and agree in every distance."""
+        """Rows at distance zero with equal distances to all others are duplicates."""
         first: IntArray = np.arange(self.n)
         seen: dict[bytes, int] = {}
-        # Equal rows are at distance zero from each other: only rows with such a zero can be.
+        # Only rows with a zero distance to another can be duplicates.
         for row in np.flatnonzero(np.count_nonzero(self.distances == 0, axis=1) > 1):
             # Adding zero turns -0.0 to 0.0: equal numbers must have equal bytes.
             first[row] = seen.setdefault((self.distances[row] + 0.0).tobytes(), int(row))
         return np.unique(first, return_inverse=True)
 
 
-def _bordered(among: FloatArray, new: FloatArray, blocks: IntArray) -> FloatArray:
-    """Distances inside each block with those of its new row put first."""
-    to_new = np.take_along_axis(new, blocks, axis=1)
-    bordered = np.pad(among, ((0, 0), (1, 0), (1, 0)))
-    bordered[:, 0, 1:] = to_new
-    bordered[:, 1:, 0] = to_new
-    return bordered
-
-
-def measured(sparse: csr_array) -> FloatArray:
-    """Dense rows of a sparse matrix of distances: infinite where nothing is stored."""
+def dense_distances(sparse: csr_array) -> FloatArray:
+    """Convert a sparse matrix of distances to dense rows, infinite where nothing is stored."""
     entries = sparse.tocoo()
     dense = np.full(sparse.shape, np.inf)
     dense[entries.row, entries.col] = entries.data
     return dense
 
 
-class PairsNotMeasured(ValueError):
-    """A sparse matrix of local distances lacks pairs that a method needs."""
+class MissingDistances(ValueError):
+    """A sparse distance matrix lacks pairs that a method needs."""
 
 
 @dataclass(frozen=True, eq=False)
-class GraphSpace(Space):
-    """Distances along the edges of a given graph only; absent means not measured.
+class GraphSpace(_StoredDistances):
+    """Distances along the edges of a graph only; absent means unknown.
 
-    The graph is taken as it is: its stored entries are the neighbourhoods. New rows are sparse or
-    dense rows of distances to fitted rows, where absent, or infinite, means not measured.
+    The stored entries are the neighbourhoods. New samples are distances to the fitted rows,
+    infinite where unknown.
     """
 
     edges: csr_array
@@ -137,45 +144,28 @@ class GraphSpace(Space):
         return Neighbors.from_edges(self.n, edges.row, edges.col, edges.data)
 
     def nearest(self, k: int) -> Neighbors:
-        """Find at most k nearest of the measured neighbours of every row."""
+        """Find at most the k nearest stored neighbours of every row."""
         return self.all_neighbors().nearest(np.full(self.n, k))
 
     def within(self, radius: float) -> Neighbors:
-        """Find the measured neighbours within `radius`."""
-        neighbors = self.all_neighbors()
-        return neighbors.select(neighbors.distances <= radius)
+        """Find the stored neighbours within `radius`."""
+        return self.all_neighbors().within(radius)
 
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Find the k nearest measured rows; an infinite distance marks a missing one."""
+        """Find the k nearest rows with known distances; missing ones are infinite."""
         check_count(k, self.n)
         return smallest(new, k)
-
-    def distances_of(self, new: FloatArray) -> FloatArray:
-        """Return the distances, infinite where not measured."""
-        return new
-
-    def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Distances of pairs, all of which must be edges."""
-        return self._measured(rows, columns)
-
-    def coordinates(self, blocks: IntArray) -> FloatArray:
-        """Local coordinates, where all pairs inside the blocks are measured."""
-        return principal(centred_gram(self._among(blocks)))
-
-    def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
-        """Do the same with the new row first."""
-        return principal(centred_gram(_bordered(self._among(blocks), new, blocks)))
 
     def _among(self, blocks: IntArray) -> FloatArray:
         m, s = blocks.shape
         rows = np.repeat(blocks, s, axis=1).ravel()
         columns = np.tile(blocks, s).ravel()
-        return self._measured(rows, columns).reshape(m, s, s)
+        return self.lengths(rows, columns).reshape(m, s, s)
 
     def _position(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Place of each edge in the data, counted from one; zero where there is none.
+        """Position of each edge in the data, from one; zero where there is none.
 
-        Looked up by number: SciPy's own indexing cannot tell a stored zero from an absent entry.
+        SciPy's indexing does not distinguish a stored zero from an absent entry.
         """
         entries = self.edges.tocoo()
         keys = entries.row.astype(np.int64) * self.n + entries.col
@@ -186,30 +176,27 @@ class GraphSpace(Space):
             return np.zeros(len(wanted), dtype=np.int64)
         return np.where(keys[order[place]] == wanted, order[place] + 1, 0)
 
-    def _measured(self, rows: IntArray, columns: IntArray) -> FloatArray:
+    def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Distances of pairs, all of which must be edges."""
         found = self._position(rows, columns)
         found = np.where(found == 0, self._position(columns, rows), found)
         missing = (found == 0) & (rows != columns)
         if missing.any():
-            raise PairsNotMeasured(
+            raise MissingDistances(
                 f"{missing.sum()} distances between neighbours of one point are not in the sparse "
-                "matrix, and this method needs them: give a dense distance matrix (for example "
+                "matrix, and this method needs them: pass a dense distance matrix (for example "
                 "unbend.graphs.geodesics of the graph), or points with fit(X, graph=...)"
             )
         return np.where(rows == columns, 0.0, self.edges.data[found - 1])
 
     def take(self, rows: IntArray) -> "GraphSpace":
-        """Restrict to some rows."""
+        """Restrict to a subset of the rows."""
         return GraphSpace(csr_array(self.edges[rows][:, rows]))
 
     def rows(self, rows: IntArray) -> FloatArray:
-        """Measured distances of fitted rows."""
-        return measured(csr_array(self.edges[rows]))
-
-    def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
-        """Keep the distances to `rows`."""
-        return new[:, rows]
+        """Known distances of fitted rows."""
+        return dense_distances(csr_array(self.edges[rows]))
 
     def distinct(self) -> tuple[IntArray, IntArray]:
-        """Return all rows: a graph does not say which of its points coincide."""
+        """Return all rows: a graph does not determine duplicates."""
         return np.arange(self.n), np.arange(self.n)

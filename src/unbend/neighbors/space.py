@@ -1,4 +1,4 @@
-"""A finite set of points and the distances between them, however these are given."""
+"""A finite metric space: points, a distance matrix or a graph."""
 
 from abc import ABC, abstractmethod
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
+from unbend.neighbors.index.protocol import drop_self
 from unbend.neighbors.neighbors import Neighbors
 
 
 class Space(ABC):
-    """The fitted rows, as every stage sees them: points, a distance matrix or a graph.
+    """The fitted rows: points, a distance matrix or a graph.
 
-    "New rows" are rows as the user gives them to `transform`: points, or distances to the fitted
-    rows.
+    New samples are the rows of `transform`: points, or distances to the fitted rows.
     """
 
     @property
@@ -31,11 +31,11 @@ class Space(ABC):
 
     @abstractmethod
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Find the k fitted rows nearest to each new row: indices and distances, (m, k)."""
+        """Find the k fitted rows nearest to each new sample: indices and distances, (m, k)."""
 
     @abstractmethod
     def distances_of(self, new: FloatArray) -> FloatArray:
-        """Distances of the new rows to all fitted rows, (m, n)."""
+        """Distances of new samples to all fitted rows, (m, n)."""
 
     @abstractmethod
     def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -43,38 +43,32 @@ class Space(ABC):
 
     @abstractmethod
     def coordinates(self, blocks: IntArray) -> FloatArray:
-        """Coordinates, up to a rigid motion a block, of the rows in each block: (m, s, r)."""
+        """Coordinates (m, s, r) of the rows of each block, up to a rigid motion per block."""
 
     @abstractmethod
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
-        """Do the same with the new row first, before its block of fitted rows: (m, s + 1, r)."""
+        """Coordinates (m, s + 1, r) of each new sample followed by its block of fitted rows."""
 
     @abstractmethod
     def take(self, rows: IntArray) -> "Space":
-        """Restrict to some rows."""
+        """Restrict to a subset of the rows."""
 
     @abstractmethod
     def rows(self, rows: IntArray) -> FloatArray:
-        """Give fitted rows the form of new rows."""
+        """Return fitted rows in the form of new samples."""
 
     @abstractmethod
     def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
-        """Give new rows the form of new rows of `take(rows)`."""
+        """Convert new samples to those of `take(rows)`."""
 
     @abstractmethod
     def distinct(self) -> tuple[IntArray, IntArray]:
-        """First occurrence of each distinct row, in order, and which of them each row equals."""
+        """First occurrence of each distinct row, in order, and the inverse indices."""
 
 
 def without_self(indices: IntArray, distances: FloatArray) -> Neighbors:
-    """Drop each point from its own row of k + 1 nearest.
-
-    With more than k duplicates the point itself may not be among them; then the last is dropped.
-    """
-    itself = indices == np.arange(len(indices))[:, None]
-    itself[~itself.any(axis=1), -1] = True
-    shape = (len(indices), indices.shape[1] - 1)
-    return Neighbors.rectangular(indices[~itself].reshape(shape), distances[~itself].reshape(shape))
+    """Drop each point from its own row of k + 1 nearest."""
+    return Neighbors.rectangular(*drop_self(indices, distances))
 
 
 def smallest(distances: FloatArray, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
@@ -86,15 +80,15 @@ def smallest(distances: FloatArray, k: int, threads: int = 1) -> tuple[IntArray,
     return indices, values
 
 
-def principal(gram: FloatArray) -> FloatArray:
-    """Coordinates with the given Gram matrices (m, s, s); negative directions are left out."""
+def principal_coordinates(gram: FloatArray) -> FloatArray:
+    """Coordinates with the given Gram matrices (m, s, s), without negative eigenvalues."""
     values, vectors = np.linalg.eigh(gram)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :])
 
 
-def centred_gram(distances: FloatArray) -> FloatArray:
+def centered_gram(distances: FloatArray) -> FloatArray:
     """Gram matrices of centred points from stacked distance matrices: −½ H D² H."""
     squares = np.square(distances, dtype=np.float64)
     means = squares.mean(axis=2, keepdims=True)
-    centred = squares - means - means.transpose(0, 2, 1) + means.mean(axis=1, keepdims=True)
-    return np.asarray(-0.5 * centred)
+    centered = squares - means - means.transpose(0, 2, 1) + means.mean(axis=1, keepdims=True)
+    return np.asarray(-0.5 * centered)

@@ -1,6 +1,6 @@
-"""Pictures of embeddings: returned as figures, never shown by side effect.
+"""Plots of embeddings: returned as figures, never shown by side effect.
 
-matplotlib and plotly are loaded with the function that draws with them.
+matplotlib and plotly are imported with the functions that use them.
 
 >>> import unbend
 >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
@@ -13,25 +13,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unbend.plot.curves import residual_variance, spectrum
+    from unbend.plot.curves import consistency, dimension_fits, residual_variance, spectrum
     from unbend.plot.diagrams import coranking_matrix, quality_curves, shepard
-    from unbend.plot.fits import dimension_fits
-    from unbend.plot.images import feature_images, thumbnails
+    from unbend.plot.image_plots import feature_images, thumbnails
     from unbend.plot.pages import interactive
+    from unbend.plot.panels import before_after, contact_sheet
     from unbend.plot.reliability import point_quality, stability_ellipses
     from unbend.plot.saving import save
     from unbend.plot.scattering import scatter
-    from unbend.plot.sheet import before_after, contact_sheet
-    from unbend.plot.trust import consistency
 
 # No module may be named like a function: importing it would hide the function.
 _NAMES = {
-    "before_after": "sheet",
-    "consistency": "trust",
-    "contact_sheet": "sheet",
+    "before_after": "panels",
+    "consistency": "curves",
+    "contact_sheet": "panels",
     "coranking_matrix": "diagrams",
-    "dimension_fits": "fits",
-    "feature_images": "images",
+    "dimension_fits": "curves",
+    "feature_images": "image_plots",
     "interactive": "pages",
     "point_quality": "reliability",
     "quality_curves": "diagrams",
@@ -41,7 +39,7 @@ _NAMES = {
     "shepard": "diagrams",
     "spectrum": "curves",
     "stability_ellipses": "reliability",
-    "thumbnails": "images",
+    "thumbnails": "image_plots",
 }
 __all__ = [
     "before_after",

@@ -1,4 +1,4 @@
-"""Colours of rows: by label, by value or by a chart, told apart by colour-blind readers too."""
+"""Colours of rows by label, by value or by a chart, distinguishable for colour-blind readers."""
 
 import re
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.datasets import Surface
 from unbend.plot.inputs import one_a_row
 
-# Okabe and Ito's palette, the hardest to see on white last, and two of Tol's that are far from
-# all of these, for colour-blind readers too.
+# Okabe and Ito's palette, low contrast on white last, and two of Tol's colours that differ from all
+# of these for colour-blind readers too.
 PALETTE = (
     "#0072B2",  # blue
     "#D55E00",  # vermilion
@@ -25,18 +25,18 @@ PALETTE = (
     "#882255",  # wine
 )
 GREY = "#B0B0B0"
-# Every eight classes another shape: colour alone does not tell more apart. The names are those of
-# matplotlib and of plotly, which has no others in space.
+# A new marker every eight classes, since more colours are hard to distinguish. Names in matplotlib
+# and in plotly, which has no others in three dimensions.
 EIGHT = 8
 MARKERS = (("o", "circle"), ("D", "diamond"), ("s", "square"), ("X", "x"), ("P", "cross"))
 MOST_CLASSES = EIGHT * len(MARKERS)
-# Whole numbers with at most this many different values are labels.
+# Integers with at most this many distinct values are labels.
 MOST_NUMBERS = 20
 MISSING = "missing"
 LONGEST_NAME = 24
 
-# Corners of the colour map of charts. Blue against yellow and dark against light: the two
-# differences that most colour-blind readers see.
+# Corners of the bivariate colour map: blue to yellow and dark to light, which most colour-blind
+# readers distinguish.
 CORNERS = np.array(
     [[[0.00, 0.18, 0.45], [0.48, 0.80, 1.00]], [[0.62, 0.22, 0.00], [1.00, 0.84, 0.40]]]
 )
@@ -44,10 +44,10 @@ CORNERS = np.array(
 
 @dataclass(frozen=True)
 class Group:
-    """Rows drawn alike: an entry of the legend."""
+    """Rows with one colour and marker: an entry of the legend."""
 
     name: str
-    colour: str
+    color: str
     markers: tuple[str, str]
     rows: IntArray
 
@@ -59,33 +59,33 @@ class Plain:
     n: int
 
     @property
-    def shown(self) -> list[str] | None:
-        """What hovering over a row tells of its colour."""
+    def text(self) -> list[str] | None:
+        """Hover text of each row, if any."""
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Classes: `codes` number `names`, and −1 is missing."""
+    """Classes: `codes` are indices into `names`; −1 is missing."""
 
     codes: IntArray
     names: tuple[str, ...]
     title: str = ""
 
     @property
-    def shown(self) -> list[str]:
+    def text(self) -> list[str]:
         """The label of each row."""
         return [*np.array([*self.names, MISSING], dtype=object)[self.codes]]
 
     def groups(self) -> list[Group]:
-        """Entries of the legend; the smallest classes share one where there are too many."""
+        """Entries of the legend; if there are too many classes, the smallest share one."""
         sizes = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
         kept = np.arange(len(self.names))
         if len(kept) > MOST_CLASSES:
             kept = np.sort(np.argsort(-sizes, kind="stable")[: MOST_CLASSES - 1])
         place = np.full(len(self.names) + 1, len(kept))
         place[kept] = np.arange(len(kept))
-        # The code of missing ones, −1, reads the last place.
+        # The code −1 of missing labels indexes the last entry.
         place[-1] = len(kept) + 1
         places = place[self.codes]
         order = np.argsort(places, kind="stable")
@@ -110,44 +110,44 @@ class Values:
 
     @property
     def known(self) -> BoolArray:
-        """Rows that have a value."""
+        """Rows with a value."""
         return np.isfinite(self.values)
 
     @property
-    def shown(self) -> list[str]:
+    def text(self) -> list[str]:
         """The value of each row."""
         return [f"{value:.4g}" if np.isfinite(value) else MISSING for value in self.values]
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Two coordinates, which become two directions of colour."""
+    """Two coordinates, shown by a bivariate colour map."""
 
     chart: FloatArray
     titles: tuple[str, str] = ("chart 1", "chart 2")
 
     @property
-    def shown(self) -> list[str]:
+    def text(self) -> list[str]:
         """Both coordinates of each row."""
         return [f"({first:.4g}, {second:.4g})" for first, second in self.chart]
 
     @property
-    def colours(self) -> FloatArray:
-        """Red, green and blue of each row, from 0 to 1; grey where a coordinate is missing."""
+    def colors(self) -> FloatArray:
+        """RGB colour of each row, from 0 to 1; grey where a coordinate is missing."""
         known = np.isfinite(self.chart).all(axis=1)
-        colours = np.full((len(self.chart), 3), int(GREY[1:3], 16) / 255)
+        colors = np.full((len(self.chart), 3), int(GREY[1:3], 16) / 255)
         if known.any():
             least, most = self.chart[known].min(axis=0), self.chart[known].max(axis=0)
             extent = np.where(most > least, most - least, 1.0)
-            colours[known] = bivariate((self.chart[known] - least) / extent)
-        return colours
+            colors[known] = bivariate((self.chart[known] - least) / extent)
+        return colors
 
 
-Colouring = Plain | Labels | Values | Chart
+Coloring = Plain | Labels | Values | Chart
 
 
 def bivariate(shares: FloatArray) -> FloatArray:
-    """Red, green and blue of points of the unit square, between the colours of its corners.
+    """RGB colours of points of the unit square, interpolated between its corners.
 
     Examples
     --------
@@ -160,14 +160,14 @@ def bivariate(shares: FloatArray) -> FloatArray:
     return np.asarray((1 - v) * below + v * above)
 
 
-def colouring(color: Any, n: int) -> Colouring:
-    """Tell labels, values and charts apart.
+def coloring(color: Any, n: int) -> Coloring:
+    """Decide whether colours are labels, values or a chart.
 
     Examples
     --------
-    >>> type(colouring(["a", "b", "a"], 3)).__name__, type(colouring([0.1, 0.2, 0.4], 3)).__name__
+    >>> type(coloring(["a", "b", "a"], 3)).__name__, type(coloring([0.1, 0.2, 0.4], 3)).__name__
     ('Labels', 'Values')
-    >>> type(colouring([[0, 1], [1, 2], [5, 7]], 3)).__name__
+    >>> type(coloring([[0, 1], [1, 2], [5, 7]], 3)).__name__
     'Chart'
     """
     if color is None:
@@ -180,23 +180,23 @@ def colouring(color: Any, n: int) -> Colouring:
     if values.ndim == 2:
         return _chart(values, getattr(color, "columns", None))
     if values.ndim > 2:
-        raise ValueError(f"color must have one or two columns, but its shape is {values.shape}")
+        raise ValueError(f"color must have one or two columns; its shape is {values.shape}")
     if values.dtype.kind in "mM":
-        raise TypeError("color holds dates or times: give numbers, or strings as labels")
+        raise TypeError("color holds dates or times: pass numbers, or strings as labels")
     if values.dtype.kind == "O":
-        values = _unboxed(values)
-    if values.dtype.kind in "iuf" and not _few_whole_numbers(values):
+        values = _unbox(values)
+    if values.dtype.kind in "iuf" and not _few_integers(values):
         return Values(values.astype(np.float64), title)
     if values.dtype.kind == "c":
-        raise TypeError("color holds complex numbers: give real ones, or two columns as a chart")
+        raise TypeError("color is complex: pass real numbers, or two columns as a chart")
     return _labels(values, title)
 
 
 def _chart(values: np.ndarray[Any, Any], columns: Any) -> Chart:
     if values.shape[1] != 2 or values.dtype.kind not in "biuf":
         raise ValueError(
-            f"color has {values.shape[1]} columns of {values.dtype}: give one column of labels or "
-            "values, or two of numbers as a chart"
+            f"color has {values.shape[1]} columns of {values.dtype}: pass one column of labels or "
+            "values, or two numeric columns as a chart"
         )
     if columns is None:
         return Chart(values.astype(np.float64))
@@ -204,8 +204,8 @@ def _chart(values: np.ndarray[Any, Any], columns: Any) -> Chart:
     return Chart(values.astype(np.float64), (first, second))
 
 
-def _unboxed(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Numbers stored as objects, None among them, become numbers; anything else stays."""
+def _unbox(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Convert objects to floats, None to NaN, where all are numbers."""
     if any(isinstance(value, str | bool | np.bool_) for value in values):
         return values
     try:
@@ -214,11 +214,11 @@ def _unboxed(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return values
 
 
-def _few_whole_numbers(values: np.ndarray[Any, Any]) -> bool:
+def _few_integers(values: np.ndarray[Any, Any]) -> bool:
     known = values[np.isfinite(values)]
     if not len(known) or np.any(known != np.round(known)):
         return False
-    # Sorting a million values to count them would take longer than to see that they are many.
+    # A sample first: sorting a million values to count distinct ones is slow.
     if len(np.unique(known[:1000])) > MOST_NUMBERS:
         return False
     return len(np.unique(known)) <= min(MOST_NUMBERS, len(values) // 2)
@@ -243,12 +243,12 @@ def _is_known(value: object) -> bool:
     try:
         return value is not None and bool(value == value)
     except TypeError:
-        # pandas' NA is neither equal to itself nor not.
+        # Comparisons of pandas.NA have no truth value.
         return False
 
 
 def _natural(name: str) -> tuple[int, float, list[tuple[int, str]]]:
-    """Numbers by size, then words, in which digits count as numbers: 'day 2' before 'day 10'."""
+    """Sort key in natural order: numbers by value, then text, 'day 2' before 'day 10'."""
     pieces = [
         (int(piece) if piece.isdecimal() else -1, piece) for piece in re.split(r"(\d+)", name)
     ]

@@ -8,7 +8,8 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.datasets import Surface
-from unbend.registry import METHODS, SEVERAL
+from unbend.registry import METHODS, find_entry
+from unbend.validation.arrays import check_finite, check_shape, real_array
 
 # Axes of a surface.
 SPACE = ("x", "y", "z")
@@ -97,16 +98,17 @@ def _embedding(estimator: Any) -> Any:
 def _known(method: Any) -> tuple[str, bool]:
     """Name of a method, and whether its coordinates have the scale of the data."""
     if isinstance(method, str):
-        for entry in (*METHODS, *SEVERAL):
-            if method in (entry.name, entry.class_name):
-                return entry.class_name, bool(entry.load().isometric)
-        known = ", ".join(entry.name for entry in METHODS)
-        raise ValueError(f"method {method!r} is not known: use one of {known}")
+        entry = find_entry(method)
+        if entry is None:
+            known = ", ".join(entry.name for entry in METHODS)
+            raise ValueError(f"method {method!r} is not known: use one of {known}")
+        return entry.class_name, bool(entry.load().isometric)
     name = method_name(method)
     if hasattr(method, "isometric"):
         return name, bool(method.isometric)
     # Estimators of other packages that carry the name of one of ours are the same method.
-    return name, any(name == entry.class_name and entry.load().isometric for entry in METHODS)
+    own = find_entry(name, METHODS)
+    return name, own is not None and bool(own.load().isometric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,39 +160,14 @@ class Named:
 
 
 def _checked(given: Any, columns: tuple[str, ...]) -> FloatArray:
-    values = np.asarray(given)
-    if values.ndim == 1:
-        values = values[:, None]
-    if values.ndim != 2 or values.size == 0:
-        raise ValueError(
-            f"an embedding has rows and columns, both not empty, but its shape is {np.shape(given)}"
-        )
-    if len(values) < 2:
-        raise ValueError("a picture needs at least two rows, and the embedding has one")
+    """Rows of finite numbers; an array of one dimension is one column."""
     try:
-        if values.dtype.kind in "cmM":
-            raise TypeError
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(_not_numbers(values, columns)) from None
-    wrong = np.argwhere(~np.isfinite(numbers))
-    if len(wrong):
-        row, column = wrong[0]
-        where = columns[column] if columns else f"column {column}"
-        raise ValueError(
-            f"the embedding has {numbers[row, column]} in row {row}, {where}, and cannot be "
-            "drawn there: leave such rows out"
-        )
-    return numbers
-
-
-def _not_numbers(values: np.ndarray[Any, Any], columns: tuple[str, ...]) -> str:
-    for name, column in zip(columns, values.T, strict=False):
-        try:
-            column.astype(np.float64)
-        except (TypeError, ValueError):
-            return (
-                f"column {name!r} does not hold numbers: leave it out, or colour by it with "
-                f"color={name!r}"
-            )
-    return "an embedding must hold real numbers"
+        values = real_array(given, "embedding")
+    except TypeError as error:
+        # A column of labels is meant to be shown by its colours.
+        hint = " Pass color='name' to color by a column of labels." if columns else ""
+        raise TypeError(f"{error}{hint}") from None
+    values = values[:, None] if values.ndim == 1 else values
+    check_shape(values, "embedding", 2)
+    check_finite(values, "embedding", columns=columns)
+    return np.asarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What explains the colours: a legend, a colour bar, or the square of a chart."""
+"""Legends, colour bars, and the key of a bivariate colour map."""
 
 from typing import Any
 
@@ -8,79 +8,79 @@ from matplotlib.colorbar import make_axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from unbend.plot.colors import Chart, Colouring, Labels, Values, bivariate
+from unbend.plot.colors import Chart, Coloring, Labels, Values, bivariate
 from unbend.plot.style import FAINT, INK, LABEL, ROUND, SMALL, plain
 
-# Entries of a legend under each other in a figure of usual height, and inches that one takes.
+# Entries per column of a legend in a figure of default height, and inches per entry.
 COLUMN, ENTRY = 20, 0.2
 
 
-def add_key(axes: list[Axes], colouring: Colouring, marks: Any, *, outside: bool = True) -> None:
-    """Explain the colours.
+def add_legend(axes: list[Axes], coloring: Coloring, marks: Any, *, outside: bool = True) -> None:
+    """Add a legend, a colour bar or the key of a chart.
 
     Parameters
     ----------
     axes : list of Axes
-        The axes of one figure that make room for the key.
-    colouring : Colouring
+        The axes of one figure that make room for the legend.
+    coloring : Coloring
         The colours.
     marks : Collection or None
-        Points coloured by value, which a colour bar reads.
+        Points coloured by value, for a colour bar.
     outside : bool
-        Whether a legend may take room beside the axes, which it can in a figure of its own;
-        otherwise it stands inside the first.
+        Whether a legend may be beside the axes, as in a figure of its own; otherwise it is inside
+        the first axes.
     """
-    if isinstance(colouring, Labels):
-        _add_legend(axes[0], colouring, outside)
-    elif isinstance(colouring, Values) and marks is not None:
-        _add_bar(axes, colouring, marks)
-    elif isinstance(colouring, Chart):
-        _add_square(axes, colouring)
+    figure: Any = axes[0].get_figure()
+    if isinstance(coloring, Labels) and outside:
+        figure.legend(*_entries(coloring), loc="outside right upper", **_look(coloring))
+    elif isinstance(coloring, Labels):
+        axes[0].legend(*_entries(coloring), loc="best", **{**_look(coloring), "frameon": True})
+    elif isinstance(coloring, Values) and marks is not None:
+        _style_bar(figure.colorbar(marks, ax=axes, aspect=30, pad=0.03), coloring)
+    elif isinstance(coloring, Chart):
+        look: Any = {"fraction": 0.15, "shrink": 0.3, "aspect": 1, "anchor": (0, 1)}
+        _fill_square(make_axes(axes, location="right", **look)[0], coloring)
 
 
-def key_width(colouring: Colouring, height: float) -> float:
-    """Inches that the key of a contact sheet takes beside panels of a given height."""
-    if not isinstance(colouring, Labels):
+def legend_width(coloring: Coloring, height: float) -> float:
+    """Width in inches of the legend of a contact sheet beside panels of a given height."""
+    if not isinstance(coloring, Labels):
         return 1.1
-    groups = colouring.groups()
-    longest = max(len(name) for name in (colouring.title, *(group.name for group in groups)))
-    return 0.2 + _columns(len(groups), _under(height)) * (0.35 + 0.085 * longest)
+    groups = coloring.groups()
+    longest = max(len(name) for name in (coloring.title, *(group.name for group in groups)))
+    return 0.2 + -(-len(groups) // _under(height)) * (0.35 + 0.085 * longest)
 
 
-def add_key_beside(
-    figure: Any, colouring: Colouring, marks: Any, corner: tuple[float, float]
+def add_legend_beside(
+    figure: Any, coloring: Coloring, marks: Any, corner: tuple[float, float]
 ) -> None:
-    """Explain the colours of a figure that keeps room for it right below `corner`."""
+    """Add a legend to a figure that reserves space below and right of `corner`."""
     x, y = corner
     width, height = figure.get_size_inches()
-    if isinstance(colouring, Labels):
-        look = _look(colouring, _under(y * height))
-        figure.legend(*_entries(colouring), loc="upper left", bbox_to_anchor=corner, **look)
-    elif isinstance(colouring, Values) and marks is not None:
+    if isinstance(coloring, Labels):
+        look = _look(coloring, _under(y * height))
+        figure.legend(*_entries(coloring), loc="upper left", bbox_to_anchor=corner, **look)
+    elif isinstance(coloring, Values) and marks is not None:
         tall = min(3.0 / height, y - 0.1 / height)
         box = figure.add_axes((x + 0.1 / width, y - tall, 0.12 / width, tall))
-        _style_bar(figure.colorbar(marks, cax=box), colouring)
-    elif isinstance(colouring, Chart):
+        _style_bar(figure.colorbar(marks, cax=box), coloring)
+    elif isinstance(coloring, Chart):
         side = 0.8
         box = figure.add_axes(
             (x + 0.25 / width, y - side / height, side / width, side / height), aspect="equal"
         )
-        _fill_square(box, colouring)
+        _fill_square(box, coloring)
 
 
 def _under(height: float) -> int:
-    """Entries that have room under each other, with a title."""
+    """Return the number of entries per column, with a title."""
     return max(1, int(height / ENTRY) - 1)
-
-
-def _columns(entries: int, under: int) -> int:
-    return -(-entries // under)
 
 
 def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
     groups = labels.groups()
     handles = [
-        Line2D([], [], linestyle="", color=group.colour, marker=group.markers[0], markersize=6)
+        Line2D([], [], linestyle="", color=group.color, marker=group.markers[0], markersize=6)
         for group in groups
     ]
     return handles, [plain(group.name) for group in groups]
@@ -88,7 +88,7 @@ def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
 
 def _look(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
     return {
-        "ncols": _columns(len(labels.groups()), under),
+        "ncols": -(-len(labels.groups()) // under),
         "fontsize": SMALL,
         "title": plain(labels.title) or None,
         "title_fontsize": LABEL,
@@ -99,35 +99,14 @@ def _look(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
     }
 
 
-def _add_legend(axes: Axes, labels: Labels, outside: bool) -> None:
-    look = _look(labels)
-    if outside:
-        figure: Any = axes.get_figure()
-        figure.legend(*_entries(labels), loc="outside right upper", **look)
-    else:
-        axes.legend(*_entries(labels), loc="best", **{**look, "frameon": True})
-
-
 def _style_bar(bar: Any, values: Values) -> None:
-    # The points may be translucent; their colours in the bar must not be.
+    # The points may be translucent, the bar must not be.
     bar.solids.set_alpha(1)
     bar.outline.set_visible(False)
     bar.ax.yaxis.set_major_locator(MaxNLocator(6, steps=ROUND))
     bar.ax.tick_params(labelsize=SMALL, color=FAINT, labelcolor=INK)
     missing = "" if values.known.all() else " (grey: missing)"
     bar.set_label(plain(values.title) + missing, fontsize=LABEL)
-
-
-def _add_bar(axes: list[Axes], values: Values, marks: Any) -> None:
-    figure: Any = axes[0].get_figure()
-    _style_bar(figure.colorbar(marks, ax=axes, aspect=30, pad=0.03), values)
-
-
-def _add_square(axes: list[Axes], chart: Chart) -> None:
-    square, _ = make_axes(
-        axes, location="right", fraction=0.15, shrink=0.3, aspect=1, anchor=(0, 1)
-    )
-    _fill_square(square, chart)
 
 
 def _fill_square(square: Axes, chart: Chart) -> None:

@@ -1,4 +1,4 @@
-"""Interactive figures, which `save` makes pages of that open without a network."""
+"""Interactive figures, which `save` writes as pages that need no network."""
 
 from collections.abc import Iterator
 from html import escape
@@ -8,28 +8,30 @@ import numpy as np
 import plotly.graph_objects as go
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.docstrings import complete_docstring
 from unbend.plot.colors import (
     GREY,
     MARKERS,
     PALETTE,
     Chart,
-    Colouring,
+    Coloring,
     Labels,
     Plain,
     Values,
-    colouring,
+    coloring,
 )
-from unbend.plot.edges import Edges, edges
 from unbend.plot.inputs import Drawable, drawable, one_a_row
-from unbend.plot.strip import beside_the_line
+from unbend.plot.positions import Edges, edges, strip_positions
+from unbend.plot.shared_docs import PARAMETERS
 
 MOST_COLUMNS = 6
-# Beyond this many, points in the plane are drawn by the graphics card, as those in space always.
+# Beyond this many points, two-dimensional plots use WebGL, as three-dimensional ones always do.
 STILL_VECTOR = 1000
-# Beyond this many rows a line of text for each would make the page several times as large.
+# Beyond this many rows hover text would make the page several times as large.
 MOST_LINES = 100_000
 
 
+@complete_docstring(PARAMETERS)
 def interactive(
     embedding: Any,
     color: Any = None,
@@ -39,7 +41,7 @@ def interactive(
     method: Any = None,
     graph: Any = None,
 ) -> go.Figure:
-    """Draw an embedding to zoom, turn and point at.
+    """Draw an embedding interactively: zoom, rotation and hover text.
 
     Parameters
     ----------
@@ -48,11 +50,7 @@ def interactive(
     color : array (n,) or (n, 2), str, Surface, optional
         Labels, values or a chart, as for `scatter`; a click on the legend hides a class.
     names : array (n,), optional
-        Names of rows, shown under the pointer; by default the ids of a `Table`, or row numbers.
-    title : str, optional
-        Title.
-    method : str, estimator or class, optional
-        What made the embedding, as for `scatter`.
+        Hover text of rows; by default the ids of a `Table`, or row numbers.
     graph : sparse array (n, n), graph or fitted estimator, optional
         Edges to draw under the points, for up to three columns.
 
@@ -70,42 +68,42 @@ def interactive(
     'scatter3d'
     """
     drawn = drawable(embedding, color, method)
-    wanted = drawn.color if color is None or isinstance(color, str) else color
-    colours = colouring(wanted, drawn.n)
+    chosen = drawn.color if color is None or isinstance(color, str) else color
+    colors = coloring(chosen, drawn.n)
     given = drawn.names if names is None else names
     shown = None if given is None else one_a_row("names", given, drawn.n)
-    hover = _hover(shown, colours, drawn.n)
+    hover = _hover(shown, colors, drawn.n)
     width = drawn.coordinates.shape[1]
     if width > MOST_COLUMNS:
         raise ValueError(
-            f"the embedding has {width} columns and {MOST_COLUMNS} can be drawn: choose some, as "
-            "in embedding[:, :3]"
+            f"the embedding has {width} columns, at most {MOST_COLUMNS} can be drawn: select some, "
+            "as in embedding[:, :3]"
         )
     if width > 3:
         if graph is not None:
-            raise ValueError("a graph is drawn for up to 3 columns: choose some, or leave it out")
-        return _pairs(drawn, colours, hover, title)
+            raise ValueError("a graph needs at most 3 columns: select some, or omit the graph")
+        return _pairs(drawn, colors, hover, title)
     lines = None if graph is None else edges(graph, drawn.n)
-    return _single(drawn, colours, hover, lines, title)
+    return _single(drawn, colors, hover, lines, title)
 
 
-def _hover(names: Any, colours: Colouring, n: int) -> np.ndarray[Any, Any]:
-    """Lines shown under the pointer: the name, and what the colour stands for.
+def _hover(names: Any, colors: Coloring, n: int) -> np.ndarray[Any, Any]:
+    """Hover text: the name, and the label or value.
 
-    Many rows without names show their numbers, which take no room in the page.
+    Many rows without names show their numbers, which need no space in the page.
     """
     if names is None and n > MOST_LINES:
         return np.arange(n, dtype=np.int32)
     lines = [f"row {row}" for row in range(n)] if names is None else names.tolist()
     lines = [escape(str(line)) for line in lines]
-    if colours.shown is not None:
-        lines = [f"{line}<br>{escape(of)}" for line, of in zip(lines, colours.shown, strict=True)]
+    if colors.text is not None:
+        lines = [f"{line}<br>{escape(of)}" for line, of in zip(lines, colors.text, strict=True)]
     return np.array(lines, dtype=object)
 
 
 def _single(
     drawn: Drawable,
-    colours: Colouring,
+    colors: Coloring,
     hover: np.ndarray[Any, Any],
     lines: Edges | None,
     title: str | None,
@@ -113,12 +111,12 @@ def _single(
     positions = drawn.coordinates
     lanes: list[str] = []
     if positions.shape[1] == 1:
-        positions, lanes = beside_the_line(positions, colours)
+        positions, lanes = strip_positions(positions, colors)
     figure = go.Figure()
     if lines is not None:
         figure.add_trace(_line_trace(positions, lines))
     kind = _kind(positions)
-    for rows, look in _traces(colours, drawn.n, small=positions.shape[1] == 3):
+    for rows, look in _traces(colors, drawn.n, small=positions.shape[1] == 3):
         figure.add_trace(
             kind(
                 **_columns(positions[rows]),
@@ -128,7 +126,7 @@ def _single(
                 **look,
             )
         )
-    _lay_out(figure, drawn, colours, title)
+    _lay_out(figure, drawn, colors, title)
     if positions.shape[1] == 3:
         titles = zip("xyz", map(escape, drawn.columns), strict=True)
         figure.update_scenes(
@@ -141,17 +139,17 @@ def _single(
     if len(drawn.columns) == 2:
         anchor = "x" if drawn.equal else None
         figure.update_yaxes(title_text=escape(drawn.columns[1]), scaleanchor=anchor)
-    elif not isinstance(colours, Values):
+    elif not isinstance(colors, Values):
         names = [escape(lane) for lane in lanes]
         figure.update_yaxes(tickvals=list(range(len(lanes))), ticktext=names)
     return figure
 
 
 def _pairs(
-    drawn: Drawable, colours: Colouring, hover: np.ndarray[Any, Any], title: str | None
+    drawn: Drawable, colors: Coloring, hover: np.ndarray[Any, Any], title: str | None
 ) -> go.Figure:
     figure = go.Figure()
-    for rows, look in _traces(colours, drawn.n, small=True):
+    for rows, look in _traces(colors, drawn.n, small=True):
         dimensions = [
             {"label": escape(name), "values": column}
             for name, column in zip(drawn.columns, drawn.coordinates[rows].T, strict=True)
@@ -166,7 +164,7 @@ def _pairs(
                 **look,
             )
         )
-    _lay_out(figure, drawn, colours, title)
+    _lay_out(figure, drawn, colors, title)
     return figure
 
 
@@ -177,7 +175,7 @@ def _kind(positions: FloatArray) -> Any:
 
 
 def _columns(positions: FloatArray) -> dict[str, FloatArray]:
-    # Seven digits are more than a screen shows, and half the bytes.
+    # Single precision is enough for a screen, and half the bytes.
     return {
         axis: column.astype(np.float32) for axis, column in zip("xyz", positions.T, strict=False)
     }
@@ -191,45 +189,43 @@ def _template(drawn: Drawable, hover: np.ndarray[Any, Any]) -> str:
     return "<br>".join((first, *shown)) + "<extra></extra>"
 
 
-def _traces(
-    colours: Colouring, n: int, *, small: bool
-) -> Iterator[tuple[IntArray, dict[str, Any]]]:
-    """Rows drawn by one trace, and how it looks."""
+def _traces(colors: Coloring, n: int, *, small: bool) -> Iterator[tuple[IntArray, dict[str, Any]]]:
+    """Rows and style of each trace."""
     marker: dict[str, Any] = {
         "size": float(np.clip(36 / n**0.25, 2, 10) / (1.5 if small else 1.0)),
         "opacity": float(np.clip(0.9 * (2000 / n) ** 0.15, 0.4, 0.9)),
         "line": {"width": 0},
     }
     everyone = np.arange(n)
-    if isinstance(colours, Labels):
-        for group in colours.groups():
-            symbol = {"color": group.colour, "symbol": group.markers[1]}
+    if isinstance(colors, Labels):
+        for group in colors.groups():
+            symbol = {"color": group.color, "symbol": group.markers[1]}
             yield group.rows, {"name": escape(group.name), "marker": {**marker, **symbol}}
-    elif isinstance(colours, Values):
-        known = colours.known
+    elif isinstance(colors, Values):
+        known = colors.known
         if not known.all():
             yield everyone[~known], {"name": "missing", "marker": {**marker, "color": GREY}}
         if known.any():
-            bar = {"title": {"text": escape(colours.title)}, "outlinewidth": 0}
-            scale = {"color": colours.values[known], "colorscale": "Viridis", "colorbar": bar}
+            bar = {"title": {"text": escape(colors.title)}, "outlinewidth": 0}
+            scale = {"color": colors.values[known], "colorscale": "Viridis", "colorbar": bar}
             look = {**marker, **scale, "showscale": True}
             yield everyone[known], {"name": "", "showlegend": False, "marker": look}
-    elif isinstance(colours, Chart):
-        look = {**marker, "color": _hexadecimal(colours.colours)}
+    elif isinstance(colors, Chart):
+        look = {**marker, "color": _hexadecimal(colors.colors)}
         yield everyone, {"name": "", "showlegend": False, "marker": look}
-    elif isinstance(colours, Plain):
+    elif isinstance(colors, Plain):
         look = {**marker, "color": PALETTE[0], "symbol": MARKERS[0][1]}
         yield everyone, {"name": "", "showlegend": False, "marker": look}
 
 
-def _hexadecimal(colours: FloatArray) -> list[str]:
-    parts = np.rint(255 * colours).astype(np.int64)
+def _hexadecimal(colors: FloatArray) -> list[str]:
+    parts = np.rint(255 * colors).astype(np.int64)
     codes = (parts[:, 0] << 16) + (parts[:, 1] << 8) + parts[:, 2]
     return [f"#{code:06x}" for code in codes.tolist()]
 
 
 def _line_trace(positions: FloatArray, lines: Edges) -> Any:
-    """All edges as one line that is broken between them."""
+    """All edges as one trace, separated by NaN."""
     segments = lines.segments(positions)
     broken = np.full((len(segments), 3, positions.shape[1]), np.nan)
     broken[:, :2] = segments
@@ -243,12 +239,12 @@ def _line_trace(positions: FloatArray, lines: Edges) -> Any:
     )
 
 
-def _lay_out(figure: go.Figure, drawn: Drawable, colours: Colouring, title: str | None) -> None:
+def _lay_out(figure: go.Figure, drawn: Drawable, colors: Coloring, title: str | None) -> None:
     legend: dict[str, Any] = {"itemsizing": "constant"}
-    if isinstance(colours, Labels):
-        legend["title"] = {"text": escape(colours.title)}
+    if isinstance(colors, Labels):
+        legend["title"] = {"text": escape(colors.title)}
     else:
-        # The place beside the axes is that of a colour bar.
+        # A colour bar is beside the axes.
         legend |= {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
     figure.update_layout(
         template="plotly_white",

@@ -1,4 +1,4 @@
-"""Where in a picture an embedding is right, and where it would fall another time."""
+"""Quality and stability of an embedding, point by point."""
 
 from typing import Any
 
@@ -7,16 +7,20 @@ from matplotlib.collections import EllipseCollection
 from matplotlib.figure import Figure
 
 from unbend.arrays import BoolArray, FloatArray
+from unbend.docstrings import complete_docstring
 from unbend.plot.colors import PALETTE
 from unbend.plot.inputs import Named, drawable
 from unbend.plot.scattering import scatter
+from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import SMALL, VECTOR_MARKS, drawing_order
 from unbend.quality import Measure
+from unbend.validation.scalars import check_real
 
-# Ellipses that can be told apart in one picture.
+# Largest number of ellipses in one figure.
 MOST_ELLIPSES = 400
 
 
+@complete_docstring(PARAMETERS, FIGURE)
 def point_quality(
     embedding: Any,
     measure: Measure,
@@ -26,29 +30,18 @@ def point_quality(
     method: Any = None,
     ax: Any = None,
 ) -> Figure:
-    """Draw an embedding in the colours of what each point contributes to a measure.
+    """Colour an embedding by each point's contribution to a quality measure.
 
-    Rows that the measure was not taken from are grey.
+    Rows outside the sample of the measure are grey.
 
     Parameters
     ----------
-    embedding : array (n, p) or fitted estimator
-        The coordinates.
     measure : Measure
-        What a function of `unbend.quality` returned, with its `local` values.
+        Result of a function of `unbend.quality`, with its `local` values.
     name : str
-        What the colour bar says.
+        Label of the colour bar.
     title : str, optional
-        Title; by default the name and the number.
-    method : str, estimator or class, optional
-        What made the embedding, as for `scatter`.
-    ax : Axes, optional
-        Axes to draw on; by default a new figure.
-
-    Returns
-    -------
-    Figure
-        Not shown.
+        Title; by default the name and the value.
 
     Examples
     --------
@@ -62,15 +55,18 @@ def point_quality(
     """
     n = drawable(embedding, None, method).n
     if not isinstance(measure, Measure) or not len(measure.local):
-        raise TypeError("measure must be a Measure of unbend.quality, which knows its points")
+        raise TypeError("measure must be a Measure of unbend.quality with local values")
     if len(measure.local) > n or measure.rows.max() >= n:
-        raise ValueError(f"the measure is of other rows: the embedding has {n}")
+        raise ValueError(
+            f"the measure is of other rows than the {n} of the embedding: compute it for these"
+        )
     values = np.full(n, np.nan)
     values[measure.rows] = measure.local
-    told = f"{name} {float(measure):.4f}"
-    return scatter(embedding, Named(values, name), title=title or told, method=method, ax=ax)
+    default = f"{name} {float(measure):.4f}"
+    return scatter(embedding, Named(values, name), title=title or default, method=method, ax=ax)
 
 
+@complete_docstring(PARAMETERS, FIGURE)
 def stability_ellipses(
     embedding: Any,
     resampled: Any,
@@ -81,36 +77,24 @@ def stability_ellipses(
     method: Any = None,
     ax: Any = None,
 ) -> Figure:
-    """Draw where each point would fall with another sample.
+    """Draw confidence ellipses of the points under resampling.
 
-    An ellipse is that of the normal distribution with the mean and covariance of the places a point
-    took in the parts of the rows that it was in. Parts of one sample differ less than samples do:
-    where they hold the share f of the rows, the covariance is multiplied by f / (1 - f), as the
-    jackknife does that leaves several rows out [1]_. Of more than 400 points an even share has an
-    ellipse.
+    An ellipse is that of the normal distribution with the mean and covariance of a point's
+    positions over the subsamples that contain it. Subsamples vary less than independent samples:
+    if they hold the fraction f of the rows, the covariance is multiplied by f / (1 - f), as in the
+    delete-d jackknife [1]_. Of more than 400 points a random sample has ellipses.
 
     Parameters
     ----------
     embedding : array (n, 2) or fitted estimator
         The embedding of all rows.
     resampled : array (r, n, 2)
-        Embeddings of parts of the rows aligned with it, NaN where a row was not in the part: what
-        `unbend.selection.resampled` returns.
+        Aligned embeddings of subsamples, NaN where a row is not in the subsample: the result of
+        `unbend.selection.resample`.
     color : array (n,), optional
         Colours of the points, as for `scatter`.
     level : float
-        Share of the distribution that an ellipse holds.
-    title : str, optional
-        Title.
-    method : str, estimator or class, optional
-        What made the embedding, as for `scatter`.
-    ax : Axes, optional
-        Axes to draw on; by default a new figure.
-
-    Returns
-    -------
-    Figure
-        Not shown.
+        Probability content of an ellipse.
 
     References
     ----------
@@ -122,7 +106,7 @@ def stability_ellipses(
     >>> import unbend
     >>> roll = unbend.datasets.swiss_roll(200, random_state=0)
     >>> model = unbend.Isomap(n_neighbors=8).fit(roll.points)
-    >>> moved = unbend.selection.resampled(model, roll.points, n_resamples=4)
+    >>> moved = unbend.selection.resample(model, roll.points, n_resamples=4)
     >>> figure = unbend.plot.stability_ellipses(model, moved)
     >>> figure.axes[0].get_xlabel()
     'Isomap 1'
@@ -131,25 +115,26 @@ def stability_ellipses(
     places = np.asarray(resampled, dtype=np.float64)
     if coordinates.shape[1] != 2 or places.ndim != 3 or places.shape[1:] != coordinates.shape:
         raise ValueError(
-            f"resampled must be (parts, {len(coordinates)}, 2) for an embedding of 2 columns, but "
-            f"their shapes are {places.shape} and {coordinates.shape}"
+            f"resampled must be (subsamples, {len(coordinates)}, 2) for an embedding of dimension "
+            f"2; the shapes are {places.shape} and {coordinates.shape}"
         )
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, and it is {level}")
+    check_real("level", level, 0, 1, closed="neither")
     figure = scatter(embedding, color, title=title, method=method, ax=ax)
     axes = figure.axes[0] if ax is None else ax
     present: BoolArray = np.asarray(np.isfinite(places).all(axis=2))
     often = np.flatnonzero(present.sum(axis=0) >= 2)
     rows = np.sort(often[drawing_order(len(often))[:MOST_ELLIPSES]])
-    centres, widths, heights, angles = ellipses(places[:, rows], level)
-    widening = _widening(float(present.mean()))
+    centers, widths, heights, angles = ellipses(places[:, rows], level)
+    # Ratio of the deviation of samples to that of subsamples with this fraction of the rows.
+    share = float(present.mean())
+    widening = float(np.sqrt(share / (1 - share))) if 0 < share < 1 else 1.0
     axes.add_collection(
         EllipseCollection(
             widening * widths,
             widening * heights,
             angles,
             units="xy",
-            offsets=centres,
+            offsets=centers,
             offset_transform=axes.transData,
             facecolors="none",
             edgecolors=PALETTE[1],
@@ -165,15 +150,10 @@ def stability_ellipses(
     return figure
 
 
-def _widening(share: float) -> float:
-    """Return how much wider samples spread than parts of one that hold a share of its rows."""
-    return float(np.sqrt(share / (1 - share))) if 0 < share < 1 else 1.0
-
-
 def ellipses(
     places: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Centres, full axes and angles in degrees of the normal distributions of places (r, n, 2).
+    """Centres, full axes and angles in degrees of normal ellipses of positions (r, n, 2).
 
     Examples
     --------
@@ -184,12 +164,12 @@ def ellipses(
     """
     present: BoolArray = np.asarray(np.isfinite(places).all(axis=2))[..., None]
     times = present.sum(axis=0)
-    centres = np.where(present, places, 0).sum(axis=0) / times
-    off = np.where(present, places - centres, 0)
+    centers = np.where(present, places, 0).sum(axis=0) / times
+    off = np.where(present, places - centers, 0)
     covariances = np.einsum("rni,rnj->nij", off, off) / (times[..., None] - 1)
     values, vectors = np.linalg.eigh(covariances)
-    # The square of the radius in units of the deviation is exponential in the plane.
+    # In the plane the squared Mahalanobis radius is exponential.
     reach = 2 * np.sqrt(-2 * np.log(1 - level))
     axes = reach * np.sqrt(np.maximum(values, 0))
     angles = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
-    return centres, axes[:, 1], axes[:, 0], angles
+    return centers, axes[:, 1], axes[:, 0], angles

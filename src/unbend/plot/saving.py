@@ -1,32 +1,31 @@
-"""Figures as files: whole or not at all, and the same bytes for the same figure."""
+"""Atomic and reproducible writing of figures."""
 
 import os
 from pathlib import Path
 from typing import Any
 
-from unbend.files import replacing
+from unbend.files import atomic_write
 
-# No date, so that the same figure gives the same file.
+# No date: files are reproducible.
 METADATA: dict[str, dict[str, Any]] = {
     ".png": {},
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
 }
 KINDS = (*METADATA, ".html")
-# Names within a file are made from this in place of chance.
+# Salt of the identifiers within a file, in place of random ones.
 SALT = "unbend"
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to a file, in the format that its name ends in.
+    """Write a figure to a file, in the format of its suffix.
 
     Parameters
     ----------
     figure : Figure of matplotlib or of plotly
-        What to write; interactive ones become pages that need no network.
+        Interactive figures become pages that need no network.
     path : path-like
-        Ends in .png, .svg or .pdf, or .html for interactive figures. The file appears when it is
-        complete.
+        Ends in .png, .svg or .pdf, or .html for interactive figures. The write is atomic.
 
     Returns
     -------
@@ -50,18 +49,18 @@ def save(figure: Any, path: str | os.PathLike[str]) -> Path:
             "figures"
         )
     if not interactive and not callable(getattr(figure, "savefig", None)):
-        raise TypeError(f"a figure is needed, but it is of type {type(figure).__name__}")
+        raise TypeError(f"figure must be of matplotlib or plotly, not {type(figure).__name__}")
     if interactive != (kind == ".html"):
         raise ValueError(
-            "an interactive figure is saved as .html: for this format draw it with scatter"
+            "an interactive figure is saved as .html: use scatter for this format"
             if interactive
-            else "a still figure is saved as .png, .svg or .pdf: for .html draw it with interactive"
+            else "a static figure is saved as .png, .svg or .pdf: use interactive for .html"
         )
-    with replacing(target) as partial:
+    with atomic_write(target) as partial:
         if interactive:
             partial.write_text(_page(figure), encoding="utf-8")
         else:
-            _write_still(figure, partial, kind)
+            _write_static(figure, partial, kind)
     return target
 
 
@@ -73,11 +72,11 @@ def _page(figure: Any) -> str:
         default_height="95vh",
         config={"displaylogo": False, "responsive": True},
     )
-    # Plotly 5 writes none, and browsers then lay pages out as those of the nineties.
+    # Plotly 5 writes none, and browsers then use quirks mode.
     return page if page.startswith("<!doctype") else f"<!doctype html>\n{page}"
 
 
-def _write_still(figure: Any, path: Path, kind: str) -> None:
+def _write_static(figure: Any, path: Path, kind: str) -> None:
     from matplotlib import rc_context
 
     with rc_context({"svg.hashsalt": SALT}):

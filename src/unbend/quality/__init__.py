@@ -9,16 +9,16 @@ from unbend.quality.geometry import (
 )
 from unbend.quality.labels import color_mixing, neighborhood_hit
 from unbend.quality.measure import Measure
-from unbend.quality.pairs import Shepard, shepard, stress
-from unbend.quality.preservation import neighborhood_preservation
 from unbend.quality.procrustes import align, procrustes
 from unbend.quality.ranks import (
     continuity,
     mean_relative_rank_errors,
+    neighborhood_preservation,
     trustworthiness,
 )
-from unbend.quality.redundancy import repeated_directions
+from unbend.quality.redundancy import coordinate_redundancy
 from unbend.quality.spread import residual_variance, widest_gap
+from unbend.quality.stress_measures import Shepard, shepard, stress
 
 __all__ = [
     "CoRanking",
@@ -28,6 +28,7 @@ __all__ = [
     "color_mixing",
     "conformality_error",
     "continuity",
+    "coordinate_redundancy",
     "coranking",
     "coranking_matrix",
     "density_distortion",
@@ -37,7 +38,6 @@ __all__ = [
     "neighborhood_preservation",
     "noise_amplification",
     "procrustes",
-    "repeated_directions",
     "residual_variance",
     "shepard",
     "stress",

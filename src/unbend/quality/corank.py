@@ -1,14 +1,18 @@
 """The co-ranking matrix and what is read from it: who keeps which rank, over all ranks at once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import TIED, FloatArray, IntArray, row_chunks
+from unbend.docstrings import complete_docstring
 from unbend.memory import reserve
-from unbend.quality._seen import Metric, Seen, seen
-from unbend.quality.measure import Measure, mean_measure, sampled_rows
+from unbend.neighbors import MetricName, Space
+from unbend.quality._spaces import PARAMETERS, all_ranks, open_pair
+from unbend.quality.measure import Measure, mean_measure, sample_rows
 from unbend.report import stage, step
 
 
@@ -96,11 +100,13 @@ class CoRanking:
         return float(self.q_nx[self.k_max - 1 :].mean())
 
 
+@complete_docstring(PARAMETERS)
 def coranking(
     X: ArrayLike,
     embedding: ArrayLike,
     *,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
     max_rows: int | None = 2000,
     random_state: int = 0,
 ) -> CoRanking:
@@ -113,17 +119,9 @@ def coranking(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric : {"euclidean", "precomputed"}
-        Whether X holds points or distances, geodesic ones for example.
     max_rows : int or None
         Above this number of rows, look from that many drawn at random, at all others; the errors
         tell what that costs. None looks from all.
-    random_state : int
-        Seed of the drawing.
 
     Returns
     -------
@@ -146,9 +144,9 @@ def coranking(
     >>> bool(laid_out.r_nx[4] > 2 * pressed.r_nx[4])
     True
     """
-    data, coordinates = seen(X, embedding, metric)
-    n = _checked_size(data.n)
-    rows = sampled_rows(n, max_rows, random_state)
+    data, coordinates = open_pair(X, embedding, metric, metric_params, min_rows=3)
+    n = data.n
+    rows = sample_rows(n, max_rows, random_state)
     m, k = len(rows), np.arange(1, n)
     q_sum, q_squares = np.zeros(n - 1), np.zeros(n - 1)
     areas = np.empty((2, m))
@@ -173,8 +171,13 @@ def coranking(
     )
 
 
+@complete_docstring(PARAMETERS)
 def coranking_matrix(
-    X: ArrayLike, embedding: ArrayLike, *, metric: Metric = "euclidean"
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
 ) -> IntArray:
     """Count the pairs of points with each rank in the data and each rank in the embedding.
 
@@ -183,15 +186,6 @@ def coranking_matrix(
     and nothing elsewhere; below the diagonal are intrusions, above it extrusions. Look at it as
     a picture; for figures, `coranking` needs no n² numbers.
     Good is all weight near the diagonal. It cannot see lengths, only ranks.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric : {"euclidean", "precomputed"}
-        Whether X holds points or distances.
 
     Returns
     -------
@@ -204,8 +198,8 @@ def coranking_matrix(
     array([[2, 1],
            [1, 2]])
     """
-    data, coordinates = seen(X, embedding, metric)
-    n = _checked_size(data.n)
+    data, coordinates = open_pair(X, embedding, metric, metric_params, min_rows=3)
+    n = data.n
     reserve(8 * (n - 1) ** 2, f"{n - 1} x {n - 1} numbers", "use coranking, which gives the curves")
     counts: IntArray = np.zeros((n - 1) ** 2, dtype=np.int64)
     with stage("ranks"):
@@ -218,25 +212,10 @@ def coranking_matrix(
     return counts.reshape(n - 1, n - 1)
 
 
-def _checked_size(n: int) -> int:
-    if n < 3:
-        raise ValueError(f"ranks are compared among at least 3 points, but there are {n}.")
-    return n
-
-
-def _ranks(points: Seen, rows: IntArray) -> IntArray:
-    """Ranks of the other points, in the order of their numbers, as seen from each row."""
-    distances = points.distances(rows)
-    m, n = distances.shape
-    distances[np.arange(m), rows] = -1
-    order = np.argsort(distances, axis=1)
-    # A stable sort everywhere would be right too, but takes three times as long.
-    ascending = np.take_along_axis(distances, order, axis=1)
-    tied = (ascending[:, 1:] == ascending[:, :-1]).any(axis=1)
-    order[tied] = np.argsort(distances[tied], axis=1, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(n)[None], axis=1)
-    return ranks[ranks > 0].reshape(m, n - 1)
+def _ranks(space: Space, rows: IntArray) -> IntArray:
+    """Ranks (m, n − 1) of the other rows, in the order of their numbers, as seen from some."""
+    ranks = all_ranks(space, rows)
+    return ranks[ranks > 0].reshape(len(rows), space.n - 1)
 
 
 def _within(later: IntArray) -> IntArray:

@@ -4,19 +4,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.quality._checks import checked_pair
-from unbend.quality._derivatives import fitting_neighbors, pulled_back
-from unbend.quality._ranks import nearest_others
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import PointSpace
+from unbend.quality._spaces import PARAMETERS, check_pair, nearest_others
 from unbend.quality.measure import (
     Measure,
-    jackknifed,
+    jackknife_error,
     mean_measure,
     root_mean_square,
-    sampled_rows,
+    sample_rows,
 )
 from unbend.report import stage
+from unbend.validation.scalars import check_neighbors
+
+# Directions of a neighbourhood shorter than this share of the longest one have no derivative.
+FLAT = 1e-10
 
 
+@complete_docstring(PARAMETERS)
 def local_isometry_error(
     chart: ArrayLike,
     embedding: ArrayLike,
@@ -48,11 +53,6 @@ def local_isometry_error(
         Points from which each derivative is fitted, at least d.
     scaled : bool
         Whether one scale for all points is free.
-    max_rows : int, optional
-        Above this number of rows, look at that many drawn at random only; the `error` of the
-        result tells what that costs. Neighbours are still sought among all rows.
-    random_state : int
-        Seed of the drawing.
 
     Returns
     -------
@@ -71,11 +71,11 @@ def local_isometry_error(
     >>> local_isometry_error(roll.chart, -3 * roll.chart) < 1e-10
     True
     """
-    truth, coordinates = checked_pair("chart", chart, embedding)
+    truth, coordinates = check_pair("chart", chart, embedding)
     n, d = truth.shape
-    k = fitting_neighbors(n_neighbors, d, n)
-    rows = sampled_rows(n, max_rows, random_state)
-    metric = pulled_back(truth, coordinates, rows, k, d)
+    k = check_neighbors(n_neighbors, n, low=d)
+    rows = sample_rows(n, max_rows, random_state)
+    metric = pullback_metric(truth, coordinates, rows, k, d)
     traces, squares = np.trace(metric, axis1=1, axis2=2), np.sum(metric**2, axis=(1, 2))
     free = scaled and squares.sum() > 0
     scale = float(traces.sum() / squares.sum()) if free else 1.0
@@ -86,9 +86,10 @@ def local_isometry_error(
     # The scale depends on the sample too. With the best one the square is 1 − (Σ tr G)²/(md Σ|G|²).
     left = (traces.sum() - traces) ** 2 / np.maximum(squares.sum() - squares, np.finfo(float).tiny)
     without = np.sqrt(np.maximum(1 - left / (max(len(rows) - 1, 1) * d), 0.0))
-    return Measure(float(measure), local, rows, jackknifed(without, n))
+    return Measure(float(measure), local, rows, jackknife_error(without, n))
 
 
+@complete_docstring(PARAMETERS)
 def conformality_error(
     chart: ArrayLike,
     embedding: ArrayLike,
@@ -115,8 +116,6 @@ def conformality_error(
         The coordinates found, in the same order.
     n_neighbors : int
         Points from which each derivative is fitted, at least d.
-    max_rows, random_state
-        As in `local_isometry_error`.
 
     Returns
     -------
@@ -131,16 +130,17 @@ def conformality_error(
     >>> conformality_error(plane, squared) < 1e-3 < local_isometry_error(plane, squared)
     True
     """
-    truth, coordinates = checked_pair("chart", chart, embedding)
+    truth, coordinates = check_pair("chart", chart, embedding)
     n, d = truth.shape
-    k = fitting_neighbors(n_neighbors, d, n)
-    rows = sampled_rows(n, max_rows, random_state)
-    metric = pulled_back(truth, coordinates, rows, k, d)
+    k = check_neighbors(n_neighbors, n, low=d)
+    rows = sample_rows(n, max_rows, random_state)
+    metric = pullback_metric(truth, coordinates, rows, k, d)
     traces, squares = np.trace(metric, axis1=1, axis2=2), np.sum(metric**2, axis=(1, 2))
     round_part = np.divide(traces**2, d * squares, out=np.zeros_like(traces), where=squares > 0)
     return mean_measure(np.clip(1 - round_part, 0.0, 1.0), rows, n)
 
 
+@complete_docstring(PARAMETERS)
 def density_distortion(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -163,14 +163,8 @@ def density_distortion(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n.
-    max_rows, random_state
-        As in `local_isometry_error`.
 
     Returns
     -------
@@ -189,15 +183,16 @@ def density_distortion(
     >>> density_distortion(sheet.points, 5 * sheet.chart) < 1e-9
     True
     """
-    data, coordinates = checked_pair("X", X, embedding)
-    k = fitting_neighbors(n_neighbors, 1, len(data))
-    rows = sampled_rows(len(data), max_rows, random_state)
+    data, coordinates = check_pair("X", X, embedding)
+    k = check_neighbors(n_neighbors, len(data), low=1)
+    rows = sample_rows(len(data), max_rows, random_state)
     with stage("neighbors"):
         before, after = _log_radii(data, rows, k), _log_radii(coordinates, rows, k)
     local = coordinates.shape[1] * (after - before)
     return root_mean_square(local - local.mean(), rows, len(data))
 
 
+@complete_docstring(PARAMETERS)
 def noise_amplification(
     X: ArrayLike,
     embedding: ArrayLike,
@@ -221,16 +216,10 @@ def noise_amplification(
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
-        The data.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         Points from which each derivative is fitted, at least d.
     scaled : bool
         Whether to divide by the mean squared stretch, so that units do not matter.
-    max_rows, random_state
-        As in `local_isometry_error`.
 
     Returns
     -------
@@ -245,11 +234,11 @@ def noise_amplification(
     >>> round(noise_amplification(sheet.points, stretched), 6)
     9.0
     """
-    data, coordinates = checked_pair("X", X, embedding)
+    data, coordinates = check_pair("X", X, embedding)
     d = min(coordinates.shape[1], data.shape[1])
-    k = fitting_neighbors(n_neighbors, d, len(data))
-    rows = sampled_rows(len(data), max_rows, random_state)
-    metric = pulled_back(data, coordinates, rows, k, d)
+    k = check_neighbors(n_neighbors, len(data), low=d)
+    rows = sample_rows(len(data), max_rows, random_state)
+    metric = pullback_metric(data, coordinates, rows, k, d)
     local = np.linalg.eigvalsh(metric)[:, -1].clip(min=0.0)
     typical = float(np.trace(metric, axis1=1, axis2=2).mean()) / d
     if scaled and typical > 0:
@@ -258,7 +247,7 @@ def noise_amplification(
 
 
 def _log_radii(points: FloatArray, rows: IntArray, k: int) -> FloatArray:
-    others = nearest_others(points, rows, k, 1)
+    others = nearest_others(PointSpace(points), rows, k)
     squares = np.empty(len(rows))
     for part in row_chunks(len(rows), 16 * k * points.shape[1]):
         away = points[others[part]] - points[rows[part], None]
@@ -267,3 +256,34 @@ def _log_radii(points: FloatArray, rows: IntArray, k: int) -> FloatArray:
     # Points with k copies have no radius: they get the smallest there is.
     least = float(radius[radius > 0].min(initial=np.inf))
     return np.asarray(np.log(np.maximum(radius, least if np.isfinite(least) else 1.0)))
+
+
+def pullback_metric(
+    points: FloatArray, values: FloatArray, rows: IntArray, k: int, d: int
+) -> FloatArray:
+    """J'J (m, d, d) of the linear maps that fit the values best around each point.
+
+    Along the d principal directions of each neighbourhood; zero in those that it does not have.
+    """
+    with stage("neighbors"):
+        neighbors = nearest_others(PointSpace(points), rows, k)
+    metric = np.empty((len(rows), d, d))
+    for part in row_chunks(len(rows), 64 * k * (points.shape[1] + values.shape[1])):
+        block = np.column_stack((rows[part], neighbors[part]))
+        local, images = _center(points, block), _center(values, block)
+        left, lengths, right = np.linalg.svd(local, full_matrices=False)
+        reach = lengths[:, :1] * FLAT
+        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > reach)
+        slopes = (left.mT @ images) * inverse[:, :, None]
+        slopes = slopes[:, :d]
+        found = slopes @ slopes.mT
+        if d == points.shape[1]:
+            # All directions are there: back to those of the points themselves.
+            found = right.mT @ found @ right
+        metric[part] = found
+    return metric
+
+
+def _center(points: FloatArray, block: IntArray) -> FloatArray:
+    local = points[block]
+    return np.asarray(local - local.mean(axis=1, keepdims=True))

@@ -4,12 +4,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.quality._checks import checked_count, checked_points, squarable
-from unbend.quality._ranks import nearest_others
-from unbend.quality.measure import Measure, mean_measure, sampled_rows
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import PointSpace
+from unbend.quality._spaces import PARAMETERS, check_points, nearest_others
+from unbend.quality.measure import Measure, mean_measure, sample_rows
 from unbend.report import stage
+from unbend.validation.arrays import check_labels, check_same_rows, real_array
+from unbend.validation.scalars import check_neighbors
 
 
+@complete_docstring(PARAMETERS)
 def neighborhood_hit(
     embedding: ArrayLike,
     labels: ArrayLike,
@@ -34,8 +38,6 @@ def neighborhood_hit(
         Classes, of any type that can be compared.
     n_neighbors : int
         Neighbours of each point, less than n.
-    max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------
@@ -52,22 +54,19 @@ def neighborhood_hit(
     >>> neighborhood_hit([[0.0], [1.0], [5.0], [6.0]], list("aabb"), n_neighbors=1)
     1.0
     """
-    points = checked_points("embedding", embedding)
-    classes = np.asarray(labels)
+    points = check_points("embedding", embedding, min_rows=2)
     n = len(points)
-    if classes.shape != (n,):
-        raise ValueError(
-            f"labels must be one for each of the {n} points, but their shape is {classes.shape}."
-        )
-    k = _checked_neighbors(n_neighbors, n)
-    rows = sampled_rows(n, max_rows, random_state)
+    classes = check_labels("labels", labels, n)
+    k = check_neighbors(n_neighbors, n)
+    rows = sample_rows(n, max_rows, random_state)
     _, numbers = np.unique(classes, return_inverse=True)
     with stage("neighbors"):
-        neighbors = nearest_others(points, rows, k, threads)
+        neighbors = nearest_others(PointSpace(points, workers=threads), rows, k)
     same = numbers[neighbors] == numbers[rows, None]
     return mean_measure(same.mean(axis=1), rows, n)
 
 
+@complete_docstring(PARAMETERS)
 def color_mixing(
     embedding: ArrayLike,
     values: ArrayLike,
@@ -88,7 +87,7 @@ def color_mixing(
 
     It is 0 where neighbours have the same colour and 1 where colours are strewn at random. Values
     that vary smoothly over the data leave about k/n of it even in a perfect picture; above 0.05
-    the eye sees mixed areas, which `local` shows. It cannot see a surface torn apart, nor any
+    the eye sees mixed areas, which `local` shows. It cannot detect separated neighbours, nor
     stretching, nor what the colours do not show.
 
     Parameters
@@ -99,8 +98,6 @@ def color_mixing(
         Numbers to colour by: true coordinates, angles, times.
     n_neighbors : int
         The number k, less than n.
-    max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------
@@ -119,17 +116,15 @@ def color_mixing(
     >>> color_mixing(roll.chart, roll.chart) < 0.05 < color_mixing(roll.points[:, :2], roll.chart)
     True
     """
-    points = checked_points("embedding", embedding)
-    given = np.asarray(values)
-    given = given[:, None] if given.ndim == 1 else given
-    colors = squarable("values", checked_points("values", given))
+    points = check_points("embedding", embedding, min_rows=2)
     n = len(points)
-    if len(colors) != n:
-        raise ValueError(f"values must be one for each of the {n} points, not {len(colors)}.")
-    k = _checked_neighbors(n_neighbors, n)
-    rows = sampled_rows(n, max_rows, random_state)
+    given = real_array(values, "values")
+    colors = check_points("values", given[:, None] if given.ndim == 1 else given)
+    check_same_rows(values=colors, embedding=points)
+    k = check_neighbors(n_neighbors, n)
+    rows = sample_rows(n, max_rows, random_state)
     with stage("neighbors"):
-        neighbors = nearest_others(points, rows, k, threads)
+        neighbors = nearest_others(PointSpace(points, workers=threads), rows, k)
     return mean_measure(_contiguity(colors, rows, neighbors), rows, n)
 
 
@@ -142,10 +137,3 @@ def _contiguity(colors: FloatArray, rows: IntArray, neighbors: IntArray) -> Floa
     for place in range(neighbors.shape[1]):
         local += np.mean((colors[neighbors[:, place]] - colors[rows]) ** 2, axis=1)
     return np.asarray(local / (2 * neighbors.shape[1]))
-
-
-def _checked_neighbors(value: object, n: int) -> int:
-    k = checked_count("n_neighbors", value)
-    if k >= n:
-        raise ValueError(f"n_neighbors must be less than the number of points, {n}, but it is {k}.")
-    return k

@@ -5,7 +5,8 @@ from typing import final
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.quality._checks import checked_count
+from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 
 
 @final
@@ -70,14 +71,14 @@ def root_mean_square(local: FloatArray, rows: IntArray, n: int) -> Measure:
 
 
 def standard_error(local: FloatArray, n: int) -> float:
-    """Estimate the standard error of the mean of m values drawn from n without putting back."""
+    """Estimate the standard error of the mean of m values sampled from n without replacement."""
     m = len(local)
     if m >= n or m < 2:
         return 0.0
     return float(local.std(ddof=1) * np.sqrt((1 - m / n) / m))
 
 
-def jackknifed(without: FloatArray, n: int) -> float:
+def jackknife_error(without: FloatArray, n: int) -> float:
     """Estimate the standard error of a figure from what it is with each of m of n rows left out."""
     m = len(without)
     if m >= n:
@@ -86,9 +87,9 @@ def jackknifed(without: FloatArray, n: int) -> float:
     return float(np.sqrt(spread * (1 - m / n)))
 
 
-def sampled_rows(n: int, max_rows: int | None, random_state: int) -> IntArray:
-    """All rows, or as many as allowed, drawn without putting back."""
-    if max_rows is None or checked_count("max_rows", max_rows) >= n:
+def sample_rows(n: int, max_rows: int | None, random_state: int) -> IntArray:
+    """All rows, or as many as allowed, sampled without replacement."""
+    if max_rows is None or check_integer("max_rows", max_rows) >= n:
         return np.arange(n)
-    drawn = np.random.default_rng(random_state).choice(n, max_rows, replace=False)
+    drawn = generator(random_state, None).choice(n, max_rows, replace=False)
     return np.asarray(np.sort(drawn), dtype=np.intp)

@@ -1,14 +1,15 @@
 """How far an embedding is from the true coordinates once it is laid over them."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, svd
 
 from unbend.arrays import FloatArray
-from unbend.quality._checks import checked_pair
+from unbend.quality._spaces import check_pair
 from unbend.quality.measure import Measure
+from unbend.validation.scalars import check_choice
 
 Kind: TypeAlias = Literal["similarity", "affine"]
 
@@ -57,11 +58,11 @@ def procrustes(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similari
     >>> procrustes(chart, turned_and_stretched, kind="affine") < 1e-12
     True
     """
-    target, points = checked_pair("truth", truth, embedding)
+    target, points = check_pair("truth", truth, embedding)
     if (target == target[0]).all():
-        raise ValueError("truth must have at least two different points.")
+        raise ValueError("All rows of truth are equal. Pass at least two different points.")
     mapped = align(target, points, kind=kind)
-    missed = np.sum((_padded(target, mapped.shape[1]) - mapped) ** 2, axis=1)
+    missed = np.sum((_pad(target, mapped.shape[1]) - mapped) ** 2, axis=1)
     size = np.sum((target - target.mean(axis=0)) ** 2)
     return Measure(float(missed.sum() / size), missed * (len(target) / size))
 
@@ -100,17 +101,14 @@ def align(truth: ArrayLike, embedding: ArrayLike, *, kind: Kind = "similarity") 
            [2., 0.],
            [0., 4.]])
     """
-    target, points = checked_pair("truth", truth, embedding)
-    if kind == "similarity":
-        return _similar(target, points)
-    if kind == "affine":
-        return _affine(target, points)
-    raise ValueError(f"kind must be 'similarity' or 'affine', but it is {kind!r}.")
+    target, points = check_pair("truth", truth, embedding)
+    check_choice("kind", kind, get_args(Kind))
+    return _fit_similarity(target, points) if kind == "similarity" else _fit_affine(target, points)
 
 
-def _similar(target: FloatArray, points: FloatArray) -> FloatArray:
+def _fit_similarity(target: FloatArray, points: FloatArray) -> FloatArray:
     columns = max(target.shape[1], points.shape[1])
-    target, points = _padded(target, columns), _padded(points, columns)
+    target, points = _pad(target, columns), _pad(points, columns)
     mean = target.mean(axis=0)
     centred = points - points.mean(axis=0)
     left, singular_values, right = svd(centred.T @ (target - mean))
@@ -121,7 +119,7 @@ def _similar(target: FloatArray, points: FloatArray) -> FloatArray:
     return mapped
 
 
-def _affine(target: FloatArray, points: FloatArray) -> FloatArray:
+def _fit_affine(target: FloatArray, points: FloatArray) -> FloatArray:
     mean = target.mean(axis=0)
     centred = points - points.mean(axis=0)
     # The least-norm solution: repeated or constant columns of the embedding do no harm.
@@ -130,5 +128,5 @@ def _affine(target: FloatArray, points: FloatArray) -> FloatArray:
     return mapped
 
 
-def _padded(points: FloatArray, columns: int) -> FloatArray:
+def _pad(points: FloatArray, columns: int) -> FloatArray:
     return np.pad(points, ((0, 0), (0, columns - points.shape[1])))

@@ -1,20 +1,28 @@
 """Measures that compare who is near whom, by rank, before and after the embedding."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbend.quality._checks import checked_count
-from unbend.quality._seen import Metric, Seen, seen
-from unbend.quality.measure import Measure, mean_measure, sampled_rows
+from unbend.arrays import FloatArray, IntArray
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, Space
+from unbend.quality._spaces import PARAMETERS, nearest_others, open_pair, ranks_of
+from unbend.quality.measure import Measure, mean_measure, sample_rows
 from unbend.report import stage
+from unbend.validation.scalars import check_neighbors
 
 
+@complete_docstring(PARAMETERS)
 def trustworthiness(
     X: ArrayLike,
     embedding: ArrayLike,
     *,
     n_neighbors: int = 5,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
     max_rows: int | None = None,
     random_state: int = 0,
     threads: int = 1,
@@ -30,27 +38,13 @@ def trustworthiness(
     which gives tied distances equal ranks. The time grows as n², the memory as n.
 
     Above 0.99 nearly all neighbours are true ones; a random embedding has about 0.5, and 0.9 is
-    poor, since a surface folded on itself may still have it. It cannot see neighbours that were
-    torn apart (`continuity` does), nor lengths, nor anything beyond the k nearest.
+    poor, since a surface folded on itself may still have it. It cannot detect lost neighbours
+    (`continuity` does), changed lengths, or anything beyond the k nearest.
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n/2.
-    metric : {"euclidean", "precomputed"}
-        Whether X holds points or distances, geodesic ones for example: on a bent surface they
-        tell who is really near.
-    max_rows : int, optional
-        Above this number of rows, look from that many drawn at random only. Their neighbours
-        and ranks are still those among all rows; the `error` of the result tells the rest.
-    random_state : int
-        Seed of the drawing.
-    threads : int
-        Threads; the result does not depend on it.
 
     Returns
     -------
@@ -72,16 +66,18 @@ def trustworthiness(
     >>> trustworthiness(roll.points, squashed).local.shape
     (500,)
     """
-    data, coordinates = seen(X, embedding, metric)
-    return _score(data, coordinates, n_neighbors, max_rows, random_state, threads)
+    data, coordinates = open_pair(X, embedding, metric, metric_params, threads)
+    return _score(data, coordinates, n_neighbors, max_rows, random_state)
 
 
+@complete_docstring(PARAMETERS)
 def continuity(
     X: ArrayLike,
     embedding: ArrayLike,
     *,
     n_neighbors: int = 5,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
     max_rows: int | None = None,
     random_state: int = 0,
     threads: int = 1,
@@ -94,14 +90,8 @@ def continuity(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number of neighbours, less than n/2.
-    metric, max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------
@@ -122,16 +112,18 @@ def continuity(
     >>> continuity(circle, cut_open) < trustworthiness(circle, cut_open)
     True
     """
-    data, coordinates = seen(X, embedding, metric)
-    return _score(coordinates, data, n_neighbors, max_rows, random_state, threads)
+    data, coordinates = open_pair(X, embedding, metric, metric_params, threads)
+    return _score(coordinates, data, n_neighbors, max_rows, random_state)
 
 
+@complete_docstring(PARAMETERS)
 def mean_relative_rank_errors(
     X: ArrayLike,
     embedding: ArrayLike,
     *,
     n_neighbors: int = 5,
-    metric: Metric = "euclidean",
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
     max_rows: int | None = None,
     random_state: int = 0,
     threads: int = 1,
@@ -151,14 +143,8 @@ def mean_relative_rank_errors(
 
     Parameters
     ----------
-    X : array_like of shape (n, D) or (n, n)
-        The data, or their distances.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
     n_neighbors : int
         The number k, less than n/2.
-    metric, max_rows, random_state, threads
-        As in `trustworthiness`.
 
     Returns
     -------
@@ -178,36 +164,93 @@ def mean_relative_rank_errors(
     >>> found > true  # pressed flat: false neighbours, hardly a tear
     True
     """
-    data, coordinates = seen(X, embedding, metric)
-    n, k = data.n, _checked_neighbors(n_neighbors, data.n)
-    rows = sampled_rows(n, max_rows, random_state)
+    data, coordinates = open_pair(X, embedding, metric, metric_params, threads)
+    n, k = data.n, _check_few(n_neighbors, data.n)
+    rows = sample_rows(n, max_rows, random_state)
     places = np.arange(1, k + 1)
     worst = float((np.abs(n - 2 * places) / places).sum())
     errors = []
     with stage("ranks"):
-        sides: tuple[tuple[Seen, Seen], ...] = ((data, coordinates), (coordinates, data))
+        sides: tuple[tuple[Space, Space], ...] = ((data, coordinates), (coordinates, data))
         for reference, chosen in sides:
-            neighbors = chosen.nearest(rows, k, threads)
-            ranks = reference.ranks(rows, neighbors, threads)
+            neighbors = nearest_others(chosen, rows, k)
+            ranks = ranks_of(reference, rows, neighbors)
             local = (np.abs(ranks - places) / places).sum(axis=1) / worst
             errors.append(mean_measure(local, rows, n))
     return errors[0], errors[1]
 
 
+@complete_docstring(PARAMETERS)
+def neighborhood_preservation(
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    max_rows: int | None = None,
+    random_state: int = 0,
+    threads: int = 1,
+) -> Measure:
+    r"""Share of the neighbours that are kept, beyond what chance would keep.
+
+    .. math:: \frac{(n - 1) Q - k}{n - 1 - k}
+
+    with Q the mean share of the k nearest in the data that are among the k nearest in the
+    embedding: R_NX at one k, without the sorting that `coranking` needs for all. 0 is a random
+    embedding and 1 a perfect one; above 0.7 is good for small k. Stricter than trustworthiness
+    and continuity, it counts a neighbour that is only just missed as lost; it does not measure
+    by how much the others are missed.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        The number k, at most n − 2.
+
+    Returns
+    -------
+    Measure
+        At most 1, with its `local` values.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(500, random_state=0)
+    >>> kept = neighborhood_preservation(roll.points, roll.chart)
+    >>> pressed = neighborhood_preservation(roll.points, roll.points[:, :2])
+    >>> kept > 0.9 > pressed
+    True
+    """
+    data, coordinates = open_pair(X, embedding, metric, metric_params, threads)
+    n, k = data.n, check_neighbors(n_neighbors, data.n, high=data.n - 2)
+    rows = sample_rows(n, max_rows, random_state)
+    with stage("neighbors"):
+        before = nearest_others(data, rows, k)
+        after = nearest_others(coordinates, rows, k)
+    return mean_measure(agreement(before, after, n - 1), rows, n)
+
+
+def agreement(before: IntArray, after: IntArray, others: int) -> FloatArray:
+    """Share of each row's entries in common, beyond chance, when drawn from so many others."""
+    k = before.shape[1]
+    both = np.sort(np.concatenate((before, after), axis=1), axis=1)
+    shares = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
+    return np.asarray((others * shares - k) / (others - k))
+
+
 def _score(
-    reference: Seen,
-    chosen: Seen,
+    reference: Space,
+    chosen: Space,
     n_neighbors: int,
     max_rows: int | None,
     random_state: int,
-    threads: int,
 ) -> Measure:
     """Penalise the nearest points in `chosen` by how far down the ranks of `reference` they are."""
-    n, k = reference.n, _checked_neighbors(n_neighbors, reference.n)
-    rows = sampled_rows(n, max_rows, random_state)
+    n, k = reference.n, _check_few(n_neighbors, reference.n)
+    rows = sample_rows(n, max_rows, random_state)
     with stage("ranks"):
-        neighbors = chosen.nearest(rows, k, threads)
-        ranks = reference.ranks(rows, neighbors, threads)
+        neighbors = nearest_others(chosen, rows, k)
+        ranks = ranks_of(reference, rows, neighbors)
     penalties = np.maximum(ranks - k, 0).sum(axis=1, dtype=np.int64)
     factor = 2 / (k * (2 * n - 3 * k - 1))
     local = mean_measure(1 - factor * penalties, rows, n)
@@ -216,10 +259,6 @@ def _score(
     return Measure(value, local.local, rows, local.error)
 
 
-def _checked_neighbors(n_neighbors: object, n: int) -> int:
-    k = checked_count("n_neighbors", n_neighbors)
-    if 2 * k >= n:
-        raise ValueError(
-            f"n_neighbors must be less than half the number of points, but it is {k} of {n}."
-        )
-    return k
+def _check_few(n_neighbors: object, n: int) -> int:
+    """Return a number of neighbours below half the number of rows."""
+    return check_neighbors(n_neighbors, n, high=(n - 1) // 2)

@@ -5,14 +5,15 @@ from numpy.typing import ArrayLike
 
 from unbend.arrays import FloatArray
 from unbend.neighbors import PointSpace
-from unbend.quality._checks import checked_count, checked_points, squarable
+from unbend.quality._spaces import check_points
+from unbend.validation.scalars import check_integer, check_neighbors
 
 # Share of the neighbours' mean variance added to their covariance: earlier coordinates that lie
 # on a curve leave it singular, and the slope must then be flat across the curve.
 RIDGE = 1e-3
 
 
-def repeated_directions(
+def coordinate_redundancy(
     embedding: ArrayLike, *, n_neighbors: int = 10, max_rows: int = 2000
 ) -> FloatArray:
     r"""How well each coordinate can be predicted from those before it.
@@ -50,26 +51,22 @@ def repeated_directions(
     Examples
     --------
     >>> x, y = np.random.default_rng(0).uniform(0, np.pi, (2, 500))
-    >>> repeated_directions(np.cos(np.column_stack([x, 2 * x, y]))).round(1).tolist()
+    >>> coordinate_redundancy(np.cos(np.column_stack([x, 2 * x, y]))).round(1).tolist()
     [0.0, 1.0, 0.0]
     """
-    points = squarable("embedding", checked_points("embedding", embedding))
-    k, most = checked_count("n_neighbors", n_neighbors), checked_count("max_rows", max_rows)
+    points = check_points("embedding", embedding, min_rows=2)
+    most = check_integer("max_rows", max_rows)
     if len(points) > most:
         points = points[np.linspace(0, len(points) - 1, most).round().astype(np.intp)]
-    if k >= len(points):
-        raise ValueError(
-            "n_neighbors must be less than the number of rows used, "
-            f"but it is {k} of {len(points)}."
-        )
+    k = check_neighbors(n_neighbors, len(points))
     # Each earlier coordinate has the same say in who is near, whatever its eigenvalue.
     spread = points.std(axis=0)
     points = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    shares = [_explained(points[:, :j], points[:, j], k) for j in range(1, points.shape[1])]
+    shares = [_r_squared(points[:, :j], points[:, j], k) for j in range(1, points.shape[1])]
     return np.array([0.0, *shares])
 
 
-def _explained(predictors: FloatArray, response: FloatArray, n_neighbors: int) -> float:
+def _r_squared(predictors: FloatArray, response: FloatArray, n_neighbors: int) -> float:
     """Leave-one-out R² of locally affine regression."""
     total = np.sum(response**2)
     if total == 0:

@@ -1,17 +1,30 @@
 """How much of the distances and of a spectrum the first coordinates hold."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import pdist
 
-from unbend.arrays import FloatArray, IntArray
-from unbend.quality._checks import checked_count, checked_points, refuse_sparse, squarable
-from unbend.quality._pairs import variation
-from unbend.quality._seen import Metric
+from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName, open_space
+from unbend.quality._spaces import PARAMETERS, check_points, pair_distances
+from unbend.quality.stress_measures import variation
+from unbend.validation.arrays import check_finite, check_same_rows, real_array
+from unbend.validation.distances import check_square
+from unbend.validation.scalars import check_integer
 
 
+@complete_docstring(PARAMETERS)
 def residual_variance(
-    X: ArrayLike, embedding: ArrayLike, *, metric: Metric = "euclidean", max_rows: int = 2000
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    max_rows: int = 2000,
 ) -> FloatArray:
     r"""Share of the variance of distances that 1, 2, … coordinates leave unexplained.
 
@@ -31,10 +44,6 @@ def residual_variance(
     ----------
     X : array_like of shape (n, D) or (n, n)
         The data, or with ``metric="precomputed"`` its distances, geodesic ones for example.
-    embedding : array_like of shape (n, d)
-        Its coordinates, in the same order.
-    metric : {"euclidean", "precomputed"}
-        Whether X holds points or distances.
     max_rows : int
         Above this number of rows, that many are used, evenly spaced.
 
@@ -54,14 +63,10 @@ def residual_variance(
     >>> residual_variance(flat, np.column_stack((flat, np.zeros(300)))).round(2) + 0.0
     array([0.04, 0.  , 0.  ])
     """
-    coordinates = squarable("embedding", checked_points("embedding", embedding))
-    n, most = len(coordinates), checked_count("max_rows", max_rows)
-    if n < 3:
-        raise ValueError(
-            f"distances are compared over pairs of at least 3 rows, but there are {n}."
-        )
+    coordinates = check_points("embedding", embedding, min_rows=3)
+    n, most = len(coordinates), check_integer("max_rows", max_rows)
     rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
-    truth = _distances(X, n, rows, metric)
+    truth = _distances(X, n, rows, metric, metric_params)
     squares = np.zeros(len(truth))
     curve = []
     for column in coordinates[rows].T:
@@ -78,7 +83,7 @@ def widest_gap(eigenvalues: ArrayLike) -> int:
 
     Good is a ratio above ten, a clear gap; below three, the place of the widest one is chance. It
     cannot see a gap beyond the eigenvalues given, and on a long strip, whose spectrum counts the
-    waves along it, the gap tells of its shape and not of its dimension.
+    waves along it, the gap depends on its shape and not on its dimension.
 
     Parameters
     ----------
@@ -97,28 +102,27 @@ def widest_gap(eigenvalues: ArrayLike) -> int:
     >>> widest_gap([1e-9, 2e-9, 0.01, 0.05])
     2
     """
-    values = checked_points("eigenvalues", np.atleast_2d(np.asarray(eigenvalues))).ravel()
+    values = real_array(eigenvalues, "eigenvalues").ravel()
     if len(values) < 2:
-        raise ValueError("a gap needs at least two eigenvalues, but there is one.")
+        raise ValueError(f"A gap needs at least two eigenvalues. Pass more than {len(values)}.")
+    check_finite(values, "eigenvalues")
     rounding = max(np.finfo(np.float64).eps * float(np.abs(values).max()), 1e-300)
     steps = np.abs(np.diff(np.log(np.maximum(values, rounding))))
     return int(np.argmax(steps)) + 1
 
 
-def _distances(X: ArrayLike, n: int, rows: IntArray, metric: Metric) -> FloatArray:
+def _distances(
+    X: Any, n: int, rows: IntArray, metric: MetricName, params: Mapping[str, Any] | None
+) -> FloatArray:
     """Distances of the chosen rows, one a pair; only those rows of a large matrix are read."""
-    if metric not in ("euclidean", "precomputed"):
-        raise ValueError(f"metric must be 'euclidean' or 'precomputed', but it is {metric!r}.")
-    given = np.asarray(refuse_sparse("X", X))
-    if given.ndim != 2 or len(given) != n:
-        raise ValueError(
-            f"X must be a matrix with the {n} rows of the embedding, but it is {given.shape}."
-        )
-    if metric == "euclidean":
-        return np.asarray(pdist(squarable("X", checked_points("X", given[rows]))))
-    if given.shape != (n, n):
-        raise ValueError(f"X must hold {n} x {n} distances, but its shape is {given.shape}.")
-    return np.asarray(squareform(checked_points("X", given[np.ix_(rows, rows)]), checks=False))
+    if metric == "precomputed" and getattr(X, "ndim", 0) == 2 and not is_sparse(X):
+        check_square(X)
+        check_same_rows(X=X, embedding=range(n))
+        X, rows = np.asarray(X)[np.ix_(rows, rows)], np.arange(len(rows))
+        n = len(rows)
+    space = open_space(X, metric, params, min_rows=min(3, n))
+    check_same_rows(X=range(space.n), embedding=range(n))
+    return pair_distances(space, rows)
 
 
 def _squared_correlation(first: FloatArray, second: FloatArray) -> float:

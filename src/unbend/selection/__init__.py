@@ -7,8 +7,8 @@ from unbend.selection.bandwidth import BandwidthChoice, choose_bandwidth
 from unbend.selection.comparison import Comparison, Trial, compare
 from unbend.selection.dimensions import DimensionChoice, choose_dimension
 from unbend.selection.findings import Findings
-from unbend.selection.neighbors import NeighborsChoice, choose_neighbors
-from unbend.selection.resampling import resampled, stability
+from unbend.selection.neighborhood_size import NeighborsChoice, choose_neighbors
+from unbend.selection.resampling import resample, stability
 from unbend.selection.suggestion import Suggestion, suggest
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "choose_dimension",
     "choose_neighbors",
     "compare",
-    "resampled",
+    "resample",
     "stability",
     "suggest",
 ]

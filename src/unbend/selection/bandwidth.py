@@ -9,7 +9,9 @@ from scipy.spatial.distance import cdist
 
 from unbend.arrays import FloatArray
 from unbend.neighbors import PointSpace
-from unbend.selection._points import checked_rows, drawn
+from unbend.quality.measure import sample_rows
+from unbend.selection._common import check_points
+from unbend.validation.scalars import check_choice, check_neighbors
 
 Rule: TypeAlias = Literal["neighbors", "nearest", "slope", "median"]
 
@@ -96,18 +98,16 @@ def choose_bandwidth(
     >>> bool(choice.rules["nearest"] < choice.bandwidth < choice.rules["median"])
     True
     """
-    if rule not in get_args(Rule):
-        raise ValueError(f"rule must be one of {', '.join(get_args(Rule))}, not {rule!r}")
-    points = checked_rows(X)
+    check_choice("rule", rule, get_args(Rule))
+    points = check_points(X)
     n = len(points)
-    if not 1 <= n_neighbors < n:
-        raise ValueError(f"n_neighbors must lie between 1 and {n - 1}, and it is {n_neighbors}")
+    check_neighbors(n_neighbors, n)
     near = PointSpace(points).nearest(n_neighbors).distances.reshape(n, -1) ** 2
-    rows = drawn(n, ROWS, random_state)
+    rows = sample_rows(n, ROWS, random_state)
     squares = cdist(points[rows], points, "sqeuclidean")
     others = squares[rows[:, None] != np.arange(n)]
     if not others.any():
-        raise ValueError("all rows of X are equal: there is no bandwidth to choose")
+        raise ValueError("All rows of X are equal. Pass at least two different points.")
     positive = others[others > 0]
     t, sums, slopes = _slopes(others, float(np.median(near[:, 0])) or float(positive.min()))
     steepest = int(np.argmax(slopes))

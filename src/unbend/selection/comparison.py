@@ -14,10 +14,9 @@ from sklearn.base import clone
 
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
-from unbend.selection._methods import made
-from unbend.selection._points import checked_rows
+from unbend.selection._common import check_points, make_method
 from unbend.selection.format import reasons, table
-from unbend.selection.judging import BETTER, judging
+from unbend.selection.judging import BETTER, make_judge
 from unbend.validation.threads import threads
 
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
@@ -156,15 +155,15 @@ def compare(
     >>> [trial.title for trial in found.trials][-1]
     'PCA'
     """
-    points = checked_rows(X)
-    planned = list(_planned(methods, n_components, dict(parameters or {})))
+    points = check_points(X)
+    planned = list(_plan(methods, n_components, dict(parameters or {})))
     if not planned:
         raise ValueError("there is nothing to compare: name at least one method")
-    judge = judging(points, truth, labels, n_neighbors, max_rows)
+    judge = make_judge(points, truth, labels, n_neighbors, max_rows)
     # Fits inside tell nobody of their stages: only whole trials count here.
     quiet = [copy_context() for _ in planned]
     jobs = (
-        joblib.delayed(context.run)(_tried, title, estimator, points, judge)
+        joblib.delayed(context.run)(_try, title, estimator, points, judge)
         for context, (title, estimator) in zip(quiet, planned, strict=True)
     )
     done = []
@@ -178,12 +177,10 @@ def compare(
         for trial in running(jobs):
             done.append(trial)
             advance("compare", len(done), len(planned))
-    return Comparison(_ranked(done))
+    return Comparison(_rank(done))
 
 
-def _planned(
-    methods: Any, d: int, parameters: dict[str, Sequence[Any]]
-) -> Iterable[tuple[str, Any]]:
+def _plan(methods: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterable[tuple[str, Any]]:
     """Titles and estimators of all combinations."""
     given = methods if methods is not None else USUAL
     if isinstance(given, str):
@@ -206,11 +203,11 @@ def _planned(
 
 def _estimator(method: Any, d: int) -> Any:
     if isinstance(method, str):
-        return made(method, n_components=d)
+        return make_method(method, n_components=d)
     return method(n_components=d) if isinstance(method, type) else method
 
 
-def _tried(title: str, estimator: Any, points: FloatArray, judge: Callable[..., Any]) -> Trial:
+def _try(title: str, estimator: Any, points: FloatArray, judge: Callable[..., Any]) -> Trial:
     """Fit and measure; what fails says so, and the others go on."""
     start = time.perf_counter()
     with monitoring(lambda progress: None):
@@ -225,7 +222,7 @@ def _tried(title: str, estimator: Any, points: FloatArray, judge: Callable[..., 
     return Trial(title, estimator, measures, seconds, warnings=said)
 
 
-def _ranked(trials: list[Trial]) -> list[Trial]:
+def _rank(trials: list[Trial]) -> list[Trial]:
     """Best first, each with its place and the reason for it."""
     good = [trial for trial in trials if not trial.failure]
     places = np.zeros(len(good))

@@ -10,8 +10,9 @@ import numpy as np
 from unbend import dimension
 from unbend.arrays import FloatArray
 from unbend.quality import widest_gap
-from unbend.selection._methods import made
-from unbend.selection._points import checked_rows, drawn
+from unbend.quality.measure import sample_rows
+from unbend.selection._common import check_points, make_method
+from unbend.validation.scalars import check_integer
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
 ESTIMATORS = ("local_pca", "mle", "two_nn", "u_statistic", "multiscale_svd", "correlation")
@@ -54,12 +55,12 @@ class DimensionChoice:
     @property
     def agreement(self) -> float:
         """Share of the votes for the choice; below one half, look at the curves."""
-        return float(np.mean([_rounded(vote) == self.dimension for vote in self.votes.values()]))
+        return float(np.mean([_round(vote) == self.dimension for vote in self.votes.values()]))
 
     @property
     def rival(self) -> int | None:
         """Another number with at least as many votes, or None: where there is one, look at both."""
-        counts = Counter(_rounded(vote) for vote in self.votes.values())
+        counts = Counter(_round(vote) for vote in self.votes.values())
         others = {d: count for d, count in counts.items() if d != self.dimension}
         most = max(others.values(), default=0)
         if most == 0 or most < counts[self.dimension]:
@@ -73,10 +74,10 @@ class DimensionChoice:
         split = "" if self.rival is None else f" or {self.rival}, the votes are split"
         lines = [
             f"dimension = {self.dimension}{split}, agreed by {self.agreement:.0%}",
-            f"  votes: {_listed(self.votes)}",
+            f"  votes: {_list(self.votes)}",
         ]
         if self.abstained:
-            lines.append(f"  saw noise, and abstained: {_listed(self.abstained)}")
+            lines.append(f"  saw noise, and abstained: {_list(self.abstained)}")
         return "\n".join(lines)
 
 
@@ -117,20 +118,22 @@ def choose_dimension(
     >>> int(choose_dimension(unbend.datasets.s_curve(1000, random_state=0).points))
     2
     """
-    points = np.unique(checked_rows(X), axis=0)
-    points = points[drawn(len(points), max_rows, 0)]
+    points = np.unique(check_points(X), axis=0)
+    points = points[sample_rows(len(points), max_rows, 0)]
     n = len(points)
-    k = min(n_neighbors, n - 1)
-    most = max(2, min(max_dimension, n - 2))
+    k = min(check_integer("n_neighbors", n_neighbors), n - 1)
+    most = max(2, min(check_integer("max_dimension", max_dimension), n - 2))
     # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
-    model = made("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(points)
+    model = make_method("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(
+        points
+    )
     curve = model.residual_variance_
-    estimated = _estimated(points)
-    votes = _calm(
+    estimated = _estimates(points)
+    votes = _without_noise(
         {
             "spectrum gap": float(widest_gap(model.eigenvalues_)),
             "residual variance knee": float(_knee(curve)),
-            **{name: d for name, d in estimated.items() if _rounded(d) < points.shape[1]},
+            **{name: d for name, d in estimated.items() if _round(d) < points.shape[1]},
         },
         _ceiling(points),
     )
@@ -138,9 +141,9 @@ def choose_dimension(
     return DimensionChoice(_majority(votes), votes, noise, model.eigenvalues_, curve)
 
 
-def _agreed(votes: Mapping[str, float]) -> int | None:
+def _consensus(votes: Mapping[str, float]) -> int | None:
     """Find the number that half the votes agree on, if there is one."""
-    counts = Counter(_rounded(vote) for vote in votes.values())
+    counts = Counter(_round(vote) for vote in votes.values())
     count = max(counts.values())
     # Of two with equal votes the smaller: noise adds dimensions, and takes none away.
     return min(d for d in counts if counts[d] == count) if 2 * count >= len(votes) else None
@@ -148,17 +151,17 @@ def _agreed(votes: Mapping[str, float]) -> int | None:
 
 def _majority(votes: Mapping[str, float]) -> int:
     """Find the number that half the votes agree on, or else the median vote."""
-    agreed = _agreed(votes)
-    return _rounded(float(np.median(list(votes.values())))) if agreed is None else agreed
+    agreed = _consensus(votes)
+    return _round(float(np.median(list(votes.values())))) if agreed is None else agreed
 
 
-def _calm(votes: Mapping[str, float], ceiling: float) -> Mapping[str, float]:
+def _without_noise(votes: Mapping[str, float], ceiling: float) -> Mapping[str, float]:
     """Leave out votes by distances above the ceiling, if the rest agree.
 
     If they do not, the dimension may fall for another reason, as with clusters.
     """
     calm = {name: d for name, d in votes.items() if name not in BY_DISTANCES or d <= ceiling}
-    return votes if _agreed(calm) is None else calm
+    return votes if _consensus(calm) is None else calm
 
 
 def _knee(curve: FloatArray) -> int:
@@ -169,7 +172,7 @@ def _knee(curve: FloatArray) -> int:
     return int(enough[0]) + 1
 
 
-def _estimated(points: FloatArray) -> dict[str, float]:
+def _estimates(points: FloatArray) -> dict[str, float]:
     """Ask the estimators of intrinsic dimension; one that these data give no answer to abstains."""
     found = {}
     for name in ESTIMATORS:
@@ -190,12 +193,12 @@ def _ceiling(points: FloatArray) -> float:
     except ValueError:
         return np.inf
     near, seen = (float(curve.y[curve.x == k][0]) for k in (NEAR, wide))
-    return _rounded(seen) + 0.5 if seen <= FALL * near else np.inf
+    return _round(seen) + 0.5 if seen <= FALL * near else np.inf
 
 
-def _rounded(vote: float) -> int:
+def _round(vote: float) -> int:
     return max(1, round(vote))
 
 
-def _listed(votes: Mapping[str, float]) -> str:
+def _list(votes: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {vote:.1f}" for name, vote in votes.items())

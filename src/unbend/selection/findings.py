@@ -9,7 +9,7 @@ from unbend.graphs import components, consistency
 from unbend.neighbors import PointSpace
 from unbend.progress import monitoring
 from unbend.quality import residual_variance
-from unbend.selection._methods import made
+from unbend.selection._common import make_method
 from unbend.selection.dimensions import choose_dimension
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
@@ -40,7 +40,7 @@ class Findings:
     residual : float
         Residual variance of Isomap with that many coordinates: what no flat convex sheet explains.
     parts : int
-        Parts that the neighbourhood graph falls into, outliers not counted.
+        Connected components of the neighbourhood graph, outliers not counted.
     clusters : int
         Clusters that hang together by little, as the widest ratio of the graph's eigenvalues
         has it; 1 where there is no such ratio.
@@ -90,7 +90,7 @@ class Findings:
 def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Findings:
     """Measure the sample on behalf of all points."""
     with monitoring(lambda progress: None):
-        d, rival = (dimension, None) if dimension else intrinsic(sample)
+        d, rival = (dimension, None) if dimension else intrinsic_dimension(sample)
         d = min(d, sample.shape[1])
         k = min(NEIGHBORS, len(sample) - 1)
         parts, clusters = _clusters(sample, k)
@@ -102,7 +102,7 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
             columns=points.shape[1],
             dimension=d,
             rival=rival,
-            outside=_outside(sample, d),
+            outside=_variance_outside(sample, d),
             residual=_residual(sample, d, k),
             parts=parts,
             clusters=clusters,
@@ -111,10 +111,10 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
         )
 
 
-def intrinsic(sample: FloatArray) -> tuple[int, int | None]:
-    """Dimensions, not coordinates: closed data need more of the latter, noise feigns more.
+def intrinsic_dimension(sample: FloatArray) -> tuple[int, int | None]:
+    """Dimensions, not coordinates: closed data need more of the latter, noise inflates them.
 
-    And another number where the rules are of two minds.
+    And another number where the rules disagree.
     """
     choice = choose_dimension(sample)
     local = [vote for name, vote in choice.votes.items() if not name.startswith(("spec", "resid"))]
@@ -123,7 +123,7 @@ def intrinsic(sample: FloatArray) -> tuple[int, int | None]:
     return chosen, choice.rival if chosen == choice.dimension else choice.dimension
 
 
-def _outside(sample: FloatArray, d: int) -> float:
+def _variance_outside(sample: FloatArray, d: int) -> float:
     values = np.linalg.svd(sample - sample.mean(axis=0), compute_uv=False) ** 2
     return float(values[d:].sum() / max(values.sum(), np.finfo(float).tiny))
 
@@ -131,7 +131,7 @@ def _outside(sample: FloatArray, d: int) -> float:
 def _residual(sample: FloatArray, d: int, k: int) -> float:
     """Residual variance with d coordinates, by a graph of enough edges for smooth geodesics."""
     # Dense: where eigenvalues come in pairs or crowd, iterations take long.
-    model = made("Isomap", n_components=d, n_neighbors=k, eigen_solver="dense").fit(sample)
+    model = make_method("Isomap", n_components=d, n_neighbors=k, eigen_solver="dense").fit(sample)
     curve = residual_variance(model.geodesics_, model.embedding_, metric="precomputed")
     return float(curve[-1])
 
@@ -140,12 +140,12 @@ def _clusters(sample: FloatArray, k: int) -> tuple[int, int]:
     """Parts of the graph, and clusters by the widest ratio of eigenvalues.
 
     The eigenvalues of a strip grow as 1, 4, 9, …, those of c clusters as c − 1 small ones and then
-    others: a ratio well above four tells them apart.
+    others: a ratio well above four separates them.
     """
     labels = components(PointSpace(sample).nearest(k).graph())
     large = int(np.sum(np.bincount(labels) >= PART * len(sample)))
     count = min(EIGENVALUES, len(sample) - 3)
-    waves = made("LaplacianEigenmaps", n_components=count, n_neighbors=k).fit(sample)
+    waves = make_method("LaplacianEigenmaps", n_components=count, n_neighbors=k).fit(sample)
     values = waves.eigenvalues_
     ratios = values[1:] / np.maximum(values[:-1], np.finfo(float).tiny)
     widest = int(np.argmax(ratios))

@@ -14,10 +14,10 @@ POOR = {
     "color_mixing": (0.1, "mixes the colours of the truth"),
     "isometry_error": (0.5, "changes lengths"),
 }
-SPOKEN = {
+Y_LABELS = {
     "trustworthiness": "fewest false neighbours",
     "continuity": "fewest tears",
-    "r_nx_auc": "most neighbours kept over all sizes",
+    "r_nx_auc": "best neighbourhood preservation over all sizes",
     "procrustes": "nearest to the truth",
     "color_mixing": "colours of the truth mixed least",
     "isometry_error": "truest lengths",
@@ -34,7 +34,7 @@ def reasons(measures: Sequence[Mapping[str, float]], better: Mapping[str, bool])
     ['fewest tears', 'tears neighbours apart (continuity 0.900)']
     """
     found: list[list[str]] = [[] for _ in measures]
-    for name, words in SPOKEN.items():
+    for name, words in Y_LABELS.items():
         if measures and name in measures[0]:
             values = np.array([given[name] for given in measures])
             best = int(np.argmax(values) if better[name] else np.argmin(values))

@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from unbend.arrays import FloatArray
 from unbend.quality import (
     color_mixing,
     continuity,
+    coordinate_redundancy,
     coranking,
     local_isometry_error,
     neighborhood_hit,
     procrustes,
-    repeated_directions,
     trustworthiness,
 )
-from unbend.quality._checks import checked_count, checked_points
+from unbend.quality._spaces import check_points
+from unbend.validation.arrays import check_labels, check_same_rows
+from unbend.validation.scalars import check_integer
 
 # Neighbours with which colours and derivatives are looked at.
 NEAR = 10
@@ -33,19 +33,18 @@ BETTER = {
 }
 
 
-def judging(points: FloatArray, truth: Any, labels: Any, k: int, max_rows: int) -> "Judge":
+def make_judge(points: FloatArray, truth: Any, labels: Any, k: int, max_rows: int) -> "Judge":
     """Check what all trials are measured by: it would fail in each of them."""
     n = len(points)
     if truth is not None:
-        truth = checked_points("truth", truth)
-        if len(truth) != n:
-            raise ValueError(f"truth must have the {n} rows of X, but it has {len(truth)}.")
+        truth = check_points("truth", truth)
+        check_same_rows(truth=truth, X=points)
         if (truth == truth[0]).all():
-            raise ValueError("truth must have at least two different points.")
-    if labels is not None and np.shape(labels) != (n,):
-        raise ValueError(f"labels must be one for each of the {n} rows of X")
-    size = min(checked_count("n_neighbors", k), (n - 1) // 2)
-    return Judge(points, truth, labels, size, checked_count("max_rows", max_rows))
+            raise ValueError("All rows of truth are equal. Pass at least two different points.")
+    if labels is not None:
+        check_labels("labels", labels, n)
+    size = min(check_integer("n_neighbors", k), (n - 1) // 2)
+    return Judge(points, truth, labels, size, check_integer("max_rows", max_rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +70,7 @@ class Judge:
         }
         near = min(NEAR, len(found) - 1)
         if found.shape[1] > 1:
-            repeated = repeated_directions(found, n_neighbors=near)
+            repeated = coordinate_redundancy(found, n_neighbors=near)
             measures["repeated"] = float(repeated.max())
         if self.truth is not None:
             measures |= self._against_truth(found, near)

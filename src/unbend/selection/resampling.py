@@ -8,7 +8,9 @@ from sklearn.base import clone
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
 from unbend.quality import Measure, align
-from unbend.selection._points import checked_rows
+from unbend.selection._common import check_points
+from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer, check_real
 
 
 def stability(
@@ -59,7 +61,7 @@ def stability(
     >>> stability(unbend.PCA(), roll.points, n_resamples=5) < 0.1
     True
     """
-    whole, places = _resampled(estimator, X, n_resamples, share, kind, random_state)
+    whole, places = _resample(estimator, X, n_resamples, share, kind, random_state)
     radius = float(np.sqrt(np.mean(np.sum((whole - whole.mean(axis=0)) ** 2, axis=1))))
     squares = np.nansum(np.sum((places - whole) ** 2, axis=2), axis=0)
     times = np.isfinite(places[:, :, 0]).sum(axis=0)
@@ -68,7 +70,7 @@ def stability(
     return Measure(float(np.sqrt(squares.sum() / times.sum())) / (radius or 1.0), local)
 
 
-def resampled(
+def resample(
     estimator: Any,
     X: Any,
     *,
@@ -93,34 +95,32 @@ def resampled(
     --------
     >>> import unbend
     >>> curve = unbend.datasets.s_curve(200, random_state=0).points
-    >>> places = resampled(unbend.PCA(), curve, n_resamples=3, share=0.5)
+    >>> places = resample(unbend.PCA(), curve, n_resamples=3, share=0.5)
     >>> places.shape, int(np.isnan(places[0, :, 0]).sum())
     ((3, 200, 2), 100)
     """
-    return _resampled(estimator, X, n_resamples, share, kind, random_state)[1]
+    return _resample(estimator, X, n_resamples, share, kind, random_state)[1]
 
 
-def _resampled(
+def _resample(
     estimator: Any, X: Any, n_resamples: int, share: float, kind: Any, random_state: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the embedding of all rows, and those of the parts laid on it."""
-    if not 0 < share < 1:
-        raise ValueError(f"share must lie between 0 and 1, and it is {share}")
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2, and it is {n_resamples}")
-    points = checked_rows(X)
-    n, rng = len(points), np.random.default_rng(random_state)
-    whole = _fitted(estimator, points)
+    check_real("share", share, 0, 1, closed="neither")
+    check_integer("n_resamples", n_resamples, 2)
+    points = check_points(X)
+    n, rng = len(points), generator(random_state, None)
+    whole = _fit(estimator, points)
     places = np.full((n_resamples, *whole.shape), np.nan)
     for number in range(n_resamples):
         advance("stability", number, n_resamples)
         rows = np.sort(rng.choice(n, max(3, int(share * n)), replace=False))
-        places[number, rows] = align(whole[rows], _fitted(estimator, points[rows]), kind=kind)
+        places[number, rows] = align(whole[rows], _fit(estimator, points[rows]), kind=kind)
     advance("stability", n_resamples, n_resamples)
     return whole, places
 
 
-def _fitted(estimator: Any, points: FloatArray) -> FloatArray:
+def _fit(estimator: Any, points: FloatArray) -> FloatArray:
     # The stages of the fits would drown the progress of the whole.
     with monitoring(lambda progress: None):
         return np.asarray(clone(estimator).fit(points).embedding_, dtype=np.float64)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from unbend.progress import advance
-from unbend.selection._methods import made
-from unbend.selection._points import checked_rows, drawn
+from unbend.quality.measure import sample_rows
+from unbend.selection._common import check_points, make_method
 from unbend.selection.findings import Findings, measure
+from unbend.validation.arrays import check_distinct
 
 # Rows beyond which no n × n matrix is proposed.
 MANY = 6000
@@ -83,27 +84,28 @@ def suggest(
     >>> type(holed.estimator).__name__
     'HessianLLE'
     """
-    points = checked_rows(X, least=30)
-    sample = points[drawn(len(points), max_rows, random_state)]
+    points = check_points(X, min_rows=30)
+    sample = points[sample_rows(len(points), max_rows, random_state)]
     # Equal rows are embedded once, and tell nothing more than one of them.
     sample = sample[np.sort(np.unique(sample, axis=0, return_index=True)[1])]
     if len(sample) == 1:
-        raise ValueError("all rows of X are equal: there is nothing to choose a method for")
-    if len(sample) < DIFFERENT:
-        raise ValueError(f"X has only {len(sample)} different rows: {DIFFERENT} are needed")
+        raise ValueError("All rows of X are equal. Pass at least two different points.")
+    check_distinct(len(sample), DIFFERENT)
     advance("suggest", 0, 1)
     with warnings.catch_warnings():
         # What the probes warn of is said in the reasons.
         warnings.simplefilter("ignore")
         found = measure(points, sample, dimension)
     advance("suggest", 1, 1)
-    reasons = [f"{found.n} rows of {found.columns} columns, intrinsic dimension {_told(found)}"]
+    reasons = [
+        f"{found.n} rows of {found.columns} columns, intrinsic dimension {_dimension_text(found)}"
+    ]
     chosen, why, others = _decide(found)
     return Suggestion(chosen, [*reasons, *why], others, found)
 
 
-def _told(found: Findings) -> str:
-    split = f" or {found.rival}: the rules are of two minds, and noise feigns the larger"
+def _dimension_text(found: Findings) -> str:
+    split = f" or {found.rival}: the rules disagree, and noise may inflate the larger estimate"
     return f"{found.dimension}{'' if found.rival is None else split}"
 
 
@@ -111,52 +113,58 @@ def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
     """Find method, reasons and alternatives; the first rule that holds decides."""
     d, size = found.dimension, {"n_neighbors": found.n_neighbors}
     isomap = _isomap(found)
-    ltsa = made("LTSA", n_components=d, **size)
+    ltsa = make_method("LTSA", n_components=d, **size)
     shown = {"n_components": max(2, d)}
     if found.clustered:
         many = max(found.parts, found.clusters)
-        held = "fall into separate parts" if found.parts > 1 else "hang together by thin bridges"
-        why = f"{many} clusters that {held}: waves on the graph keep them together and apart"
+        held = "are disconnected" if found.parts > 1 else "hang together by thin bridges"
+        why = (
+            f"{many} clusters that {held}: diffusion maps separate them and keep each one together"
+        )
         return (
-            made("DiffusionMaps", **shown),
+            make_method("DiffusionMaps", **shown),
             [why],
-            [made("LaplacianEigenmaps", **shown), made("PCA", **shown)],
+            [make_method("LaplacianEigenmaps", **shown), make_method("PCA", **shown)],
         )
     if found.flat:
         why = f"{found.outside:.1%} of the variance lies outside a plane: the data are flat"
-        return made("PCA", n_components=d), [why], [isomap]
+        return make_method("PCA", n_components=d), [why], [isomap]
     if found.closed:
         why = (
             f"{d} coordinates leave {found.residual:.0%} of the geodesics unexplained: the data "
             f"close up or curve, and need {d + 1} coordinates to be shown without a tear"
         )
         more = {"n_components": d + 1}
-        return made("DiffusionMaps", **more), [why], [_isomap(found, d + 1), ltsa]
+        return make_method("DiffusionMaps", **more), [why], [_isomap(found, d + 1), ltsa]
     if found.noisy:
         why = (
             f"noise hides a coordinate from local methods ({found.hidden:.1f} times what they "
             "can bear): geodesics average over it"
         )
-        return isomap, [why], [made("DiffusionMaps", **shown), ltsa]
+        return isomap, [why], [make_method("DiffusionMaps", **shown), ltsa]
     if found.convex:
         why = (
             f"{found.residual:.2%} of the geodesics is left unexplained by {d} coordinates: a "
             "sheet without holes, of which Isomap keeps the lengths"
         )
-        return isomap, [why, *_large(found)], [ltsa, made("HessianLLE", n_components=d, **size)]
+        return (
+            isomap,
+            [why, *_size_advice(found)],
+            [ltsa, make_method("HessianLLE", n_components=d, **size)],
+        )
     why = (
         f"geodesics are bent ({found.residual:.1%} unexplained) although the sheet is locally "
         "flat: a hole or a notch, around which Isomap would stretch it"
     )
     least = (d + 1) * (d + 2) // 2
-    hessian = made("HessianLLE", n_components=d, n_neighbors=max(found.n_neighbors, least))
+    hessian = make_method("HessianLLE", n_components=d, n_neighbors=max(found.n_neighbors, least))
     return hessian, [why], [ltsa, isomap]
 
 
 def _isomap(found: Findings, d: int | None = None) -> Any:
     name = "Isomap" if found.n <= MANY else "LandmarkIsomap"
-    return made(name, n_components=d or found.dimension, n_neighbors=found.n_neighbors)
+    return make_method(name, n_components=d or found.dimension, n_neighbors=found.n_neighbors)
 
 
-def _large(found: Findings) -> list[str]:
+def _size_advice(found: Findings) -> list[str]:
     return [f"{found.n} rows: landmarks, since n × n distances are many"] * (found.n > MANY)

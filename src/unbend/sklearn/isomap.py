@@ -92,4 +92,4 @@ class Isomap(ScikitIsomap):
         if self.metric == "precomputed":
             return DistanceSpace(rows)
         name = self.nbrs_.effective_metric_
-        return PointSpace(rows, Metric(name, self.nbrs_.effective_metric_params_).fitted(rows))
+        return PointSpace(rows, Metric(name, self.nbrs_.effective_metric_params_).fit(rows))

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_array, validate_data
 
 from unbend.arrays import FloatArray
 from unbend.atomic import atomic_fit
-from unbend.mds import FittedStress, MetricStress, Monotone, Pairs, Solution, quasi_newton
-from unbend.mds.precision import pair_precision
-from unbend.mds.starts import random
+from unbend.mds import MetricStress, Monotone, Pairs, Solution, Stress1, quasi_newton
+from unbend.mds.initialization import pair_precision, random
 from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
@@ -75,13 +74,13 @@ class MDS(ScikitMDS):
         )
         square = self.dissimilarity_matrix_
         dtype = pair_precision(len(square), lambda i: square[np.ix_(i, i)], self.n_components)
-        pairs, scale = Pairs.of_square(square, dtype=dtype).scaled()
+        pairs, scale = Pairs.from_matrix(square, dtype=dtype).normalize()
         begun = self._begun(pairs, scale, init)
         monotone = Monotone(_without_zeros(pairs), equal_ties=True)
         workers = threads(self.n_jobs)
-        objective: MetricStress | FittedStress = MetricStress(pairs, "raw", workers)
+        objective: MetricStress | Stress1 = MetricStress(pairs, "raw", workers)
         if not metric_mds:
-            objective = FittedStress(pairs.n, monotone, workers, precision=dtype)
+            objective = Stress1(pairs.n, monotone, workers, precision=dtype)
         found = [quasi_newton(objective, start, self.eps, self.max_iter) for start in begun]
         best = min(found, key=lambda solution: solution.value)
         self.n_iter_ = max(len(best.history) - 1, 1)

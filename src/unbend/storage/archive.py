@@ -1,27 +1,42 @@
 """A zip of one JSON document and one ``.npy`` for each array, nothing compressed.
 
-Since members are stored as they are, a file never needs more memory than it is long.
+Since members are stored as they are, a file never needs more memory than it is long. Arrays are
+read without evaluating anything, and sized before they are allocated.
 """
 
 import json
+import re
 import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+import numpy as np
+from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
-from unbend.files import replacing
-from unbend.storage import npy
-from unbend.storage.damage import Damaged
+from unbend.files import atomic_write
 
 DOCUMENT = "model.json"
 # Beyond this many bytes a member needs the wide fields of zip.
 WIDE = 1 << 31
 # Every member has this date, so that equal models are equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
+MAGIC = b"\x93NUMPY\x01\x00"
+# The header as NumPy writes it: a dictionary, which NumPy's reader would evaluate as Python.
+HEADER = re.compile(
+    r"\{'descr': '([<>|][biuf][1248])', 'fortran_order': (True|False), "
+    r"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), \} *\n"
+)
+# Bytes read at once.
+CHUNK = 1 << 24
+
+
+class Damaged(ValueError):
+    """The file is not a valid model; the message says how, and `load` adds which file."""
 
 
 def member(number: int) -> str:
@@ -30,14 +45,14 @@ def member(number: int) -> str:
 
 
 def write(path: Path, document: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
-    """Write a file beside `path` and rename it."""
+    """Write a file atomically."""
     text = json.dumps(document, allow_nan=False).encode()
-    with replacing(path) as partial, zipfile.ZipFile(partial, "w") as archive:
+    with atomic_write(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         archive.writestr(_info(DOCUMENT), text)
         for number, array in enumerate(arrays):
             wide = array.nbytes > WIDE
             with archive.open(_info(member(number)), "w", force_zip64=wide) as target:
-                npy.write(target, array)
+                write_array(target, array)
 
 
 def _info(name: str) -> zipfile.ZipInfo:
@@ -78,7 +93,7 @@ class Archive:
     def array(self, number: int) -> NDArray[Any]:
         """Read an array."""
         with self._open(member(number)) as source:
-            return npy.read(source, self._members[member(number)].file_size)
+            return read_array(source, self._members[member(number)].file_size)
 
     def _open(self, name: str) -> IO[bytes]:
         if name not in self._members:
@@ -91,8 +106,8 @@ def _refuse(word: str) -> NoReturn:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[Archive]:
-    """Open a file; whatever is wrong with it becomes one ValueError that names it."""
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open a file; any damage is raised as one ValueError that names it."""
     with path.open("rb") as source:
         try:
             yield Archive(source)
@@ -104,3 +119,38 @@ def reading(path: Path) -> Iterator[Archive]:
             ) from error
         except RecursionError as error:
             raise ValueError(f"{path} cannot be loaded: it is nested too deeply") from error
+
+
+def is_storable(dtype: np.dtype[np.generic]) -> bool:
+    """Whether arrays of this type can be written: booleans, integers and floating-point numbers."""
+    return re.fullmatch("[<>|][biuf][1248]", dtype.str) is not None
+
+
+def write_array(target: IO[bytes], array: NDArray[Any]) -> None:
+    """Write an array; its order in memory, by rows or by columns, is kept."""
+    numpy_format.write_array(target, array, version=(1, 0), allow_pickle=False)
+
+
+def read_array(source: IO[bytes], size: int) -> NDArray[Any]:
+    """Read an array from a member of `size` bytes, which must be what its header says."""
+    start = source.read(10)
+    if len(start) < 10 or not start.startswith(MAGIC):
+        raise Damaged("an array does not begin as arrays do")
+    length = int.from_bytes(start[8:], "little")
+    header = HEADER.fullmatch(source.read(length).decode("latin-1"))
+    if header is None:
+        raise Damaged("the header of an array is not one")
+    dtype, shape = np.dtype(header[1]), tuple(int(n) for n in re.findall(r"\d+", header[3]))
+    # Before any memory is taken: a few bytes may claim to be a large array.
+    if size - 10 - length != dtype.itemsize * prod(shape):
+        raise Damaged(f"an array should be {' x '.join(map(str, shape))} and is not as long")
+    array = np.empty(shape, dtype, order="F" if header[2] == "True" else "C")
+    # Transposed, an array stored by columns lies in memory as one stored by rows.
+    flat = (array.T if header[2] == "True" else array).reshape(-1).view(np.uint8)
+    for first in range(0, len(flat), CHUNK):
+        some = flat[first : first + CHUNK]
+        found = source.read(len(some))
+        if len(found) != len(some):
+            raise Damaged("an array ends early")
+        some[:] = np.frombuffer(found, np.uint8)
+    return array

@@ -12,21 +12,20 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
-from unbend.storage.damage import Damaged
+from unbend.registry import CLUSTERINGS, EMBEDDINGS
+from unbend.storage.archive import Damaged
 
 _WHERE = {
-    "Affinity": "graphs.diffusion",
+    "Affinity": "graphs.weights",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
     "Dense": "eigen.dense",
-    "Diffused": "extension",
+    "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
-    "Fat": "eigen.fat",
+    "Fat": "eigen.approximate",
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
-    "Found": "estimators.search",
     "GeodesicNystrom": "extension",
     "Gram": "gram",
     "GraphSpace": "neighbors.precomputed",
@@ -34,25 +33,26 @@ _WHERE = {
     "HeatKernel": "graphs.weights",
     "KDTree": "neighbors.index.kd_tree",
     "Lanczos": "eigen.lanczos",
-    "LateRidge": "preimage",
+    "LazyRidge": "preimage",
     "LeastSquares": "methods.weighted_mds",
-    "Linear": "extension",
     "Line": "mds.transformations",
+    "Linear": "extension",
     "LinearInverse": "extension",
-    "MeanOfCurves": "mds.placement",
+    "MeanDisparityExtension": "mds.placement",
     "Metric": "neighbors.metrics",
     "NNDescent": "neighbors.index.nn_descent",
+    "Neighborhoods": "estimators.search",
     "Neighbors": "neighbors.neighbors",
     "Nystrom": "extension",
-    "NystromSolver": "eigen.nystrom",
-    "OwnStress": "mds.placement",
-    "Pairs": "mds.pairs",
+    "NystromSolver": "eigen.approximate",
+    "Pairs": "mds.object_pairs",
     "Piece": "extension",
     "Placement": "extension",
-    "PointSpace": "neighbors.points",
+    "PointSpace": "neighbors.point_space",
     "Report": "report",
     "Ridge": "preimage",
     "Rule": "extension",
+    "ScaledExtension": "mds.placement",
     "ShiftInvert": "eigen.shift_invert",
     "Similarities": "gram.kernels",
     "SimilaritySquares": "gram",
@@ -61,14 +61,14 @@ _WHERE = {
     "Squares": "gram",
     "Stage": "report",
     "Steps": "mds.transformations",
-    "Stretched": "mds.placement",
-    "Trilateration": "mvu.trilateration",
+    "StressExtension": "mds.placement",
+    "Trilateration": "mvu.coordinates",
     "WeightedDistances": "gram.spectral",
 }
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)}
+_ESTIMATORS = {entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS)}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)
@@ -127,16 +127,16 @@ def fields(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def made(name: str, given: dict[str, Any]) -> Any:
+def make_value(name: str, given: dict[str, Any]) -> Any:
     """Make a value of its fields, each of which must have the declared type."""
-    made_class = value_class(name)
-    hints = get_type_hints(made_class)
-    known = {field.name for field in dataclasses.fields(made_class)}
+    kind = value_class(name)
+    hints = get_type_hints(kind)
+    known = {field.name for field in dataclasses.fields(kind)}
     for field, value in given.items():
         if field not in known or not fits(value, hints[field]):
             raise Damaged(f"the field {field!r} of a {name} is not what it should be")
     try:
-        return made_class(**given)
+        return kind(**given)
     except (TypeError, ValueError) as error:
         raise Damaged(f"a {name} cannot be made of what it holds for it") from error
 

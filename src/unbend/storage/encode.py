@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
-from unbend.arrays import is_sparse
 from unbend.extension import Linear, LinearInverse
 from unbend.neighbors import NeighborIndex, Space
-from unbend.storage import npy
+from unbend.storage.archive import is_storable
 from unbend.storage.classes import fields, function_name, is_estimator, is_value, value_name
 
 # Magnitudes between which single precision keeps its digits.
@@ -64,7 +63,7 @@ class Encoder:
 
     def value(self, value: Any, where: str) -> Any:
         """JSON for any value; `where` names it in errors."""
-        if isinstance(value, np.generic) and npy.storable(value.dtype):
+        if isinstance(value, np.generic) and is_storable(value.dtype):
             return {"scalar": [value.dtype.str, self.value(value.item(), where)]}
         if value is None or isinstance(value, bool | int | str):
             return value
@@ -77,7 +76,7 @@ class Encoder:
             return {"dict": {key: self.value(item, where) for key, item in value.items()}}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
-        if is_sparse(value):
+        if issparse(value):
             return self._sparse(value, where)
         return self._object(value, where)
 
@@ -109,7 +108,7 @@ class Encoder:
     def _array(self, array: NDArray[Any], where: str) -> Any:
         if array.dtype == object and array.ndim == 1 and all(isinstance(s, str) for s in array):
             return {"strings": [str(word) for word in array]}
-        if not npy.storable(array.dtype):
+        if not is_storable(array.dtype):
             raise TypeError(
                 f"the model cannot be saved: its {where} is an array of {array.dtype}, and a file "
                 "takes arrays of numbers only"

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.storage import archive
-from unbend.storage.damage import Damaged
+from unbend.storage.archive import Damaged
 from unbend.storage.decode import Decoder, typed
 from unbend.storage.encode import Encoder
 
@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Its `about_` is what `save` was told about it.
+        Its `about_` is the `about` given to `save`.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> model.transform(roll[:5] + 0.01).shape, model.about_
     ((5, 2), {'columns': ['x', 'y', 'z']})
     """
-    with archive.reading(Path(path)) as source:
+    with archive.open_archive(Path(path)) as source:
         document = source.document()
         _check_format(document)
         decoder = Decoder(source.array)

@@ -121,6 +121,15 @@ def check_shape(rows: Any, name: str = "X", min_rows: int = 1) -> None:
         )
 
 
+def check_distinct(n: int, min_rows: int, name: str = "X") -> None:
+    """Refuse too few rows that differ from each other."""
+    if n < min_rows:
+        raise ValueError(
+            f"{name} has {n} distinct sample(s) while a minimum of {min_rows} is required. Pass "
+            "more rows."
+        )
+
+
 def check_finite(
     rows: Any, name: str = "X", *, missing: bool = False, columns: tuple[str, ...] = ()
 ) -> float:

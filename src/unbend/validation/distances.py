@@ -45,25 +45,27 @@ def largest_entry(matrix: Any) -> float:
     return float(np.nanmax(np.abs(values), initial=0.0)) if np.isnan(largest) else largest
 
 
-def check_square(matrix: Any, name: str = "X", what: str = "distance matrix") -> None:
+def check_square(matrix: Any, name: str = "X", what: str = "precomputed distance matrix") -> None:
     """Refuse a matrix that is not square."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"A precomputed {what} must be square, and the shape of {name} is {matrix.shape}. Pass "
+            f"A {what} must be square, and the shape of {name} is {matrix.shape}. Pass "
             "one row and one column for each object."
         )
 
 
-def check_nonnegative(distances: Any, name: str = "X", remedy: str = "") -> None:
-    """Refuse distances below zero."""
+def check_nonnegative(
+    distances: Any, name: str = "X", remedy: str = "", what: str = "Distances"
+) -> None:
+    """Refuse distances, or other values, below zero."""
     values = distances.data if is_sparse(distances) else distances
     smallest = float(values.min(initial=0.0))
     if np.isnan(smallest):
         smallest = float(np.nanmin(values, initial=0.0))
     if smallest < 0:
         raise ValueError(
-            f"Distances must be non-negative, and the smallest in {name} is {smallest:g}. "
-            f"Convert similarities to distances first.{remedy}"
+            f"{what} must be non-negative, and the smallest in {name} is {smallest:g}. "
+            f"Convert or drop negative values first.{remedy}"
         )
 
 

@@ -13,7 +13,7 @@ FITS, DIMENSIONS = 0x756E62656E64, 0x64696D
 
 
 def generator(random_state: Any, stream: int | None = FITS) -> np.random.Generator:
-    """Make a generator of a `random_state`; None is a fixed seed, so that results repeat.
+    """Make a generator of a `random_state`; None uses a fixed seed, so results are reproducible.
 
     Integers seed the given stream, or NumPy's generator directly where it is None.
 

@@ -63,7 +63,7 @@ def check_neighbors(
 
 def check_count(k: Any, most: int) -> int:
     """Return the number of neighbours that a query asks for, of `most` there are."""
-    return check_integer("k", k, 1, most, "as there are no more samples")
+    return check_integer("k", k, 1, most)
 
 
 def check_threads(threads: Any) -> int:

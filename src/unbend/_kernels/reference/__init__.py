@@ -1,34 +1,49 @@
-"""Plain twins of the compiled kernels: the oracle of their tests, and the fallback.
+"""Reference implementations of the compiled kernels: test oracles, and the fallback.
 
-They document what both do, and mypy reads their signatures; `threads` is accepted and mostly not
-used.
+They document both, and mypy reads their signatures; `threads` is mostly ignored.
 """
 
-from unbend._kernels.reference.alignment import (
-    align,
-    align_rows,
-    barycentric_weights,
-    local_bases,
-    ridged_gram,
-)
-from unbend._kernels.reference.cholesky import Analysis, Factor, analyse, factor
-from unbend._kernels.reference.descent import join, propose
-from unbend._kernels.reference.graphs import both_ways, components, spanning_trees, sparse_product
 from unbend._kernels.reference.layout import (
     attract,
     gather_forces,
     repel_exactly,
     spread_density,
 )
-from unbend._kernels.reference.moments import distinct_rows, near_centred, near_products
-from unbend._kernels.reference.neighbors import KdTree, count_nearer, rank, smallest
-from unbend._kernels.reference.paths import (
+from unbend._kernels.reference.local_kernels import (
+    align,
+    align_rows,
+    barycentric_weights,
+    distinct_rows,
+    local_bases,
+    near_centred,
+    near_products,
+    ridged_gram,
+)
+from unbend._kernels.reference.nearest import (
+    KdTree,
+    count_nearer,
+    join,
+    offer_columns,
+    offer_pairs,
+    propose,
+    rank,
+    smallest,
+    sort_shortlists,
+)
+from unbend._kernels.reference.sparse_graphs import (
+    Analysis,
+    Factor,
     ShortestPaths32,
     ShortestPaths64,
+    analyse,
+    both_ways,
+    components,
+    factor,
     place_by_paths,
+    spanning_trees,
+    sparse_product,
     squared_products,
 )
-from unbend._kernels.reference.products import offer_columns, offer_pairs, sort_shortlists
 from unbend._kernels.reference.stress import stress
 
 __all__ = [

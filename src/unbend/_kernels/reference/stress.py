@@ -29,7 +29,7 @@ def stress(
         first = pairs.stop
         away = coordinates[i] - coordinates[i + 1 :]
         weight = weights[pairs].astype(np.float64) if len(weights) else np.ones(len(away))
-        share, pull = _pairs(np.square(away).sum(axis=1), dissimilarities[pairs], weight, loss)
+        share, pull = pair_stress(np.square(away).sum(axis=1), dissimilarities[pairs], weight, loss)
         moves = 2.0 * pull[:, None] * away
         gradient[i] += moves.sum(axis=0)
         gradient[i + 1 :] -= moves
@@ -40,10 +40,10 @@ def stress(
     return total
 
 
-def _pairs(
+def pair_stress(
     square: FloatArray, target: FloatArray, weight: FloatArray, loss: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Share of each pair in the stress, and half its derivative by the distance, over that."""
+    """Stress of each pair, and half its derivative with respect to the distance, over that."""
     target = target.astype(np.float64)
     if loss == SSTRESS:
         off = square - target**2

@@ -9,7 +9,7 @@ const REACH = 14;  // pixels from the pointer within which a point is found
 const data = JSON.parse(document.getElementById("data").textContent);
 const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
 
-function colour(value) {
+function color(value) {
   // The end of the scale that is nearest the background would vanish in it.
   const shade = darkScheme.matches ? 0.14 + 0.86 * value : 0.95 * value;
   const place = shade * (STOPS.length - 1);
@@ -56,7 +56,7 @@ function place(point, size) {
   return point.map(at => size * (PADDING + (1 - 2 * PADDING) * at));
 }
 
-function draw(plot, colours, chosen) {
+function draw(plot, colors, chosen) {
   const { canvas } = plot;
   const size = canvas.clientWidth, ratio = window.devicePixelRatio || 1;
   canvas.width = canvas.height = Math.round(size * ratio);
@@ -66,7 +66,7 @@ function draw(plot, colours, chosen) {
   const dot = Math.max(1.4, size / 110);
   for (const i of order) {
     const [x, y] = place(places[i], size);
-    pen.fillStyle = colours[i];
+    pen.fillStyle = colors[i];
     pen.beginPath();
     pen.arc(x, y, dot, 0, 2 * Math.PI);
     pen.fill();
@@ -111,8 +111,8 @@ function link(section) {
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
-      const colours = surface.colours.map(colour);
-      plots.forEach(plot => draw(plot, colours, chosen));
+      const colors = surface.colors.map(color);
+      plots.forEach(plot => draw(plot, colors, chosen));
       readout.textContent = chosen === null ? "" : `Row ${chosen}.`;
     });
   }

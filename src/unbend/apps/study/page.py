@@ -1,38 +1,41 @@
-"""The page: one file, readable without a network, in which nothing of the data is markup."""
+"""The page: one HTML file that needs no network; everything from the data is escaped."""
 
+import warnings
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from io import BytesIO
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from unbend.apps.study.columns import Column
-from unbend.apps.study.pictures import (
-    bars,
-    best_pictures,
-    curves_picture,
-    dimension_picture,
-    sheet_picture,
-    some_images,
+from unbend import plot
+from unbend.apps.study.sentences import (
+    describe_data,
+    describe_dimension,
+    describe_quality,
+    python_code,
+    row_and_column,
+    shell_commands,
 )
-from unbend.apps.study.study import Study
-from unbend.apps.study.words import (
-    about_data,
-    about_dimension,
-    about_quality,
-    code,
-    commands,
-    names_of,
-)
+from unbend.apps.study.study import NEIGHBORS, Column, Study
+from unbend.arrays import FloatArray
 from unbend.selection.judging import BETTER
 
+# Images in a row of the grid, and rows.
+ACROSS, DOWN = 10, 4
+# As many rows as `compare` uses: the areas are then those of its table.
+CURVE_ROWS = 1000
 MOST_COLUMNS = 40
 LONGEST = 60
+TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)", "repeated": "redundancy"}
 EXPLAINED = {
-    "trustworthiness": "no false neighbours",
-    "continuity": "no neighbours torn apart",
-    "r_nx_auc": "neighbours kept over all sizes, beyond chance",
-    "repeated": "a coordinate repeats another",
+    "trustworthiness": "neighbours in the embedding are neighbours in the data",
+    "continuity": "neighbours in the data are neighbours in the embedding",
+    "r_nx_auc": "neighbourhood preservation over all sizes, above chance",
+    "repeated": "a coordinate is a function of another",
     "neighborhood_hit": "neighbours of the same class",
 }
 
@@ -78,11 +81,11 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
     votes += [(name, f"{vote:.1f} (abstains)") for name, vote in found.dimension.abstained.items()]
     dimension = f"<p class='answer'>{found.dimension.dimension}</p>"
     yield (
-        "How many dimensions?",
+        "Intrinsic dimension",
         dimension
-        + _said(about_dimension(found))
+        + _list(describe_dimension(found))
         + "<div class='beside'>"
-        + _table(("rule", "dimensions"), [tuple(map(escape, vote)) for vote in votes])
+        + _table(("rule", "dimension"), [tuple(map(escape, vote)) for vote in votes])
         + dimension_picture(found)
         + "</div>",
     )
@@ -90,21 +93,21 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
     yield (
         "Which method?",
         f"<p class='answer'>{escape(str(found.suggestion.estimator))}</p>"
-        + _said([*found.suggestion.reasons, f"Also to be tried: {others}."]),
+        + _list([*found.suggestion.reasons, f"Alternatives: {others}."]),
     )
     yield "Embeddings side by side", sheet_picture(found) if found.best else "<p>None.</p>"
-    yield "Can the picture be believed?", _quality(found)
-    shell, python = "\n".join(commands(found)), code(found)
+    yield "Quality of the embeddings", _quality(found)
+    shell, python = "\n".join(shell_commands(found)), python_code(found)
     yield (
-        "To get this again",
+        "To reproduce this",
         f"<pre class='shell'>{_text(shell)}</pre>\n<pre class='python'>{_text(python)}</pre>"
-        + "<p>embed places all rows of the table, also where a sample was studied.</p>"
+        + "<p>embed uses all rows of the table, also where a sample was studied.</p>"
         * (len(found.table) < found.kept),
     )
 
 
 def _the_data(found: Study) -> str:
-    row, column = names_of(found.asked)
+    row, column = row_and_column(found.asked)
     given = found.asked.given
     size = None if given is None else given.size
     width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
@@ -112,8 +115,17 @@ def _the_data(found: Study) -> str:
     label = found.asked.label
     summary += "" if label is None else f", labelled by {_data(label)}"
     if size is not None:
-        return f"{summary}.</p>" + _said(about_data(found)) + some_images(found)
-    heads = (column, "missing", "least", "mean", "most", "deviation", "of variance", "values")
+        return f"{summary}.</p>" + _list(describe_data(found)) + draw_images(found)
+    heads = (
+        column,
+        "missing",
+        "minimum",
+        "mean",
+        "maximum",
+        "standard deviation",
+        "share of variance",
+        "values",
+    )
     lines = [
         (
             _data(each.name),
@@ -126,7 +138,7 @@ def _the_data(found: Study) -> str:
     ]
     left = len(found.columns) - len(lines)
     more = f"<p>… and {left} {column}s that vary less.</p>" if left else ""
-    return f"{summary}.</p>" + _said(about_data(found)) + _table(heads, lines) + more
+    return f"{summary}.</p>" + _list(describe_data(found)) + _table(heads, lines) + more
 
 
 def _heaviest(columns: list[Column]) -> list[Column]:
@@ -138,25 +150,30 @@ def _heaviest(columns: list[Column]) -> list[Column]:
 
 def _quality(found: Study) -> str:
     names = [name for name in BETTER if found.best and name in found.best.measures]
-    heads = ("method", *(name.replace("_", " ") for name in names), "place", "in words")
+    titles = {name: TITLES.get(name, name.replace("_", " ")) for name in names}
+    heads = ("method", *titles.values(), "mean rank", "remarks")
     lines = []
     for trial in found.comparison.trials:
         numbers = [f"{trial.measures[name]:.4f}" if trial.measures else "–" for name in names]
         place = f"{trial.place:.1f}" if np.isfinite(trial.place) else "–"
-        said = [trial.failure and f"failed: {trial.failure}", trial.reason, *trial.warnings]
-        words = "; ".join(part for part in said if part)
+        remarks = [trial.failure and f"failed: {trial.failure}", trial.reason, *trial.warnings]
+        words = "; ".join(remark for remark in remarks if remark)
         lines.append(tuple(escape(cell) for cell in (trial.title, *numbers, place, words)))
     best = [
-        f"{name.replace('_', ' ')}: {EXPLAINED[name]} ({1 if BETTER[name] else 0} is best)"
-        for name in names
+        f"{titles[name]}: {EXPLAINED[name]} ({1 if BETTER[name] else 0} is best)" for name in names
     ]
     pictures = "".join(best_pictures(found))
     return (
         _table(heads, lines)
-        + _said([*best, "place: the mean of the ranks by these; it says which is better, not good"])
+        + _list(
+            [
+                *best,
+                "mean rank: over these measures; the best need not be good",
+            ]
+        )
         + (curves_picture(found) if found.best else "")
-        + "<h3>The first of them</h3>"
-        + _said(about_quality(found))
+        + "<h3>The best of them</h3>"
+        + _list(describe_quality(found))
         + f"<div class='beside'>{pictures}</div>"
     )
 
@@ -170,7 +187,7 @@ def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return f"<table>\n<tr>{top}</tr>\n{rows}\n</table>\n"
 
 
-def _said(sentences: Iterable[str]) -> str:
+def _list(sentences: Iterable[str]) -> str:
     items = "\n".join(f"<li>{_text(sentence)}</li>" for sentence in sentences)
     return f"<ul>\n{items}\n</ul>\n" if items else ""
 
@@ -184,3 +201,85 @@ def _data(name: str) -> str:
     """Return a name out of the data: short, escaped, and unable to turn the text around it."""
     short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     return f"<bdi>{_text(short)}</bdi>"
+
+
+def embed_figure(figure: Any, words: str) -> str:
+    """Return a figure as an image element that holds its own bytes."""
+    buffer = BytesIO()
+    with warnings.catch_warnings():
+        # Characters without a glyph are drawn as boxes.
+        warnings.filterwarnings("ignore", "Glyph")
+        figure.savefig(buffer, format="png", dpi=figure.dpi)
+    data = b64encode(buffer.getvalue()).decode("ascii")
+    return f'<img alt="{escape(words)}" src="data:image/png;base64,{data}">'
+
+
+def dimension_picture(found: Study) -> str:
+    """Draw the spectrum that two of the rules look at."""
+    choice = found.dimension
+    count = min(choice.dimension, len(choice.eigenvalues))
+    figure = plot.spectrum(choice.eigenvalues, d=count, title="Eigenvalues of the geodesics")
+    return embed_figure(figure, "eigenvalues of Isomap, largest first")
+
+
+def sheet_picture(found: Study) -> str:
+    """Draw all embeddings side by side."""
+    figure = found.comparison.contact_sheet(found.table.label)
+    return embed_figure(figure, "the embeddings side by side, best first")
+
+
+def curves_picture(found: Study) -> str:
+    """Draw the neighbourhood preservation of each embedding, over all sizes."""
+    kept = {trial.title: trial.estimator for trial in found.comparison.trials if not trial.failure}
+    values = np.asarray(found.table.values, dtype=np.float64)
+    figure = plot.quality_curves(values, kept, max_rows=CURVE_ROWS)
+    return embed_figure(
+        figure, "neighbourhood preservation above chance, over all sizes of neighbourhoods"
+    )
+
+
+def best_pictures(found: Study) -> list[str]:
+    """Draw the best embedding, coloured by label and by trustworthiness."""
+    best, trust = found.best, found.trust
+    if best is None or trust is None:
+        return []
+    given, colour = found.asked.given, found.table.label
+    if given is not None and given.size is not None:
+        shown = plot.thumbnails(best.estimator, _images(found), colour, title=best.title)
+    else:
+        shown = plot.scatter(best.estimator, colour, title=best.title)
+    title = f"Trustworthiness of each point, {NEIGHBORS} neighbours"
+    doubted = plot.scatter(best.estimator, np.asarray(trust.local), title=title)
+    return [embed_figure(shown, best.title), embed_figure(doubted, title)]
+
+
+def draw_images(found: Study) -> str:
+    """Draw some of the images, and the mean of all, first."""
+    images = _images(found)
+    places = np.linspace(0, len(images) - 1, min(len(images), ACROSS * DOWN - 1)).astype(int)
+    shown = np.stack([images.mean(axis=0), *images[places]])
+    low, high = float(images.min()), float(images.max())
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    for number, image in enumerate((shown - low) / ((high - low) or 1.0)):
+        axes = figure.add_subplot(DOWN, ACROSS, number + 1)
+        axes.imshow(image, cmap="gray", vmin=0, vmax=1)
+        axes.set_axis_off()
+        axes.set_title("mean" if number == 0 else "", fontsize=8)
+    return embed_figure(figure, "the mean of all images, and some of them")
+
+
+def _images(found: Study) -> FloatArray:
+    given = found.asked.given
+    assert given is not None
+    assert given.size is not None
+    return np.asarray(found.table.values, dtype=np.float64).reshape(-1, *given.size)
+
+
+def bars(heights: FloatArray) -> str:
+    """Return a small histogram."""
+    most = heights.max() or 1.0
+    rectangles = "".join(
+        f'<rect x="{5 * place}" y="{20 - size:.1f}" width="4" height="{size:.1f}"/>'
+        for place, size in enumerate(20 * heights / most)
+    )
+    return f'<svg width="80" height="20" role="img" aria-label="histogram">{rectangles}</svg>'

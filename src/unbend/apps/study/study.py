@@ -1,4 +1,4 @@
-"""Everything that the page tells, measured once."""
+"""A table and its embeddings, measured once for the page."""
 
 import warnings
 from collections.abc import Iterable
@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from unbend.apps.study.columns import Column, described
-from unbend.arrays import BoolArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.io import Table
-from unbend.io.missing import settled
-from unbend.io.reading import open_source
-from unbend.io.table import Roles
-from unbend.plot.colors import Labels, colouring
+from unbend.io.reading import open_table
+from unbend.io.table import Roles, fill_missing
+from unbend.plot.colors import Labels, coloring
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
+from unbend.quality.measure import sample_rows
 from unbend.report import stage
 from unbend.selection import choose_dimension, compare, stability, suggest
-from unbend.selection._points import drawn
 from unbend.selection.comparison import Comparison, Trial
 from unbend.selection.dimensions import DimensionChoice
 from unbend.selection.suggestion import Suggestion
@@ -25,6 +23,77 @@ from unbend.selection.suggestion import Suggestion
 # Neighbours that the measures look at, and fits to parts of the rows.
 NEIGHBORS, RESAMPLES = 10, 5
 LEAST_ROWS = 30
+# Bars of the small histogram of a column.
+BARS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column before missing values were imputed.
+
+    Attributes
+    ----------
+    name : str
+        As the table has it.
+    missing : int
+        Number of missing values.
+    least, mean, most, deviation : float
+        Of the other values; NaN where there is none.
+    share : float
+        Its share of the total variance, and so of squared distances.
+    bars : array (16,)
+        Counts of values in equal steps from the least to the most.
+    """
+
+    name: str
+    missing: int
+    least: float
+    mean: float
+    most: float
+    deviation: float
+    share: float
+    bars: FloatArray
+
+    @property
+    def constant(self) -> bool:
+        """Whether all its values are equal."""
+        return not self.least < self.most
+
+
+def describe_columns(table: Table) -> list[Column]:
+    """Describe the columns of a table that may have missing values.
+
+    Examples
+    --------
+    >>> from unbend.io import read
+    >>> first, second = describe_columns(read({"a": [1.0, 3.0], "b": [7.0, 7.0]}))
+    >>> (first.mean, first.share, first.constant), second.constant
+    ((2.0, 1.0, False), True)
+    """
+    values = np.asarray(table.values, dtype=np.float64)
+    variances = [_variance(column[np.isfinite(column)]) for column in values.T]
+    total = sum(variances) or 1.0
+    return [
+        _column(name, column, variance / total)
+        for name, column, variance in zip(table.columns, values.T, variances, strict=True)
+    ]
+
+
+def _variance(known: FloatArray) -> float:
+    return float(known.var()) if len(known) else 0.0
+
+
+def _column(name: str, values: FloatArray, share: float) -> Column:
+    known = values[np.isfinite(values)]
+    missing = int(np.isnan(values).sum())
+    if not len(known):
+        return Column(name, missing, *(np.nan,) * 4, share, np.zeros(BARS))
+    least, most = float(known.min()), float(known.max())
+    # Bounds given as floats far apart may overflow their difference, and equal ones have none.
+    bars = np.zeros(BARS)
+    if least < most and np.isfinite(most - least):
+        bars = np.histogram(known, BARS, (least, most))[0].astype(np.float64)
+    return Column(name, missing, least, float(known.mean()), most, float(known.std()), share, bars)
 
 
 @dataclass(frozen=True)
@@ -71,24 +140,24 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What was found of a table.
+    """Measurements of a table and of its embeddings.
 
     Attributes
     ----------
     asked : Asked
         How it was read.
     columns : list of Column
-        The columns of numbers, before missing values were settled.
+        The columns of numbers, before missing values were imputed.
     rows : int
-        Rows of the table before missing values were settled.
+        Rows of the table before missing values were imputed.
     kept : int
-        Rows after that; those of `table` are drawn from them.
-    repeated : int
-        Rows that equal an earlier one, among those studied.
+        Rows after that; `table` is sampled from them.
+    duplicates : int
+        Duplicate rows, among those studied.
     table : Table
         The rows studied.
     dimension : DimensionChoice
-        How many dimensions.
+        Intrinsic dimension.
     suggestion : Suggestion
         Which method, and why.
     comparison : Comparison
@@ -96,7 +165,7 @@ class Study:
     trust : Measure, or None
         Trustworthiness of the best embedding, of each of its points.
     spread : Measure, or None
-        How far its points move with another sample; None where a part could not be embedded.
+        How far resampling moves its points; None where a resample could not be embedded.
     hit : Measure, or None
         Neighbourhood hit of the data themselves, where there are classes.
     """
@@ -105,7 +174,7 @@ class Study:
     columns: list[Column]
     rows: int
     kept: int
-    repeated: int
+    duplicates: int
     table: Table
     dimension: DimensionChoice
     suggestion: Suggestion
@@ -132,7 +201,7 @@ class Study:
             "studied": len(self.table),
             "missing": sum(column.missing for column in self.columns),
             "constant": [column.name for column in self.columns if column.constant],
-            "repeated": self.repeated,
+            "duplicates": self.duplicates,
             "dimension": self.dimension.dimension,
             "votes": dict(self.dimension.votes),
             "suggestion": str(self.suggestion.estimator),
@@ -159,16 +228,16 @@ def study(
     given: Given | None = None,
     separator: str | None = None,
 ) -> Study:
-    """Look at a table as a whole.
+    """Measure a table and embed it by several methods.
 
     Parameters
     ----------
     source, label, id, ignore, missing, array, separator
-        As for `unbend.io.read`; values that are missing are counted before they are settled.
+        As for `unbend.io.read`; missing values are counted before they are imputed.
     max_rows : int
-        Above this number of rows, that many drawn at random are studied.
+        Larger tables are studied by a random sample of so many rows.
     random_state : int
-        Seed of all that is drawn.
+        Random seed.
     n_jobs : int, optional
         Number of methods that run at the same time, in threads: -1 means all available cores, -2
         all but one. At most four per core are started.
@@ -192,7 +261,7 @@ def study(
     names = tuple(ignore)
     with stage("reading"):
         raw, where = _raw(source, Roles(label, id, names), array, separator)
-        whole = settled(raw, missing, where)
+        whole = fill_missing(raw, missing, where)
     asked = Asked(
         name or where,
         raw.label_name,
@@ -205,14 +274,14 @@ def study(
         given,
         separator,
     )
-    rows = drawn(len(whole), max_rows, random_state)
+    rows = sample_rows(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
     if table.shape[1] < 2:
         raise ValueError(f"{asked.source} has one column of numbers: there is nothing to reduce")
     if len(table) < LEAST_ROWS:
         raise ValueError(f"{asked.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
     with warnings.catch_warnings():
-        # What the fits warn of is kept with them, and told on the page.
+        # Warnings of the fits are kept with them, and shown on the page.
         warnings.simplefilter("ignore")
         return _measured(asked, raw, len(whole), table, n_jobs)
 
@@ -233,10 +302,10 @@ def _measured(asked: Asked, raw: Table, kept: int, table: Table, n_jobs: int | N
     found = best.embedding
     return Study(
         asked=asked,
-        columns=described(raw),
+        columns=describe_columns(raw),
         rows=len(raw),
         kept=kept,
-        repeated=len(X) - len(np.unique(X, axis=0)),
+        duplicates=len(X) - len(np.unique(X, axis=0)),
         table=table,
         dimension=choose_dimension(X),
         suggestion=suggestion,
@@ -251,17 +320,17 @@ def classes_of(label: Any) -> Any:
     """Return a class for each row, or None where there is no label or it holds values."""
     if label is None:
         return None
-    colours = colouring(label, len(label))
-    return np.array(colours.shown) if isinstance(colours, Labels) else None
+    colors = coloring(label, len(label))
+    return np.array(colors.text) if isinstance(colors, Labels) else None
 
 
 def _raw(source: Any, roles: Roles, array: str | None, separator: str | None) -> tuple[Table, str]:
     """Read a table with NaN where values are missing; one that was read stays as it is."""
     if isinstance(source, Table):
         return source, "the table"
-    opened = open_source(source, array, separator)
-    (table,) = opened.tables(roles.among(opened.names, opened.where), None)
-    return table, opened.where
+    reader = open_table(source, array=array, separator=separator)
+    (table,) = reader.tables(roles.resolve(reader.names, reader.where), None)
+    return table, reader.where
 
 
 def _chosen(rows: IntArray, n: int) -> BoolArray:

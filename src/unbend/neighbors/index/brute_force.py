@@ -1,13 +1,13 @@
-"""Euclidean neighbours in many columns: matrix products propose, differences decide.
+"""Exact Euclidean neighbours in many columns: matrix products propose, differences decide.
 
-|a − b|² = |a|² + |b|² − 2ab costs one product of matrices, the fastest thing a computer does, in
-single precision first. Its rounding is bounded, so each row gets a list of candidates ordered by
-what their distance is *at least*; distances themselves come from differences in double precision,
-nearest candidates first. Where the bounds do not prove that nothing nearer was left out, the row
-is done again in double precision, and if need be by comparing it with every other row.
+|a − b|² = |a|² + |b|² − 2ab is one matrix product, in single precision first. Its rounding is
+bounded, so each row gets candidates ordered by a *lower bound* of their distance; distances are
+computed by differences in double precision, nearest candidates first. If the bounds do not prove
+that no nearer row was missed, the row is searched again in double precision, and finally compared
+with all rows.
 
-The candidates come in shortlists: keys a_i + b_j − 2 x_i·y_j are lower bounds of squared distances,
-if squares are lowered by what rounding can do. Kernels offer each key to the lists of both rows
+Candidates are kept in shortlists: keys a_i + b_j − 2 x_i·y_j are lower bounds of squared distances
+if squares are reduced by a bound of the rounding. Kernels offer each key to the lists of both rows
 while it is in registers.
 """
 
@@ -22,24 +22,25 @@ from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors.index.protocol import (
     contiguous_points,
     contiguous_queries,
+    drop_self,
     require_built,
 )
 from unbend.report import step
 from unbend.validation.scalars import check_count, check_threads
 
-# Candidates beyond k: rounding swaps near ties. Twice as many take up to a third more time, and
-# half as many leave a third of the rows of tight clusters unsure.
+# Extra candidates, since rounding swaps near ties. Twice as many take up to a third more time; with
+# half as many a third of the rows of tight clusters are unsure.
 SPARE = 8
-# Rows whose median tells whether the mean lies among most rows, and how many times their usual
-# distance from it the mean may be off.
+# Sample size of the median, and largest distance of the mean from it relative to the median
+# distance.
 MIDDLE, OUTSIDE = 1000, 4.0
-# Queries between two looks at the progress callback are at least as many.
+# Least number of queries between two calls of the progress callback.
 LEAST = 96
-# Rows of a tile: its coordinates stay in cache while those of another tile pass by.
+# Rows of a tile, whose coordinates stay in cache.
 TILE = 480
-# Rows come in whole blocks: panels of 24 in single precision, and of 12 in double precision.
+# Block of rows: a panel has 24 in single and 12 in double precision.
 BLOCK = 24
-# Products (multiply and add) between two looks at the progress callback.
+# Multiply-adds between two calls of the progress callback.
 WORK = 4e9
 
 
@@ -91,7 +92,7 @@ class BruteForce:
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """Fitted rows in double precision; `scale` is a power of two that keeps squares in range.
+    """Fitted rows in double precision; `scale` is a power of two that prevents overflow of squares.
 
     Examples
     --------
@@ -107,7 +108,7 @@ class Cloud:
 
     @classmethod
     def of(cls, points: FloatArray) -> "Cloud":
-        """Prepare some rows."""
+        """Compute centre and scale of some rows."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         if not len(points):
             return cls(points, np.zeros(points.shape[1]), _scale(0.0))
@@ -120,26 +121,28 @@ class Cloud:
         return _search(self, None, k, threads)
 
     def nearest_of(self, new: FloatArray, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
-        """Find the k rows nearest to each new row."""
+        """Find the k rows nearest to each new sample."""
         return _search(self, np.ascontiguousarray(new, dtype=np.float64), k, threads)
 
-    def ranked(
+    def rank_candidates(
         self, queries: FloatArray, candidates: IntArray, k: int, threads: int = 1
     ) -> tuple[IntArray, FloatArray]:
         """Find the k nearest of each query's candidates, sorted by distance, ties by index."""
         nearest = np.empty((len(queries), k), dtype=np.int32)
         away, bounds = np.empty(nearest.shape), np.zeros(candidates.shape)
         sure = np.empty(len(queries), dtype=np.bool_)
-        scale = _scale_of(self, queries)
+        # Squared distances of far queries must not overflow either.
+        farthest = float(np.abs(queries / 2 - self.center / 2).max())
+        scale = min(self.scale, _scale(farthest))
         kernels.rank(
             self.points, queries, scale, candidates, bounds, True, threads, nearest, away, sure
         )
         return nearest, away
 
-    def rounded(self, points: FloatArray, dtype: type[np.floating]) -> "Rounded":
+    def round_panels(self, points: FloatArray, dtype: type[np.floating]) -> "RoundedPanels":
         """Round rows for products in some precision.
 
-        Squares are lowered so that a_i + b_j − 2 p_ij is at most the squared distance. With unit
+        Squares are reduced so that a_i + b_j − 2 p_ij is at most the squared distance. With unit
         roundoff u and d columns the product errs by less than d u |a||b|, rounding of the numbers
         adds 2u, and the sums 4u, each relative to |a|² + |b|²; underflow adds less than `least`.
         """
@@ -147,30 +150,30 @@ class Cloud:
         unit = float(np.finfo(dtype).eps) / 2
         share = 1.01 * (d + 12) * unit
         least = (d + 1) * float(np.finfo(dtype).tiny) * 2.0**53
-        rounded = Rounded.empty(len(points), d, dtype)
+        rounded = RoundedPanels.empty(len(points), d, dtype)
         for chunk in _chunks(points):
-            centred = (points[chunk] - self.center) * self.scale
-            squares = (1 - share) * np.einsum("ij,ij->i", centred, centred) - least
-            rounded.put(chunk.start, centred, squares)
+            centered = (points[chunk] - self.center) * self.scale
+            squares = (1 - share) * np.einsum("ij,ij->i", centered, centered) - least
+            rounded.put(chunk.start, centered, squares)
         return rounded
 
 
 def _middle(points: FloatArray) -> FloatArray:
-    """Find a point amid the rows, from which |a|² + |b|² − 2ab loses few digits.
+    """Find a central point, relative to which |a|² + |b|² − 2ab loses few digits.
 
-    The mean, unless a few far rows draw it out of where most are: then the median of some rows.
+    The mean, or the median of a sample if outliers dominate the mean.
     """
-    # Shares, so that the sum cannot overflow.
+    # Weights, so that the sum cannot overflow.
     mean = np.full(len(points), 1 / len(points)) @ points
     some = points[:: -(-len(points) // MIDDLE)]
     median = np.median(some, axis=0)
     usual = float(np.median(np.abs(some / 2 - median / 2).max(axis=1)))
-    drawn_away = float(np.abs(mean / 2 - median / 2).max()) > OUTSIDE * usual
-    return np.asarray(median if drawn_away else mean)
+    outliers = float(np.abs(mean / 2 - median / 2).max()) > OUTSIDE * usual
+    return np.asarray(median if outliers else mean)
 
 
 def _scale(largest: float) -> float:
-    """Power of two that brings the largest number to 2⁴⁰: far from overflow, even in float32."""
+    """Power of two that scales the largest number to 2⁴⁰, far from overflow in float32."""
     return float(np.ldexp(1.0, int(np.clip(40 - np.frexp(largest)[1], -1000, 1000))))
 
 
@@ -182,26 +185,26 @@ def _chunks(points: FloatArray) -> list[slice]:
 
 
 @dataclass(frozen=True, eq=False)
-class Rounded:
-    """Centred and scaled rows, and their squares lowered by what rounding can make of them.
+class RoundedPanels:
+    """Centred and scaled rows, and their squares reduced by a bound of the rounding.
 
-    Rows lie in panels of 96 bytes side by side (panel, coordinate, row of the panel), filled up to
-    whole blocks by rows whose squares are NaN: these are near nothing.
+    Rows are stored in panels of 96 bytes (panel, coordinate, row of the panel), padded to whole
+    blocks by rows whose squares are NaN.
     """
 
     panels: FloatArray
     squares: FloatArray
 
     @classmethod
-    def empty(cls, count: int, columns: int, dtype: type[np.floating]) -> "Rounded":
-        """Make room for some rows."""
+    def empty(cls, count: int, columns: int, dtype: type[np.floating]) -> "RoundedPanels":
+        """Allocate panels for some rows."""
         padded = -(-count // BLOCK) * BLOCK
         width = 96 // np.dtype(dtype).itemsize
         panels = np.zeros((padded // width, columns, width), dtype)
         return cls(panels, np.full(padded, np.nan, dtype))
 
     def put(self, first: int, rows: FloatArray, squares: FloatArray) -> None:
-        """Write some rows, from the first of a block on."""
+        """Write rows, starting at a block."""
         count, (_, columns, width) = len(rows), self.panels.shape
         self.squares[first : first + count] = squares
         whole = count // width * width
@@ -212,9 +215,9 @@ class Rounded:
 
 
 class Shortlists(NamedTuple):
-    """At least the `length` smallest keys so far of each row, unsorted, as kernels keep them.
+    """At least the `length` smallest keys of each row, unsorted.
 
-    A list holds `sizes` of its places; what is beyond `bounds` need not be offered.
+    A list has `sizes` entries; keys beyond `bounds` need not be offered.
     """
 
     keys: FloatArray
@@ -225,7 +228,7 @@ class Shortlists(NamedTuple):
 
     @classmethod
     def empty(cls, rows: int, length: int, dtype: type[np.floating]) -> "Shortlists":
-        """Make lists with room for half as many again."""
+        """Allocate lists with half as many spare entries."""
         room = -(-(length + max(length // 2, 8)) // 8) * 8
         return cls(
             np.empty((rows, room), dtype=dtype),
@@ -236,15 +239,15 @@ class Shortlists(NamedTuple):
         )
 
     def sorted(self, rows: int, threads: int) -> Lists:
-        """Give the smallest keys of the first rows, ascending, and their indices."""
+        """Return the smallest keys of the first rows, ascending, and their indices."""
         keys = np.empty((rows, self.length), dtype=self.keys.dtype)
         indices = np.empty((rows, self.length), dtype=np.int32)
         kernels.sort_shortlists(*self, threads, keys, indices)
         return keys, indices
 
 
-def shortlists_within(points: Rounded, length: int, threads: int) -> Shortlists:
-    """Candidates of every row; the products of two tiles serve the rows of both."""
+def candidates_within(points: RoundedPanels, length: int, threads: int) -> Shortlists:
+    """Candidates of every row; the products of two tiles are offered to the rows of both."""
     count, columns = len(points.squares), points.panels.shape[1]
     lists, tile = Shortlists.empty(count, length, points.squares.dtype.type), _tile(columns)
     at_once = max(threads, int(WORK / (tile**2 * max(1, columns))))
@@ -259,7 +262,9 @@ def shortlists_within(points: Rounded, length: int, threads: int) -> Shortlists:
     return lists
 
 
-def shortlists_between(queries: Rounded, fitted: Rounded, length: int, threads: int) -> Shortlists:
+def candidates_between(
+    queries: RoundedPanels, fitted: RoundedPanels, length: int, threads: int
+) -> Shortlists:
     """Candidates of every query among the fitted rows."""
     lists = Shortlists.empty(len(queries.squares), length, queries.squares.dtype.type)
     tile = _tile(queries.panels.shape[1])
@@ -270,12 +275,12 @@ def shortlists_between(queries: Rounded, fitted: Rounded, length: int, threads: 
 
 
 def _tile(columns: int) -> int:
-    """Rows of a tile, fewer where they are very long: whole blocks."""
+    """Rows of a tile, a multiple of blocks, fewer if rows are very long."""
     return int(np.clip(np.sqrt(WORK / max(1, columns)), BLOCK, TILE)) // BLOCK * BLOCK
 
 
 def _rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
-    """Pairs of tiles, each tile at most once in a round: first with itself, then with every other.
+    """Yield rounds of disjoint pairs of tiles: first each with itself, then with every other.
 
     For an odd number m the pairs with i + j = r modulo m share no tile, and every pair has one r.
     """
@@ -288,39 +293,37 @@ def _rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
 def _search(
     cloud: Cloud, new: FloatArray | None, k: int, threads: int
 ) -> tuple[IntArray, FloatArray]:
-    """Single precision first, then double precision for the rows that are not sure, then all."""
+    """Single precision first, then double precision for unsure rows, then all pairs."""
     queries = cloud.points if new is None else new
     itself = np.arange(len(queries)) if new is None else np.full(len(queries), -1)
     indices = np.empty((len(queries), k), dtype=np.int32)
     distances = np.empty((len(queries), k))
     unsure: IntArray = np.arange(len(queries))
     others = len(cloud.points) - (new is None)
-    # Products pay only if few of the rows are candidates.
+    # Products are faster only if few rows are candidates.
     if _in_range(cloud, queries) and 4 * (k + SPARE) < others:
         for dtype in (np.float32, np.float64):
             if len(unsure):
                 if new is None and len(unsure) == len(queries):
-                    found = _among_themselves(cloud, dtype, k + SPARE, threads)
+                    panels = cloud.round_panels(cloud.points, dtype)
+                    lists = candidates_within(panels, k + SPARE, threads)
+                    found = lists.sorted(len(queries), threads)
                 else:
-                    found = _among_fitted(cloud, queries, itself, unsure, dtype, k + SPARE, threads)
+                    found = _candidates_of_queries(
+                        cloud, queries, itself, unsure, dtype, k + SPARE, threads
+                    )
                 unsure = rank(cloud, queries, unsure, found, k, threads, indices, distances)
-    _among_all(cloud, queries, itself, unsure, threads, indices, distances)
+    _compare_all(cloud, queries, itself, unsure, threads, indices, distances)
     return indices, distances
 
 
 def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
-    """Whether the squares of all queries, scaled, stay far from overflow."""
+    """Whether the scaled squares of all queries are far from overflow."""
     reach = 2.0**50 / cloud.scale
     return all(np.abs(queries[c] - cloud.center).max() < reach for c in _chunks(queries))
 
 
-def _among_themselves(cloud: Cloud, dtype: type[np.floating], length: int, threads: int) -> Lists:
-    """Candidates of every fitted row among the others."""
-    lists = shortlists_within(cloud.rounded(cloud.points, dtype), length, threads)
-    return lists.sorted(len(cloud.points), threads)
-
-
-def _among_fitted(
+def _candidates_of_queries(
     cloud: Cloud,
     queries: FloatArray,
     itself: IntArray,
@@ -330,24 +333,16 @@ def _among_fitted(
     threads: int,
 ) -> Lists:
     """Candidates of some queries among the fitted rows."""
-    fitted = cloud.rounded(cloud.points, dtype)
+    fitted = cloud.round_panels(cloud.points, dtype)
     found, size = [], fitted.panels.size
     chunks = row_chunks(len(some), size, max(int(WORK), LEAST * size))
     for number, chunk in enumerate(chunks):
-        rounded = cloud.rounded(queries[some[chunk]], dtype)
-        lists = shortlists_between(rounded, fitted, length + 1, threads)
+        rounded = cloud.round_panels(queries[some[chunk]], dtype)
+        lists = candidates_between(rounded, fitted, length + 1, threads)
         found.append(lists.sorted(len(some[chunk]), threads))
         step(number + 1, len(chunks))
     keys, indices = (np.concatenate(lists) for lists in zip(*found, strict=True))
-    return _without(itself[some], keys, indices)
-
-
-def _without(itself: IntArray, keys: FloatArray, indices: IntArray) -> Lists:
-    """Drop each query from its list, or else the last candidate."""
-    own = indices == itself[:, None]
-    own[~own.any(axis=1), -1] = True
-    shape = (len(keys), keys.shape[1] - 1)
-    return keys[~own].reshape(shape), indices[~own].reshape(shape)
+    return drop_self(indices, keys, itself[some])[::-1]
 
 
 def rank(
@@ -375,7 +370,7 @@ def rank(
     return some[~sure]
 
 
-def _among_all(
+def _compare_all(
     cloud: Cloud,
     queries: FloatArray,
     itself: IntArray,
@@ -387,7 +382,7 @@ def _among_all(
     """Compare some queries with every fitted row."""
     everyone = np.arange(len(cloud.points), dtype=np.int32)
     for rows, others in _everyone_else(everyone, itself, some):
-        found = cloud.ranked(queries[rows], others, indices.shape[1], threads)
+        found = cloud.rank_candidates(queries[rows], others, indices.shape[1], threads)
         indices[rows], distances[rows] = found
 
 
@@ -403,8 +398,3 @@ def _everyone_else(
             others = others[others != itself[rows, None]].reshape(len(rows), -1)
         yield rows, np.ascontiguousarray(others)
         step(number + 1, len(chunks))
-
-
-def _scale_of(cloud: Cloud, queries: FloatArray) -> float:
-    """Scale that also keeps the squared distances of far queries in range."""
-    return min(cloud.scale, _scale(float(np.abs(queries / 2 - cloud.center / 2).max())))

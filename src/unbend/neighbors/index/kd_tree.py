@@ -16,10 +16,10 @@ from unbend.neighbors.index.protocol import (
 from unbend.report import step
 from unbend.validation.scalars import check_count, check_threads
 
-# Norms that the compiled tree serves; SciPy's serves the others.
+# Norms of the compiled tree; others use SciPy's.
 COMPILED_NORMS = (1.0, 2.0, np.inf)
-# Rows of the first call of a search; later calls grow until they take this many seconds, between
-# which the progress callback is called and an interrupt is seen.
+# Rows of the first call of a search; later calls grow until they take this many seconds. The
+# progress callback is called, and interrupts are handled, between calls.
 AT_ONCE = 4096
 SECONDS = 0.1
 
@@ -55,7 +55,7 @@ class KDTree:
     def __post_init__(self) -> None:
         check_threads(self.threads)
         if not self.p >= 1:
-            raise ValueError(f"p={self.p!r} of KDTree gives no norm: it must be at least 1")
+            raise ValueError(f"p={self.p!r} is not allowed: it must be a number of at least 1")
 
     def build(self, points: FloatArray) -> "KDTree":
         """Return an index of the points."""
@@ -69,7 +69,7 @@ class KDTree:
         tree = require_built(self.tree, self)
         rows = contiguous_queries(rows, k, self.shape)
         indices, distances = np.empty((len(rows), k), dtype=np.int32), np.empty((len(rows), k))
-        for first, last in paced(len(rows), AT_ONCE):
+        for first, last in growing_ranges(len(rows), AT_ONCE):
             some = slice(first, last)
             tree.nearest_of(rows[some], self.threads, indices[some], distances[some])
             step(last, len(rows))
@@ -81,16 +81,16 @@ class KDTree:
         n = self.shape[0]
         check_count(k, n - 1)
         indices, distances = np.empty((n, k), dtype=np.int32), np.empty((n, k))
-        for first, last in paced(tree.leaves, max(1, AT_ONCE * tree.leaves // n)):
+        for first, last in growing_ranges(tree.leaves, max(1, AT_ONCE * tree.leaves // n)):
             tree.neighbors(first, last, self.threads, indices, distances)
             step(last, tree.leaves)
         return indices, distances
 
 
-def paced(total: int, at_once: int) -> Iterator[tuple[int, int]]:
-    """Ranges that cover 0..total, growing while the caller is done with them quickly.
+def growing_ranges(total: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges that cover 0..total, doubled while they are processed quickly.
 
-    Threads wait for each other at the end of each range, so short ones would waste them.
+    Threads synchronise at the end of each range, so short ranges are inefficient.
     """
     first = 0
     while first < total:

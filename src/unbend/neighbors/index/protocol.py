@@ -5,6 +5,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.report import note
 from unbend.validation.scalars import check_count
 
 Structure = TypeVar("Structure")
@@ -18,8 +19,8 @@ class NeighborIndex(Protocol):
     these two methods. Distances are Euclidean, unless the index has an attribute `p`, the order of
     another Minkowski norm.
 
-    The object that an estimator gets as `neighbors_algorithm` holds parameters only. Each fit
-    builds a shallow copy of it, so `build` may set attributes of `self`.
+    As `neighbors_algorithm` of an estimator it holds parameters only. Each fit builds a shallow
+    copy, so `build` may set attributes of `self`.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class NeighborIndex(Protocol):
         Returns
         -------
         indices : integer array (m, k)
-            Numbers of points, different within a row.
+            Indices of points, distinct within a row.
         distances : array (m, k)
             Ascending within a row.
         """
@@ -68,23 +69,23 @@ def require_built(structure: Structure | None, index: object) -> Structure:
     """Return the search structure of an index, or raise if it has none yet."""
     if structure is None:
         name = type(index).__name__
-        raise ValueError(f"this {name} holds no points yet: call {name}(...).build(points) first")
+        raise ValueError(f"this {name} is not built: call {name}(...).build(points) first")
     return structure
 
 
 def contiguous_points(points: FloatArray) -> FloatArray:
-    """Return points as contiguous float64, or raise if they are no finite table of numbers."""
+    """Return points as contiguous float64, or raise if they are not finite and 2-D."""
     points = np.ascontiguousarray(points, dtype=np.float64)
     if points.ndim != 2 or not len(points) or not np.isfinite(points).all():
         raise ValueError(
             "an index is built on an array (n, D) of finite numbers with at least one row: the "
-            f"shape is {points.shape}; leave out rows with NaN or infinity"
+            f"shape is {points.shape}; remove rows with NaN or infinity"
         )
     return points
 
 
 def contiguous_queries(rows: FloatArray, k: int, points: tuple[int, ...]) -> FloatArray:
-    """Return queries as contiguous float64, or raise if points of that shape cannot answer them."""
+    """Return queries as contiguous float64, or raise if they do not match the points."""
     check_count(k, points[0])
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != points[1] or not np.isfinite(rows).all():
@@ -93,3 +94,24 @@ def contiguous_queries(rows: FloatArray, k: int, points: tuple[int, ...]) -> Flo
             f"their shape is {rows.shape}"
         )
     return rows
+
+
+def drop_self(
+    indices: IntArray, values: FloatArray, itself: IntArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Drop each query from its row of neighbours, or else the last neighbour.
+
+    With many duplicates, or in an approximate search, a query may not be among its neighbours.
+    """
+    own = indices == (np.arange(len(indices)) if itself is None else itself)[:, None]
+    own[~own.any(axis=1), -1] = True
+    shape = (len(indices), indices.shape[1] - 1)
+    return indices[~own].reshape(shape), values[~own].reshape(shape)
+
+
+def note_recall(name: str, found: FloatArray, reach: FloatArray, **facts: int) -> float:
+    """Record and return the recall of distances (m, k), given exact distances (m,) of the k-th."""
+    shares = np.mean(found <= reach[:, None] * (1 + 1e-12), axis=1)
+    error = float(np.std(shares) / np.sqrt(len(shares)))
+    note(search=name, **facts, recall=float(shares.mean()), recall_error=error)
+    return float(shares.mean())

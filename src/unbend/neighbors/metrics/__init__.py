@@ -1,6 +1,5 @@
 """Distances between rows: named metrics, their maps and norms."""
 
-from unbend.neighbors.metrics.distances import METRICS, described
-from unbend.neighbors.metrics.metric import EUCLIDEAN, Metric
+from unbend.neighbors.metrics.metric import EUCLIDEAN, METRICS, Metric, describe_parameters
 
-__all__ = ["EUCLIDEAN", "METRICS", "Metric", "described"]
+__all__ = ["EUCLIDEAN", "METRICS", "Metric", "describe_parameters"]

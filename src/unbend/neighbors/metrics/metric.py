@@ -1,17 +1,145 @@
-"""Distances between rows of numbers."""
+"""Metrics: named distances as a feature map and a norm (book 3.1.1), or callables."""
 
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.neighbors.metrics.distances import METRICS
-from unbend.neighbors.metrics.linear import ROWS
-from unbend.neighbors.metrics.norms import Called, Norm
+from unbend.neighbors.metrics import signals
+from unbend.neighbors.metrics.feature_maps import (
+    ROWS,
+    directions,
+    fix_mahalanobis,
+    fix_weighted,
+    linear,
+)
+from unbend.neighbors.metrics.norms import Arc, CallableNorm, HalfSquare, Norm, PNorm, TorusNorm
+from unbend.neighbors.metrics.signals import fix_wavelet, wavelet_bands
+from unbend.validation.scalars import check_choice
 
-# Bytes of the rows that are mapped at once.
+Constants = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A named distance: a map of rows to features and a norm of their differences.
+
+    `norm` depends on the parameters only. `fix` checks them and computes the constants of the map,
+    from the fitted rows if the distance `learns`; without constants the map is the identity.
+    """
+
+    norm: Callable[[Constants], Norm]
+    parameters: tuple[str, ...]
+    fix: Callable[[FloatArray, Constants], dict[str, Any]]
+    map: Callable[[FloatArray, Constants], FloatArray]
+    learns: bool = False
+
+
+def _euclidean(params: Constants) -> Norm:
+    return PNorm(2.0)
+
+
+def _torus(params: Constants) -> Norm:
+    return TorusNorm()
+
+
+def _half_square(params: Constants) -> Norm:
+    return HalfSquare()
+
+
+def _arc_or_chord(params: Constants) -> Norm:
+    measure = check_choice("measure", params.get("measure", "arc"), ("arc", "chord"))
+    return Arc() if measure == "arc" else PNorm(2.0)
+
+
+def _p_norm(params: Constants, p: float) -> Norm:
+    given = params.get("p", p)
+    if not isinstance(given, numbers.Real) or not float(given) >= 1:
+        raise ValueError(f"p={given!r} is not allowed: it must be a number of at least 1")
+    return PNorm(float(given))
+
+
+def _factors(points: FloatArray, params: Constants, p: float) -> dict[str, Any]:
+    """Convert the weights of a p-norm to factors of the columns."""
+    if params.get("w") is None:
+        return {}
+    columns, p = points.shape[1], params.get("p", p)
+    weights = np.asarray(params["w"], dtype=np.float64)
+    if weights.shape != (columns,) or not np.all((weights >= 0) & np.isfinite(weights)):
+        raise ValueError(f"w must hold {columns} finite, non-negative weights")
+    # As in SciPy: the maximum is over the columns with non-zero weight.
+    return {"factors": np.sign(weights) if p == np.inf else weights ** (1.0 / p)}
+
+
+def _scale_columns(rows: FloatArray, constants: Constants) -> FloatArray:
+    return np.asarray(rows * constants["factors"])
+
+
+def _norm(p: float, *parameters: str) -> Distance:
+    return Distance(partial(_p_norm, p=p), parameters, partial(_factors, p=p), _scale_columns)
+
+
+def _direction(norm: Callable[[Constants], Norm], name: str, *parameters: str) -> Distance:
+    def fix(points: FloatArray, params: Constants) -> dict[str, Any]:
+        return {"name": name, "centred": name == "correlation"}
+
+    return Distance(norm, parameters, fix, directions)
+
+
+_SPECTRAL = ("keep", "shape")
+METRICS: dict[str, Distance] = {
+    "euclidean": _norm(2.0, "w"),
+    "manhattan": _norm(1.0, "w"),
+    "cityblock": _norm(1.0, "w"),
+    "chebyshev": _norm(np.inf, "w"),
+    "minkowski": _norm(2.0, "p", "w"),
+    "template": _norm(np.inf, "w"),
+    "cosine": _direction(_half_square, "cosine"),
+    "correlation": _direction(_half_square, "correlation"),
+    "angular": _direction(_arc_or_chord, "angular", "measure"),
+    "weighted": Distance(_euclidean, ("M", "B", "weights"), fix_weighted, linear, learns=True),
+    "mahalanobis": Distance(_euclidean, ("V", "VI"), fix_mahalanobis, linear, learns=True),
+    "derivative": Distance(
+        _euclidean, ("shape",), signals.fix_derivative, signals.derivatives
+    ),
+    "fourier": Distance(
+        _euclidean, _SPECTRAL, signals.fix_frequencies, signals.fourier
+    ),
+    "fourier_phase": Distance(
+        _torus, _SPECTRAL, signals.fix_frequencies, signals.phases
+    ),
+    "fourier_phase_difference": Distance(
+        _torus, _SPECTRAL, signals.fix_frequency_pairs, signals.phase_differences
+    ),
+    "wavelet": Distance(
+        _euclidean, ("wavelet", "level", *_SPECTRAL), fix_wavelet, wavelet_bands
+    ),
+}  # fmt: skip
+
+
+def describe_parameters() -> str:
+    """List the parameters of every distance that has some.
+
+    Examples
+    --------
+    >>> describe_parameters()[:50]
+    "'euclidean', 'manhattan', 'cityblock', 'chebyshev'"
+    """
+    owners: dict[tuple[str, ...], list[str]] = {}
+    for name, distance in METRICS.items():
+        owners.setdefault(distance.parameters, []).append(repr(name))
+    return "; ".join(
+        f"{', '.join(names)}: {', '.join(parameters)}"
+        for parameters, names in owners.items()
+        if parameters
+    )
+
+
+# Bytes of the rows that are mapped together.
 AT_ONCE = 1 << 24
 
 
@@ -19,9 +147,9 @@ AT_ONCE = 1 << 24
 class Metric:
     """A named distance or a callable of two rows, with its parameters.
 
-    A named distance is a map of rows to `features` and a `norm` between those. What the map takes
-    from the data, such as the covariance of Mahalanobis' distance, is fixed by `fitted` and kept
-    in `constants`, so that new rows are mapped as the fitted ones were.
+    A named distance is a map of rows to `features` and a `norm` of their differences. Constants of
+    the map that depend on the data, such as the covariance of the Mahalanobis distance, are
+    computed by `fit`, so that new samples are mapped as the fitted ones.
 
     Examples
     --------
@@ -29,7 +157,7 @@ class Metric:
     >>> Metric("manhattan").between(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
     array([[7.]])
     >>> points = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 20.0]])
-    >>> Metric("weighted").fitted(points).between(points, points).round(2)
+    >>> Metric("weighted").fit(points).between(points, points).round(2)
     array([[0.  , 1.73, 1.73],
            [1.73, 0.  , 2.45],
            [1.73, 2.45, 0.  ]])
@@ -43,18 +171,18 @@ class Metric:
         if not callable(self.name) and self.name not in METRICS:
             raise ValueError(
                 f"metric={self.name!r} is not known: it must be one of {', '.join(METRICS)}, or a "
-                "function of two rows"
+                "callable of two rows"
             )
 
     @property
     def norm(self) -> Norm:
-        """How features are compared."""
+        """Norm between features."""
         if callable(self.name):
-            return Called(self.name, self.params)
+            return CallableNorm(self.name, self.params)
         return METRICS[self.name].norm(self.params)
 
-    def fitted(self, points: FloatArray) -> "Metric":
-        """Check the parameters, and fix what the distance takes from these points."""
+    def fit(self, points: FloatArray) -> "Metric":
+        """Check the parameters, and compute the constants that depend on the points."""
         if callable(self.name):
             self.between(points[:2], points[-2:])
             return self
@@ -71,10 +199,10 @@ class Metric:
         return replace(self, constants=distance.fix(points, self.params))
 
     def features(self, rows: FloatArray) -> FloatArray:
-        """Map rows to features; each row's are the same to the bit whatever other rows there are.
+        """Map rows to features, bitwise independent of the other rows.
 
-        Rows go through the map in blocks of one size, filled up with copies, since vector units
-        and matrix products may round the rows of an odd end differently.
+        Blocks have a fixed number of rows, padded with copies, since vector units and matrix
+        products may round the last rows differently.
         """
         if callable(self.name):
             return rows
@@ -82,7 +210,7 @@ class Metric:
         distance, constants = METRICS[self.name], self.constants
         if not constants:
             if distance.learns:
-                raise ValueError(f"metric={self.name!r} depends on data: take its fitted(points)")
+                raise ValueError(f"metric={self.name!r} depends on data: call fit(points) first")
             constants = distance.fix(rows, self.params)
         if not constants:
             return rows
@@ -102,7 +230,7 @@ class Metric:
 def _check_finite(rows: FloatArray) -> None:
     if not np.all(np.isfinite(rows)):
         raise ValueError(
-            "the rows must be finite: leave out those with NaN or infinity, or fill in"
+            "the rows must be finite: remove those with NaN or infinity, or impute them"
         )
 
 

@@ -1,0 +1,164 @@
+"""Local bases, alignment kernels and barycentric weights; distinct rows and second moments."""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.progress import Poll
+
+# Relative tolerance of the rank of a neighbourhood.
+RANK_TOLERANCE = 1e-10
+
+
+def local_bases(
+    points: FloatArray, d: int, quadratic: bool, threads: int, poll: Poll, bases: FloatArray
+) -> None:
+    """Fill `bases` (m, s, w) of neighbourhoods `points` (m, s, r) of a d-dimensional surface.
+
+    Those of the affine functions (w = 1 + d), or of the quadratics that are not affine
+    (w = d(d + 1)/2).
+    """
+    tangent = _tangents(points, d)
+    m, s, _ = tangent.shape
+    affine = np.concatenate((np.full((m, s, 1), s**-0.5), tangent), axis=2)
+    bases[...] = _quadratics(affine) if quadratic else affine
+
+
+def _quadratics(affine: FloatArray) -> FloatArray:
+    tangent = affine[:, :, 1:]
+    first, second = np.triu_indices(tangent.shape[2])
+    products = tangent[:, :, first] * tangent[:, :, second]
+    size = np.linalg.norm(products, axis=(1, 2))
+    for _ in range(2):  # twice, so that what is left is orthogonal to rounding
+        products = products - affine @ (affine.transpose(0, 2, 1) @ products)
+    left, singular, _ = np.linalg.svd(products, full_matrices=False)
+    basis = _orthogonal_to(affine, left, singular > RANK_TOLERANCE * size[:, None])
+    return np.pad(basis, ((0, 0), (0, 0), (0, len(first) - basis.shape[2])))
+
+
+def _tangents(coordinates: FloatArray, d: int) -> FloatArray:
+    """Orthonormal tangent coordinates (m, s, d) of each neighbourhood.
+
+    The leading left singular vectors of the centred points. Where the points span fewer than d
+    directions the missing columns are zero.
+    """
+    # Relative to the first point: duplicates differ by exactly zero.
+    centered = coordinates - coordinates[:, :1]
+    centered = centered - centered.mean(axis=1, keepdims=True)
+    left, singular, _ = np.linalg.svd(centered, full_matrices=False)
+    exists = singular > RANK_TOLERANCE * singular[:, :1]
+    constant = np.full((len(left), left.shape[1], 1), left.shape[1] ** -0.5)
+    tangent = _orthogonal_to(constant, left[:, :, :d], exists[:, :d])
+    short = max(0, d - left.shape[2])
+    return np.pad(tangent, ((0, 0), (0, 0), (0, short)))
+
+
+def _orthogonal_to(basis: FloatArray, left: FloatArray, keep: BoolArray) -> FloatArray:
+    """Columns to keep, made orthonormal and orthogonal to a basis to rounding, the others zero.
+
+    Singular vectors of small singular values are orthogonal to what was projected out before only
+    up to the rounding of the large ones.
+    """
+    left = left * keep[:, None, :]
+    left = left - basis @ (basis.transpose(0, 2, 1) @ left)
+    return np.asarray(np.linalg.qr(left)[0] * keep[:, None, :])
+
+
+def align_rows(offset: IntArray, member: IntArray, threads: int, row: IntArray) -> None:
+    """Fill `row` with the offsets of the rows of Σ SᵢBᵢSᵢ' in compressed rows."""
+    ones = csr_array((np.ones(len(member)), member, offset), shape=(len(offset) - 1, len(row) - 1))
+    row[...] = (ones.T @ ones).tocsr().indptr
+
+
+def align(
+    offset: IntArray,
+    member: IntArray,
+    bases: FloatArray,
+    complement: bool,
+    threads: int,
+    poll: Poll,
+    row: IntArray,
+    column: IntArray,
+    value: FloatArray,
+) -> None:
+    """Fill columns (ascending) and values of Σ SᵢBᵢSᵢ', Bᵢ = BB' or I − BB'."""
+    rows, columns, values = [], [], []
+    for start, stop in pairwise(offset):
+        block = bases[start:stop] @ bases[start:stop].T
+        rows.append(np.repeat(member[start:stop], stop - start))
+        columns.append(np.tile(member[start:stop], stop - start))
+        values.append((np.eye(stop - start) - block if complement else block).ravel())
+    n = len(row) - 1
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    kernel = csr_array(coo_array(entries, shape=(n, n)))
+    kernel.sort_indices()
+    column[...], value[...] = kernel.indices, kernel.data
+
+
+def barycentric_weights(
+    coordinates: FloatArray, reg: float, threads: int, weights: FloatArray
+) -> None:
+    """Fill weights (m, s − 1); NaN in rows whose equations are singular to rounding."""
+    gram = ridged_gram(coordinates, reg)
+    solved = np.linalg.solve(gram, np.ones((*gram.shape[:2], 1)))[..., 0]
+    weights[...] = solved / solved.sum(axis=1, keepdims=True)
+
+
+def ridged_gram(coordinates: FloatArray, reg: float) -> FloatArray:
+    """Gram matrices of the differences to the first point, with reg·trace on the diagonal."""
+    differences = coordinates[:, 1:] - coordinates[:, :1]
+    gram = differences @ differences.transpose(0, 2, 1)
+    trace = np.trace(gram, axis1=1, axis2=2)
+    # All neighbours are duplicates of the point: use equal weights.
+    ridge = np.where(trace > 0, reg * trace, 1.0)
+    return np.asarray(gram + ridge[:, None, None] * np.eye(gram.shape[1]))
+
+
+def distinct_rows(
+    points: FloatArray, vanishing: float, copies: IntArray
+) -> tuple[bool, float, bool, int]:
+    """Fill the index of the distinct row of each row, in order of first occurrence.
+
+    Returns whether all numbers are finite, their largest magnitude, whether a nonzero one is
+    below `vanishing`, and the number of distinct rows: `copies` are filled if there are
+    duplicates. Here by sorting the rows.
+    """
+    # Adding zero turns -0.0 to 0.0: equal numbers must have equal bits.
+    _, first, inverse = np.unique(
+        points + 0.0, axis=0, return_index=True, return_inverse=True, equal_nan=False
+    )
+    rank = np.empty_like(first)
+    rank[np.argsort(first)] = np.arange(len(first))
+    copies[...] = rank[inverse.ravel()]
+    sizes = np.abs(points)
+    tiny = bool(((sizes < vanishing) & (sizes > 0)).any())
+    return bool(np.isfinite(points).all()), float(sizes.max()), tiny, len(first)
+
+
+def near_products(points: FloatArray, far: float, products: FloatArray) -> tuple[int, float]:
+    """Fill Σ (x − m)(x − m)' about the mean m of the rows near it, and return their number.
+
+    Beside it the mean of |x − m|⁴, but for what skewness adds where m was guessed first.
+    Outliers, more than `far` times as far from the mean as the median row, are removed until
+    there are none.
+    """
+    centered, fourth = near_centred(points, far)
+    products[...] = centered.T @ centered
+    return len(centered), fourth
+
+
+def near_centred(points: FloatArray, far: float) -> tuple[FloatArray, float]:
+    """Centred rows without outliers, which do not affect the mean either.
+
+    Beside them the mean fourth power of their lengths.
+    """
+    while True:
+        # The mean as a matrix product, which is much faster than column sums.
+        centered = points - np.full(len(points), 1 / len(points)) @ points
+        squares = np.einsum("ij,ij->i", centered, centered)
+        near = squares <= far**2 * np.median(squares)
+        if near.all() or not near.any():
+            return np.asarray(centered), float(np.square(squares).mean())
+        points = points[near]

@@ -1,0 +1,223 @@
+"""Sparse graphs: symmetrisation, components, spanning trees, shortest paths, Cholesky factors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array, csr_array, eye_array
+from scipy.sparse.csgraph import (
+    connected_components,
+    dijkstra,
+    minimum_spanning_tree,
+    reverse_cuthill_mckee,
+)
+from scipy.sparse.linalg import SuperLU, splu
+
+from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks, with_short_indices
+from unbend.progress import Poll
+
+
+def both_ways(
+    row: IntArray, column: IntArray, value: FloatArray, absent: float
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Every pair that is an edge in some direction: offsets, columns, values forth and back.
+
+    SciPy's own maximum and minimum would lose edges of length zero.
+    """
+    n = len(row) - 1
+    edges = coo_array(csr_array((value, column, row), shape=(n, n)))
+    pair = edges.row.astype(np.int64) * n + edges.col
+    reverse = edges.col.astype(np.int64) * n + edges.row
+    every = np.union1d(pair, reverse)
+    forth = np.full(len(every), absent)
+    forth[np.searchsorted(every, pair)] = edges.data
+    back = np.full(len(every), absent)
+    back[np.searchsorted(every, reverse)] = edges.data
+    offsets = np.searchsorted(every, np.arange(n + 1, dtype=np.int64) * n)
+    return offsets, (every % max(n, 1)).astype(np.int32), forth, back
+
+
+def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
+    """Fill the component of each vertex, numbered in the order of their first vertices."""
+    n = len(row) - 1
+    # Ones in place of lengths: SciPy must not take a length of zero for a missing edge.
+    pattern = csr_array((np.ones(len(column)), column, row), shape=(n, n))
+    _, found = connected_components(pattern, connection="weak")  # type: ignore[arg-type]
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    labels[...] = np.argsort(np.argsort(first))[inverse]
+
+
+def spanning_trees(
+    indices: IntArray,
+    distances: FloatArray,
+    inside: BoolArray,
+    widths: IntArray,
+    counts: IntArray,
+    lengths: FloatArray,
+) -> None:
+    """Fill the edges and lengths of the spanning trees of samples, `inside` (samples, n).
+
+    Edges join rows of a sample to those of their first `widths[s]` neighbours in it.
+    Here by SciPy; no length may be zero.
+    """
+    for sample, (members, width) in enumerate(zip(inside, widths, strict=True)):
+        present = members[:, None] & members[indices[:, :width]]
+        first = np.concatenate(([0], np.cumsum(present.sum(axis=1))))
+        length, column = distances[:, :width][present], indices[:, :width][present]
+        edges = csr_array((length, column, first), shape=(len(indices),) * 2)
+        tree = minimum_spanning_tree(with_short_indices(edges)).data
+        counts[sample], lengths[sample] = len(tree), tree.sum()
+
+
+def sparse_product(
+    row: IntArray,
+    column: IntArray,
+    values: FloatArray,
+    block: FloatArray,
+    threads: int,
+    image: FloatArray,
+) -> None:
+    """Fill `image`: a sparse matrix times a block of vectors."""
+    matrix = csr_array((values, column, row), shape=(len(row) - 1, len(block)))
+    image[...] = np.asarray(matrix @ block)
+
+
+class ShortestPaths64:
+    """Shortest paths of one graph in compressed rows, from any sources, by Dijkstra's algorithm."""
+
+    def __init__(self, row: IntArray, column: IntArray, length: FloatArray) -> None:
+        n = len(row) - 1
+        lengths = np.asarray(length, dtype=np.float64)
+        self._graph = with_short_indices(csr_array((lengths, column, row), shape=(n, n)))
+
+    def run(self, sources: IntArray, threads: int, poll: Poll, distances: FloatArray) -> None:
+        """Fill `distances` (sources, vertices), infinite where there is no path."""
+        for rows in row_chunks(len(sources), 8 * self._graph.shape[0]):
+            distances[rows] = dijkstra(self._graph, directed=True, indices=sources[rows])
+            poll(rows.stop, len(sources))
+
+
+ShortestPaths32 = ShortestPaths64
+
+
+def squared_products(
+    distances: FloatArray,
+    squared: bool,
+    shift: float,
+    vectors: FloatArray,
+    threads: int,
+    poll: Poll,
+    result: FloatArray,
+) -> None:
+    """Fill `result` with (distances + shift)² @ vectors, or distances @ vectors if `squared`."""
+    for rows in row_chunks(len(distances), 8 * distances.shape[1], 1 << 22):
+        entries = distances[rows].astype(np.float64)
+        result[rows] = (entries if squared else np.square(entries + shift)) @ vectors
+        poll(rows.stop, len(distances))
+
+
+def place_by_paths(
+    paths: FloatArray,
+    neighbors: IntArray,
+    distances: FloatArray,
+    shift: float,
+    weights: FloatArray,
+    threads: int,
+    poll: Poll,
+    placed: FloatArray,
+) -> None:
+    """Fill `placed` (m, d) with (s + shift)² @ weights.T (d, ends).
+
+    s (m, ends) are the shortest paths of new samples through any of their neighbours (m, k), from
+    which `paths` (n, ends) lead on; an infinite distance is no neighbour.
+    """
+    for rows in row_chunks(len(neighbors), 16 * paths.shape[1]):
+        shortest = np.full((rows.stop - rows.start, paths.shape[1]), np.inf, dtype=paths.dtype)
+        for near, far in zip(neighbors[rows].T, distances[rows].T, strict=True):
+            np.minimum(shortest, far[:, None] + paths[near], out=shortest)
+        placed[rows] = np.square(shortest.astype(np.float64) + shift) @ weights.T
+        poll(rows.stop, len(neighbors))
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Predicted cost of a Cholesky factor.
+
+    Entries of L, multiply-adds, and whether the analysis was completed or stopped at
+    `most_flops`.
+    """
+
+    entries: int
+    flops: float
+    complete: bool
+
+    @property
+    def stored(self) -> int:
+        """Numbers that the factor stores: SuperLU keeps L and U."""
+        return 2 * self.entries
+
+
+def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
+    """Order a symmetric CSR pattern and predict its Cholesky factor, or stop at `most_flops`.
+
+    Here by the profile after reverse Cuthill–McKee ordering.
+    """
+    n = len(row) - 1
+    pattern = csr_array((np.ones(len(column), dtype=np.int8), column, row), shape=(n, n))
+    if abs(pattern - pattern.T).sum():
+        raise ValueError("the pattern of the matrix is not symmetric")
+    order = reverse_cuthill_mckee(pattern, symmetric_mode=True)
+    position = np.empty(n, dtype=np.int64)
+    position[order] = np.arange(n)
+    first = position.copy()
+    np.minimum.at(first, np.repeat(np.arange(n), np.diff(row)), position[column])
+    lengths = (position - first + 1).astype(np.float64)
+    flops = float(np.sum(lengths**2))
+    return Analysis(int(lengths.sum()), flops, flops <= most_flops)
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A Cholesky factor; `replaced` pivots were zero up to rounding and were raised."""
+
+    factors: SuperLU
+    replaced: int = 0
+
+    @property
+    def entries(self) -> int:
+        """Entries of L."""
+        return self.factors.L.nnz
+
+    def solve(self, right: FloatArray, threads: int, solution: FloatArray) -> None:
+        """Fill `solution` (n, w) with the solutions for right-hand sides (n, w)."""
+        solution[...] = self.factors.solve(np.asarray(right, dtype=np.float64))
+
+
+def factor(
+    analysis: Analysis,
+    row: IntArray,
+    column: IntArray,
+    values: FloatArray,
+    shift: float,
+    threads: int,
+) -> Factor:
+    """Factorise A + shift·I; a ValueError if it is not positive definite.
+
+    Here by SuperLU, without the analysis.
+    """
+    n = len(row) - 1
+    # Compressed columns of a symmetric matrix are its compressed rows.
+    matrix = csc_array((values, column, row), shape=(n, n)) + shift * eye_array(n)
+    # Symmetric mode without pivoting keeps the fill of a Cholesky factorisation.
+    try:
+        factors = splu(
+            csc_array(matrix),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError as error:
+        raise ValueError(f"the matrix is not positive definite: {error}") from error
+    pivoted = not np.array_equal(factors.perm_r, factors.perm_c)
+    if pivoted or not np.all(factors.U.diagonal() > 0):
+        raise ValueError("the matrix is not positive definite")
+    return Factor(factors)

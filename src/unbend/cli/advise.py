@@ -1,0 +1,425 @@
+"""``suggest``, ``compare``, ``dimension`` and ``bench``: which method, how many dimensions."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from unbend.cli.command import Command
+from unbend.cli.inputs import Input, drop_columns, pick_columns
+from unbend.cli.messages import (
+    PIPE,
+    Misuse,
+    emit,
+    emit_json,
+    next_step,
+    shell_word,
+    show_progress,
+)
+from unbend.cli.options import (
+    READABLE_DATA,
+    DataOptions,
+    Dimension,
+    Jobs,
+    Json,
+    Methods,
+    Neighbors,
+    Sample,
+    Seed,
+    StillPicture,
+    TableFile,
+    Truth,
+    class_names,
+    option,
+    split_names,
+)
+from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
+from unbend.cli.parameters import option_name, parse_value
+from unbend.registry import METHODS, entry_of
+
+ESTIMATORS = (
+    "pca",
+    "local_pca",
+    "mle",
+    "two_nn",
+    "u_statistic",
+    "multiscale_svd",
+    "correlation",
+    "capacity",
+    "entropic_graph",
+)
+
+
+def suggest(
+    table: TableFile,
+    data: DataOptions,
+    dimension: Annotated[
+        int | None, option("--dimension", "Intrinsic dimension, if it is known.", min=1)
+    ] = None,
+    sample: Sample = 100_000,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Suggest a method for a table, from measurements of it.
+
+    These are its intrinsic dimension, curvature, clusters, noise, holes and whether it is closed.
+    """
+    with show_progress():
+        import unbend
+
+        rows = Input(table, data).read_sample(sample, seed)
+        found = unbend.suggest(rows.values, dimension=dimension, random_state=seed)
+    if json:
+        emit_json(
+            {
+                "method": _method_name(found.estimator),
+                "parameters": _changed_parameters(found.estimator),
+                "reasons": found.reasons,
+                "alternatives": [str(other) for other in found.alternatives],
+                "findings": vars(found.findings),
+            }
+        )
+    else:
+        emit(*str(found).split("\n"))
+    next_step(_embed_command(table, found.estimator, data))
+
+
+def _method_name(estimator: Any) -> str:
+    entry = entry_of(estimator)
+    return type(estimator).__name__ if entry is None else entry.name
+
+
+def _changed_parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters that differ from their defaults."""
+    usual = type(estimator)().get_params()
+    return {name: value for name, value in estimator.get_params().items() if value != usual[name]}
+
+
+def _embed_command(table: str, estimator: Any, data: DataOptions) -> str:
+    """Return the command that embeds a table as an estimator would."""
+    parameters = _changed_parameters(estimator).items()
+    given = "".join(f" {option_name(name)} {value}" for name, value in parameters)
+    method = _method_name(estimator)
+    return f"unbend embed {shell_word(table)}{data.words()} --method {method}{given}"
+
+
+SUGGEST = Command(
+    suggest,
+    (
+        "unbend suggest iris.csv --label species",
+        "unbend suggest roll.csv --ignore chart_1,chart_2 --json",
+    ),
+)
+
+
+def compare(
+    table: TableFile,
+    data: DataOptions,
+    methods: Methods = None,
+    grid: Annotated[
+        list[str] | None,
+        option("--try NAME=VALUES", "Values of a parameter: n_neighbors=8,12"),
+    ] = None,
+    components: Dimension = 2,
+    truth: Truth = None,
+    neighbors: Neighbors = 10,
+    sample: Sample = 2000,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    plot: StillPicture = None,
+    json: Json = False,
+) -> None:
+    """Fit several methods to the same rows, and rank them by several quality measures.
+
+    A label of classes adds the neighbourhood hit, the truth adds Procrustes errors. The best method
+    is first: that ranks methods, and does not say that any is good.
+    """
+    check_still(plot, "contact sheets are not interactive")
+    names, parameters = class_names(methods), _parse_grid(grid or ())
+    given, true_names = Input(table, data), split_names(truth)
+    check_outputs(picture=plot, read=[given])
+    with show_progress(), write_results():
+        import unbend
+        from unbend.apps.study.study import classes_of
+
+        rows = given.read_sample(sample, seed)
+        chart = pick_columns(rows, true_names, table) if true_names else None
+        found = unbend.compare(
+            drop_columns(rows, true_names).values,
+            names,
+            n_components=components,
+            parameters=parameters,
+            truth=chart,
+            labels=classes_of(rows.label),
+            n_neighbors=neighbors,
+            n_jobs=jobs,
+        )
+        if plot is not None:
+            save_figure(found.contact_sheet(rows.label if chart is None else chart), plot)
+    if json:
+        trials = [
+            {
+                "title": trial.title,
+                **trial.measures,
+                "seconds": round(trial.seconds, 3),
+                "place": None if trial.failure else trial.place,
+                "failure": trial.failure or None,
+                "warnings": trial.warnings,
+                "reason": trial.reason,
+            }
+            for trial in found.trials
+        ]
+        emit_json({"rows": len(rows), "neighbors": neighbors, "trials": trials})
+    else:
+        emit(*str(found).split("\n"))
+    left_out = replace(data, ignore=(*data.ignore, *true_names))
+    next_step(f"{_embed_command(table, found.best, left_out)} -o flat.csv --plot flat.png")
+
+
+def _parse_grid(typed: Sequence[str]) -> dict[str, list[object]]:
+    """Parse parameters and their values: n_neighbors=8,12."""
+    from unbend.validation.parameters import parameters
+
+    grid: dict[str, list[object]] = {}
+    for text in typed:
+        name, separator, values = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not separator or not split_names([values]):
+            raise Misuse(f"--try {text} has no values: write --try n_neighbors=8,12")
+        declared = (
+            parameter
+            for entry in METHODS
+            for parameter in parameters(entry.load())
+            if parameter.name == name
+        )
+        parameter = next(declared, None)
+        if parameter is None:
+            raise Misuse(f"no method has a parameter {name!r}: unbend methods NAME lists them")
+        grid[name] = [parse_value(parameter, value) for value in split_names([values])]
+    return grid
+
+
+COMPARE = Command(
+    compare,
+    (
+        "unbend compare iris.csv --label species --plot sheet.png",
+        "unbend compare roll.csv --methods isomap,ltsa --try n_neighbors=8,12 --ignore chart_2",
+        "unbend compare roll.csv --truth chart_1,chart_2 --json",
+    ),
+)
+
+
+def dimension(
+    table: TableFile,
+    data: DataOptions,
+    estimators: Annotated[
+        list[str] | None,
+        option(
+            "--estimators NAMES",
+            f"Some of {', '.join(ESTIMATORS)}; all by default.",
+            autocompletion=lambda: list(ESTIMATORS),
+        ),
+    ] = None,
+    sample: Sample = 2000,
+    seed: Seed = 0,
+    plot: StillPicture = None,
+    json: Json = False,
+) -> None:
+    """Estimate the intrinsic dimension of a table, by several rules that fail differently.
+
+    First the dimension that most rules agree on, then each estimate with its standard error, which
+    does not include bias.
+    """
+    names = split_names(estimators) or ESTIMATORS
+    for name in names:
+        if name not in ESTIMATORS:
+            raise Misuse(f"there is no estimator {name!r}: choose from {', '.join(ESTIMATORS)}")
+    check_still(plot, "plots of the fits are not interactive")
+    given = Input(table, data)
+    check_outputs(picture=plot, read=[given])
+    with show_progress(), write_results():
+        import unbend
+
+        rows = given.read_sample(sample, seed)
+        choice = unbend.choose_dimension(rows.values)
+        estimates, failures = _estimate(rows.values, names)
+        if plot is not None:
+            if not estimates:
+                first = next(iter(failures.values()))
+                raise ValueError(f"no estimator succeeded; the first failed because {first}")
+            save_figure(unbend.plot.dimension_fits(list(estimates.values())), plot)
+    if json:
+        facts = {
+            "rows": len(rows),
+            "dimension": choice.dimension,
+            "agreement": choice.agreement,
+            "votes": dict(choice.votes),
+            "abstained": dict(choice.abstained),
+            "estimates": {
+                name: {"dimension": value.dimension, "uncertainty": value.uncertainty}
+                for name, value in estimates.items()
+            },
+            "refused": failures,
+        }
+        emit_json(facts)
+    else:
+        lines = [
+            f"  {name:<16}{value.dimension:6.2f} ± {value.uncertainty:.2f}"
+            for name, value in estimates.items()
+        ]
+        lines += [f"  {name:<16}failed: {why}" for name, why in failures.items()]
+        emit(*str(choice).split("\n"), "estimates, with standard errors:", *lines)
+    given_words = f"{shell_word(table)}{data.words()}"
+    next_step(f"unbend suggest {given_words} --dimension {choice.dimension}")
+
+
+def _estimate(values: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the estimate of each estimator, or why it failed."""
+    from unbend import dimension as functions
+    from unbend.progress import advance
+
+    estimates, failures = {}, {}
+    for number, name in enumerate(names):
+        advance("estimates", number, len(names))
+        try:
+            estimates[name] = getattr(functions, name)(values)
+        except ValueError as error:
+            failures[name] = str(error)
+    advance("estimates", len(names), len(names))
+    return estimates, failures
+
+
+DIMENSION = Command(
+    dimension,
+    (
+        "unbend dimension iris.csv --label species",
+        "unbend dimension roll.csv --ignore chart_1,chart_2 --plot fits.png",
+        "unbend dimension roll.csv --estimators mle,two_nn --ignore chart_1,chart_2 --json",
+    ),
+)
+
+
+def bench(
+    data: DataOptions,
+    table: Annotated[
+        str | None,
+        typer.Argument(metavar="[TABLE]", help=f"{READABLE_DATA}; without one, a surface."),
+    ] = None,
+    surface: Annotated[
+        str, option("--surface NAME", "A surface to sample rows from.")
+    ] = "swiss_roll",
+    methods: Methods = None,
+    components: Dimension = 2,
+    repeat: Annotated[int, option("--repeat", "Fits of each method.", min=1)] = 3,
+    sample: Sample = 2000,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Time methods on your rows, on this machine, as it is now.
+
+    Methods take turns, so that other work slows all of them; reported are the fastest fit, which is
+    least disturbed, and the median. Times of other machines differ: only ratios carry over, and
+    those roughly.
+    """
+    names = class_names(methods)
+    with show_progress():
+        rows = _bench_rows(table, surface, data, sample, seed)
+        from unbend.selection._common import make_method
+        from unbend.selection.comparison import USUAL
+
+        estimators = {name: make_method(name, n_components=components) for name in names or USUAL}
+        times, failures = _time_fits(estimators, rows, repeat)
+    facts = _bench_facts(rows, times, failures, repeat)
+    if json:
+        emit_json(facts)
+    else:
+        emit(*_bench_lines(facts))
+    next_step(f"unbend compare {shell_word(table or PIPE)}{data.words()}")
+
+
+def _bench_rows(table: str | None, surface: str, data: DataOptions, rows: int, seed: int) -> Any:
+    from unbend.datasets import SURFACES
+
+    if table is not None:
+        return Input(table, data).read_sample(rows, seed).values
+    if surface not in SURFACES:
+        raise Misuse(f"there is no surface {surface!r}: choose one of {', '.join(SURFACES)}")
+    return SURFACES[surface](rows, random_state=seed).points
+
+
+def _time_fits(
+    estimators: dict[str, Any], rows: Any, repeat: int
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Fit all in turn, several times; return the seconds of each fit, and the failures."""
+    import warnings
+
+    from sklearn.base import clone
+
+    from unbend.progress import advance, monitoring
+
+    times: dict[str, list[float]] = {name: [] for name in estimators}
+    failures: dict[str, str] = {}
+    for turn in range(repeat):
+        for place, (name, estimator) in enumerate(estimators.items()):
+            advance("bench", turn * len(estimators) + place, repeat * len(estimators))
+            if name in failures:
+                continue
+            with warnings.catch_warnings(), monitoring(lambda progress: None):
+                # The quality of the graph does not matter here.
+                warnings.simplefilter("ignore")
+                began = time.perf_counter()
+                try:
+                    clone(estimator).fit(rows)
+                except ValueError as error:
+                    failures[name] = str(error)
+                times[name].append(time.perf_counter() - began)
+    advance("bench", 1, 1)
+    return {name: seconds for name, seconds in times.items() if name not in failures}, failures
+
+
+def _bench_facts(rows: Any, times: Any, failures: dict[str, str], repeat: int) -> dict[str, Any]:
+    import platform
+    from statistics import median
+
+    from unbend.validation.threads import available_cores
+    from unbend.versions import versions
+
+    return {
+        "rows": len(rows),
+        "columns": rows.shape[1],
+        "repeat": repeat,
+        "seconds": {
+            name: {"fastest": min(taken), "median": median(taken)} for name, taken in times.items()
+        },
+        "failures": failures,
+        "machine": platform.machine(),
+        "threads": available_cores(),
+        "versions": versions(),
+    }
+
+
+def _bench_lines(facts: dict[str, Any]) -> list[str]:
+    width = max(map(len, (*facts["seconds"], *facts["failures"])))
+    least = min((of["fastest"] for of in facts["seconds"].values()), default=1.0)
+    lines = [
+        f"{facts['rows']} rows of {facts['columns']} columns, {facts['repeat']} fits each, one "
+        f"machine ({facts['machine']}, {facts['threads']} threads)",
+        f"{'':<{width}}   fastest    median   ratio",
+    ]
+    for name, of in sorted(facts["seconds"].items(), key=lambda item: item[1]["fastest"]):
+        fastest, middle = of["fastest"], of["median"]
+        figures = f"{fastest:7.3f} s {middle:7.3f} s  {fastest / least:6.1f}"
+        lines.append(f"{name:<{width}}  {figures}")
+    return lines + [f"{name:<{width}}  failed: {why}" for name, why in facts["failures"].items()]
+
+
+BENCH = Command(
+    bench,
+    (
+        "unbend bench",
+        "unbend bench iris.csv --label species --methods pca,isomap,ltsa",
+        "unbend bench --surface s_curve --sample 5000 --repeat 5 --json",
+    ),
+)

@@ -1,0 +1,248 @@
+"""``methods``, ``info``, ``surface`` and ``demo``: what the library has, and examples of it."""
+
+import inspect
+from shutil import get_terminal_size
+from textwrap import TextWrapper
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unbend.cli.command import Command
+from unbend.cli.messages import FAILED, PIPE, Misuse, emit, emit_json, next_step, shell_word
+from unbend.cli.options import Json, Output, Seed
+from unbend.cli.outputs import check_outputs, write_results, write_rows
+from unbend.cli.parameters import (
+    complete_embedding,
+    describe_kinds,
+    describe_values,
+    find_method,
+    option_name,
+)
+from unbend.registry import EMBEDDINGS, Entry
+
+if TYPE_CHECKING:
+    from unbend.datasets import Surface
+
+# Entries of a list that are shown, on a line of its own and beside others.
+MOST, FEW = 12, 3
+
+
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A method: show its parameters.", autocompletion=complete_embedding),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the methods, or the parameters of one."""
+    if name is None:
+        _show_all(json)
+        next_step("unbend methods isomap    (its parameters)")
+    else:
+        entry = find_method(name, EMBEDDINGS)
+        _show_one(entry, json)
+        next_step(f"unbend embed TABLE --method {entry.name} -o OUT.csv")
+
+
+def _show_all(json: bool) -> None:
+    if json:
+        emit_json([{"name": entry.name, "title": entry.title} for entry in EMBEDDINGS])
+        return
+    width = max(len(entry.name) for entry in EMBEDDINGS)
+    emit(*(f"{entry.name:<{width}}  {entry.title}" for entry in EMBEDDINGS))
+
+
+def _show_one(entry: Entry, json: bool) -> None:
+    from unbend.validation.parameters import parameters
+
+    method = entry.load()
+    declared = parameters(method)
+    if json:
+        facts = [
+            {
+                "name": parameter.name,
+                "option": option_name(parameter.name),
+                "default": parameter.default,
+                "allowed": describe_kinds(parameter),
+                "help": parameter.help,
+            }
+            for parameter in declared
+        ]
+        emit_json({"name": entry.name, "title": entry.title, "parameters": facts})
+        return
+    wide = TextWrapper(get_terminal_size().columns, subsequent_indent="    ")
+    lines = [(method.__doc__ or "").partition("\n")[0], ""]
+    for parameter in declared:
+        lines += wide.wrap(f"{option_name(parameter.name)}  {describe_values(parameter)}")
+        lines += wide.wrap(f"    {parameter.help}")
+    emit(*lines)
+
+
+METHODS = Command(methods, ("unbend methods", "unbend methods isomap", "unbend methods lle --json"))
+
+
+def info(
+    model: Annotated[
+        str | None, typer.Argument(metavar="[FILE.unbend]", help="A model to describe.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show versions, kernels and threads; or a saved model and its training data."""
+    facts, report = (_installation(), []) if model is None else _describe(model)
+    if json:
+        emit_json(facts | ({"report": "\n".join(report)} if report else {}))
+    else:
+        if report:
+            facts["report"] = report.pop(0)
+        width = max(len(name) for name in facts) + 2
+        emit(*(f"{name:<{width}}{_show(value)}" for name, value in facts.items()), *report)
+    next_step(
+        "unbend methods"
+        if model is None
+        else f"unbend transform {shell_word(model)} TABLE -o OUT.csv"
+    )
+
+
+def _show(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_show_item(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        # Pixels and words are too many to read.
+        more = len(value) - MOST
+        return ", ".join(map(str, value[:MOST])) + (f" and {more} more" if more > 0 else "")
+    return str(value)
+
+
+def _show_item(value: object) -> str:
+    long = isinstance(value, list | tuple) and len(value) > FEW
+    return f"({len(value)} of them)" if long else str(value)  # type: ignore[arg-type]
+
+
+def _installation() -> dict[str, Any]:
+    from unbend.validation.threads import available_cores
+    from unbend.versions import versions
+
+    return {**versions(), "threads": available_cores()}
+
+
+def _describe(path: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the description of a model, and the lines of its report."""
+    import unbend
+
+    estimator = unbend.load(path)
+    facts = {
+        "method": type(estimator).__name__,
+        "parameters": estimator.get_params(),
+        **estimator.about_,
+    }
+    return facts, estimator.report_.lines()
+
+
+INFO = Command(info, ("unbend info", "unbend info roll.unbend", "unbend info --json"))
+
+
+def _names(incomplete: str = "") -> list[str]:
+    from unbend.datasets import SURFACES
+
+    return [name for name in SURFACES if name.startswith(incomplete)]
+
+
+def surface(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A surface; without one, list them.", autocompletion=_names),
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", "-n", min=1, help="Points.")] = 1000,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the noise.")] = 0.0,
+    seed: Seed = 0,
+    sampling: Annotated[
+        str, typer.Option(help="Uniform by 'area', or by 'parameter' as the book draws them.")
+    ] = "area",
+    length: Annotated[float | None, typer.Option(help="Length of a roll or a square.")] = None,
+    height: Annotated[float | None, typer.Option(help="Height of the punched sphere.")] = None,
+    turns: Annotated[int | None, typer.Option(help="Turns of the helix.")] = None,
+    output: Output = None,
+) -> None:
+    """Write points of a surface with the coordinates they were surface from.
+
+    The columns are x, y, z, then the true coordinates chart_1, chart_2, which an embedding should
+    find again, and the part that a point belongs to if the surface has parts.
+    """
+    from unbend.datasets import SURFACES
+
+    if name is None:
+        emit(*SURFACES)
+        return
+    if name not in SURFACES:
+        raise Misuse(f"there is no surface {name!r}: choose one of {', '.join(SURFACES)}")
+    check_outputs(table=output)
+    shape = _shape(name, length=length, height=height, turns=turns)
+    try:
+        surface = SURFACES[name](rows, noise=noise, sampling=sampling, random_state=seed, **shape)
+    except ValueError as error:
+        raise Misuse(str(error)) from error
+    _write(output, surface)
+    if output not in (None, "-"):
+        label, *others = [*_charts(surface), *(["part"] if surface.labels is not None else [])]
+        aside = f"--label {label}" + (f" --ignore {','.join(others)}" if others else "")
+        given = f"{shell_word(str(output))} --method isomap {aside}"
+        next_step(f"unbend embed {given} -o flat.csv --plot flat.png")
+
+
+def _shape(name: str, **options: float | None) -> dict[str, Any]:
+    """Return the options given; refuse those that the surface does not have."""
+    from unbend.datasets import SURFACES
+
+    known = inspect.signature(SURFACES[name]).parameters
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in known:
+            own = [f"--{other}" for other in options if other in known]
+            raise Misuse(f"{name} has no --{option}" + (f": it has {own[0]}" if own else ""))
+    return given
+
+
+def _charts(surface: "Surface") -> list[str]:
+    return [f"chart_{number + 1}" for number in range(surface.chart.shape[1])]
+
+
+def _write(output: str | None, surface: "Surface") -> None:
+    import numpy as np
+
+    from unbend.io import Table
+
+    values = np.hstack([surface.points, surface.chart])
+    columns = ("x", "y", "z", *_charts(surface))
+    part = None if surface.labels is None else "part"
+    everyone = np.arange(len(values))
+    table = Table(values, columns, surface.labels, part, None, None, everyone)
+    with write_results():
+        write_rows(output or PIPE, values, columns, table)
+
+
+SURFACE = Command(
+    surface,
+    (
+        "unbend surface",
+        "unbend surface swiss_roll -n 2000 --noise 0.05 --seed 0 -o roll.csv",
+        "unbend surface s_curve | unbend embed - --method ltsa --ignore chart_1,chart_2",
+    ),
+)
+
+
+def demo(
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write into.")
+    ] = "unbend-demo",
+    rows: Annotated[int, typer.Option("--rows", "-n", help="Points on each surface.")] = 1000,
+    seed: Seed = 0,
+) -> None:
+    """Embed every artificial surface by every method: a table, a contact sheet and a page."""
+    from unbend.apps.demo import main
+
+    if main(["--output", output, "--rows", str(rows), "--seed", str(seed)]):
+        raise typer.Exit(FAILED)
+    next_step(f"open {output}/index.html")
+
+
+DEMO = Command(demo, ("unbend demo", "unbend demo -n 300 -o small"))

@@ -1,0 +1,394 @@
+"""Data of a command: opened once, their kind detected once, read as rows of numbers."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unbend.cli.messages import PIPE, Misuse
+from unbend.cli.options import KINDS, DataOptions
+
+if TYPE_CHECKING:
+    from unbend.io import Cube, Source, Table, TableReader, Texts
+
+# Names that readers give to the ids and labels of data without columns.
+OWN_NAMES = {
+    "images": ("file", "folder"),
+    "texts": ("file", "folder"),
+    "cube": ("pixel", "band", "wavelength"),
+}
+TEXT_SUFFIXES = (".txt", ".text", ".md", ".rst", ".tex")
+# Names of columns that a sentence may list.
+MOST_NAMES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that were read: names and labels in a table, and what new data of the kind need.
+
+    The table has no numbers where these are sparse.
+    """
+
+    kind: str
+    table: "Table"
+    like: Mapping[str, Any]
+    sparse: Any = None
+    cube: "Cube | None" = None
+
+    def take(self, keep: Any) -> "Rows":
+        """Restrict to some rows."""
+        sparse = None if self.sparse is None else self.sparse[keep]
+        return replace(self, table=self.table.take(keep), sparse=sparse)
+
+    def dense(self) -> "Table":
+        """Return a table with all numbers."""
+        if self.sparse is None:
+            return self.table
+        from unbend.memory import reserve
+
+        rows, terms = self.sparse.shape
+        reserve(
+            8 * rows * terms,
+            f"{rows} documents x {terms} terms",
+            "reduce them first by --method pca --svd-solver arpack -d 50 -o LESS.csv",
+        )
+        return replace(self.table, values=self.sparse.toarray())
+
+    def values(self, estimator: Any) -> Any:
+        """Return the numbers as an estimator takes them: sparse where it can."""
+        if self.sparse is not None and estimator.__sklearn_tags__().input_tags.sparse:
+            return self.sparse
+        return self.dense().values
+
+
+class Input:
+    """A file, a folder or stdin, opened once, and the options that say how to read it."""
+
+    def __init__(self, name: str, options: DataOptions, default: str | None = None) -> None:
+        self.name, self.options, self._default = name, options, default
+
+    @cached_property
+    def source(self) -> "Source | str":
+        """The open source, or the name of a folder."""
+        from unbend.io import open_source
+
+        if self.name == PIPE:
+            return open_source(BytesIO(sys.stdin.buffer.read()))
+        return self.name if Path(self.name).is_dir() else open_source(self.name)
+
+    @cached_property
+    def kind(self) -> str:
+        """Kind of the data: by the options, by the file, or the default."""
+        if self.options.kind is not None:
+            return self.options.kind
+        if self.options.text_column is not None:
+            return "texts"
+        if isinstance(self.source, str):
+            found = _folder_kind(self.name)
+            if found is None and self._default is None:
+                raise ValueError(
+                    f"the folder {self.name} holds neither images nor files that end in "
+                    f"{', '.join(TEXT_SUFFIXES)}: say --as texts, or take --method replicated_mds "
+                    "or weighted_mds for matrices"
+                )
+        else:
+            found = _file_kind(self.source)
+        return found or self._default or "table"
+
+    @property
+    def of_pixels(self) -> bool:
+        """Whether the rows are pixels of an image."""
+        return self.kind == "cube" and not self.options.bands
+
+    @property
+    def files(self) -> list[str]:
+        """The files behind the name, which a result must not replace: of ENVI cubes two."""
+        from unbend.io.envi import find_files
+
+        if self.options.envi_data is not None:
+            return [self.name, self.options.envi_data]
+        source = self.source
+        if self.kind != "cube" or isinstance(source, str) or source.path is None:
+            return [self.name]
+        try:
+            pair = find_files(source.path, is_header=source.format == "envi")
+        except (ValueError, FileNotFoundError):
+            return [self.name]
+        return [self.name, *map(str, pair)]
+
+    @cached_property
+    def reader(self) -> "TableReader":
+        """The table, of which the names of columns are known and no rows are read."""
+        from unbend.io import open_table
+
+        return open_table(self.source, array=self.options.array, separator=self.options.separator)
+
+    @cached_property
+    def cube(self) -> "Cube":
+        """The cube, whose numbers stay in the file."""
+        from unbend.io import read_cube
+
+        return read_cube(self.source, data=self.options.envi_data, part=self.options.fits_part)
+
+    def column_names(self, *, index: bool = True) -> tuple[str, ...]:
+        """Return the names of all columns; with that of an index, or not."""
+        from unbend.io import batches
+
+        if self.kind == "cube":
+            return (*OWN_NAMES["cube"], *self.cube.names)
+        if self.kind != "table" and self.options.text_column is None:
+            return OWN_NAMES[self.kind]
+        return self.reader.names if index else batches(self.reader).columns
+
+    def check_ignored(self) -> None:
+        """Refuse unknown columns in --ignore: after a typo the column would be a feature."""
+        if self.options.ignore:
+            self.options.check_for(self.kind, self.name)
+            names = self.column_names()
+            for name in self.options.ignore:
+                if name not in names:
+                    raise ValueError(
+                        f"{self.name} has no column {name!r} to ignore: its columns are "
+                        f"{', '.join(names)}"
+                    )
+
+    def with_options(self, **changes: Any) -> "Input":
+        """Return the same open data, read with other options."""
+        other = copy(self)
+        other.options = replace(self.options, **changes)
+        return other
+
+    def read(self, like: Mapping[str, Any] | None = None) -> Rows:
+        """Read the rows; `like` describes the training data of a model."""
+        from unbend import io
+        from unbend.report import stage
+
+        self.options.check_for(self.kind, self.name)
+        with stage("reading"):
+            if self.kind == "table":
+                table = io.read(self.reader, **self.options.table_keywords())
+                return Rows("table", table, {"kind": "table"})
+            if self.kind == "matrices":
+                raise Misuse(
+                    "several matrices are for embed --method replicated_mds or weighted_mds"
+                )
+            rows = {"images": _read_images, "texts": _read_texts, "cube": _read_cube}[self.kind](
+                self, like
+            )
+        for what, asked, own in (
+            ("label", self.options.label, rows.table.label_name),
+            ("id", self.options.id, rows.table.id_name),
+        ):
+            if asked not in (None, own):
+                has = "has none" if own is None else f"has {own!r}"
+                raise Misuse(
+                    f"--{what} {asked} is not there: {self.name} is read as {KINDS[self.kind][0]} "
+                    f"and {has}"
+                )
+        return rows
+
+    def read_table(self) -> "Table":
+        """Read the rows as a table of numbers."""
+        return self.read().dense()
+
+    def read_sample(self, rows: int, seed: int) -> "Table":
+        """Read a random sample of at most so many rows."""
+        import numpy as np
+
+        from unbend.quality.measure import sample_rows
+
+        read = self.read()
+        keep = np.zeros(len(read.table), dtype=bool)
+        keep[sample_rows(len(read.table), rows, seed)] = True
+        return read.take(keep).dense()
+
+    def read_batches(self, rows: int) -> "Iterable[Table]":
+        """Open a table, or the pixels of a cube, as batches that can be read again and again."""
+        from unbend import io
+
+        self.options.check_for(self.kind, self.name)
+        if self.of_pixels:
+            ignore = self.options.ignore
+            return io.batches(self.cube, rows=rows, ignore=ignore, missing="drop")
+        if self.kind != "table":
+            raise Misuse(
+                f"--batches is for tables and pixels, and {self.name} is read as "
+                f"{KINDS[self.kind][0]}"
+            )
+        return io.batches(self.reader, rows=rows, **self.options.table_keywords())
+
+    def read_distances(self) -> Any:
+        """Read a matrix of distances."""
+        from unbend import io
+        from unbend.report import stage
+
+        with stage("reading"):
+            return io.read_distances(self.source, separator=self.options.separator)
+
+    def read_network(self) -> tuple[Any, int]:
+        """Read distances of which some are missing, and the number of the first point."""
+        from unbend.io.distances import read_network
+        from unbend.report import stage
+
+        with stage("reading"):
+            return read_network(self.source, separator=self.options.separator)
+
+    def read_matrices(self) -> tuple[Rows, list[Any]]:
+        """Read several matrices, and the names of their objects."""
+        import numpy as np
+
+        from unbend import io
+        from unbend.report import stage
+
+        with stage("reading"):
+            options = self.options
+            read = io.read_matrices(self.source, array=options.array, separator=options.separator)
+        objects = None if read.objects is None else np.array(read.objects, dtype=object)
+        n = read.values[0].shape[0]
+        id_name = None if objects is None else "object"
+        table = io.Table(np.empty((n, 0)), (), None, None, objects, id_name, np.arange(n))
+        like = {"kind": "matrices", "names": list(read.names)}
+        return Rows("matrices", table, like), list(read.values)
+
+
+def _folder_kind(name: str) -> str | None:
+    """Detect what most of the files are: one image among texts is no folder of images."""
+    from unbend.io.image_files import SUFFIXES
+    from unbend.io.source import walk_files
+
+    endings = Counter(path.suffix.lower() for path in walk_files(Path(name), None))
+    if not endings:
+        raise ValueError(f"the folder {name} holds no files")
+    images, texts = (
+        sum(endings[suffix] for suffix in known) for known in (SUFFIXES, TEXT_SUFFIXES)
+    )
+    if not images and not texts:
+        return None
+    return "images" if images >= texts else "texts"
+
+
+def _file_kind(source: "Source") -> str | None:
+    from unbend.io import open_source
+    from unbend.io.envi import find_files
+
+    if source.format in ("fits", "envi"):
+        return "cube"
+    if source.format == "idx":
+        return "images"
+    if source.path is None:
+        return None
+    try:
+        # The data of an ENVI cube have its header beside them.
+        header = find_files(source.path, is_header=False)[0]
+    except ValueError:
+        return None
+    return "cube" if open_source(header).format == "envi" else None
+
+
+def _read_images(given: Input, like: Mapping[str, Any] | None) -> Rows:
+    from unbend import io
+
+    options = given.options
+    images = io.read_images(
+        given.source,
+        color=options.color,
+        invert="auto" if options.invert is None else options.invert,
+        size=options.height_and_width,
+        array=options.array,
+        like=like,
+    )
+    return Rows("images", images.table, {"kind": "images", **images.kind()})
+
+
+def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
+    from unbend import io
+
+    options = given.options
+    column = options.text_column
+    if column is not None and options.encoding is not None:
+        raise Misuse(
+            "--encoding is for files of texts, and --text-column reads a table: leave it out"
+        )
+    texts = io.read_texts(
+        given.source if column is None else given.reader,
+        column=column,
+        label=None if column is None else options.label,
+        id=None if column is None else options.id,
+        weight=options.term_weight or "tf-idf",
+        stop_words=_stop_words(options.stop_words),
+        stem=options.stem,
+        unit=not options.no_unit,
+        encoding=options.encoding or "utf-8",
+        separator=options.separator if column is None else None,
+        like=like,
+    )
+    kept = {"kind": "texts", "column": column, **texts.dictionary()}
+    return Rows("texts", _without_values(texts), kept, sparse=texts.values)
+
+
+def _stop_words(typed: str | None) -> Any:
+    if typed in (None, "english", "none"):
+        return None if typed == "none" else "english"
+    try:
+        return Path(str(typed)).read_text("utf-8").split()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{typed} is not UTF-8: save the stop words as such") from error
+
+
+def _without_values(texts: "Texts") -> "Table":
+    """Return a table of the names and labels of documents, without their numbers."""
+    import numpy as np
+
+    from unbend.io import Table
+
+    return Table(
+        values=np.empty((len(texts), 0)),
+        columns=texts.columns,
+        label=texts.label,
+        label_name=texts.label_name,
+        ids=texts.ids,
+        id_name=texts.id_name,
+        rows=texts.rows,
+    )
+
+
+def _read_cube(given: Input, like: Mapping[str, Any] | None) -> Rows:
+    bands = given.options.bands if like is None else like["bands"]
+    cube = given.cube
+    table = cube.bands() if bands else name_pixels(cube.pixels(), cube)
+    like = {"kind": "cube", "bands": bands}
+    return Rows("cube", drop_columns(table, given.options.ignore), like, cube=cube)
+
+
+def name_pixels(table: "Table", cube: "Cube") -> "Table":
+    """Give rows of pixels their positions as ids."""
+    import numpy as np
+
+    places = zip(*(part.tolist() for part in divmod(table.rows, cube.shape[1])), strict=True)
+    ids = np.array([f"y{line}x{sample}" for line, sample in places], dtype=object)
+    return replace(table, ids=ids, id_name="pixel")
+
+
+def pick_columns(table: "Table", names: Sequence[str], where: str) -> Any:
+    """Return the values of some columns, in the order of the names."""
+    places = {name: place for place, name in enumerate(table.columns)}
+    for name in names:
+        if name not in places:
+            from unbend.io.table import list_names
+
+            listed = list_names(table.columns, MOST_NAMES)
+            raise ValueError(f"{where} has no column {name!r}: its columns are {listed}")
+    return table.values[:, [places[name] for name in names]]
+
+
+def drop_columns(table: "Table", names: Sequence[str]) -> "Table":
+    """Return the table without some of its columns."""
+    if not set(names) & set(table.columns):
+        return table
+    kept = tuple(name for name in table.columns if name not in names)
+    return replace(table, values=pick_columns(table, kept, ""), columns=kept)

@@ -1,0 +1,207 @@
+"""Tables of text: CSV, TSV and their relatives, by pyarrow, else by Python's csv module."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from unbend.io.dialect import Dialect, Records, not_utf8
+from unbend.io.numerals import MISSING, Array, infer_column, parse_numbers
+from unbend.io.source import Source
+from unbend.io.table import Roles, Table, table_from_columns
+
+# Lines that become arrays at a time where the whole file is read without pyarrow.
+LINES = 50_000
+# Bytes that pyarrow takes at a time: of a stream few, since it reads 32 blocks ahead.
+BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 17
+# A block must hold a row: bytes of a field, and how much longer rows may be than the first ones.
+FIELD, LONGER_ROWS, LARGEST_BLOCK = 64, 4, 1 << 30
+# Every column of a block costs some microseconds: blocks hold about so many rows of wide tables.
+ROWS, WIDE_BYTES = 128, 1 << 26
+# Name of the column behind the separator that ends every row; no header has it.
+END = "\n"
+
+Columns = dict[str, Array]
+
+
+def import_pyarrow() -> Any:
+    """Return pyarrow with its CSV reader, or None where it is not installed."""
+    try:
+        import_module("pyarrow.csv")
+    except ImportError:
+        return None
+    return import_module("pyarrow")
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """Reads a table of text."""
+
+    source: Source
+    dialect: Dialect
+
+    @property
+    def where(self) -> str:
+        """Name for messages."""
+        return self.source.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.dialect.names
+
+    def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
+        """Yield tables of at most `rows` rows, or one table of all."""
+        if rows is None:
+            self.source.check_memory(self.dialect.separator)
+        start = 0
+        for columns in _join_blocks(self._blocks(roles, rows), rows):
+            for name in roles.aside:
+                columns[name] = infer_column(columns[name].tolist(), self.dialect.comma)
+            table = table_from_columns(columns, roles, start, self.where)
+            start += len(table)
+            yield table
+        if not start:
+            raise ValueError(f"{self.where} has a header and no rows")
+
+    def _blocks(self, roles: Roles, rows: int | None) -> Iterator[Columns]:
+        """Yield columns in blocks of rows: numbers, or unparsed text.
+
+        What pyarrow cannot parse, as +1.5, the csv module reads from that row on, or says which
+        line is wrong. pyarrow knows neither runs of spaces nor UTF-16.
+        """
+        arrow, done = import_pyarrow(), 0
+        if arrow and self.dialect.separator != " " and self.dialect.encoding != "utf-16":
+            try:
+                for block in self._arrow_blocks(arrow, roles, rows is None):
+                    yield block
+                    done += _length(block)
+                return
+            except arrow.ArrowInvalid:
+                pass
+        yield from self._csv_blocks(roles, rows, done)
+
+    def _arrow_blocks(self, arrow: Any, roles: Roles, whole: bool) -> Iterator[Columns]:
+        dialect, names = self.dialect, roles.read_names(self.names, self.where)
+        numeric = dict(zip(self.names, dialect.numeric, strict=True))
+        aside = set(roles.aside)
+        types = {
+            name: arrow.float64() if numeric[name] and name not in aside else arrow.string()
+            for name in names
+        }
+        end = [END] if dialect.trailing else []
+        options = (
+            arrow.csv.ReadOptions(
+                column_names=[*self.names, *end],
+                skip_rows=dialect.header_lines,
+                block_size=self._block_bytes(whole),
+                use_threads=whole,
+            ),
+            arrow.csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
+            arrow.csv.ConvertOptions(
+                column_types={**types, END: arrow.string()},
+                include_columns=[*names, *end],
+                null_values=MISSING,
+                strings_can_be_null=False,
+                decimal_point="," if dialect.decimal_comma else ".",
+            ),
+        )
+        with self.source.lines() as stream:
+            blocks = (
+                [arrow.csv.read_csv(stream, *options)]
+                if whole
+                else arrow.csv.open_csv(stream, *options)
+            )
+            for block in blocks:
+                if dialect.trailing and any(block.column(END).to_pylist()):
+                    raise arrow.ArrowInvalid
+                if block.num_rows:
+                    yield {name: self._column(block.column(name), name in aside) for name in names}
+
+    def _block_bytes(self, whole: bool) -> int:
+        """Bytes of a block: at least a row, and of wide rows many where all are read."""
+        longest = self.dialect.longest
+        usual = min(max(BLOCK_BYTES, ROWS * longest), WIDE_BYTES) if whole else STREAM_BYTES
+        return min(max(usual, FIELD * len(self.names), LONGER_ROWS * longest), LARGEST_BLOCK)
+
+    def _column(self, column: Any, aside: bool) -> Array:
+        array: Array = column.to_numpy(zero_copy_only=False)
+        return array if array.dtype.kind == "f" or aside else self._parse(array.tolist())
+
+    def _parse(self, texts: list[str]) -> Array:
+        numbers = parse_numbers(texts, self.dialect.comma)
+        return np.array(texts, dtype=object) if numbers is None else numbers
+
+    def _csv_blocks(self, roles: Roles, rows: int | None, done: int) -> Iterator[Columns]:
+        """Read by the csv module, after the first `done` rows."""
+        names = set(roles.read_names(self.names, self.where))
+        with self.source.lines() as stream:
+            records = self._records(self.dialect.records(stream))
+            for _ in islice(records, done):
+                pass
+            while some := list(islice(records, rows or LINES)):
+                yield {
+                    name: np.array(texts, dtype=object)
+                    if name in roles.aside
+                    else self._parse(list(texts))
+                    for name, texts in zip(self.names, zip(*some, strict=True), strict=True)
+                    if name in names
+                }
+
+    def _records(self, reader: Records) -> Iterator[list[str]]:
+        """Give the lines below the header, all of one length."""
+        above = self.dialect.header_lines
+        width = len(self.names) + self.dialect.trailing
+        try:
+            for record in reader:
+                if not record:
+                    continue
+                ended = not self.dialect.trailing or not record[-1].strip()
+                if len(record) != width or not ended:
+                    raise ValueError(self._wrong_width(len(record), above + reader.line_num))
+                yield record[: len(self.names)]
+        except UnicodeDecodeError as error:
+            raise ValueError(not_utf8(self.where, error)) from error
+        except csv.Error as error:
+            raise ValueError(
+                f"line {above + reader.line_num} of {self.where} cannot be split into fields "
+                f"({error}): look for a quotation mark that is not closed"
+            ) from error
+
+    def _wrong_width(self, width: int, line: int) -> str:
+        count = f"{width} field" if width == 1 else f"{width} fields"
+        return (
+            f"line {line} of {self.where} has {count} where the first has {len(self.names)}: the "
+            "file is cut off there, a separator is missing or one too many, or fields are not "
+            f"separated by {self.dialect.separator!r}: correct the line, or pass separator="
+        )
+
+
+def _join_blocks(blocks: Iterator[Columns], rows: int | None) -> Iterator[Columns]:
+    """Regroup blocks into `rows` rows, or join all of them."""
+    held: list[Columns] = []
+    count = 0
+    for block in blocks:
+        held.append(block)
+        count += _length(block)
+        while rows is not None and count >= rows:
+            whole = _concatenate(held)
+            yield {name: column[:rows] for name, column in whole.items()}
+            held = [{name: column[rows:] for name, column in whole.items()}]
+            count -= rows
+    if count:
+        yield _concatenate(held)
+
+
+def _length(block: Columns) -> int:
+    return len(next(iter(block.values())))
+
+
+def _concatenate(blocks: list[Columns]) -> Columns:
+    if len(blocks) == 1:
+        return blocks[0]
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}

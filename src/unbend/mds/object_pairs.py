@@ -1,0 +1,216 @@
+"""Dissimilarities of pairs of objects, each pair stored once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.neighbors import PointSpace
+from unbend.neighbors.metrics.norms import PNorm
+from unbend.report import step
+
+# Machine epsilon of single precision over that of double precision.
+COARSER = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
+# Fraction of close pairs beyond which a whole block is computed by differences.
+FEW = 0.01
+
+Precision = type[np.float32] | type[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Dissimilarities of the pairs i < j of n objects, row after row, and their weights if any.
+
+    A pair of weight zero is unknown. Where few pairs are known, `ends` (2, m) lists them, and only
+    these have an entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unknown = np.nan
+    >>> pairs = Pairs.from_matrix(np.array([[0, 1, unknown], [1, 0, 2], [unknown, 2, 0]]))
+    >>> pairs.dissimilarities, pairs.weights
+    (array([1., 0., 2.]), array([1., 0., 1.]))
+    """
+
+    n: int
+    dissimilarities: FloatArray
+    weights: FloatArray | None = None
+    ends: IntArray | None = None
+
+    @classmethod
+    def from_matrix(
+        cls,
+        square: FloatArray,
+        weights: FloatArray | None = None,
+        dtype: Precision = np.float64,
+    ) -> "Pairs":
+        """Read the pairs of a symmetric matrix, NaN where unknown, with weights (n, n)."""
+        n = len(square)
+        values = upper_triangle(n, dtype, lambda rows: square[rows, rows.start :])
+        given = None
+        if weights is not None:
+            given = upper_triangle(n, dtype, lambda rows: weights[rows, rows.start :])
+        unknown = np.isnan(values)
+        if unknown.any():
+            given = np.ones_like(values) if given is None else given
+            given[unknown], values[unknown] = 0.0, 0.0
+        return cls(n, values, given)
+
+    @classmethod
+    def from_points(cls, space: PointSpace, dtype: Precision = np.float64) -> "Pairs":
+        """Compute the distances of all pairs of points."""
+        features = space.features
+
+        def by_differences(rows: slice) -> FloatArray:
+            return space.metric.norm.between(features[rows], features[rows.start :])
+
+        rows_of: Callable[[slice], FloatArray] = by_differences
+        if dtype == np.float32 and euclidean_features(space) is not None:
+            rows_of = _by_products(features, by_differences)
+        return cls(space.n, upper_triangle(space.n, dtype, rows_of))
+
+    @property
+    def precision(self) -> Precision:
+        """Floating-point type of the dissimilarities."""
+        return np.float32 if self.dissimilarities.dtype == np.float32 else np.float64
+
+    def square(self) -> FloatArray:
+        """Return the full matrix, NaN where unknown."""
+        if self.ends is not None:
+            full = np.full((self.n, self.n), np.nan)
+            rows, columns = self.ends
+            full[rows, columns] = full[columns, rows] = self.dissimilarities
+            np.fill_diagonal(full, 0.0)
+            return full
+        full = np.zeros((self.n, self.n), dtype=self.dissimilarities.dtype)
+        values = self.dissimilarities
+        if self.weights is not None:
+            values = np.where(self.weights > 0, values, np.nan)
+        for i, start in enumerate(self.starts()):
+            row = values[start : start + self.n - 1 - i]
+            full[i, i + 1 :] = row
+            full[i + 1 :, i] = row
+        return full
+
+    def distances(self, coordinates: FloatArray) -> FloatArray:
+        """Distances of the pairs in a configuration."""
+        if self.ends is None:
+            return np.asarray(pdist(coordinates))
+        return np.asarray(np.linalg.norm(np.subtract(*coordinates[self.ends]), axis=1))
+
+    def all_ends(self) -> IntArray:
+        """Objects of every pair, (2, m)."""
+        return np.stack(np.triu_indices(self.n, 1)) if self.ends is None else self.ends
+
+    def starts(self) -> IntArray:
+        """Index of the first pair of each row."""
+        i = np.arange(self.n, dtype=np.int64)
+        return i * self.n - i * (i + 1) // 2
+
+    def index(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Return the indices of pairs of different objects."""
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        return np.asarray(self.starts()[low] + high - low - 1)
+
+    def normalize(self) -> tuple["Pairs", float]:
+        """Divide by a power of two, also returned, so that squares do not overflow."""
+        largest = float(self.dissimilarities.max(initial=0.0))
+        if largest == 0:
+            return self, 1.0
+        scale = float(2.0 ** np.ceil(np.log2(largest)))
+        return replace(self, dissimilarities=self.dissimilarities / self._exact(scale)), scale
+
+    def _exact(self, scale: float) -> FloatArray:
+        return np.asarray(scale, dtype=self.dissimilarities.dtype)
+
+    def shuffle(self, rng: np.random.Generator) -> "Pairs":
+        """Permute dissimilarities and weights over the known pairs; unknown pairs stay unknown."""
+        order = np.arange(len(self.dissimilarities))
+        known = order if self.weights is None else order[self.weights > 0]
+        order[known] = rng.permutation(known)
+        weights = None if self.weights is None else self.weights[order]
+        return replace(self, dissimilarities=self.dissimilarities[order], weights=weights)
+
+    def sum(self, values: FloatArray) -> float:
+        """Weighted sum of one number per pair, in double precision."""
+        if self.weights is None:
+            return float(np.sum(values, dtype=np.float64))
+        return float(np.einsum("i,i->", values, self.weights, dtype=np.float64))
+
+
+def sum_of_squares(values: FloatArray, weights: FloatArray | None) -> float:
+    """Weighted sum of squares of one number per pair, in double precision."""
+    values = values.astype(np.float64, copy=False)
+    return float(values @ values if weights is None else (values * weights) @ values)
+
+
+def euclidean_features(space: PointSpace) -> FloatArray | None:
+    """Rows whose Euclidean distances are those of the space, or None."""
+    norm = space.metric.norm
+    return space.features if isinstance(norm, PNorm) and norm.p == 2 else None
+
+
+def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
+    """Gather the upper triangle from blocks of rows; a block starts at its first diagonal entry."""
+    values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
+    place = 0
+    for rows in row_chunks(n, 24 * n, 1 << 24):
+        block = rows_of(rows)
+        for i, row in enumerate(block, 1):
+            values[place : place + len(row) - i] = row[i:]
+            place += len(row) - i
+        step(rows.stop, n)
+    return values
+
+
+def _by_products(
+    points: FloatArray, by_differences: Callable[[slice], FloatArray]
+) -> Callable[[slice], FloatArray]:
+    """Distances by |x|² + |y|² − 2xy, good to single precision.
+
+    Squared norms carry the rounding of D double-precision terms. Pairs so close that cancellation
+    would exceed single precision are computed by differences.
+    """
+    centered = points - points.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centered, centered)
+    close = (points.shape[1] + 4) / COARSER
+
+    def rows_of(rows: slice) -> FloatArray:
+        sizes = squares[rows, None] + squares[rows.start :]
+        block = centered[rows] @ (-2.0 * centered[rows.start :].T)
+        block += sizes
+        sizes *= close
+        first, second = np.nonzero(block < sizes)
+        if len(first) > FEW * block.size:
+            return by_differences(rows)
+        differences = points[rows.start + first] - points[rows.start + second]
+        block[first, second] = np.einsum("ij,ij->i", differences, differences)
+        return np.asarray(np.sqrt(block, out=block))
+
+    return rows_of
+
+
+def mean_pairs(several: Sequence[Pairs]) -> Pairs:
+    """Mean dissimilarity of each pair over matrices rescaled to the same root mean square."""
+    weights = [
+        np.ones(len(pairs.dissimilarities)) if pairs.weights is None else pairs.weights
+        for pairs in several
+    ]
+    sizes = [
+        float(np.sqrt(pairs.sum(pairs.dissimilarities**2) / max(weight.sum(), 1e-300)))
+        for pairs, weight in zip(several, weights, strict=True)
+    ]
+    total = np.sum(weights, axis=0)
+    sums = np.sum(
+        [
+            weight * pairs.dissimilarities / max(size, 1e-300)
+            for pairs, weight, size in zip(several, weights, sizes, strict=True)
+        ],
+        axis=0,
+    )
+    values = np.divide(sums, total, out=np.zeros(len(sums)), where=total > 0) * np.mean(sizes)
+    whole = all(pairs.weights is None for pairs in several)
+    return Pairs(several[0].n, values, None if whole else total)

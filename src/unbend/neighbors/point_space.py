@@ -1,0 +1,296 @@
+"""Points with a metric: KD-tree search in low dimension, blocked matrix products in high."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from scipy.spatial import KDTree as ScipyTree
+
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.memory import reserve
+from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
+from unbend.neighbors.index.external import ExternalIndex, norm_order
+from unbend.neighbors.index.kd_tree import COMPILED_NORMS
+from unbend.neighbors.metrics import EUCLIDEAN, Metric
+from unbend.neighbors.metrics.norms import PNorm
+from unbend.neighbors.neighbors import Neighbors
+from unbend.neighbors.space import (
+    Space,
+    centered_gram,
+    principal_coordinates,
+    smallest,
+    without_self,
+)
+from unbend.report import note, step
+from unbend.validation.scalars import check_count, check_radius, check_threads
+
+# Beyond this many columns a KD-tree visits most of its leaves and matrix products are faster.
+TREE_COLUMNS = 15
+# SciPy's tree, for norms that the compiled one does not support, computes powers of differences:
+# they overflow for numbers beyond 2^±(ROOM / p), or for larger p than this.
+LARGEST_P, ROOM = 16.0, 400.0
+# Names of searches: "exact" chooses between the other two.
+ALGORITHMS = ("exact", "kd_tree", "brute")
+
+
+class Searcher(Protocol):
+    """A built index."""
+
+    def query(self, rows: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k points nearest to each row."""
+
+    def query_self(self, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k nearest other points of every point."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointSpace(Space):
+    """Rows of numbers with a metric; searches use the features of the metric.
+
+    `index` is "exact", "kd_tree", "brute" or an unbuilt `NeighborIndex`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = PointSpace(np.array([[0.0], [1.0], [3.0]]))
+    >>> line.nearest(1).indices
+    array([1, 0, 1], dtype=int32)
+    """
+
+    points: FloatArray
+    metric: Metric = EUCLIDEAN
+    workers: int = 1
+    index: NeighborIndex | str = "exact"
+
+    def __post_init__(self) -> None:
+        points = self.points
+        if (
+            not isinstance(points, np.ndarray)
+            or points.ndim != 2
+            or points.dtype.kind not in "fiub"
+        ):
+            raise TypeError(
+                "points must be an array (n, D) of real numbers: pass np.asarray(X, dtype=float)"
+            )
+        check_threads(self.workers)
+        check_index(self.index, self.metric)
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.points)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the trees, which are rebuilt on demand."""
+        return {name: self.__dict__[name] for name in ("points", "metric", "workers", "index")}
+
+    @cached_property
+    def features(self) -> FloatArray:
+        """Features of the points."""
+        return self.metric.features(self.points)
+
+    def _features_of(self, new: FloatArray) -> FloatArray:
+        if new.ndim != 2 or new.shape[1] != self.points.shape[1]:
+            raise ValueError(
+                f"new samples must have {self.points.shape[1]} columns, as the fitted ones: their "
+                f"shape is {new.shape}"
+            )
+        return self.metric.features(new)
+
+    @cached_property
+    def _uses_tree(self) -> bool:
+        """Whether exact searches use a tree."""
+        if self.index == "brute" or self.metric.norm.p is None:
+            return False
+        few = self.features.shape[1] <= TREE_COLUMNS or self.index == "kd_tree"
+        return few and self._fits_tree(self.features)
+
+    def _fits_tree(self, features: FloatArray) -> bool:
+        """Whether powers of differences of these features do not overflow in a tree."""
+        p = self.metric.norm.p or 2.0
+        if p in COMPILED_NORMS:
+            return True
+        exponent = float(np.frexp(np.abs(features).max(initial=0.0))[1])
+        return p <= LARGEST_P and abs(exponent) <= ROOM / p
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self.metric.norm.p or 2.0, self.workers).build(self.features)
+
+    @cached_property
+    def _scipy_tree(self) -> ScipyTree:
+        # Balanced trees split at medians, which degenerates with many duplicates.
+        return ScipyTree(self.features, balanced_tree=False, compact_nodes=False)
+
+    @cached_property
+    def _brute_force(self) -> BruteForce:
+        return BruteForce(self.workers).build(self.features)
+
+    @cached_property
+    def _built_index(self) -> Searcher:
+        """The user's index, built."""
+        if isinstance(self.index, KDTree | BruteForce | NNDescent):
+            return replace(self.index, threads=self.workers).build(self.features)
+        assert not isinstance(self.index, str)
+        return ExternalIndex.build(self.index, self.features, self.workers)
+
+    def _exact(self, rows: FloatArray) -> Searcher | None:
+        """Exact index for the neighbours of some rows; None if all distances are computed."""
+        if self._uses_tree and self._fits_tree(rows):
+            return self._tree
+        return self._brute_force if self.metric.norm.p == 2 else None
+
+    def nearest(self, k: int) -> Neighbors:
+        """Find the k nearest other points of every point."""
+        check_count(k, self.n - 1)
+        if isinstance(self.index, str):
+            index = self._exact(self.features)
+        elif isinstance(self.index, NNDescent) and (self._uses_tree or self.metric.norm.p != 2):
+            note(search="exact")
+            index = self._exact(self.features)
+        else:
+            index = self._built_index
+        if index is None:
+            return without_self(*self._nearest_by_blocks(self.features, k + 1))
+        return Neighbors.rectangular(*self._to_distances(self.features, *index.query_self(k)))
+
+    def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Find the k points nearest to each new sample."""
+        check_count(k, self.n)
+        new = self._features_of(new)
+        exact = isinstance(self.index, str | NNDescent)
+        index = self._exact(new) if exact else self._built_index
+        if index is None:
+            return self._nearest_by_blocks(new, k)
+        return self._to_distances(new, *index.query(new, k))
+
+    def _to_distances(
+        self, features: FloatArray, indices: IntArray, lengths: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Convert norms of features to distances of neighbours."""
+        norm = self.metric.norm
+        distances = norm.to_distance(lengths)
+        if norm.reliable == np.inf:
+            return indices, distances
+        rough = np.nonzero(lengths > norm.reliable)
+        if len(rough[0]):
+            distances[rough] = norm.along(features[rough[0]], self.features[indices[rough]])
+            order = np.lexsort((indices, distances), axis=1)
+            indices = np.take_along_axis(indices, order, axis=1)
+            distances = np.take_along_axis(distances, order, axis=1)
+        return indices, distances
+
+    def _nearest_by_blocks(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        found = []
+        chunks = row_chunks(len(new), 16 * self.n)
+        for number, rows in enumerate(chunks):
+            between = self.metric.norm.between(new[rows], self.features)
+            found.append(smallest(between, k, self.workers))
+            step(number + 1, len(chunks))
+        return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+
+    def within(self, radius: float) -> Neighbors:
+        """Find all other points within `radius` of every point."""
+        check_radius(radius)
+        if self._uses_tree:
+            norm = self.metric.norm
+            p = norm.p or 2.0
+            # Slightly larger, so that rounding loses no pair at the radius itself.
+            reach = norm.to_norm(radius) * (1 + 1e-12)
+            edges = int(self._scipy_tree.count_neighbors(self._scipy_tree, reach, p))
+            reserve(64 * edges, f"{edges} edges within the radius", "use a smaller radius")
+            pairs = self._scipy_tree.query_pairs(reach, p, output_type="ndarray")
+            lengths = self.lengths(pairs[:, 0], pairs[:, 1])
+            pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
+            ends = np.concatenate((pairs, pairs[:, ::-1]))
+            return Neighbors.from_edges(self.n, ends[:, 0], ends[:, 1], np.tile(lengths, 2))
+        rows, columns, distances = [], [], []
+        for chunk in row_chunks(self.n, 16 * self.n):
+            between = self.metric.norm.between(self.features[chunk], self.features)
+            row, column = np.nonzero(between <= radius)
+            rows.append(row + chunk.start)
+            columns.append(column)
+            distances.append(between[row, column])
+            step(chunk.stop, self.n)
+        return Neighbors.from_edges(
+            self.n, np.concatenate(rows), np.concatenate(columns), np.concatenate(distances)
+        )
+
+    def distances_of(self, new: FloatArray) -> FloatArray:
+        """Distances of new samples to all points."""
+        return self.metric.norm.between(self._features_of(new), self.features)
+
+    def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Distances of pairs of points."""
+        first, second = self.features[rows], self.features[columns]
+        return self.metric.norm.along(first.astype(np.float64, copy=False), second)
+
+    def coordinates(self, blocks: IntArray) -> FloatArray:
+        """Coordinates of the points of each block, up to a rigid motion."""
+        return self._local(self.features[blocks].astype(np.float64, copy=False))
+
+    def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
+        """Coordinates of each new sample followed by its block."""
+        new = self._features_of(new)
+        return self._local(np.concatenate((new[:, None], self.features[blocks]), axis=1))
+
+    def _local(self, block: FloatArray) -> FloatArray:
+        norm = self.metric.norm
+        if not (isinstance(norm, PNorm) and norm.p == 2):
+            return principal_coordinates(
+                centered_gram(np.stack([norm.between(b, b) for b in block]))
+            )
+        # Relative to the first point: duplicates differ by exactly zero.
+        block = block - block[:, :1]
+        if block.shape[2] <= block.shape[1]:
+            return block
+        # s points span at most s - 1 dimensions.
+        return principal_coordinates(block @ block.transpose(0, 2, 1))
+
+    def take(self, rows: IntArray) -> "PointSpace":
+        """Restrict to a subset of the points."""
+        return replace(self, points=self.points[rows])
+
+    def copy(self) -> "PointSpace":
+        """Copy the points."""
+        return replace(self, points=self.points.copy())
+
+    def rows(self, rows: IntArray) -> FloatArray:
+        """Fitted points as new samples."""
+        return self.points[rows]
+
+    def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
+        """Return the points, which do not depend on the fitted ones."""
+        return new
+
+    def distinct(self) -> tuple[IntArray, IntArray]:
+        """First occurrence of each point with distinct features, and the inverse indices."""
+        _, first, inverse = np.unique(self.features, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return first[order], rank[inverse.ravel()]
+
+
+def check_index(index: NeighborIndex | str, metric: Metric) -> None:
+    """Raise if an index cannot search by the metric."""
+    if isinstance(index, str) and index not in ALGORITHMS:
+        raise ValueError(
+            f"index={index!r} is not known: it must be one of {', '.join(ALGORITHMS)}, or an index"
+        )
+    if index in ("exact", "brute") or isinstance(index, NNDescent):
+        return
+    name = f"{index!r}" if isinstance(index, str) else f"a {type(index).__name__}"
+    p = metric.norm.p
+    if p is None:
+        raise ValueError(
+            f"neighbors_algorithm is {name}, which needs a norm, and metric={metric.name!r} is "
+            "none: use neighbors_algorithm='exact'"
+        )
+    if index != "kd_tree" and norm_order(index) != p:
+        raise ValueError(
+            f"neighbors_algorithm is {name}, which searches by the p-norm with "
+            f"p={norm_order(index):g}, and metric={metric.name!r} needs p={p:g}: use "
+            "neighbors_algorithm='exact', or set the attribute p of the index"
+        )
