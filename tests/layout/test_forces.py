@@ -1,0 +1,119 @@
+"""Forces against their definitions, twins against kernels, and one result for any threads."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+from scipy.spatial.distance import cdist
+
+from unbend._kernels import kernels, reference
+from unbend.layout.descent import _Descent, divergence
+from unbend.layout.repulsion import MeshRepulsion, exact_repulsion
+
+
+def clusters(n, d, scale, seed):
+    """Points in ten Gaussian clusters."""
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(size=(10, d)) * scale
+    points = centers[rng.integers(0, 10, n)] + rng.normal(size=(n, d)) * scale / 6
+    return points.astype(np.float32)
+
+
+def brute_force(points):
+    """Repulsion and the sum of w, by all differences in double precision."""
+    y = points.astype(np.float64)
+    w = 1.0 / (1.0 + cdist(y, y, "sqeuclidean"))
+    forces = (w**2).sum(axis=1)[:, None] * y - (w**2) @ y
+    return forces, w.sum() - len(y)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("n", [2, 9, 300])
+def test_exact_repulsion_is_the_sum_over_all_pairs(n, d):
+    points = clusters(n, d, 3.0, seed=n)
+    forces, normalizer = exact_repulsion(points)
+    expected, total = brute_force(points)
+    np.testing.assert_allclose(forces, expected, atol=1e-5 * np.abs(expected).max())
+    assert normalizer == pytest.approx(total, rel=1e-6)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_mesh_is_within_four_percent_of_the_sum_over_all_pairs(d):
+    # As dense as layouts are: about one point in two units.
+    points = clusters(1500, d, {1: 100.0, 2: 14.0, 3: 4.0}[d], seed=d)
+    exact, total = exact_repulsion(points)
+    forces, normalizer = MeshRepulsion()(points)
+    error = np.linalg.norm(forces / normalizer - exact / total) / np.linalg.norm(exact / total)
+    assert error < 0.04
+    assert normalizer == pytest.approx(total, rel=2e-3)
+
+
+def test_the_error_of_the_mesh_falls_with_the_cube_of_its_spacing():
+    points = clusters(1000, 2, 10.0, seed=1)
+    exact, _ = exact_repulsion(points)
+    errors = [np.linalg.norm(MeshRepulsion(h)(points)[0] - exact) for h in (0.6, 0.3)]
+    assert errors[0] / errors[1] > 6
+    assert errors[1] < 3e-3 * np.linalg.norm(exact)
+
+
+def test_forces_far_from_the_origin_and_of_one_place_are_finite():
+    points = np.zeros((1600, 2), dtype=np.float32)
+    forces, normalizer = MeshRepulsion()(points)
+    assert np.abs(forces).max() < 1e-2
+    assert normalizer == pytest.approx(1600 * 1599, rel=1e-3)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_compiled_kernels_agree_with_their_twins(d):
+    rng = np.random.default_rng(d)
+    points, nodes = clusters(400, d, 3.0, seed=d), 64
+    origin, spacing = points.min(axis=0).astype(np.float64), 0.7
+    ours, plain = np.empty(nodes**d, np.float32), np.empty(nodes**d)
+    kernels.spread_density(points, origin, spacing, nodes, 2, ours)
+    reference.spread_density(points, origin, spacing, nodes, 1, plain)
+    np.testing.assert_allclose(ours, plain, atol=2e-5)
+    assert ours.sum() == pytest.approx(400, rel=1e-5)  # splines sum to one
+    potential = rng.normal(size=nodes**d).astype(np.float32)
+    one, two = np.empty_like(points), np.empty_like(points)
+    kernels.gather_forces(points, origin, spacing, nodes, potential, 2, one)
+    reference.gather_forces(points, origin, spacing, nodes, potential, 1, two)
+    np.testing.assert_allclose(one, two, atol=1e-5)
+    graph = csr_array(random_array((400, 400), density=0.06, rng=rng))
+    arguments = (
+        graph.indptr.astype(np.int64),
+        graph.indices.astype(np.int32),
+        graph.data.astype(np.float32),
+        points,
+        points,
+    )
+    kernels.attract(*arguments, 2, one)
+    reference.attract(*arguments, 1, two)
+    np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_threads_change_no_bit(d):
+    points = clusters(5000, d, 6.0, seed=0)
+    results = [MeshRepulsion(threads=threads)(points) for threads in (1, 2, 5)]
+    for forces, normalizer in results[1:]:
+        np.testing.assert_array_equal(forces, results[0][0])
+        assert normalizer == results[0][1]
+
+
+def test_the_gradient_is_that_of_the_divergence():
+    rng = np.random.default_rng(4)
+    n = 60
+    affinities = random_array((n, n), density=0.2, rng=rng)
+    affinities = csr_array(affinities + affinities.T)
+    affinities = csr_array(affinities / affinities.sum())
+    start = rng.normal(size=(n, 2)) * 2
+    state = _Descent(affinities, start, 0.5, 1)
+    kernels.attract(
+        state.offsets, state.indices, state.weights, state.points, state.points, 1, state.attraction
+    )
+    forces, normalizer = exact_repulsion(state.points)
+    gradient = 4.0 * state.attraction - 4.0 / normalizer * forces
+    direction = rng.normal(size=(n, 2))
+    step = 1e-2
+    ahead, behind = (divergence(affinities, start + s * direction) for s in (step, -step))
+    slope = float(np.sum(gradient * direction))
+    assert (ahead - behind) / (2 * step) == pytest.approx(slope, rel=2e-2)
