@@ -37,7 +37,7 @@ def main():
     print(compared)
     before = neighborhood_hit(points, people, n_neighbors=NEIGHBORS)
     print(f"neighbours of the same person among the pictures themselves: {before:.3f}")
-    best = next(trial for trial in compared.trials if trial.measures["repeated"] < REPEATED)
+    best = next(trial for trial in compared.trials if trial.measures["redundancy"] < REPEATED)
     if len(sys.argv) > 1:
         figure = unbend.plot.thumbnails(best.estimator, pictures, side=0.05, title=best.title)
         unbend.plot.save(figure, sys.argv[1])

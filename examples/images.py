@@ -37,7 +37,7 @@ def main():
     print(compared)
     before = neighborhood_hit(points, kinds, n_neighbors=NEIGHBORS, max_rows=1000)
     print(f"neighbours of the same kind among the pictures themselves: {before:.3f}")
-    drawn = next(trial for trial in compared.trials if trial.measures["repeated"] < REPEATED)
+    drawn = next(trial for trial in compared.trials if trial.measures["redundancy"] < REPEATED)
     if len(sys.argv) > 1:
         figure = unbend.plot.thumbnails(drawn.estimator, pictures, kinds, title=drawn.title)
         unbend.plot.save(figure, sys.argv[1])

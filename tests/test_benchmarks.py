@@ -147,7 +147,7 @@ def test_a_tiny_case_from_end_to_end_with_a_peer_that_is_missing():
     json.dumps(record)
 
 
-def test_a_measurement_that_fails_or_is_cut_says_so():
+def test_a_measurement_that_fails_or_is_cut_reports_it():
     failed = in_new_process("benchmarks.measure", "no such file", threads=1, timeout=30)
     assert failed["status"].startswith("failed: FileNotFoundError")
     cut = in_new_process("benchmarks.stages", threads=1, timeout=0.01)

@@ -52,7 +52,7 @@ def test_the_report_on_real_data_ends_with_what_to_do(monkeypatch, capsys, tmp_p
     assert {path.name for path in tmp_path.iterdir()} == {"digits.png", "tumours.png"}
 
 
-def told(name, monkeypatch, capsys, picture):
+def run_example(name, monkeypatch, capsys, picture):
     """Run an example on real data; return the measures that it prints for each method."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     monkeypatch.setattr("sys.argv", [name, str(picture)])
@@ -75,7 +75,7 @@ def told(name, monkeypatch, capsys, picture):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_ten_thousand_pictures_of_clothes_keep_their_kinds(monkeypatch, capsys, tmp_path):
-    found, before = told("images.py", monkeypatch, capsys, tmp_path / "images.png")
+    found, before = run_example("images.py", monkeypatch, capsys, tmp_path / "images.png")
     assert len(found) == 5
     assert all(0.5 < of["trust"] <= 1 for of in found.values())
     # The picture cannot tell more of the kinds than the data do, and tells far more than chance.
@@ -85,7 +85,7 @@ def test_ten_thousand_pictures_of_clothes_keep_their_kinds(monkeypatch, capsys, 
 
 @pytest.mark.slow
 def test_faces_of_a_person_stay_together(monkeypatch, capsys, tmp_path):
-    found, before = told("faces.py", monkeypatch, capsys, tmp_path / "faces.png")
+    found, before = run_example("faces.py", monkeypatch, capsys, tmp_path / "faces.png")
     best = max(of["hit"] for of in found.values())
     # Forty people: chance is one in forty.
     assert 0.25 < best < before

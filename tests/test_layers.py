@@ -23,7 +23,7 @@ LIGHT = {"numpy", "scipy", "unbend"}
 HEAVY = {
     "measures": {"sklearn"},
     "estimators": {"sklearn"},
-    "data": {"sklearn"},
+    "data": {"sklearn", "narwhals"},
     "advice": {"sklearn", "joblib"},
 }
 FREE = {"pictures", "faces"}

@@ -158,14 +158,14 @@ def test_similarities_of_covariance_type_are_converted():
     assert "s_ii" in fitted.report_.stage("dissimilarities").facts["conversion"]
 
 
-def test_what_is_no_distance_matrix_is_mended_only_if_asked():
+def test_invalid_distances_are_repaired_only_on_request():
     noise = RNG.normal(scale=1e-3, size=EXACT.shape)
     for bad, word in [(EXACT + noise, "symmetric|negative"), (EXACT + np.eye(60), "diagonal")]:
         with pytest.raises(ValueError, match=word):
             scaled().fit(bad)
-        mended = scaled(repair="clean").fit(bad)
-        assert procrustes(PLANE, mended.embedding_) < 1e-4
-        assert mended.report_.stage("dissimilarities").facts["diagonal"] > 0
+        repaired = scaled(repair="clean").fit(bad)
+        assert procrustes(PLANE, repaired.embedding_) < 1e-4
+        assert repaired.report_.stage("dissimilarities").facts["diagonal"] > 0
 
 
 def test_every_object_has_its_share_of_the_stress():

@@ -27,7 +27,8 @@ def fitted(name, **options):
     return THREADED[name](**more, **options).fit(ROLL, target)
 
 
-@each("name", sorted(THREADED))
+# Semidefinite programs take most of the time: they come last, and are slow.
+@each("name", sorted(THREADED, key=lambda name: "MVU" in name), keep=-2)
 def test_fit_and_transform_give_the_same_bits_for_any_n_jobs(name):
     new = swiss_roll(300, random_state=1).points
     one, two = (fitted(name, n_jobs=jobs) for jobs in (1, 2))
@@ -71,7 +72,8 @@ def test_n_jobs_are_at_most_a_few_threads_per_core():
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
 def test_n_jobs_that_are_no_count_raise(n_jobs):
-    with pytest.raises(ValueError, match=r"n_jobs=.*Pass an integer other than 0"):
+    error = ValueError if n_jobs == 0 else TypeError
+    with pytest.raises(error, match=r"n_jobs=.* it must be an integer other than 0 or None"):
         threads(n_jobs)
 
 

@@ -1,385 +1,31 @@
 """The same mistake gets the same exception and the same sentence from every public function.
 
-One test per name loops over mistakes. `TABLE` holds how a name is called with data, `EXEMPT` the
-public names that take no data, or whose checks are tested elsewhere, with the reason.
+One test per name of `tests/entry_points.py` loops over mistakes.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from scipy.spatial.distance import cdist
 
 import unbend
-from unbend import dimension, graphs, lowrank, neighbors, plot, quality, selection
-from unbend.dimension import estimators
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
-
-X = np.random.default_rng(0).normal(size=(40, 3))
-FLAT = X[:, :2]
-SQUARE = cdist(X, X)
-GRAM = X @ X.T + np.eye(40)
-RNG = np.random.default_rng(0)
-
-
-def spoiled(rows: Any, value: Any, dtype: Any = np.float64) -> Any:
-    copy = np.array(rows, dtype=dtype)
-    copy[3, 1] = value
-    return copy
-
-
-def lopsided(amount: float) -> Any:
-    matrix = SQUARE.copy()
-    matrix[0, 1] += amount
-    return matrix
-
-
-# What is done to good data, the error, and the sentence: NAME is that of the argument, # a number.
-ROWS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
-    "NaN": (
-        lambda rows: spoiled(rows, np.nan),
-        ValueError,
-        "NAME contains NaN (first in row #, column #).",
-    ),
-    "infinity": (
-        lambda rows: spoiled(rows, np.inf),
-        ValueError,
-        "NAME contains infinity (first in row #, column #).",
-    ),
-    "minus infinity": (
-        lambda rows: spoiled(rows, -np.inf),
-        ValueError,
-        "NAME contains infinity (first in row #, column #).",
-    ),
-    "strings": (
-        lambda rows: np.full(np.shape(rows), "red"),
-        TypeError,
-        "NAME must be an array of real numbers (could not convert string to float",
-    ),
-    "objects": (
-        lambda rows: spoiled(rows, {"red": 1}, object),
-        TypeError,
-        "NAME must be an array of real numbers (float() argument must be",
-    ),
-    "complex": (
-        lambda rows: rows + 1j,
-        ValueError,
-        "Complex data not supported: NAME is complex. Pass real numbers",
-    ),
-    "one dimension": (
-        lambda rows: rows[:, 0],
-        ValueError,
-        "NAME must be a #D array of rows and columns, and its shape is (#,). Reshape your data",
-    ),
-    "no rows": (
-        lambda rows: rows[:0],
-        ValueError,
-        "NAME has # sample(s) (shape=(#, #)) while a minimum of # is required. Pass more rows.",
-    ),
-    "one row": (
-        lambda rows: rows[:1],
-        ValueError,
-        "NAME has # sample(s) (shape=(#, #)) while a minimum of # is required. Pass more rows.",
-    ),
-    "no columns": (
-        lambda rows: rows[:, :0],
-        ValueError,
-        "NAME has # feature(s) (shape=(#, #)) while a minimum of # is required.",
-    ),
-    "1e155": (
-        lambda rows: rows * 1e155,
-        ValueError,
-        "The largest magnitude in NAME is #, and its square leaves double precision. Rescale NAME",
-    ),
-}
-DISTANCES: dict[str, tuple[Any, type[Exception], str]] = {
-    "asymmetric by 1e-3": (
-        lopsided(1e-3),
-        ValueError,
-        "The distance matrix is not symmetric (entries differ by up to #). Pass (X + X.T) / #",
-    ),
-    "asymmetric by 1e-9": (
-        lopsided(1e-9),
-        ValueError,
-        "The distance matrix is not symmetric (entries differ by up to #). Pass (X + X.T) / #",
-    ),
-    "negative": (
-        -SQUARE,
-        ValueError,
-        "Distances must be non-negative, and the smallest in NAME is #.",
-    ),
-    "diagonal": (
-        SQUARE + np.eye(40),
-        ValueError,
-        "The distance matrix has a non-zero diagonal (max #). Set it to zero",
-    ),
-    "not square": (
-        SQUARE[:, :30],
-        ValueError,
-        "A precomputed distance matrix must be square, and the shape of NAME is (#, #).",
-    ),
-}
-COUNTS = {
-    "k = 0": (0, "NAME=# is not allowed: it must be an integer of at least #"),
-    "k >= n": (40, "NAME=# is not allowed: it must be at most #"),
-}
-ANY_SCALE = {"1e155": "works in units of the matrix"}
-ONE_ROW = {"one row": "a matrix may have one row"}
-ONE_COLUMN = {"one dimension": "is taken for one column"}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """How a public name is called with rows, with distances, and with a number of neighbours."""
-
-    rows: Callable[[Any], Any]
-    name: str = "X"
-    distances: Callable[[Any], Any] | None = None
-    count: Callable[[Any], Any] | None = None
-    counted: str = "n_neighbors"
-    # Mistakes that are none for this name, with the reason.
-    allowed: dict[str, str] = field(default_factory=dict)
-    good: Any = None
-
-
-LOWERED = {"k >= n": "n_neighbors is lowered, with a warning"}
-FEWER = {"k >= n": "documented: fewer where there are fewer rows"}
-
-
-def estimator_entry(method: Any) -> Entry:
-    parameters = method()._get_param_names()
-    distances = None
-    if "metric" in parameters:
-        distances = lambda D: method(metric="precomputed").fit(D)  # noqa: E731
-    count = None
-    if "n_neighbors" in parameters:
-        count = lambda k: method(n_neighbors=k).fit(X)  # noqa: E731
-    return Entry(lambda rows: method().fit(rows), distances=distances, count=count, allowed=LOWERED)
-
-
-def several_entry(method: Any) -> Entry:
-    return Entry(
-        lambda rows: method(metric="euclidean").fit([rows, rows]),
-        distances=lambda D: method().fit([D, D]),
-        allowed={"one dimension": "X is a list of matrices, and says so"},
-    )
-
-
-def pair(measure: Any, name: str = "X", distances: bool = True, counted: bool = False) -> Entry:
-    return Entry(
-        lambda rows: measure(rows, FLAT),
-        name,
-        (lambda D: measure(D, FLAT, metric="precomputed")) if distances else None,
-        (lambda k: measure(X, FLAT, n_neighbors=k)) if counted else None,
-    )
-
-
-def estimate(function: Any, **options: Any) -> Entry:
-    name = function.__name__
-    counted = name in ("mle", "two_nn", "local_pca")
-    return Entry(
-        lambda rows: function(rows, **options),
-        distances=lambda D: function(D, metric="precomputed", **options),
-        count=(lambda k: function(X, n_neighbors=k)) if counted else None,
-        allowed={} if name == "mle" else dict(FEWER),
-    )
-
-
-def factorisation(call: Callable[[Any], Any], good: Any = GRAM) -> Entry:
-    return Entry(call, "matrix", allowed=ANY_SCALE | ONE_ROW, good=good)
-
-
-def choice(function: Any, counted: bool = False, **options: Any) -> Entry:
-    count = (lambda k: function(X, n_neighbors=k, **options)) if counted else None
-    return Entry(lambda rows: function(rows, **options), count=count, allowed=dict(FEWER))
-
-
-SYMMETRIC = {"one row": "is not square either", "no columns": "is not square either"}
-TABLE: dict[str, Entry] = {
-    **{f"unbend.{e.class_name}": estimator_entry(e.load()) for e in METHODS},
-    **{f"unbend.{e.class_name}": several_entry(e.load()) for e in SEVERAL},
-    "unbend.choose_bandwidth": Entry(
-        selection.choose_bandwidth,
-        count=lambda k: selection.choose_bandwidth(X, n_neighbors=k),
-    ),
-    "unbend.choose_dimension": choice(selection.choose_dimension, counted=True),
-    "unbend.choose_neighbors": choice(selection.choose_neighbors),
-    "unbend.compare": choice(lambda X, **o: selection.compare(X, ["PCA"], **o), counted=True),
-    "unbend.stability": Entry(lambda rows: selection.stability(unbend.PCA(), rows)),
-    "unbend.selection.resample": Entry(lambda rows: selection.resample(unbend.PCA(), rows)),
-    "unbend.suggest": choice(selection.suggest),
-    "unbend.localize": Entry(
-        unbend.localize,
-        "distances",
-        unbend.localize,
-        allowed={
-            **ANY_SCALE,
-            "NaN": "is a distance that was not measured",
-            "one row": "is not square either",
-            "no columns": "is not square either",
-        },
-        good=SQUARE,
-    ),
-    "unbend.quality.align": pair(quality.align, "truth", distances=False),
-    "unbend.quality.procrustes": pair(quality.procrustes, "truth", distances=False),
-    "unbend.quality.trustworthiness": pair(quality.trustworthiness, counted=True),
-    "unbend.quality.continuity": pair(quality.continuity, counted=True),
-    "unbend.quality.mean_relative_rank_errors": pair(
-        quality.mean_relative_rank_errors, counted=True
-    ),
-    "unbend.quality.neighborhood_preservation": pair(
-        quality.neighborhood_preservation, counted=True
-    ),
-    "unbend.quality.coranking": pair(quality.coranking),
-    "unbend.quality.coranking_matrix": pair(quality.coranking_matrix),
-    "unbend.quality.shepard": pair(quality.shepard),
-    "unbend.quality.stress": pair(quality.stress),
-    "unbend.quality.residual_variance": pair(quality.residual_variance),
-    "unbend.quality.local_isometry_error": pair(
-        quality.local_isometry_error, "chart", distances=False, counted=True
-    ),
-    "unbend.quality.conformality_error": pair(
-        quality.conformality_error, "chart", distances=False, counted=True
-    ),
-    "unbend.quality.density_distortion": pair(
-        quality.density_distortion, distances=False, counted=True
-    ),
-    "unbend.quality.noise_amplification": pair(
-        quality.noise_amplification, distances=False, counted=True
-    ),
-    "unbend.quality.neighborhood_hit": Entry(
-        lambda rows: quality.neighborhood_hit(rows, np.zeros(40)),
-        "embedding",
-        count=lambda k: quality.neighborhood_hit(X, np.zeros(40), n_neighbors=k),
-    ),
-    "unbend.quality.color_mixing": Entry(
-        lambda rows: quality.color_mixing(rows, FLAT),
-        "embedding",
-        count=lambda k: quality.color_mixing(X, FLAT, n_neighbors=k),
-    ),
-    "unbend.quality.coordinate_redundancy": Entry(
-        quality.coordinate_redundancy,
-        "embedding",
-        count=lambda k: quality.coordinate_redundancy(X, n_neighbors=k),
-    ),
-    **{
-        f"unbend.dimension.{name}": estimate(getattr(dimension, name))
-        for name in dimension.__all__
-        if name[0].islower() and name != "curse"
-    },
-    **{
-        f"unbend.dimension.estimators.{e.__name__}": Entry(
-            lambda rows, e=e: e().fit(rows),
-            distances=lambda D, e=e: e(metric="precomputed").fit(D),
-        )
-        for e in estimators.ESTIMATORS
-    },
-    "unbend.neighbors.open_space": Entry(
-        neighbors.open_space, distances=lambda D: neighbors.open_space(D, "precomputed")
-    ),
-    "unbend.graphs.consistency": Entry(
-        lambda rows: graphs.consistency(rows, 2, 10),
-        count=lambda k: graphs.consistency(X, 2, k),
-    ),
-    **{
-        f"unbend.lowrank.{name}": factorisation(getattr(lowrank, name), X)
-        for name in ("strong_qr", "interpolative", "rank_revealing_lu", "ulv", "urv")
-    },
-    "unbend.lowrank.randomized_interpolative": factorisation(
-        lambda matrix: lowrank.randomized_interpolative(matrix, 1, RNG), X
-    ),
-    "unbend.lowrank.randomized_svd": factorisation(lambda m: lowrank.randomized_svd(m, 1), X),
-    "unbend.lowrank.single_pass_svd": factorisation(lambda m: lowrank.single_pass_svd(m, 1), X),
-    "unbend.lowrank.fat_rows": factorisation(lambda m: lowrank.fat_rows(m, 1), X),
-    **{
-        f"unbend.lowrank.{name}": Entry(call, "matrix", allowed=ANY_SCALE | SYMMETRIC, good=GRAM)
-        for name, call in {
-            "fat": lambda m: lowrank.fat(m, 2),
-            "greedy_columns": lambda m: lowrank.greedy_columns(m, 2),
-            "leverage_columns": lambda m: lowrank.leverage_columns(m, 2, RNG),
-            "leverage_scores": lambda m: lowrank.leverage_scores(m, 2),
-            "pivoted_cholesky": lowrank.pivoted_cholesky,
-            "pivoted_columns": lambda m: lowrank.pivoted_columns(m, 2),
-            "volume_columns": lambda m: lowrank.volume_columns(m, 2, RNG),
-            "vsv": lowrank.vsv,
-            "weighted_columns": lambda m: lowrank.weighted_columns(m, [0, 1]),
-        }.items()
-    },
-    "unbend.plot.scatter": Entry(
-        plot.scatter, "embedding", allowed=ONE_COLUMN | {"1e155": "axes have any unit"}
-    ),
-    "unbend.plot.contact_sheet": Entry(
-        lambda rows: plot.contact_sheet({"a": rows}),
-        "embedding",
-        allowed=ONE_COLUMN | {"1e155": "axes have any unit"},
-    ),
-}
-
-VALUES = "holds results or parameters; data do not pass through it"
-CORE = "takes values of the core that were checked before; its refusals are in tests/stages"
-GRAPHS = "takes a sparse graph; lengths and weights are tested below and in tests/stages"
-PICTURE = "draws what a function of this table, or an estimator, checks"
-EXEMPT = {
-    "unbend.Fat": VALUES,
-    "unbend.Nystrom": VALUES,
-    "unbend.Report": VALUES,
-    "unbend.load": "reads files",
-    "unbend.memory_limit": VALUES,
-    "unbend.monitoring": VALUES,
-    "unbend.progress_bar": VALUES,
-    "unbend.show_versions": VALUES,
-    **{f"unbend.{e.class_name}": "its fit is that of a method of this table" for e in CLUSTERINGS},
-    "unbend.quality.widest_gap": "takes a vector of eigenvalues; tests/test_spread.py",
-    **{
-        f"unbend.plot.{name}": PICTURE
-        for name in plot.__all__
-        if f"unbend.plot.{name}" not in TABLE
-    },
-    **{
-        f"unbend.lowrank.{name}": "takes sizes, operators or blocks; tests/lowrank"
-        for name in (
-            "largest_eigenvalue",
-            "largest_singular",
-            "nystrom_extension",
-            "orthogonal_nystrom",
-            "random_columns",
-            "random_matrix",
-            "sketch_matrix",
-            "apply_sketch",
-        )
-    },
-    **{
-        f"unbend.graphs.{name}": GRAPHS
-        for name in graphs.__all__
-        if name[0].islower() and name != "consistency"
-    },
-    **{
-        f"unbend.neighbors.{name}": CORE
-        for name in neighbors.__all__
-        if name[0].islower() and name != "open_space"
-    },
-}
-# Modules whose public functions take data.
-MODULES = ["", ".quality", ".dimension", ".selection", ".lowrank", ".graphs", ".plot", ".neighbors"]
-
-
-def public_names() -> set[str]:
-    """Public functions, and the estimators of `unbend`; other classes are values."""
-    names = set()
-    for ending in MODULES:
-        module = import_module(f"unbend{ending}")
-        for name in module.__all__:
-            found = getattr(module, name)
-            if callable(found) and (ending == "" or not isinstance(found, type)):
-                names.add(f"unbend{ending}.{name}")
-    # Functions that two modules offer are one.
-    twice = {name for name in names if name.replace(".selection", "") in names}
-    return names - {name for name in twice if ".selection" in name}
+from tests.entry_points import (
+    COUNTS,
+    DISTANCES,
+    EXEMPT,
+    FLAT,
+    GRAM,
+    ROWS,
+    SQUARE,
+    TABLE,
+    X,
+    public_names,
+)
+from unbend import dimension, graphs, lowrank, neighbors, quality, selection
+from unbend.registry import METHODS
 
 
 def test_every_public_name_is_in_the_table_or_exempt():
@@ -428,3 +74,103 @@ def test_lengths_and_weights_of_graphs_get_their_sentence(value):
         what = "Distances" if name == "lengths" else "Weights"
         negative = f"{what} must be non-negative, and the smallest in NAME is #."
         assert_refused(function, graph, ValueError, text or negative, name)
+
+
+OPTIONS = {
+    "n_jobs": {0: ValueError, "2": TypeError, 1.5: TypeError, True: TypeError},
+    "metric_params": {3: TypeError, "p": TypeError, (1, 2): TypeError},
+    "random_state": {"3": TypeError, -1: ValueError, 1.5: TypeError},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_functions_refuse_options_as_estimators_do(option):
+    functions: list[Callable[..., Any]] = [dimension.pca, dimension.correlation]
+    functions += [dimension.mle] if option != "random_state" else [selection.choose_bandwidth]
+    if option != "n_jobs":
+        functions.append(lambda rows, **given: quality.trustworthiness(rows, FLAT, **given))
+    for value, error in OPTIONS[option].items():
+        with pytest.raises(error) as expected:
+            unbend.Isomap(**{option: value}).fit(X)
+        for function in functions:
+            with pytest.raises(error) as caught:
+                function(X, **{option: value})
+            found, wanted = (str(one.value).split(" it must be ") for one in (caught, expected))
+            assert found[0] == wanted[0]
+            assert set(found[1].split(" or ")) == set(wanted[1].split(" or "))
+
+
+@pytest.mark.parametrize("wrong", [3, "isomap", unbend.Isomap, None])
+def test_what_is_no_estimator_is_refused_in_our_words(wrong):
+    calls = [lambda: selection.stability(wrong, X), lambda: selection.resample(wrong, X)]
+    if isinstance(wrong, int):
+        calls.append(lambda: selection.compare(X, [wrong]))
+    if wrong in (3, "isomap"):
+        calls.append(lambda: selection.choose_neighbors(X, method=wrong))
+    for call in calls:
+        with pytest.raises(TypeError, match="is not allowed: it must be an estimator"):
+            call()
+
+
+def test_arguments_of_choices_are_checked_before_work():
+    for call in (
+        lambda: selection.compare(X, ["PCA"], n_components="3"),
+        lambda: selection.compare(X, ["PCA"], parameters=3),
+        lambda: selection.suggest(X, dimension="3"),
+        lambda: neighbors.open_space(X, index=3),
+        lambda: lowrank.largest_singular(X, "3"),
+        lambda: lowrank.fat_rows(X, 1, m="3"),
+    ):
+        with pytest.raises(TypeError, match="is not allowed: it must be"):
+            call()
+    with pytest.raises(ValueError, match="steps=0 is not allowed"):
+        lowrank.largest_eigenvalue(GRAM, 0)
+
+
+def test_sparse_rows_get_their_sentence_from_transformations_of_rows():
+    with pytest.raises(TypeError, match="matrix has sparse rows, and dense ones are needed"):
+        lowrank.fat_rows(csr_array(X), 1)
+
+
+@pytest.mark.parametrize("integer", [np.int8, np.uint8, np.uint64])
+@pytest.mark.parametrize("method", [e.load() for e in METHODS], ids=lambda m: m.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_numpy_integers_of_any_size_are_parameters(method, integer):
+    rows = np.random.default_rng(0).normal(size=(300 if "MVU" not in method.__name__ else 40, 3))
+    expected = method(n_components=2).fit_transform(rows)
+    np.testing.assert_array_equal(method(n_components=integer(2)).fit_transform(rows), expected)
+
+
+@pytest.mark.parametrize("value", [10**30, 10**400])
+def test_integers_of_any_size_are_real_numbers_within_double_precision(value):
+    model = unbend.Isomap(radius=value)
+    if value < 10**300:
+        assert model.fit(X).embedding_.shape == (40, 2)
+    else:
+        with pytest.raises(ValueError, match="is not allowed: it must be a number above 0"):
+            model.fit(X)
+
+
+def test_single_precision_of_the_other_byte_order_is_single_precision():
+    distances = SQUARE.astype(np.float32)
+    distances[0, 1] = np.nextafter(distances[0, 1], np.float32(np.inf))
+    model = unbend.ClassicalMDS(metric="precomputed")
+    expected = model.fit_transform(distances)
+    np.testing.assert_array_equal(model.fit_transform(distances.astype(">f4")), expected)
+
+
+def test_graphs_are_refused_in_one_sentence_where_all_distances_are_needed():
+    graph = csr_array(np.where(SQUARE < 2, SQUARE, 0.0))
+    calls = {name: TABLE[name].distances for name in TABLE if ".quality." in name}
+    calls |= {name: TABLE[name].distances for name in TABLE if ".dimension." in name}
+    text = "NAME is a graph, which does not have all distances. Pass points, or"
+    for call in filter(None, calls.values()):
+        assert_refused(call, graph, TypeError, text, "X")
+
+
+def test_masked_distances_are_missing_for_every_measure():
+    masked = np.ma.masked_array(SQUARE, np.eye(40, k=1) + np.eye(40, k=-1) > 0)
+    for name in TABLE:
+        call = TABLE[name].distances
+        if ".quality." in name and call is not None:
+            assert_refused(call, masked, ValueError, "NAME contains NaN (first in row #,", "X")

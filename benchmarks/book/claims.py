@@ -31,8 +31,8 @@ Verdict: TypeAlias = Literal["holds", "too close to tell", "contradicted"]
 Cell: TypeAlias = tuple[str, str]
 
 MEASURES = {
-    "shown": "repeated",
-    "a curve": "repeated",
+    "shown": "redundancy",
+    "a curve": "redundancy",
     "chart": "procrustes",
     "no chart": "procrustes",
     "no result": "failed",

@@ -24,8 +24,8 @@ from benchmarks.book.claims import (
 ALL = (SPHERE, ROLL, CURVE)
 STRIP = (
     "The roll of length 21 is a strip, four times as long as wide: the second wave along it comes "
-    "before the first one across, and the second coordinate repeats the first (`repeated` 0.999). "
-    "Longer rolls are nearer to a square, and are laid out."
+    "before the first one across, and the second coordinate repeats the first (`redundancy` 0.999)."
+    " Longer rolls are nearer to a square, and are laid out."
 )
 THIN = (
     "On the roll, noise of 0.2 is a ninth of the distance of neighbours and a thirtieth of that of "

@@ -19,8 +19,8 @@ HEADS = {
     "holds": "Where it agrees",
 }
 SPOKEN = {
+    "redundancy": "redundancy",
     "color_mixing": "mixing",
-    "repeated": "repetition",
     "procrustes": "Procrustes error",
     "failed": "samples without a result",
 }

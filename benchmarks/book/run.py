@@ -18,7 +18,7 @@ KEPT = (
     "neighborhood_hit",
     "trustworthiness",
     "continuity",
-    "repeated",
+    "redundancy",
     *OF_CHARTS,
 )
 DIGITS = 4

@@ -29,6 +29,7 @@ _MODULES = {
     "mvu",
     "neighbors",
     "plot",
+    "prepare",
     "quality",
     "selection",
 }
@@ -49,6 +50,7 @@ _NAMES = {
         "unbend.selection",
     ),
     **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
+    "Prepare": "unbend.prepare",
     "Report": "unbend.report",
     "load": "unbend.storage",
     "localize": "unbend.localization",

@@ -1,5 +1,6 @@
 """Array types, row-wise products that are bitwise reproducible, and small helpers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ from scipy.sparse import csr_array, issparse
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
+
+# Whether a matrix is one of SciPy's sparse types, without narrowing its static type.
+is_sparse: Callable[[object], bool] = issparse
 
 # Distances whose ratio differs from one by less than this are tied: rounding of coordinates
 # moves distances by about 1e-16 times the ratio of coordinates to distances.
@@ -44,11 +48,6 @@ def distinct_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
     place = np.empty(len(values), dtype=np.intp)
     place[order] = np.cumsum(first) - 1
     return ascending[first], place
-
-
-def is_sparse(matrix: object) -> bool:
-    """Whether a matrix is one of SciPy's sparse types, without narrowing its static type."""
-    return bool(issparse(matrix))
 
 
 def with_short_indices(matrix: csr_array) -> csr_array:

@@ -249,7 +249,7 @@ class Placement:
     pieces: tuple[Piece, ...]
 
     @classmethod
-    def whole(cls, space: Space, embedding: FloatArray, extension: Extension) -> "Placement":
+    def by_one(cls, space: Space, embedding: FloatArray, extension: Extension) -> "Placement":
         """Place by one extension, but duplicates of a fitted row where that row is."""
         everyone = np.arange(len(embedding))
         piece = Piece(everyone, extension, 1.0, np.zeros(embedding.shape[1]))
@@ -291,4 +291,4 @@ def barycentric_preimage(
         return None
     coordinates, k = PointSpace(embedding), k or 2 * (embedding.shape[1] + 1)
     back = Barycentric(coordinates, Rule(k), space.points)
-    return Placement.whole(coordinates, space.points, back)
+    return Placement.by_one(coordinates, space.points, back)

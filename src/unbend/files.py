@@ -40,6 +40,7 @@ class FileSet:
 
     paths: list[str] = field(default_factory=list)
     _renames: list[tuple[Path, Path]] = field(default_factory=list)
+    _replaced: dict[Path, Path | None] = field(default_factory=dict)
 
     def temporary(self, path: str | os.PathLike[str]) -> Path:
         """Return the temporary file that will replace `path`.
@@ -50,24 +51,57 @@ class FileSet:
         self.paths.append(os.fspath(path))
         if target.exists() and not target.is_file():
             return target
-        temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}{target.suffix}")
-        TEMPORARIES.add(temporary)
+        temporary = _beside(target)
         self._renames.append((temporary, target))
         return temporary
 
     def commit(self) -> None:
-        """Rename all temporaries, the last first: what describes other files is named before."""
+        """Rename all temporaries, the last first: what describes other files is named before.
+
+        If one cannot be renamed, or the user interrupts, the files renamed so far are restored.
+        """
         for temporary, target in self._renames:
             if target.exists():
                 shutil.copymode(target, temporary)
-        for temporary, target in reversed(self._renames):
-            os.replace(temporary, target)
+        try:
+            for temporary, target in reversed(self._renames):
+                self._replaced[target] = _keep(target)
+                os.replace(temporary, target)
+        except BaseException:
+            for target, kept in self._replaced.items():
+                if kept is not None:
+                    os.replace(kept, target)
+                elif not target.is_dir():
+                    target.unlink(missing_ok=True)
+            raise
 
     def discard(self) -> None:
         """Remove the temporaries that are left."""
-        for temporary, _ in self._renames:
-            temporary.unlink(missing_ok=True)
-            TEMPORARIES.discard(temporary)
+        for temporary in (*(made for made, _ in self._renames), *self._replaced.values()):
+            if temporary is not None:
+                temporary.unlink(missing_ok=True)
+                TEMPORARIES.discard(temporary)
+
+
+def _beside(target: Path) -> Path:
+    """Return the name of a temporary file in the same folder, of at most 255 bytes."""
+    stem = os.fsdecode(os.fsencode(target.stem)[:100])
+    temporary = target.with_name(f".{stem}.{secrets.token_hex(4)}{target.suffix}")
+    TEMPORARIES.add(temporary)
+    return temporary
+
+
+def _keep(target: Path) -> Path | None:
+    """Keep a file under a second name, from which it can be restored; None if there is none."""
+    if not target.is_file():
+        return None
+    kept = _beside(target)
+    try:
+        os.link(target, kept)
+    except OSError:
+        # File systems without links get a copy.
+        shutil.copy2(target, kept)
+    return kept
 
 
 _current: ContextVar[FileSet | None] = ContextVar("unbend_file_set", default=None)

@@ -13,11 +13,12 @@ class Entry:
     name: str
     class_name: str
     title: str
+    package: str = "unbend.methods"
 
     @cache  # noqa: B019 (entries are constants)
     def load(self) -> Any:
         """Import the class."""
-        return getattr(import_module(f"unbend.methods.{self.name}"), self.class_name)
+        return getattr(import_module(f"{self.package}.{self.name}"), self.class_name)
 
 
 METHODS = (
@@ -50,6 +51,9 @@ SEVERAL = (
 )
 
 EMBEDDINGS = (*METHODS, *SEVERAL)
+
+# The step in front of a method that turns a table into features.
+PREPARATION = Entry("prepare", "Prepare", "Preparation of a table", package="unbend")
 
 
 @cache

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import stat
 
 import numpy as np
@@ -19,8 +20,8 @@ def test_json_holds_no_word_that_json_does_not_have(capsys):
     def refuse(word):
         raise AssertionError(word)
 
-    told = json.loads(capsys.readouterr().out, parse_constant=refuse)
-    assert told == {"a": [None, 1.5], "b": None, "c": [1, 2]}
+    output = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert output == {"a": [None, 1.5], "b": None, "c": [1, 2]}
 
 
 def test_an_interrupt_removes_temporary_files_and_neither_pipes_nor_devices(tmp_path, monkeypatch):
@@ -41,7 +42,7 @@ def test_an_interrupt_removes_temporary_files_and_neither_pipes_nor_devices(tmp_
         assert stat.S_ISFIFO(left.stat().st_mode)
 
 
-def test_a_closed_or_full_stdout_is_told_in_one_sentence(tmp_path, monkeypatch, capsys):
+def test_a_closed_or_full_stdout_is_reported_in_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdout", None)
     assert main(["methods"]) == 1
     assert capsys.readouterr().err == "Error: stdout is closed: open it, or send it to a file\n"
@@ -49,3 +50,28 @@ def test_a_closed_or_full_stdout_is_told_in_one_sentence(tmp_path, monkeypatch, 
     with open("/dev/full", "wb") as full:
         done = program("methods", stdout=full, code=1)
     assert sentence(done) == "Error: No space left on device"
+
+
+def test_a_closed_stdin_is_reported_in_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["embed", "-"]) == 1
+    assert capsys.readouterr().err == "Error: stdin is closed: name a file, or send one to stdin\n"
+
+
+def test_sigterm_while_writing_leaves_no_temporary_files(folder, monkeypatch, capsys):
+    (folder / "flat.csv").write_text("old")
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminate(target, *_, **__):
+        with files.atomic_write(target) as temporary:
+            temporary.write_text("half")
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("unbend.io.write", terminate)
+    table, model = str(folder / "roll.csv"), str(folder / "m.unbend")
+    options = ["--id", "row", "--label", "kind", "--model", model]
+    assert main(["embed", table, *options, "-o", str(folder / "flat.csv")]) == 130
+    assert capsys.readouterr().err.endswith("Interrupted: nothing was written.\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["flat.csv", "roll.csv"]
+    assert (folder / "flat.csv").read_text() == "old"
+    assert signal.getsignal(signal.SIGTERM) is before

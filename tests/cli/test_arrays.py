@@ -29,8 +29,8 @@ def arrays(tmp_path, roll):
 
 @pytest.mark.parametrize(("file", "name"), [("npz", "b"), ("mat", "b"), ("h5", "run/b")])
 def test_the_array_that_is_named_is_the_table(arrays, roll, file, name):
-    told = sentence(unbend("embed", f"two.{file}", cwd=arrays, code=1))
-    assert "name the one that is the table by --array" in told
+    output = sentence(unbend("embed", f"two.{file}", cwd=arrays, code=1))
+    assert "name the one that is the table by --array" in output
     words = ("embed", f"two.{file}", "--array", name)
     unbend(*words, "-o", "flat.csv", "--model", "m.unbend", cwd=arrays)
     model = library.Isomap().fit(roll.points[60:160])
@@ -42,7 +42,7 @@ def test_the_array_that_is_named_is_the_table(arrays, roll, file, name):
     assert json.loads(unbend(*given, cwd=arrays).stdout)["rows"] == 100
 
 
-def test_the_page_of_an_array_says_which(arrays):
+def test_the_page_of_an_array_names_it(arrays):
     unbend("report", "two.h5", "--array", "run/b", "-o", "page.html", cwd=arrays)
     page = (arrays / "page.html").read_text()
     assert "--array run/b" in page
@@ -50,10 +50,10 @@ def test_the_page_of_an_array_says_which(arrays):
 
 
 def test_an_array_that_is_not_there_and_one_of_a_table_of_text_are_refused(arrays, folder):
-    told = sentence(unbend("embed", "two.npz", "--array", "c", cwd=arrays, code=1))
-    assert "no array 'c': it holds a 60 x 3, b 100 x 3" in told
-    told = sentence(unbend("embed", "roll.csv", "--array", "c", cwd=folder, code=1))
-    assert "roll.csv is none" in told
+    output = sentence(unbend("embed", "two.npz", "--array", "c", cwd=arrays, code=1))
+    assert "no array 'c': it holds a 60 x 3, b 100 x 3" in output
+    output = sentence(unbend("embed", "roll.csv", "--array", "c", cwd=folder, code=1))
+    assert "roll.csv is none" in output
 
 
 @pytest.fixture
@@ -85,13 +85,13 @@ def test_several_matrices_are_scaled_as_the_library_does(judges, method, kind):
     assert header[0] == "object"
     assert [row[0] for row in rows] == list(matrices.objects)
     assert np.allclose(numbers(judges / "flat.csv", header[1:]), model.embedding_, atol=1e-9)
-    told = json.loads(done.stdout)["matrices"]
-    assert [each["name"] for each in told] == ["judge0.csv", "judge1.csv", "judge2.csv"]
+    output = json.loads(done.stdout)["matrices"]
+    assert [each["name"] for each in output] == ["judge0.csv", "judge1.csv", "judge2.csv"]
     if kind == "WeightedMDS":
-        assert np.allclose([each["weights"] for each in told], model.weights_)
-        assert min(each["variance_accounted"] for each in told) > 0.999
+        assert np.allclose([each["weights"] for each in output], model.weights_)
+        assert min(each["variance_accounted"] for each in output) > 0.999
     else:
-        assert np.allclose([each["stress"] for each in told], model.stress_per_matrix_)
+        assert np.allclose([each["stress"] for each in output], model.stress_per_matrix_)
     assert "judge0.csv: " in done.stderr.decode()
 
 
@@ -105,8 +105,8 @@ def test_what_several_matrices_do_not_have_is_refused(judges):
         assert part in sentence(unbend(*words, *more, cwd=judges, code=2))
     assert "--method replicated_mds" in sentence(unbend("embed", "judges", cwd=judges, code=1))
     unbend(*words, "--model", "m.unbend", cwd=judges)
-    told = sentence(unbend("transform", "m.unbend", "judges", cwd=judges, code=1))
-    assert "use transform in Python" in told
+    output = sentence(unbend("transform", "m.unbend", "judges", cwd=judges, code=1))
+    assert "use transform in Python" in output
 
 
 def spelled(parameters, panel=None):
@@ -138,6 +138,6 @@ def test_every_command_that_reads_data_has_the_same_options():
         )
 
 
-def test_options_are_said_again_as_they_were_typed():
+def test_options_are_repeated_as_they_were_typed():
     data = DataOptions(kind="texts", color=False, stem=True, text_column="a b", fits_part=0)
     assert data.words() == " --as texts --gray --text-column 'a b' --stem --fits-part 0"

@@ -12,12 +12,12 @@ from unbend.registry import METHODS
 ASIDE = ("roll.csv", "--label", "kind", "--id", "row")
 
 
-def told(*words, cwd):
+def read_facts(*words, cwd):
     return json.loads(unbend(*words, "--json", cwd=cwd).stdout)
 
 
 def test_the_suggestion_is_that_of_the_library(folder, roll):
-    found = told("suggest", *ASIDE, cwd=folder)
+    found = read_facts("suggest", *ASIDE, cwd=folder)
     expected = library.suggest(roll.points)
     kind = type(expected.estimator).__name__
     assert found["method"] == next(e.name for e in METHODS if e.class_name == kind)
@@ -28,13 +28,13 @@ def test_the_suggestion_is_that_of_the_library(folder, roll):
 
 
 def test_a_known_dimension_is_taken(folder):
-    found = told("suggest", *ASIDE, "--dimension", 1, cwd=folder)
+    found = read_facts("suggest", *ASIDE, "--dimension", 1, cwd=folder)
     assert found["findings"]["dimension"] == 1
 
 
 def test_the_comparison_is_that_of_the_library(folder, roll, kinds):
     words = ("--methods", "pca,ltsa", "--try", "n_neighbors=8,12", "--plot", "sheet.png")
-    found = told("compare", *ASIDE, *words, cwd=folder)
+    found = read_facts("compare", *ASIDE, *words, cwd=folder)
     tried = {"n_neighbors": [8, 12]}
     expected = library.compare(roll.points, ["PCA", "LTSA"], parameters=tried, labels=kinds)
     assert [trial["title"] for trial in found["trials"]] == [t.title for t in expected.trials]
@@ -48,7 +48,7 @@ def test_the_comparison_is_that_of_the_library(folder, roll, kinds):
 def test_a_comparison_with_the_truth_leaves_it_out_of_the_data(tmp_path):
     unbend("surface", "s_curve", "-n", 200, "-o", "curve.csv", cwd=tmp_path)
     words = ("compare", "curve.csv", "--methods", "pca,ltsa", "--truth", "chart_1,chart_2")
-    found = told(*words, cwd=tmp_path)
+    found = read_facts(*words, cwd=tmp_path)
     curve = library.datasets.s_curve(200, random_state=0)
     expected = library.compare(curve.points, ["PCA", "LTSA"], truth=curve.chart)
     assert [trial["procrustes"] for trial in found["trials"]] == pytest.approx(
@@ -72,7 +72,7 @@ def test_a_comparison_that_cannot_be_made_is_refused(folder, words, said):
 
 def test_the_dimension_is_that_of_the_library(folder, roll):
     words = ("--estimators", "mle,two_nn,pca", "--plot", "fits.png")
-    found = told("dimension", *ASIDE, *words, cwd=folder)
+    found = read_facts("dimension", *ASIDE, *words, cwd=folder)
     choice = library.choose_dimension(roll.points)
     assert (found["dimension"], found["votes"]) == (int(choice), pytest.approx(choice.votes))
     for name in ("mle", "two_nn", "pca"):
@@ -90,7 +90,7 @@ def test_an_estimator_that_there_is_not_is_refused(folder):
 def test_a_sample_is_the_one_that_the_library_would_draw(folder, roll):
     rows = np.sort(np.random.default_rng(3).choice(300, 100, replace=False))
     words = ("dimension", *ASIDE, "--estimators", "mle", "--sample", 100, "--seed", 3)
-    found = told(*words, cwd=folder)
+    found = read_facts(*words, cwd=folder)
     assert found["rows"] == 100
     expected = library.dimension.mle(roll.points[rows]).dimension
     assert found["estimates"]["mle"]["dimension"] == pytest.approx(expected)
@@ -98,7 +98,7 @@ def test_a_sample_is_the_one_that_the_library_would_draw(folder, roll):
 
 def test_a_bench_times_each_method_and_says_on_what(folder):
     words = ("--methods", "pca,lle", "--repeat", 2)
-    found = told("bench", *ASIDE, *words, cwd=folder)
+    found = read_facts("bench", *ASIDE, *words, cwd=folder)
     assert (found["rows"], found["columns"], found["repeat"]) == (300, 3, 2)
     assert list(found["seconds"]) == ["PCA", "LLE"]
     assert all(0 < of["fastest"] <= of["median"] for of in found["seconds"].values())
@@ -109,6 +109,6 @@ def test_a_bench_times_each_method_and_says_on_what(folder):
 
 def test_a_method_that_fails_in_a_bench_says_so_and_the_others_go_on(folder):
     words = ("bench", *ASIDE, "--methods", "pca,lle", "-d", 3, "--repeat", 1, "--sample", 4)
-    found = told(*words, cwd=folder)
+    found = read_facts(*words, cwd=folder)
     assert list(found["seconds"]) == ["PCA"]
     assert "LLE" in found["failures"]

@@ -96,8 +96,8 @@ def test_pixels_of_another_scene_are_placed_and_written_as_an_image(scene, batch
 
 def test_other_bands_than_the_fitted_ones_are_refused_or_left_out(scene):
     unbend("embed", "scene.hdr", "--ignore", "400", *PCA, "--model", "m.unbend", cwd=scene)
-    told = sentence(unbend("transform", "m.unbend", "scene.fits", cwd=scene, code=1))
-    assert "features" in told or "column" in told
+    output = sentence(unbend("transform", "m.unbend", "scene.fits", cwd=scene, code=1))
+    assert "features" in output or "column" in output
     unbend("transform", "m.unbend", "scene.hdr", "--ignore", "400", "-o", "p.csv", cwd=scene)
     rows = library.io.read_cube(scene / "scene.hdr").pixels().values[:, 1:]
     expected = library.PCA(n_components=3).fit_transform(rows)
@@ -128,22 +128,22 @@ def test_what_a_cube_does_not_have_is_refused(scene, words, part):
 
 def test_data_and_parts_that_lie_elsewhere_are_named(scene):
     (scene / "scene.img").rename(scene / "numbers.raw")
-    told = sentence(unbend("embed", "scene.hdr", *PCA, cwd=scene, code=1))
-    assert "--envi-data" in told
+    output = sentence(unbend("embed", "scene.hdr", *PCA, cwd=scene, code=1))
+    assert "--envi-data" in output
     words = ("--envi-data", "numbers.raw", "-o", "flat.csv")
     unbend("embed", "scene.hdr", *PCA, *words, cwd=scene)
     assert len(table_of(scene / "flat.csv")[1]) == 41
     unbend("embed", "scene.fits", *PCA, "--fits-part", 0, "-o", "again.csv", cwd=scene)
     assert (scene / "again.csv").read_text() == (scene / "flat.csv").read_text()
-    told = sentence(unbend("embed", "scene.fits", *PCA, "--fits-part", 4, cwd=scene, code=1))
-    assert "scene.fits" in told
+    output = sentence(unbend("embed", "scene.fits", *PCA, "--fits-part", 4, cwd=scene, code=1))
+    assert "scene.fits" in output
 
 
-def test_quality_reads_the_cube_and_the_page_tells_of_pixels(scene):
+def test_quality_reads_the_cube_and_the_page_describes_pixels(scene):
     unbend("embed", "scene.hdr", *PCA, "-o", "flat.csv", cwd=scene)
-    told = json.loads(unbend("quality", "scene.hdr", "flat.csv", "--json", cwd=scene).stdout)
+    output = json.loads(unbend("quality", "scene.hdr", "flat.csv", "--json", cwd=scene).stdout)
     cube, flat = expected(scene)
     found = library.quality.trustworthiness(cube.pixels().values, flat, n_neighbors=5)
-    assert told["trustworthiness"] == pytest.approx(float(found))
+    assert output["trustworthiness"] == pytest.approx(float(found))
     unbend("report", "scene.hdr", "-o", "page.html", cwd=scene)
     assert "41 pixels, 9 bands" in (scene / "page.html").read_text()

@@ -48,12 +48,16 @@ def test_parameters_are_read_as_the_method_declares_them(folder, roll):
         *("--metric-params", '{"p": 3}', "--radius", "none", "--seed", "4", "--jobs", "1"),
         cwd=folder,
     )
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     expected = {"n_components": 3, "n_neighbors": 12, "weights": "heat", "t": 2.5, "n_jobs": 1}
     expected |= {"metric": "minkowski", "metric_params": {"p": 3}, "radius": None}
-    assert told["parameters"].items() >= {**expected, "random_state": 4}.items()
-    assert (told["method"], told["rows"], told["components"]) == ("laplacian_eigenmaps", 300, 3)
-    assert told["report"]["stages"][0]["name"] == "neighbors"
+    assert output["parameters"].items() >= {**expected, "random_state": 4}.items()
+    assert (output["method"], output["rows"], output["components"]) == (
+        "laplacian_eigenmaps",
+        300,
+        3,
+    )
+    assert output["report"]["stages"][0]["name"] == "neighbors"
 
 
 @pytest.mark.parametrize(
@@ -81,28 +85,28 @@ def test_misuse_is_answered_by_one_sentence_and_exit_code_2(folder, words, answe
     [
         (("none.csv",), "none.csv"),
         (("roll.csv", "--label", "color"), "'color'"),
-        (("roll.csv", "--ignore", "row"), "'kind'"),
+        (("roll.csv", "--ignore", "row", "--column-kind", "kind=date"), "'kind'"),
         (("roll.csv", *ASIDE, "--memory", "100kB"), "0.1 MB are available"),
         (("roll.csv", *ASIDE, "-o", "no/flat.csv"), "no/flat.csv"),
     ],
 )
 def test_failed_work_is_answered_by_one_sentence_and_exit_code_1(folder, words, answer):
-    told = sentence(unbend("embed", *words, "--model", "roll.unbend", cwd=folder, code=1))
-    assert answer in told
+    output = sentence(unbend("embed", *words, "--model", "roll.unbend", cwd=folder, code=1))
+    assert answer in output
     assert [file.name for file in folder.iterdir()] == ["roll.csv"]
 
 
 def test_debug_shows_where_an_error_came_from(folder):
-    told = unbend("embed", "none.csv", "--debug", cwd=folder, code=1).stderr.decode()
-    assert "Traceback" in told
-    assert told.splitlines()[-1].startswith("Error: ")
+    output = unbend("embed", "none.csv", "--debug", cwd=folder, code=1).stderr.decode()
+    assert "Traceback" in output
+    assert output.splitlines()[-1].startswith("Error: ")
 
 
 def test_warnings_of_the_library_are_one_line_each(folder):
-    told = unbend("embed", "roll.csv", *ASIDE, "--n-neighbors", 400, "--json", cwd=folder)
-    (line,) = [line for line in told.stderr.decode().splitlines() if "Warning" in line]
+    output = unbend("embed", "roll.csv", *ASIDE, "--n-neighbors", 400, "--json", cwd=folder)
+    (line,) = [line for line in output.stderr.decode().splitlines() if "Warning" in line]
     assert line == "Warning: there are 300 distinct rows: n_neighbors was lowered to 299"
-    assert json.loads(told.stdout)["report"]["warnings"] == [line.removeprefix("Warning: ")]
+    assert json.loads(output.stdout)["report"]["warnings"] == [line.removeprefix("Warning: ")]
 
 
 def test_distances_are_embedded_as_the_points_they_come_from(folder, roll):

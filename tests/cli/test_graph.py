@@ -1,4 +1,4 @@
-"""``unbend graph`` tells of the graph that the library makes, and writes it as others read it."""
+"""``unbend graph`` reports the graph of the library, and writes formats of other programs."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -22,15 +22,15 @@ def lengths(roll):
 
 
 def test_the_facts_are_those_of_the_graph(folder, roll, lengths):
-    told = json.loads(unbend(*ASIDE, "--json", cwd=folder).stdout)
+    facts = json.loads(unbend(*ASIDE, "--json", cwd=folder).stdout)
     dense = lengths.toarray()
     degrees = (dense > 0).sum(axis=1)
-    assert told["edges"] == (dense > 0).sum() / 2
-    assert (told["degree_least"], told["degree_most"]) == (degrees.min(), degrees.max())
-    assert told["components"] == np.bincount(components(lengths)).tolist()
+    assert facts["edges"] == (dense > 0).sum() / 2
+    assert (facts["degree_least"], facts["degree_most"]) == (degrees.min(), degrees.max())
+    assert facts["components"] == np.bincount(components(lengths)).tolist()
     report = library.graphs.consistency(roll.points, 2, 6)
-    assert told["hidden"] == pytest.approx(report.hidden)
-    assert told["problems"] == report.problems()
+    assert facts["hidden"] == pytest.approx(report.hidden)
+    assert facts["problems"] == report.problems()
     assert str(report) in unbend(*ASIDE, cwd=folder).stdout.decode()
 
 

@@ -25,8 +25,8 @@ def shapes(tmp_path):
 
 def test_images_are_brought_to_one_size_and_new_ones_too(shapes):
     words = ("embed", "set", "--method", "pca")
-    told = sentence(unbend(*words, cwd=shapes, code=1))
-    assert "bring all to one by --size" in told
+    output = sentence(unbend(*words, cwd=shapes, code=1))
+    assert "bring all to one by --size" in output
     unbend(*words, "--size", "8x5", "-o", "flat.csv", "--model", "m.unbend", cwd=shapes)
     images = library.io.read_images(shapes / "set", size=(5, 8))
     model = library.PCA(n_components=2).fit(images.values)
@@ -34,19 +34,19 @@ def test_images_are_brought_to_one_size_and_new_ones_too(shapes):
     unbend("transform", "m.unbend", "set", "-o", "new.csv", cwd=shapes)
     found = numbers(shapes / "new.csv", FLAT).astype("f4")
     assert np.array_equal(found, model.transform(images.values))
-    told = sentence(unbend("transform", "m.unbend", "set", "--size", "8x5", cwd=shapes, code=2))
-    assert "--size is fixed by" in told
+    output = sentence(unbend("transform", "m.unbend", "set", "--size", "8x5", cwd=shapes, code=2))
+    assert "--size is fixed by" in output
     for size in ("8", "0x5", "8x5x3", "8,5"):
-        told = sentence(unbend(*words, "--size", size, cwd=shapes, code=2))
-        assert "it must be a width and a height in pixels, as 32x24" in told
+        output = sentence(unbend(*words, "--size", size, cwd=shapes, code=2))
+        assert "it must be a width and a height in pixels, as 32x24" in output
 
 
 def test_an_array_of_images_is_named_and_the_page_says_which(shapes, monkeypatch):
     pictures = np.random.default_rng(0).random((40, 6, 9))
     np.savez(shapes / "two.npz", a=pictures, b=pictures[::-1])
     words = ("two.npz", "--as", "images")
-    told = sentence(unbend("embed", *words, cwd=shapes, code=1))
-    assert "name one by --array" in told
+    output = sentence(unbend("embed", *words, cwd=shapes, code=1))
+    assert "name one by --array" in output
     unbend("embed", *words, "--array", "b", "--method", "pca", "-o", "flat.csv", cwd=shapes)
     flat = library.PCA(n_components=2).fit_transform(pictures[::-1].reshape(40, -1))
     assert np.allclose(numbers(shapes / "flat.csv", FLAT), flat, atol=1e-9)
@@ -63,7 +63,7 @@ def test_matrices_are_named(shapes):
     words = ("embed", "heard.npz", "--method", "weighted_mds", "--seed", 0, "--json")
     done = unbend(*words, "--array", "near", "-o", "flat.csv", cwd=shapes)
     assert len(json.loads(done.stdout)["matrices"]) == 2
-    assert "no matrix 'x'" in sentence(unbend(*words, "--array", "x", cwd=shapes, code=1))
+    assert "no array 'x'" in sentence(unbend(*words, "--array", "x", cwd=shapes, code=1))
 
 
 def test_images_of_different_sizes_are_laid_on_their_points(shapes):

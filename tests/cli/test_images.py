@@ -61,22 +61,22 @@ def test_new_images_are_inverted_as_the_fitted_ones_were(shapes):
     new = library.io.read_images(shapes / "new", like=before)
     found = numbers(shapes / "new.csv", FLAT).astype(np.float32)
     assert np.array_equal(found, model.transform(new.values))
-    told = json.loads(unbend("info", "m.unbend", "--json", cwd=shapes).stdout)
-    assert told["data"]["size"] == [6, 7]
+    output = json.loads(unbend("info", "m.unbend", "--json", cwd=shapes).stdout)
+    assert output["data"]["size"] == [6, 7]
 
 
 def test_new_images_of_another_size_or_kind_are_refused(shapes):
     unbend("embed", "shapes", "--model", "m.unbend", cwd=shapes)
     (shapes / "new").mkdir()
     Image.fromarray(np.zeros((5, 5), dtype=np.uint8)).save(shapes / "new" / "one.png")
-    told = sentence(unbend("transform", "m.unbend", "new", cwd=shapes, code=1))
-    assert "new images are 5 x 5 and those before are 7 x 6" in told
-    told = sentence(unbend("transform", "m.unbend", "shapes", "--invert", cwd=shapes, code=2))
-    assert "--invert is fixed by m.unbend" in told
+    output = sentence(unbend("transform", "m.unbend", "new", cwd=shapes, code=1))
+    assert "new images are 5 x 5 and those before are 7 x 6" in output
+    output = sentence(unbend("transform", "m.unbend", "shapes", "--invert", cwd=shapes, code=2))
+    assert "--invert is fixed by m.unbend" in output
     (shapes / "words").mkdir()
     (shapes / "words" / "a.txt").write_text("word")
-    told = sentence(unbend("transform", "m.unbend", "words", cwd=shapes, code=1))
-    assert "fitted to images, and words is read as texts" in told
+    output = sentence(unbend("transform", "m.unbend", "words", cwd=shapes, code=1))
+    assert "fitted to images, and words is read as texts" in output
 
 
 def test_an_array_of_images_is_read_where_it_is_said_to_be_one(shapes):
@@ -110,15 +110,17 @@ def test_options_of_other_data_are_refused_and_not_ignored(shapes, words, part):
 def test_quality_and_comparison_know_the_folders_for_classes(shapes):
     unbend("embed", "shapes", "-o", "flat.csv", cwd=shapes)
     words = ("shapes", "flat.csv", "--label", "folder", "--json")
-    told = json.loads(unbend("quality", *words, cwd=shapes).stdout)
+    output = json.loads(unbend("quality", *words, cwd=shapes).stdout)
     images = library.io.read_images(shapes / "shapes")
     flat = numbers(shapes / "flat.csv", FLAT)
     expected = library.quality.trustworthiness(images.values, flat, n_neighbors=5)
-    assert told["trustworthiness"] == pytest.approx(float(expected), rel=1e-6)
+    assert output["trustworthiness"] == pytest.approx(float(expected), rel=1e-6)
     hit = library.quality.neighborhood_hit(images.values, images.table.label, n_neighbors=5)
-    assert told["neighborhood_hit_data"] == pytest.approx(float(hit))
-    told = json.loads(unbend("compare", "shapes", "--methods", "pca", "--json", cwd=shapes).stdout)
-    assert 0 < told["trials"][0]["neighborhood_hit"] <= 1
+    assert output["neighborhood_hit_data"] == pytest.approx(float(hit))
+    output = json.loads(
+        unbend("compare", "shapes", "--methods", "pca", "--json", cwd=shapes).stdout
+    )
+    assert 0 < output["trials"][0]["neighborhood_hit"] <= 1
 
 
 def test_the_page_shows_images_and_its_code_gives_its_numbers(shapes, monkeypatch):
@@ -131,10 +133,10 @@ def test_the_page_shows_images_and_its_code_gives_its_numbers(shapes, monkeypatc
     code = page.split("<pre class='python'>")[1].split("</pre>")[0].replace("&#x27;", "'")
     names = {}
     exec(code.rsplit("\n", 1)[0], names)
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     for trial in names["compared"].trials:
-        assert trial.measures == pytest.approx(told["measures"][trial.title])
-    assert names["dimension"].dimension == told["dimension"]
+        assert trial.measures == pytest.approx(output["measures"][trial.title])
+    assert names["dimension"].dimension == output["dimension"]
 
 
 def test_images_are_laid_on_their_points(shapes):
@@ -143,8 +145,8 @@ def test_images_are_laid_on_their_points(shapes):
     unbend(*words, "--images", "shapes", "-o", "with.png", cwd=shapes)
     unbend(*words, "-o", "without.png", cwd=shapes)
     assert (shapes / "with.png").read_bytes() != (shapes / "without.png").read_bytes()
-    told = unbend(*words, "--images", "shapes", "-o", "page.html", cwd=shapes, code=2)
-    assert "no page" in sentence(told)
+    output = unbend(*words, "--images", "shapes", "-o", "page.html", cwd=shapes, code=2)
+    assert "no page" in sentence(output)
 
 
 def test_a_folder_is_what_most_of_its_files_are(shapes):

@@ -24,11 +24,11 @@ def test_a_million_rows_of_parquet_are_embedded_within_six_gigabytes(tmp_path):
     with subprocess.Popen(
         [*PROGRAM, *words, "--json"], cwd=tmp_path, stdout=subprocess.PIPE
     ) as running:
-        told = json.loads(running.stdout.read())
+        output = json.loads(running.stdout.read())
         _, status, used = os.wait4(running.pid, 0)
         running.returncode = os.waitstatus_to_exitcode(status)
     assert running.returncode == 0
-    assert told["rows"] == ROWS
+    assert output["rows"] == ROWS
     # Linux counts kilobytes.
     assert used.ru_maxrss * 1024 < LIMIT
     found = read(tmp_path / "flat.parquet").values

@@ -65,7 +65,7 @@ def test_anchors_that_are_none_are_refused_and_nothing_is_written(tmp_path, line
     assert not (tmp_path / "positions.csv").exists()
 
 
-def test_json_tells_what_is_known(tmp_path):
+def test_json_holds_the_known_facts(tmp_path):
     files(tmp_path)
     facts = json.loads(unbend("localize", "distances.csv", "--json", cwd=tmp_path).stdout)
     assert (facts["sensors"], facts["components"], facts["absolute"]) == (60, 1, 0)

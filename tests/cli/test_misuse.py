@@ -16,7 +16,7 @@ FLAT = ["pca_1", "pca_2"]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "output"),
     [
         (("-o", "flat.xyz"), "flat.xyz does not end in one of .csv"),
         (("--plot", "flat.bmp"), "flat.bmp does not end in one of .png"),
@@ -24,32 +24,32 @@ FLAT = ["pca_1", "pca_2"]
         (("--model", "-"), "a model cannot go to stdout"),
         (("-o", "flat.csv", "--model", "flat.csv"), "flat.csv is named twice"),
         (("-o", "./roll.csv"), "./roll.csv is named twice"),
-        (("--missing", "zero"), "refuse, drop, mean or median"),
+        (("--missing", "zero"), "refuse, drop, mean, median, most_frequent or indicator"),
         (("--memory", "1e400"), "--memory 1e400 is not a size"),
     ],
 )
-def test_names_and_words_that_cannot_work_are_refused(folder, words, told):
+def test_names_and_words_that_cannot_work_are_refused(folder, words, output):
     before = (folder / "roll.csv").read_bytes()
-    assert told in sentence(unbend(*PCA, *words, cwd=folder, code=2))
+    assert output in sentence(unbend(*PCA, *words, cwd=folder, code=2))
     assert [file.name for file in folder.iterdir()] == ["roll.csv"]
     assert (folder / "roll.csv").read_bytes() == before
 
 
 def test_results_are_known_to_have_a_place_before_the_table_is_read(tmp_path):
-    told = sentence(unbend("embed", "none.csv", "-o", "none/flat.csv", cwd=tmp_path, code=1))
-    assert told == "Error: none/flat.csv cannot be written: its folder does not exist"
+    output = sentence(unbend("embed", "none.csv", "-o", "none/flat.csv", cwd=tmp_path, code=1))
+    assert output == "Error: none/flat.csv cannot be written: its folder does not exist"
 
 
-def test_a_folder_that_may_not_be_written_to_is_told_first(tmp_path, monkeypatch):
+def test_a_read_only_folder_is_refused_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    told = sentence(unbend("embed", "none.csv", "-o", "flat.csv", cwd=tmp_path, code=1))
-    assert told.startswith("Error: flat.csv cannot be written")
+    output = sentence(unbend("embed", "none.csv", "-o", "flat.csv", cwd=tmp_path, code=1))
+    assert output.startswith("Error: flat.csv cannot be written")
 
 
 def test_a_model_is_not_overwritten_by_the_rows_it_places(folder):
     unbend(*PCA, "--model", "m.csv", cwd=folder)
-    told = sentence(unbend("transform", "m.csv", "roll.csv", "-o", "m.csv", cwd=folder, code=2))
-    assert "m.csv is named twice" in told
+    output = sentence(unbend("transform", "m.csv", "roll.csv", "-o", "m.csv", cwd=folder, code=2))
+    assert "m.csv is named twice" in output
 
 
 def test_a_column_to_ignore_that_is_not_there_is_refused(folder):
@@ -67,8 +67,8 @@ def test_a_column_to_ignore_that_is_not_there_is_refused(folder):
 )
 def test_what_distances_do_not_have_is_refused(folder, words):
     np.save(folder / "d.npy", 1 - np.eye(9))
-    told = sentence(unbend("embed", "d.npy", "--distances", *words, cwd=folder, code=2))
-    assert f"{words[0]} does not go with --distances" in told
+    output = sentence(unbend("embed", "d.npy", "--distances", *words, cwd=folder, code=2))
+    assert f"{words[0]} does not go with --distances" in output
 
 
 @pytest.mark.parametrize("named", [("-mltsa",), ("--method", "pca", "--method=ltsa")])
@@ -94,7 +94,7 @@ def test_columns_of_a_model_made_in_python_are_found_by_name(folder, roll):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "output"),
     [
         (("m.unbend", "--spectrum", "--residual"), "two pictures"),
         (("m.unbend", "--label", "kind"), "m.unbend has no columns to colour by"),
@@ -102,8 +102,8 @@ def test_columns_of_a_model_made_in_python_are_found_by_name(folder, roll):
         (("m.unbend", "--spectrum", "--color", "x"), "m.unbend has no columns to colour by"),
     ],
 )
-def test_a_picture_that_would_not_be_what_was_asked_for_is_refused(tmp_path, words, told):
-    assert told in sentence(unbend("plot", *words, "-o", "p.png", cwd=tmp_path, code=2))
+def test_a_picture_that_would_not_be_what_was_asked_for_is_refused(tmp_path, words, output):
+    assert output in sentence(unbend("plot", *words, "-o", "p.png", cwd=tmp_path, code=2))
 
 
 @pytest.mark.parametrize("color", ["--label", "--color"])
@@ -113,7 +113,7 @@ def test_pictures_side_by_side_are_of_the_same_rows(tmp_path, color):
     (tmp_path / "b.csv").write_text("u,v,k\n" + "\n".join([*lines[:-1], "3,4,10"]))
     (tmp_path / "c.csv").write_text("u,v,k\n" + "\n".join(lines))
     words = ("plot", "a.csv", "b.csv", color, "k", "-o", "p.png")
-    told = sentence(unbend(*words, cwd=tmp_path, code=1))
-    assert "b.csv has other labels or colours than a.csv" in told
+    output = sentence(unbend(*words, cwd=tmp_path, code=1))
+    assert "b.csv has other labels or colours than a.csv" in output
     unbend("plot", "a.csv", "c.csv", color, "k", "--title", "Two", "-o", "p.png", cwd=tmp_path)
     assert (tmp_path / "p.png").exists()

@@ -54,8 +54,8 @@ def written(tmp_path_factory):
     lines[3] = "," + lines[3].split(",", 1)[1]
     (folder / "curve.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     words = ("report", "curve.csv", "--label", "kind", "-o", "page.html", "--json")
-    told = json.loads(unbend(*words, cwd=folder).stdout)
-    return folder, (folder / "page.html").read_text("utf-8"), told
+    output = json.loads(unbend(*words, cwd=folder).stdout)
+    return folder, (folder / "page.html").read_text("utf-8"), output
 
 
 def test_the_page_is_html_that_asks_for_nothing_outside(written):
@@ -76,49 +76,51 @@ def test_names_out_of_the_data_are_text_and_nothing_else(written):
     assert any(name.startswith(HOSTILE[:50]) for name in shown)
 
 
-def test_the_page_tells_of_missing_and_constant_columns(written):
-    _, text, told = written
-    assert (told["missing"], told["constant"]) == (1, [HOSTILE])
+def test_the_page_reports_missing_and_constant_columns(written):
+    _, text, output = written
+    assert (output["missing"], output["constant"]) == (1, [HOSTILE])
     said = " ".join(Page(text).texts["li"])
     assert "1 value was missing: imputed by the median of the column" in said
-    assert "1 column was constant" in said
+    assert "1 column was constant and left out" in said
 
 
 def test_the_numbers_are_those_of_the_same_calls(written):
-    folder, text, told = written
-    table = library.io.read(folder / "curve.csv", label="kind", missing="median")
-    choice = library.choose_dimension(table.values)
-    suggestion = library.suggest(table.values)
+    folder, text, output = written
+    frame = library.io.read_frame(folder / "curve.csv", label="kind")
+    values = library.Prepare(missing="median").fit_transform(frame)
+    choice = library.choose_dimension(values)
+    suggestion = library.suggest(values)
     k = suggestion.findings.n_neighbors
-    found = library.compare(table.values, parameters={"n_neighbors": [k]}, labels=table.label)
-    assert told["dimension"] == int(choice)
+    labels = frame.rest.label
+    found = library.compare(values, parameters={"n_neighbors": [k]}, labels=labels)
+    assert output["dimension"] == int(choice)
     cells = Page(text).texts["td"]
     for name, vote in choice.votes.items():
         assert cells[cells.index(name) + 1] == f"{vote:.1f}"
     for trial in found.trials:
         start = cells.index(trial.title) + 1
-        values = [f"{value:.4f}" for value in trial.measures.values()]
-        assert cells[start : start + len(values)] == values
-        assert told["measures"][trial.title] == pytest.approx(trial.measures)
+        numbers = [f"{value:.4f}" for value in trial.measures.values()]
+        assert cells[start : start + len(numbers)] == numbers
+        assert output["measures"][trial.title] == pytest.approx(trial.measures)
     said = Page(text).texts["li"]
     assert all(reason in said for reason in suggestion.reasons)
-    moved = library.stability(found.best, table.values, n_resamples=5)
+    moved = library.stability(found.best, values, n_resamples=5)
     assert any(f"resampling moves points by {moved:.0%} of" in line for line in said)
 
 
 def test_the_code_and_the_commands_on_the_page_give_the_same_again(written, monkeypatch):
-    folder, text, told = written
+    folder, text, output = written
     monkeypatch.chdir(folder)
     shell, python = Page(text).texts["pre"]
     given = {}
     exec(python, given)
     titles = {trial.title: trial.measures for trial in given["compared"].trials}
-    assert titles == {name: pytest.approx(of) for name, of in told["measures"].items()}
+    assert titles == {name: pytest.approx(of) for name, of in output["measures"].items()}
     lines = {line.split()[1]: shlex.split(line)[1:] for line in shell.splitlines()}
     again = json.loads(unbend(*lines["dimension"], "--estimators", "pca", "--json").stdout)
-    assert again["votes"] == pytest.approx(told["votes"])
+    assert again["votes"] == pytest.approx(output["votes"])
     trials = json.loads(unbend(*lines["compare"], "--json").stdout)["trials"]
-    assert [trial["title"] for trial in trials] == list(told["measures"])
+    assert [trial["title"] for trial in trials] == list(output["measures"])
     unbend(*lines["embed"])
     assert len((folder / "flat.csv").read_text().splitlines()) == 121
 

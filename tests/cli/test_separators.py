@@ -39,11 +39,11 @@ def colons(folder):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_reads_the_same_table_by_its_separator(command, colons):
     words = COMMANDS[command]
-    told = unbend(*(word.format("roll.csv") for word in words), cwd=colons)
+    output = unbend(*(word.format("roll.csv") for word in words), cwd=colons)
     made = {path.name: path.read_bytes() for path in colons.iterdir()}
     other = unbend(*(word.format("colons.txt") for word in words), "--separator", ":", cwd=colons)
     if command in ("suggest", "dimension", "graph", "quality"):
-        assert told.stdout.replace(b"roll.csv", b"") == other.stdout.replace(b"colons.txt", b"")
+        assert output.stdout.replace(b"roll.csv", b"") == other.stdout.replace(b"colons.txt", b"")
     for name in {"embed": ["out.csv"], "plot": ["flat.png"]}.get(command, []):
         assert (colons / name).read_bytes() == made[name]
     if command == "report":
@@ -52,9 +52,9 @@ def test_a_command_reads_the_same_table_by_its_separator(command, colons):
         assert "separator=&#x27;:&#x27;" in page or "separator=':'" in page
 
 
-def test_new_rows_texts_and_distances_take_it_too(colons):
-    told = ("embed", "roll.csv", "--method", "pca", "--label", "kind", "--id", "row")
-    unbend(*told, "--model", "m.unbend", "-o", "flat.csv", cwd=colons)
+def test_new_samples_texts_and_distances_take_it_too(colons):
+    output = ("embed", "roll.csv", "--method", "pca", "--label", "kind", "--id", "row")
+    unbend(*output, "--model", "m.unbend", "-o", "flat.csv", cwd=colons)
     words = ("transform", "m.unbend", "colons.txt", "--separator", ":")
     unbend(*words, "-o", "new.csv", cwd=colons)
     header, rows = table_of(colons / "new.csv")
@@ -107,8 +107,8 @@ def test_separators_that_cannot_be_are_refused(colons):
         words = ("embed", "roll.csv", "--separator", typed)
         assert "must be one character" in sentence(unbend(*words, cwd=colons, code=2))
     np.save(colons / "t.npy", np.eye(5))
-    told = sentence(unbend("embed", "t.npy", "--separator", ";", cwd=colons, code=1))
-    assert "--separator ';' is for text files" in told
+    output = sentence(unbend("embed", "t.npy", "--separator", ";", cwd=colons, code=1))
+    assert "--separator ';' is for text files" in output
     (colons / "short.csv").write_text("a,b\n1,2\n3\n")
-    told = sentence(unbend("embed", "short.csv", cwd=colons, code=1))
-    assert "correct the line, or give --separator" in told
+    output = sentence(unbend("embed", "short.csv", cwd=colons, code=1))
+    assert "correct the line, or give --separator" in output

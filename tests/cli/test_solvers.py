@@ -35,7 +35,7 @@ def test_a_solver_is_typed_with_its_numbers(folder, roll, typed, solver):
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "output"),
     [
         ("fat", "fat:MODE:M"),
         ("fat:pratt:5", "'pratt' is not known"),
@@ -46,8 +46,8 @@ def test_a_solver_is_typed_with_its_numbers(folder, roll, typed, solver):
         ("arpack", "nystrom:200"),
     ],
 )
-def test_solvers_that_are_none_are_refused(folder, typed, told):
-    assert told in sentence(unbend(*ROLL, "--eigen-solver", typed, cwd=folder, code=2))
+def test_solvers_that_are_none_are_refused(folder, typed, output):
+    assert output in sentence(unbend(*ROLL, "--eigen-solver", typed, cwd=folder, code=2))
 
 
 def test_only_solvers_are_read_as_such(folder):
@@ -57,7 +57,7 @@ def test_only_solvers_are_read_as_such(folder):
     )
 
 
-def test_the_list_of_parameters_tells_how(folder):
+def test_the_list_of_parameters_describes_them(folder):
     listed = json.loads(unbend("methods", "isomap", "--json", cwd=folder).stdout)
     text = json.dumps(listed)
     assert "nystrom:200" in text

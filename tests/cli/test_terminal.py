@@ -110,8 +110,8 @@ def test_a_reader_who_leaves_is_no_error(words):
         [*PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
     ) as running:
         running.stdout.close()
-        told = running.stderr.read()
-    assert told in (b"", b"wrote -\n")
+        output = running.stderr.read()
+    assert output in (b"", b"wrote -\n")
     assert running.returncode in (1, 141)
 
 
@@ -140,9 +140,9 @@ def test_ctrl_c_ends_the_program_within_a_second_and_leaves_nothing(tmp_path, wa
         began = time.monotonic()
         running.wait()
         seconds = time.monotonic() - began
-        told = running.stderr.read()
-    assert running.returncode == 130, told
-    assert b"Traceback" not in told
+        output = running.stderr.read()
+    assert running.returncode == 130, output
+    assert b"Traceback" not in output
     assert seconds < 1.5
     assert [file.name for file in tmp_path.iterdir()] == ["huge.npy"]
 
@@ -178,5 +178,5 @@ def test_without_its_libraries_the_program_says_so_in_one_sentence(missing):
 
 def test_the_program_is_installed_under_its_name():
     script = os.path.join(os.path.dirname(sys.executable), "unbend")
-    told = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
-    assert told.stdout == f"unbend {library.__version__}\n"
+    output = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert output.stdout == f"unbend {library.__version__}\n"

@@ -117,10 +117,10 @@ def test_new_texts_are_counted_in_the_terms_of_the_fitted_ones(news):
     assert len(table_of(news / "folder.csv")[1]) == 40
 
 
-def test_a_model_of_texts_tells_how_many_terms_and_not_which(news):
+def test_a_model_of_texts_reports_the_number_of_terms_only(news):
     unbend("embed", "news", "--model", "m.unbend", cwd=news)
-    told = json.loads(unbend("info", "m.unbend", "--json", cwd=news).stdout)
-    assert told["data"]["terms"] == sorted({*TOPICS["sea"], *TOPICS["sky"]})
+    output = json.loads(unbend("info", "m.unbend", "--json", cwd=news).stdout)
+    assert output["data"]["terms"] == sorted({*TOPICS["sea"], *TOPICS["sky"]})
     assert "terms=(19 of them)" in unbend("info", "m.unbend", cwd=news).stdout.decode()
 
 
@@ -139,7 +139,6 @@ def test_a_model_of_texts_tells_how_many_terms_and_not_which(news):
             2,
         ),
         (["news", "--encoding", "klingon"], "'klingon' is not known", 1),
-        (["news.csv"], "--text-column", 1),
         (["news", "--as", "images"], "holds no images", 1),
         (["news", "--as", "matrices"], "--method replicated_mds or weighted_mds", 2),
         (["news", "--distances", "--stem"], "--stem does not go with --distances", 2),
@@ -163,10 +162,12 @@ def test_every_command_that_reads_data_reads_texts(news, name):
 def test_quality_and_the_page_of_a_column_of_texts(news, monkeypatch):
     given = ("--text-column", "body", "--stem", "--label", "topic")
     unbend("embed", "news.csv", *given, "-o", "flat.csv", cwd=news)
-    told = json.loads(unbend("quality", "news.csv", "flat.csv", *given, "--json", cwd=news).stdout)
+    output = json.loads(
+        unbend("quality", "news.csv", "flat.csv", *given, "--json", cwd=news).stdout
+    )
     rows = read(news, stem=True).values.toarray()
     flat = numbers(news / "flat.csv", FLAT)
-    assert told["continuity"] == float(library.quality.continuity(rows, flat, n_neighbors=5))
+    assert output["continuity"] == float(library.quality.continuity(rows, flat, n_neighbors=5))
     done = unbend("report", "news.csv", *given, "-o", "page.html", "--json", cwd=news)
     page = (news / "page.html").read_text()
     assert "40 documents, 19 terms, labelled by <bdi>topic</bdi>" in page
@@ -175,20 +176,20 @@ def test_quality_and_the_page_of_a_column_of_texts(news, monkeypatch):
     names = {}
     code = page.split("<pre class='python'>")[1].split("</pre>")[0].replace("&#x27;", "'")
     exec(code.rsplit("\n", 1)[0], names)
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     for trial in names["compared"].trials:
-        assert trial.measures == pytest.approx(told["measures"][trial.title])
+        assert trial.measures == pytest.approx(output["measures"][trial.title])
 
 
 @pytest.mark.parametrize(
     "kept", [{"kind": "texts"}, {"kind": "poems"}, ["texts"], {"kind": "cube"}, {"kind": []}]
 )
-def test_a_model_that_says_nonsense_of_its_data_is_refused(news, kept):
+def test_a_model_with_invalid_facts_about_its_data_is_refused(news, kept):
     rows = np.random.default_rng(0).random((20, 3))
     model = library.PCA(n_components=2).fit(rows)
     model.save(news / "m.unbend", about={"data": kept})
-    told = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
-    assert "does not describe its training data" in told
+    output = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
+    assert "does not describe its training data" in output
 
 
 def test_a_model_of_python_takes_tables_as_before(news):
@@ -196,5 +197,5 @@ def test_a_model_of_python_takes_tables_as_before(news):
     library.PCA(n_components=2).fit(rows).save(news / "m.unbend")
     np.save(news / "rows.npy", rows)
     unbend("transform", "m.unbend", "rows.npy", "-o", "flat.csv", cwd=news)
-    told = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
-    assert "fitted to a table, and news is read as texts" in told
+    output = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
+    assert "fitted to a table, and news is read as texts" in output

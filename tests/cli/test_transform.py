@@ -29,7 +29,7 @@ def write(path, **columns):
     path.write_text("\n".join(lines) + "\n")
 
 
-def test_new_rows_with_or_without_label_and_id_in_any_order_of_columns(
+def test_new_samples_with_or_without_label_and_id_in_any_order_of_columns(
     fitted, roll, kinds, expected
 ):
     x, y, z = (roll.points + 0.01).T
@@ -70,9 +70,9 @@ def test_other_columns_than_the_fitted_ones_are_refused_by_name(fitted, roll):
     x, y, z = roll.points.T
     write(fitted / "more.csv", x=x, y=y, z=z, w=x)
     write(fitted / "less.csv", x=x, y=y)
-    told = sentence(unbend("transform", "m.unbend", "more.csv", cwd=fitted, code=1))
-    assert "'w'" in told
-    assert "--ignore w" in told
+    output = sentence(unbend("transform", "m.unbend", "more.csv", cwd=fitted, code=1))
+    assert "'w'" in output
+    assert "--ignore w" in output
     unbend("transform", "m.unbend", "more.csv", "--ignore", "w", cwd=fitted)
     assert "no column 'z'" in sentence(
         unbend("transform", "m.unbend", "less.csv", cwd=fitted, code=1)
@@ -95,16 +95,21 @@ def test_new_distances_are_placed(folder, roll):
     assert np.array_equal(found, model.transform(between[100:]))
 
 
-def test_the_model_tells_what_it_is(fitted):
-    told = json.loads(unbend("info", "m.unbend", "--json", cwd=fitted).stdout)
-    assert (told["method"], told["rows"], told["label"], told["id"]) == ("LTSA", 300, "kind", "row")
-    assert told["columns"] == ["x", "y", "z"]
-    assert told["parameters"]["n_neighbors"] == 8
+def test_the_model_describes_itself(fitted):
+    output = json.loads(unbend("info", "m.unbend", "--json", cwd=fitted).stdout)
+    assert (output["method"], output["rows"], output["label"], output["id"]) == (
+        "LTSA",
+        300,
+        "kind",
+        "row",
+    )
+    assert output["columns"] == ["x", "y", "z"]
+    assert output["parameters"]["n_neighbors"] == 8
     assert "LTSA" in unbend("info", "m.unbend", cwd=fitted).stdout.decode()
 
 
-def test_versions_kernels_and_threads_are_told():
-    told = json.loads(unbend("info", "--json").stdout)
-    assert told["unbend"] == library.__version__
-    assert told["threads"] >= 1
-    assert {"kernels", "numpy", "scipy", "scikit-learn"} <= set(told)
+def test_versions_kernels_and_threads_are_reported():
+    output = json.loads(unbend("info", "--json").stdout)
+    assert output["unbend"] == library.__version__
+    assert output["threads"] >= 1
+    assert {"kernels", "numpy", "scipy", "scikit-learn"} <= set(output)

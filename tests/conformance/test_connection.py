@@ -94,22 +94,22 @@ def test_every_policy_gives_every_row_finite_coordinates_and_its_component(
     assert np.all(np.isfinite(fitted.embedding_))
     assert np.array_equal(fitted.component_, by_size(labels))
     json.loads(fitted.report_.to_json(), parse_constant=lambda word: pytest.fail(word))
-    told = [message for message in warned if "components" in message]
+    output = [message for message in warned if "components" in message]
     count, largest = labels.max() + 1, np.bincount(labels).max()
-    assert f"has {count} components (the largest holds {largest} rows)" in told[0]
+    assert f"has {count} components (the largest holds {largest} rows)" in output[0]
     if policy == "bridge":
-        assert f"up to {gap(points, labels):.4g} long" in told[0]
+        assert f"up to {gap(points, labels):.4g} long" in output[0]
         assert fitted.report_.stage("graph").facts["bridges"] == count - 1
     if policy == "enlarge":
         facts = fitted.report_.stage("graph").facts
-        assert f"added {facts['added_edges']} edges" in told[0]
+        assert f"added {facts['added_edges']} edges" in output[0]
         # Rows at the rim of each component but the largest, no more than a row has neighbours.
         assert count - 1 <= facts["enlarged"] <= 8 * (count - 1)
 
 
 @SCENE
 @EVERY_NEIGHBORHOOD
-def test_the_policy_error_raises_and_says_how_many(method: type, scene: str) -> None:
+def test_the_policy_error_raises_with_the_number_of_components(method: type, scene: str) -> None:
     points, labels, d = SCENES[scene]
     strict = method(n_components=d, n_neighbors=8, connect="error")
     refused(lambda: strict.fit(points), f"{labels.max() + 1} components", "more neighbours")

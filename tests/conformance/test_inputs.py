@@ -107,7 +107,7 @@ def test_sparse_rows_are_accepted_or_raise_a_clear_error(method: type) -> None:
 
 
 @EVERY
-def test_an_estimator_that_was_not_fitted_says_so(method: type) -> None:
+def test_an_estimator_that_is_not_fitted_raises(method: type) -> None:
     refused(lambda: method().transform(curve()), "not fitted", error=NotFittedError)
     refused(lambda: method().inverse_transform(np.ones((3, 2))), "not fitted", error=NotFittedError)
     refused(lambda: method().get_feature_names_out(), "not fitted", error=NotFittedError)

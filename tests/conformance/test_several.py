@@ -138,8 +138,9 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(method: type) -> None:
 @EVERY
 def test_the_report_records_every_stage_and_missing_convergence(method: type) -> None:
     mds, warned = quietly(lambda: method(max_iter=1).fit(matrices()))
-    assert any("max_iter=1" in text for text in warned)
-    assert [text for text in mds.report_.warnings if "max_iter=1" in str(text)]
+    words = "did not converge in 1 iterations"
+    assert any(words in text for text in warned)
+    assert any(words in str(text) for text in mds.report_.warnings)
     for stage in ("dissimilarities", "stress", "coordinates"):
         assert stage in str(mds.report_)
 

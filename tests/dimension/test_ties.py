@@ -155,7 +155,7 @@ def test_distances_of_few_values_have_no_slope():
 
 
 def test_equal_variances_have_no_gap():
-    """All directions that can be told apart count: half of the ten rows seen at once."""
+    """All directions that can be distinguished count: half of the ten rows seen at once."""
     for simplex in (np.eye(40), turned(np.eye(40))):
         found = dimension.multiscale_svd(simplex)
         assert (found.dimension, found.uncertainty) == (5, 0)

@@ -9,12 +9,12 @@ from unbend import dimension
 from unbend.datasets import swiss_roll
 from unbend.dimension.value import integer_error
 
-# Of so many samples the spread of a normal law is known to 11 %, and that of a number which takes
-# either of two values to as much unless one of them is rare.
+# From this many samples the standard deviation of a normal variable is known to 11 %, and that of
+# a binary one about as well unless one value is rare.
 SAMPLES = 40
-# What claims may differ from the spread by, either way. Those of whole numbers are read off one
-# sample each, as far from where the number tips over as that happens to be: where both values are
-# equally likely the mean of p(1 − p) over such readings, a uniform p, is 1/6 instead of 1/4.
+# What claims may differ from the spread by, either way. Those of integer estimates come from
+# one sample each: where both values are equally likely, p is uniform over samples, and the mean
+# of p(1 − p) is 1/6 instead of 1/4.
 FACTOR = 2.0
 
 
@@ -63,7 +63,7 @@ def test_the_uncertainty_is_the_spread_over_samples(name, surface):
 @pytest.mark.parametrize("name", ["pca", "local_pca", "multiscale_svd", "u_statistic"])
 def test_integer_estimates_that_do_not_vary_get_a_wide_interval(name, surface):
     claim, spread = claimed_and_true(name, DRAWN[surface], 0)
-    # One of so many samples might have differed.
+    # One sample might have differed.
     assert claim < FACTOR * max(spread, SAMPLES**-0.5)
 
 

@@ -208,7 +208,7 @@ def test_scaled_numbers_and_blanks_are_those_of_astropy(tmp_path):
         unbend.io.read_cube(io.BytesIO(content), part=9)
 
 
-def test_one_image_is_a_cube_of_one_band_and_packed_images_are_said():
+def test_one_image_is_a_cube_of_one_band_and_packed_images_are_refused():
     flat = np.arange(12.0).reshape(3, 4)
     assert unbend.io.read_cube(io.BytesIO(fits_bytes(fits.PrimaryHDU(flat)))).shape == (3, 4, 1)
     packed = fits.CompImageHDU(np.zeros((64, 64), dtype=np.int16))

@@ -218,7 +218,7 @@ def test_a_dialect_is_read_as_written(name, engine):
 
 
 @pytest.mark.parametrize("name", OF_PANDAS)
-def test_pandas_told_the_separator_reads_the_same(name):
+def test_pandas_with_the_separator_reads_the_same(name):
     content, _, expected = DIALECTS[name]
     frame = pd.read_csv(io.BytesIO(content), **OF_PANDAS[name])
     if "" in expected:

@@ -77,7 +77,7 @@ def test_some_pairs_give_a_graph_with_those_edges(data):
     assert np.array_equal(dense, expected)
 
 
-def test_three_points_are_told_from_three_pairs():
+def test_three_points_are_distinguished_from_three_pairs():
     square = b"0,3,4\n3,0,5\n4,5,0\n"
     triples = b"0,1,3\n0,2,4\n1,2,5\n"
     assert np.array_equal(
@@ -130,7 +130,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_are_no_distances_is_said_in_one_sentence(name, engine):
+def test_invalid_distances_are_refused_in_one_sentence(name, engine):
     content, words = REFUSED[name]
     with pytest.raises(ValueError, match=words) as refusal:
         unbend.io.read_distances(io.BytesIO(content))

@@ -103,7 +103,7 @@ def test_arrays_lists_and_dicts_are_tables():
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "output"),
     [
         ({}, "no columns"),
         ({"a": 1, "b": 2}, "column 'a' of the table has 0 dimensions"),
@@ -111,8 +111,8 @@ def test_arrays_lists_and_dicts_are_tables():
         ({1: [1, 2], "1": [3, 4]}, "more than one column named '1'"),
     ],
 )
-def test_columns_that_make_no_table_are_refused(columns, told):
-    with pytest.raises(ValueError, match=told):
+def test_columns_that_make_no_table_are_refused(columns, output):
+    with pytest.raises(ValueError, match=output):
         unbend.io.read(columns)
 
 

@@ -40,7 +40,7 @@ DEEP = np.random.default_rng(0).integers(0, 65536, (5, 7, 3)).astype(np.uint16)
         ("c.ppm", b"P6\n7 5\n65535\n" + DEEP.astype(">u2").tobytes()),
     ],
 )
-def test_colours_of_sixteen_bits_that_are_cut_are_said_to_be(name, content, tmp_path):
+def test_sixteen_bit_colours_that_are_cut_give_a_warning(name, content, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.warns(UserWarning, match=f"{name} in 16 bits for each colour were read in 8"):
         images = unbend.io.read_images(tmp_path)
@@ -130,7 +130,7 @@ def test_new_images_are_brought_to_the_size_of_those_before_where_that_was_asked
 
 
 @pytest.mark.parametrize("size", [5, (5,), (0, 4), (2.5, 3), "5x7", (True, 3)])
-def test_a_size_is_two_whole_numbers(size):
+def test_a_size_is_two_integers(size):
     with pytest.raises(ValueError, match=r"must be \(height, width\)"):
         unbend.io.read_images(GREY, size=size)
 

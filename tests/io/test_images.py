@@ -82,7 +82,7 @@ def strokes():
     return writing
 
 
-def test_mostly_white_drawings_are_inverted_and_said_so(tmp_path):
+def test_mostly_white_drawings_are_inverted_with_a_warning(tmp_path):
     folder = save(tmp_path / "set", strokes())
     for source in (folder, strokes(), strokes() > 0):
         with pytest.warns(UserWarning, match="mostly white: black and white were inverted"):
@@ -128,7 +128,7 @@ def test_estimators_take_images():
     assert np.array_equal(flat, expected)
 
 
-def test_what_is_no_folder_or_image_is_said(tmp_path):
+def test_what_is_no_folder_or_image_is_refused(tmp_path):
     (tmp_path / "a.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n")
     with pytest.raises(ValueError, match=r"a\.png is damaged, or no image"):
         unbend.io.read_images(tmp_path)

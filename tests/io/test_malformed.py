@@ -38,7 +38,7 @@ def test_a_malformed_stream_is_refused_as_the_file_is(malformed):
         unbend.io.read(io.BytesIO(path.read_bytes()))
 
 
-def test_what_is_not_a_file_is_said(tmp_path):
+def test_what_is_not_a_file_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file .*absent\.csv"):
         unbend.io.read(tmp_path / "absent.csv")
     with pytest.raises(IsADirectoryError, match="is a folder"):

@@ -21,7 +21,7 @@ CONTENT = b"a,b,k\n1,2,p\n,4,q\n3,NA,r\n5,9,s\n"
         ("median", [[1, 2], [3, 4], [3, 4], [5, 9]], [0, 1, 2, 3]),
     ],
 )
-def test_a_policy_does_what_it_says(policy, values, rows, engine):
+def test_a_policy_does_what_its_name_means(policy, values, rows, engine):
     table = unbend.io.read(io.BytesIO(CONTENT), label="k", missing=policy)
     assert table.values.tolist() == values
     assert table.rows.tolist() == rows

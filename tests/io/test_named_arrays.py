@@ -123,7 +123,7 @@ def test_every_kind_of_number_is_read(type_):
         assert unbend.io.read(io.BytesIO(content)).values.tolist() == [[0, 1], [1, 0], [1, 1]]
 
 
-def test_matrix_market_knows_symmetry_patterns_and_whole_numbers():
+def test_matrix_market_knows_symmetry_patterns_and_integers():
     lines = b"%%MatrixMarket matrix coordinate pattern symmetric\n% a note\n\n3 3 2\n2 1\n3 3\n"
     table = unbend.io.read(io.BytesIO(lines))
     assert table.values.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -158,7 +158,7 @@ def test_every_matrix_that_scipy_writes_is_read(symmetry, field, make):
     assert np.array_equal(unbend.io.read(io.BytesIO(out.getvalue())).values, expected)
 
 
-def test_a_missing_package_is_said_in_one_sentence(monkeypatch, tmp_path):
+def test_a_missing_package_is_reported_in_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(source, "import_module", lambda name: exec("raise ImportError"))
     with pytest.raises(ImportError, match=r"^reading HDF5 needs h5py: pip install 'unbend\[io\]'$"):
         unbend.io.read(io.BytesIO(SAME["hdf5"]))

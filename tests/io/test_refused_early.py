@@ -65,8 +65,8 @@ def test_what_follows_the_numbers_that_a_header_claims_is_not_unpacked(head, rea
 
 def test_a_part_before_the_image_is_not_passed_over_for_ever():
     first = fits_head("SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 1", "NAXIS1  = 999999999")
-    told = refused(packed(1 << 20, first), unbend.io.read_cube)
-    assert "unpack it to a file" in told
+    output = refused(packed(1 << 20, first), unbend.io.read_cube)
+    assert "unpack it to a file" in output
 
 
 def test_numbers_count_that_take_more_than_their_text():

@@ -101,7 +101,7 @@ def test_labels_and_ids_keep_what_they_hold(engine):
     assert long.tolist() == ["12345678901234567890"]
 
 
-def test_columns_are_found_or_the_names_there_are_said(engine):
+def test_an_unknown_column_is_refused_with_the_names_there_are(engine):
     content = b"a,b,c\n1,2,x\n"
     with pytest.raises(ValueError, match="has no column 'k': its columns are a, b, c"):
         unbend.io.read(io.BytesIO(content), label="k")
@@ -130,7 +130,7 @@ def test_both_ways_of_reading_give_the_same_bits(rows):
     content = "a,b\n" + "".join(f"{a},{b}\n" for a, b in rows)
     opened = unbend.io.open_table(io.BytesIO(content.encode()))
     roles = delimited.Roles(None, None, ())
-    plain = delimited._concatenate(list(opened._csv_blocks(roles, 7, 0)))
+    plain = delimited._concatenate(list(opened._csv_blocks(roles, 7, 0, text=False)))
     (table,) = opened.tables(roles, None)
     for place, name in enumerate("ab"):
         fields = ["nan" if row[place] in ("", "NA", "?") else row[place] for row in rows]
@@ -148,7 +148,7 @@ def test_columns_that_pandas_numbered_are_named_by_their_numbers(columns):
     assert np.array_equal(table.values, frame.to_numpy())
 
 
-def test_whole_numbers_below_many_numbered_columns_are_data():
+def test_integers_below_many_numbered_columns_are_data():
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 256, (5, 20)))
     table = unbend.io.read(io.BytesIO(frame.to_csv(index=False).encode()))
     assert np.array_equal(table.values, frame.to_numpy())

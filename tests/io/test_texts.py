@@ -194,7 +194,7 @@ def test_pca_takes_the_sparse_rows_and_others_say_what_to_do():
         unbend.Isomap(n_neighbors=2).fit(texts.values)
 
 
-def test_what_is_no_text_is_said(tmp_path):
+def test_what_is_no_text_is_refused(tmp_path):
     (tmp_path / "a.txt").write_bytes("né".encode("latin-1"))
     with pytest.raises(ValueError, match=r"a\.txt is not in UTF-8 .*0xe9.*encoding="):
         unbend.io.read_texts(tmp_path)
@@ -217,9 +217,9 @@ def test_the_dictionary_of_texts_survives_json_and_gives_the_same_numbers():
     new = ["Sailing ships on deep seas", "nothing known", "the sea"]
     kept = json.loads(json.dumps(before.dictionary()))
     with pytest.warns(UserWarning, match="document 2"):
-        told, again = unbend.io.read_texts(new, like=before), unbend.io.read_texts(new, like=kept)
+        output, again = unbend.io.read_texts(new, like=before), unbend.io.read_texts(new, like=kept)
     assert again.columns == before.columns
-    assert (again.values != told.values).nnz == 0
+    assert (again.values != output.values).nnz == 0
     assert again.rows.tolist() == [0, 2]
     with pytest.raises(ValueError, match="'stem'"):
         unbend.io.read_texts(new, like={name: kept[name] for name in kept if name != "stem"})

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import unbend
+from unbend import files
 
 EXTENSIONS = ["csv", "tsv", "parquet", "feather", "arrow", "npy", "npz"]
 TABLE = unbend.io.read(
@@ -170,3 +171,38 @@ def test_without_pyarrow_text_is_read_and_the_rest_says_what_is_needed(tmp_path)
         "[]",
     ]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [OSError(13, "Permission denied"), KeyboardInterrupt()])
+@pytest.mark.parametrize("existing", [True, False])
+@pytest.mark.parametrize("last", [1, 2, 3])
+def test_files_renamed_before_a_failure_are_restored(tmp_path, monkeypatch, error, existing, last):
+    names = [tmp_path / name for name in ("a.csv", "b.csv", "c.csv")]
+    for name in names if existing else []:
+        name.write_text("old")
+    rename, calls = os.replace, []
+
+    def fail_later(source, target):
+        calls.append(target)
+        if len(calls) == last:
+            raise error
+        rename(source, target)
+
+    def write():
+        with files.write_together():
+            for name in names:
+                with files.atomic_write(name) as temporary:
+                    temporary.write_text("new")
+
+    monkeypatch.setattr(os, "replace", fail_later)
+    with pytest.raises(type(error)):
+        write()
+    assert sorted(tmp_path.iterdir()) == (names if existing else [])
+    assert all(name.read_text() == "old" for name in tmp_path.iterdir())
+    assert not files.TEMPORARIES
+
+
+def test_names_of_many_bytes_can_be_written(tmp_path):
+    path = tmp_path / ("漢" * 83 + ".csv")
+    unbend.io.write(path, np.eye(2))
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]

@@ -1,4 +1,4 @@
-"""What is wrong with distances or anchors is told, and what is claimed of errors holds."""
+"""Invalid distances and anchors are reported, and error estimates hold."""
 
 import warnings
 
@@ -93,10 +93,10 @@ def test_anchors_that_agree_are_not_doubted():
     for seed in range(5):
         points = places(80, seed)
         graph = network(points, 18, 0.05, seed)
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as output:
             warnings.simplefilter("always")
             unbend.localize(graph, {i: points[i] for i in range(0, 80, 9)})
-        assert not [str(one.message) for one in told if "Check the anchors" in str(one.message)]
+        assert not [str(one.message) for one in output if "Check the anchors" in str(one.message)]
 
 
 def test_a_pair_of_anchors_apart_from_the_others_stays_where_it_is():

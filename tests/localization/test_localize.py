@@ -1,4 +1,4 @@
-"""Sensors are where their distances say, anchors say where that is, and doubts are told."""
+"""Sensors are placed by their distances, oriented by anchors, and ambiguities are reported."""
 
 import numpy as np
 import pytest

@@ -140,7 +140,7 @@ def test_columns_of_given_matrices_are_enough_for_their_rank(metric):
     np.testing.assert_allclose(kernel, unbend.ClassicalMDS().fit_transform(points), 0, 1e-8)
 
 
-def test_a_repair_needs_all_geodesics_and_says_so():
+def test_a_repair_without_all_geodesics_is_refused():
     model = unbend.Isomap(repair="spectrum_shift", eigen_solver=Nystrom(20))
     with pytest.raises(ValueError, match="repair='spectrum_shift' needs all geodesics"):
         model.fit(s_curve(200, random_state=0).points)

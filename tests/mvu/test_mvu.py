@@ -91,7 +91,7 @@ def test_a_locally_complete_graph_holds_angles():
     assert whole.lower_bound_ < plain.lower_bound_
 
 
-def test_a_result_that_is_not_proved_says_so():
+def test_a_result_without_certificate_reports_it():
     with pytest.warns(UserWarning, match="not certified"):
         mvu = unbend.MVU(n_neighbors=5, tol=1e-15).fit(s_curve(80, random_state=0).points)
     assert mvu.status_ == "not certified"

@@ -125,7 +125,8 @@ def test_ellipses_are_those_of_the_normal_distribution():
 
 
 def test_ellipses_of_parts_are_as_wide_as_those_of_samples():
-    # The mean of a sample varies by S / n, and the places around it with it.
+    # The mean of a sample varies by S / n, and the places around it with it; a place is known only
+    # where its own row was drawn, so S is the covariance of the other rows.
     n, parts = 50, 4000
     X = RNG.normal(size=(n, 2)) @ np.array([[2.0, 0.5], [0.0, 1.0]])
     for share in (0.5, 0.8):
@@ -135,9 +136,10 @@ def test_ellipses_of_parts_are_as_wide_as_those_of_samples():
             part[rows] = X[rows] - X[rows].mean(axis=0)
         figure = unbend.plot.stability_ellipses(X, places, level=1 - np.exp(-0.5))
         drawn = figure.axes[0].collections[-1]
-        values = np.linalg.eigvalsh(np.cov(X.T) / n)[::-1]
-        assert np.allclose(drawn.get_widths(), 2 * np.sqrt(values[0]), rtol=0.1)
-        assert np.allclose(drawn.get_heights(), 2 * np.sqrt(values[1]), rtol=0.1)
+        others = [np.cov(np.delete(X, row, axis=0).T) / n for row in range(n)]
+        heights, widths = 2 * np.sqrt(np.linalg.eigvalsh(others)).T
+        assert np.allclose(drawn.get_widths(), widths, rtol=0.1)
+        assert np.allclose(drawn.get_heights(), heights, rtol=0.1)
 
 
 def test_colours_of_the_reader_are_those_of_the_thumbnails():

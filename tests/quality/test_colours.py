@@ -1,4 +1,4 @@
-"""Mixed colours, shares of points, and input that measures must withstand."""
+"""Colour mixing, values for each point, and invalid input of measures."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_mixing_is_one_by_chance_and_little_for_smooth_colours():
     assert quality.color_mixing(plane, np.ones(4000)) == 0
 
 
-def test_mixing_shows_where_a_surface_lies_on_itself():
+def test_mixing_shows_where_a_projection_overlaps_itself():
     curve = unbend.datasets.s_curve(1000, random_state=0)
     pressed = curve.points[:, [0, 1]]
     local = quality.color_mixing(pressed, curve.chart[:, 0]).local
@@ -92,7 +92,7 @@ def test_procrustes_errors_of_points_have_the_error_as_their_mean(kind):
 
 @each("measure", OF_SQUARES)
 @each("unit", [1e200, 1e-200])
-def test_units_whose_squares_are_no_numbers_are_refused(measure, unit):
+def test_units_whose_squares_overflow_or_underflow_are_refused(measure, unit):
     plane, image = squared(50)
     with pytest.raises(ValueError, match="leaves double precision"):
         measure(unit * plane, unit * image)

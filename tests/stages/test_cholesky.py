@@ -201,7 +201,7 @@ def test_a_pattern_that_is_not_symmetric_is_refused(kernel):
         kernel.analyse(row, column, inf)
 
 
-def test_a_pattern_that_rounding_made_one_sided_is_mended():
+def test_a_pattern_that_rounding_made_one_sided_is_symmetrized():
     matrix = csr_array(np.array([[2.0, 1e-17, 1], [0, 2, 1], [1, 1, 2]]))
     factor = analyse(matrix).factor(0.0)
     solution = np.empty((3, 1))

@@ -65,10 +65,10 @@ def test_products_fill_the_shortlists_of_rows(name, dtype, rng, m, n, columns, l
         patch.setattr(brute_force, "kernels", kernels(name))
         patch.setattr(brute_force, "TILE", 96)
         for threads in (1, 2):
-            lists = brute_force.candidates_within(points, length, threads).sorted(n, threads)
+            lists = brute_force.candidates_within(points, length, threads).sort(n, threads)
             assert_lists(lists, squares_between(rows, rows), True)
             lists = brute_force.candidates_between(queries, points, length, threads)
-            assert_lists(lists.sorted(m, threads), squares_between(new, rows), False)
+            assert_lists(lists.sort(m, threads), squares_between(new, rows), False)
 
 
 def assert_lists(found, squares, itself):
@@ -148,7 +148,7 @@ def test_keys_are_never_above_the_squared_distance(rng, dtype, columns, kind):
     points = drawn_points(rng, 40, columns, kind)
     cloud = Cloud.of(points)
     rounded = cloud.round_panels(points, dtype)
-    everyone = brute_force.candidates_within(rounded, 39, 1).sorted(40, 1)
+    everyone = brute_force.candidates_within(rounded, 39, 1).sort(40, 1)
     keys = np.full((40, 40), -np.inf)
     np.put_along_axis(keys, everyone[1], everyone[0], axis=1)
     squares = (exact(points, points, cloud.scale) * cloud.scale) ** 2

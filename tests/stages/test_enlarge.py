@@ -20,7 +20,7 @@ def edges_of(neighbors):
 
 
 def assert_joined(space, neighbors):
-    """Check both ways of joining; nothing is lost, and what is added is told."""
+    """Check both ways of joining; no edge is lost, and additions are reported."""
     before = components(neighbors.graph())
     enlarged = enlarge(space, neighbors)
     bridged = bridge(space, before).as_edges(neighbors)

@@ -136,9 +136,9 @@ def test_weights_of_other_libraries_are_similarities_where_these_are_needed(func
     np.testing.assert_array_equal(function(GRAPH), function(MATRIX))
     np.testing.assert_array_equal(function(as_igraph(GRAPH)), function(MATRIX))
     lengths = graphs.to_networkx(graphs.from_networkx(GRAPH))
-    for told in (graphs.from_networkx(GRAPH), lengths, graphs.to_igraph(lengths_of(lengths))):
+    for output in (graphs.from_networkx(GRAPH), lengths, graphs.to_igraph(lengths_of(lengths))):
         with pytest.raises(ValueError, match="the edges of the graph are lengths and similarity"):
-            function(told)
+            function(output)
     function(graphs.from_networkx(GRAPH, meaning="similarity"))
 
 

@@ -17,7 +17,7 @@ from unbend.graphs import (
     from_igraph,
     from_networkx,
     geodesics,
-    labelled,
+    label_graph,
     laplacian,
     to_igraph,
     to_networkx,
@@ -104,13 +104,13 @@ def test_other_attributes_and_names_are_read():
 def test_input_that_is_no_graph_raises_a_clear_error():
     edges = csr_array(np.ones((2, 2)))
     with pytest.raises(TypeError, match="sparse matrix"):
-        labelled(np.ones((2, 2)))
+        label_graph(np.ones((2, 2)))
     with pytest.raises(ValueError, match="square"):
-        labelled(csr_array(np.ones((2, 3))))
+        label_graph(csr_array(np.ones((2, 3))))
     with pytest.raises(ValueError, match="2 different ones"):
-        labelled(edges, ["a", "a"])
+        label_graph(edges, ["a", "a"])
     with pytest.raises(ValueError, match="meaning must be"):
-        labelled(edges, meaning="weight")
+        label_graph(edges, meaning="weight")
 
 
 @LIBRARY

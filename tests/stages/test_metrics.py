@@ -27,7 +27,9 @@ def space(case, points):
 
 def test_every_named_distance_is_under_test():
     aliases = {"cityblock": "manhattan", "chebyshev": "template"}
-    assert {aliases.get(name, name) for name in METRICS} == {case.name for case in CASES.values()}
+    # Ranges of Gower's distance come from the data: tests/prepare/test_gower.py.
+    names = {aliases.get(name, name) for name in METRICS if name != "gower"}
+    assert names == {case.name for case in CASES.values()}
 
 
 def test_every_parameter_is_described():

@@ -139,7 +139,7 @@ def test_an_index_searches_the_features_of_a_metric_and_its_distances_are_read_f
     assert facts["recall"] == 1.0
 
 
-def test_an_index_with_another_norm_says_so():
+def test_an_index_declares_another_norm():
     points = decaying(200, 20)
     found, facts = searched(points, metric="manhattan", index=Manhattan())
     expected = by_sorting(points, points, K + 1, "cityblock")
@@ -158,7 +158,7 @@ def test_an_index_with_another_norm_says_so():
 
 
 def test_unknown_names_of_searches_are_refused():
-    with pytest.raises(ValueError, match="kd_tree, brute"):
+    with pytest.raises(ValueError, match="'kd_tree', 'brute'"):
         PointSpace(decaying(), index="ball_tree")
 
 

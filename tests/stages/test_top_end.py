@@ -1,4 +1,4 @@
-"""Top ends of kernels: few products, parts of spectra, no distances, nothing searched in vain."""
+"""Top eigenpairs of kernels: few products, partial spectra, no distances, no needless search."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from unbend.gram.kernels import GaussianSimilarities
 from unbend.neighbors.metrics import norms
 
 
-def counted(matrix):
+def counting_problem(matrix):
     """Return a problem of products with a matrix, and the list of their widths so far."""
     widths = []
 
@@ -38,10 +38,10 @@ def counted(matrix):
 def test_a_spectrum_without_a_gap_takes_few_products(seed, d, monkeypatch):
     noise = np.random.default_rng(seed).normal(size=(700, 784)) / 30
     matrix = noise @ noise.T
-    problem, widths = counted(matrix)
+    problem, widths = counting_problem(matrix)
     found, now = solve(problem, d, Lanczos()), len(widths)
     monkeypatch.setattr(krylov, "KEPT_BLOCKS", 1)
-    problem, widths = counted(matrix)
+    problem, widths = counting_problem(matrix)
     solve(problem, d, Lanczos())
     assert now <= 0.85 * len(widths)
     assert found.converged
@@ -88,7 +88,7 @@ def test_the_kernel_of_points_is_that_of_their_distances(rng, n, columns, offset
 
 @LAW
 @given(rngs, st.integers(2, 30), st.floats(0, 2), st.booleans())
-def test_what_is_formed_is_what_products_multiply_by(rng, n, lift, squared):
+def test_the_formed_matrix_is_that_of_the_products(rng, n, lift, squared):
     distances = rng.uniform(size=(n, n))
     gram = Gram(distances + distances.T, Squares(squared=squared), lift)
     slack = 16 * n * EPS * (4 + lift)

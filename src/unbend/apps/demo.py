@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         Exit code: 0, or 1 where matplotlib is missing.
     """
-    options = _parsed(arguments)
+    options = _parse_arguments(arguments)
     if find_spec("matplotlib") is None:
         print(
             "The demo draws with matplotlib, which is not installed: "
@@ -74,7 +74,7 @@ def write(rows: Sequence[Row], folder: Path) -> tuple[Path, Path]:
     return sheet, page
 
 
-def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m unbend.apps.demo", description=__doc__)
     parser.add_argument("--output", type=Path, required=True, help="folder to write into")
     parser.add_argument("--rows", type=int, default=1000, help="points on each surface (1000)")

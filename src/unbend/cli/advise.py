@@ -144,7 +144,7 @@ def compare(
         import unbend
         from unbend.apps.study.study import classes_of
 
-        rows = given.read_sample(sample, seed)
+        rows = given.read_sample(sample, seed, true_names)
         chart = pick_columns(rows, true_names, table) if true_names else None
         found = unbend.compare(
             drop_columns(rows, true_names).values,
@@ -164,7 +164,7 @@ def compare(
                 "title": trial.title,
                 **trial.measures,
                 "seconds": round(trial.seconds, 3),
-                "place": None if trial.failure else trial.place,
+                "mean_rank": None if trial.failure else trial.mean_rank,
                 "failure": trial.failure or None,
                 "warnings": trial.warnings,
                 "reason": trial.reason,

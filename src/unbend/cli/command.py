@@ -1,4 +1,4 @@
-"""What every command has: examples, the common options, answers to errors."""
+"""Base of all commands: examples, common options, error handling."""
 
 import inspect
 import sys
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unbend.cli.messages import ClosedPipe, answer, quieted
+from unbend.cli.messages import ClosedPipe, answer, quiet_messages
 from unbend.cli.options import data_parameters, option, take_data_options
 from unbend.cli.parameters import keyword
 
@@ -44,7 +44,7 @@ class Command:
         @wraps(function)
         def run(*, quiet: bool, debug: bool, **given: Any) -> None:
             try:
-                with quieted(quiet):
+                with quiet_messages(quiet):
                     if takes_data:
                         given["data"] = take_data_options(given)
                     function(**given)

@@ -34,7 +34,7 @@ from unbend.cli.outputs import (
 )
 
 if TYPE_CHECKING:
-    from unbend.apps.study import Given
+    from unbend.apps.study import Origin
 
 MODEL = ".unbend"
 
@@ -216,12 +216,16 @@ def report(
         options = DataOptions(
             label=data.label, id=data.id, ignore=data.ignore, missing=data.missing
         )
-        found = study(
+        found = _study(
+            study,
             source,
             **options.table_keywords(),
+            scale=data.scale,
+            kinds=data.kinds,
+            categories=data.categories,
             array=data.array if about is None else None,
             separator=data.separator if about is None else None,
-            given=about,
+            origin=about,
             max_rows=sample,
             random_state=seed,
             n_jobs=jobs,
@@ -235,9 +239,20 @@ def report(
     next_step(f"open {shell_word(output)}")
 
 
-def _study_source(given: Input) -> "tuple[Any, Given | None]":
+def _study(study: Any, source: Any, **options: Any) -> Any:
+    """Study the rows; name all problems of a table, each with its option."""
+    from unbend.cli.preparation import refusal
+    from unbend.prepare import UnusableTable
+
+    try:
+        return study(source, **options)
+    except UnusableTable as error:
+        raise refusal(error, options["name"]) from error
+
+
+def _study_source(given: Input) -> "tuple[Any, Origin | None]":
     """Return what to study: an open table, or rows of images, texts or a cube."""
-    from unbend.apps.study import Given
+    from unbend.apps.study import Origin
 
     options = given.options
     options.check_for(given.kind, given.name)
@@ -250,7 +265,7 @@ def _study_source(given: Input) -> "tuple[Any, Given | None]":
         chosen = f"[:, [name not in {options.ignore!r} for name in table.columns]]{chosen}"
     size = tuple(rows.like["size"]) if rows.kind == "images" else None
     code = _python_code(rows.kind, given.name, options)
-    return rows.dense(), Given(row, column, options.words(), code, chosen, size)
+    return rows.dense(), Origin(row, column, options.words(), code, chosen, size)
 
 
 def _python_code(kind: str, name: str, options: DataOptions) -> str:

@@ -89,7 +89,9 @@ def embed(
         f"{seconds:.1f} s"
     )
     for facts in work.matrix_facts():
-        shown = ", ".join(f"{what} {_shown(facts[what])}" for what in facts if what != "name")
+        shown = ", ".join(
+            f"{what} {_format_value(facts[what])}" for what in facts if what != "name"
+        )
         say(f"{facts['name']}: {shown}")
     if json:
         emit_json(work.facts(coordinates, seconds))
@@ -138,7 +140,7 @@ def _memory_limit(memory: str | None) -> AbstractContextManager[None]:
     return memory_limit(parse_bytes(memory))
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return " ".join(f"{number:.4g}" for number in getattr(value, "flat", [value]))
 
 
@@ -186,9 +188,11 @@ class Embedding:
             estimator.fit(self.data.read_distances())
         else:
             self.data.check_ignored()
-            rows = self.data.read()
+            rows = self.data.read_prepared()
             supervised = getattr(estimator, "supervised", False)
             estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+            if rows.preparation is not None:
+                estimator.preparation_ = rows.preparation
         self._write(estimator.embedding_, rows)
         return estimator.embedding_
 
@@ -200,6 +204,13 @@ class Embedding:
                 "random_projection"
             )
         self.data.check_ignored()
+        if self.data.options.asks_preparation:
+            raise Misuse(
+                "--scale, --column-kind, --categories and --missing most_frequent or indicator "
+                "need all rows at once: leave out --batches"
+            )
+        if self.data.kind == "table" and self.data.reader.tabular:
+            say("Columns are not scaled: --batches reads numbers as they are.")
         batches = self.data.read_batches(count)
         self.estimator.fit_batches(batches)
         results = BatchResults()
@@ -263,6 +274,7 @@ class Embedding:
             "output": results.output,
             "model": results.model,
             "plot": results.plot,
+            "preparation": _preparation_facts(self.estimator),
             **matrices,
             "report": self.estimator.report_.to_dict(),
         }
@@ -283,6 +295,20 @@ class Embedding:
             }
             for place, name in enumerate(self.matrices)
         ]
+
+
+def _preparation_facts(estimator: Any) -> dict[str, Any] | None:
+    """Return what was done to the columns, or None."""
+    preparation = getattr(estimator, "preparation_", None)
+    if preparation is None:
+        return None
+    return {
+        "scale": preparation.scale_,
+        "reason": preparation.scale_reason_,
+        "missing": preparation.missing,
+        "columns": {column.name: column.kind for column in preparation.columns_},
+        "features": preparation.get_feature_names_out().tolist(),
+    }
 
 
 def _suggest(work: Embedding) -> None:

@@ -14,7 +14,7 @@ from unbend.cli.messages import PIPE, Misuse
 from unbend.cli.options import KINDS, DataOptions
 
 if TYPE_CHECKING:
-    from unbend.io import Cube, Source, Table, TableReader, Texts
+    from unbend.io import Cube, Frame, Source, Table, TableReader, Texts
 
 # Names that readers give to the ids and labels of data without columns.
 OWN_NAMES = {
@@ -39,6 +39,8 @@ class Rows:
     like: Mapping[str, Any]
     sparse: Any = None
     cube: "Cube | None" = None
+    # The fitted `Prepare` that gave the numbers of a table, if any did.
+    preparation: Any = None
 
     def take(self, keep: Any) -> "Rows":
         """Restrict to some rows."""
@@ -78,6 +80,8 @@ class Input:
         from unbend.io import open_source
 
         if self.name == PIPE:
+            if sys.stdin is None:
+                raise ValueError("stdin is closed: name a file, or send one to stdin")
             return open_source(BytesIO(sys.stdin.buffer.read()))
         return self.name if Path(self.name).is_dir() else open_source(self.name)
 
@@ -192,17 +196,42 @@ class Input:
                 )
         return rows
 
+    def read_prepared(self, truth: Sequence[str] = ()) -> Rows:
+        """Read the rows; columns of a table become features, but those of the truth.
+
+        Arrays have one unit and stay as they are, unless an option asks for more.
+        """
+        from unbend.cli.preparation import prepare_rows
+        from unbend.report import stage
+
+        if self.kind != "table" or not (self.reader.tabular or self.options.asks_preparation):
+            return self.read()
+        self.options.check_for(self.kind, self.name)
+        with stage("reading"):
+            (frame,) = self.read_frames(None)
+        made = prepare_rows(frame, self.options, truth)
+        preparation = None if made.identity else made.preparation
+        return Rows("table", made.table, {"kind": "table"}, preparation=preparation)
+
+    def read_frames(self, rows: int | None) -> "Iterable[Frame]":
+        """Read columns of any kind, in batches of rows or all at once."""
+        from unbend.io.table import Roles
+
+        options = self.options
+        roles = Roles(options.label, options.id, options.ignore)
+        return self.reader.frames(roles.resolve(self.reader.names, self.reader.where), rows)
+
     def read_table(self) -> "Table":
         """Read the rows as a table of numbers."""
         return self.read().dense()
 
-    def read_sample(self, rows: int, seed: int) -> "Table":
-        """Read a random sample of at most so many rows."""
+    def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
+        """Read a random sample of at most so many rows, prepared."""
         import numpy as np
 
         from unbend.quality.measure import sample_rows
 
-        read = self.read()
+        read = self.read_prepared(truth)
         keep = np.zeros(len(read.table), dtype=bool)
         keep[sample_rows(len(read.table), rows, seed)] = True
         return read.take(keep).dense()

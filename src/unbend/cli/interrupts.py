@@ -1,4 +1,4 @@
-"""Ctrl-C ends the program within a second and leaves no partial output."""
+"""Ctrl-C, or SIGTERM, ends the program within a second and leaves no partial output."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ SHOW_CURSOR = "\x1b[?25h"
 
 @contextmanager
 def prompt_interrupts() -> Iterator[None]:
-    """End the program if it has not ended by itself soon after Ctrl-C.
+    """End the program if it has not ended by itself soon after Ctrl-C; SIGTERM does the same.
 
     Python handles Ctrl-C only between its own instructions. A thread that the signal wakes without
     Python waits a moment for the usual end, then removes temporary files and exits.
@@ -31,10 +31,16 @@ def prompt_interrupts() -> Iterator[None]:
     ended = threading.Event()
     threading.Thread(target=_watch, args=(woken, ended), daemon=True).start()
     before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    # By default SIGTERM, which `timeout` and batch systems send, would leave temporary files.
+    terminated = signal.getsignal(signal.SIGTERM)
+    if terminated is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:
         ended.set()
+        if terminated is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, terminated)
         signal.set_wakeup_fd(before)
         waking.close()
 
@@ -42,7 +48,7 @@ def prompt_interrupts() -> Iterator[None]:
 def _watch(woken: socket.socket, ended: threading.Event) -> None:
     with woken:
         while received := woken.recv(1):
-            if received[0] == signal.SIGINT and not ended.wait(GRACE_SECONDS):
+            if received[0] in (signal.SIGINT, signal.SIGTERM) and not ended.wait(GRACE_SECONDS):
                 _end()
 
 

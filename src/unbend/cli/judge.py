@@ -120,7 +120,7 @@ def _read_both(
 ) -> tuple[Any, Any, Any, Any]:
     """Return the data, the coordinates, the truth and the label, row by row."""
     label = given.options.label
-    table = _read(given, ignore, None if label in truth else label)
+    table = _read(given, ignore, None if label in truth else label, truth)
     found = _read(result, (*ignore, *truth), label)
     if len(table) != len(found):
         raise ValueError(
@@ -134,15 +134,18 @@ def _read_both(
     return drop_columns(table, truth).values, found.values, chart, labels
 
 
-def _read(given: Input, ignore: tuple[str, ...], label: str | None) -> Any:
-    """Read a table, with the label if it is there."""
+def _read(
+    given: Input, ignore: tuple[str, ...], label: str | None, truth: tuple[str, ...] | None = None
+) -> Any:
+    """Read data prepared as embed does, or coordinates as they are where `truth` is None."""
     names = given.column_names()
     own = label if label in names else None
     ignore = tuple(name for name in ignore if name != own)
     if given.kind != "table":
         # Those columns are not among the features of such data.
         ignore = tuple(name for name in ignore if name not in names)
-    return given.with_options(label=own, id=None, ignore=ignore).read_table()
+    chosen = given.with_options(label=own, id=None, ignore=ignore)
+    return chosen.read_table() if truth is None else chosen.read_prepared(truth).dense()
 
 
 def _measure_labels(points: Any, found: Any, label: Any, neighbors: int) -> dict[str, Any]:
@@ -246,7 +249,7 @@ def _space(given: Input, distances: bool) -> tuple[Any, Any]:
 
     if distances:
         return DistanceSpace(given.read_distances()), None
-    rows = given.read_table()
+    rows = given.read_prepared().dense()
     return PointSpace(np.ascontiguousarray(rows.values, dtype=np.float64)), rows.ids
 
 

@@ -34,6 +34,7 @@ OPTIONS = {
     "separator=": "--separator ",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",
+    "kinds={column: kind}": "--column-kind COLUMN=KIND",
     "reshape it to one row for each point": "say --as images if it holds images",
     ": use unbend.io.read_images": ": name the folder of such pictures",
     "read_distances if it holds distances": "--distances if it holds distances",
@@ -45,7 +46,7 @@ class Misuse(Exception):
 
 
 class ClosedPipe(Exception):
-    """The reader of our output left; an `OSError` would be answered by typer itself."""
+    """The reader closed the pipe; typer would handle an `OSError` itself."""
 
 
 def answer(error: BaseException, *, debug: bool = False) -> int:
@@ -98,7 +99,7 @@ def _sentence(error: BaseException) -> str:
 
 
 def _discard_stdout() -> None:
-    """Keep Python from complaining that it cannot flush to a reader that has left."""
+    """Redirect stdout, so that Python does not fail to flush to a closed pipe at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
 
@@ -107,7 +108,7 @@ _quiet: ContextVar[bool] = ContextVar("unbend_quiet", default=False)
 
 
 @contextmanager
-def quieted(quiet: bool) -> Iterator[None]:
+def quiet_messages(quiet: bool) -> Iterator[None]:
     """Set whether the commands in the block print messages."""
     token = _quiet.set(quiet)
     try:
@@ -130,7 +131,7 @@ def _warnings_in_one_line() -> Iterator[None]:
 
 
 def at_terminal() -> bool:
-    """Whether somebody is there to watch progress and read hints."""
+    """Whether stderr is a terminal, where progress and hints are shown."""
     return sys.stderr.isatty() and not _quiet.get()
 
 
@@ -147,7 +148,7 @@ def next_step(command: str) -> None:
 
 
 def emit(*lines: str) -> None:
-    """Write the lines of a result to stdout; a line end inside one is shown, not obeyed."""
+    """Write the lines of a result to stdout; line ends inside one are escaped."""
     print("\n".join(map(printable, lines)))
 
 
@@ -215,7 +216,7 @@ def printable(line: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    """Do the same with JSON, by its own escapes: it reads as before."""
+    """Escape the same characters in JSON, by its own escapes, which parse to the same value."""
     return "".join(
         character if character == "\n" or _is_visible(character) else json.dumps(character)[1:-1]
         for character in text

@@ -12,11 +12,14 @@ import typer
 from unbend.cli.messages import Misuse
 from unbend.cli.parameters import complete_embedding, complete_method, find_method, keyword
 
-READABLE = "CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market"
+READABLE = "CSV, TSV, XLSX, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market"
 READABLE_DATA = f"{READABLE}; ENVI or FITS; a folder of images or texts"
 SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 PIXELS = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
-POLICIES = ("refuse", "drop", "mean", "median")
+POLICIES = ("refuse", "drop", "mean", "median", "most_frequent", "indicator")
+SCALES = ("auto", "none", "standard", "robust", "range", "log", "gower")
+ENCODINGS = ("onehot", "ordinal")
+COLUMN_KINDS = ("numeric", "ordinal", "category", "date", "boolean", "text", "id", "constant")
 PREFIX = "data_"
 PANEL = "Arrays, images, texts and cubes"
 # What each kind of data is called in a sentence, one and many.
@@ -165,7 +168,7 @@ class DataOptions:
     )
     array: str | None = _data(
         "--array NAME",
-        "Name of the array in an NPZ, HDF5 or MAT file.",
+        "Name of the array in an NPZ, HDF5 or MAT file, or sheet of a workbook.",
         ("table", "images", "matrices"),
     )
     typed_separator: str | None = _data(
@@ -244,11 +247,43 @@ class DataOptions:
     )
     missing: str = _data(
         "--missing POLICY",
-        "Missing values: refuse, drop the row, or impute by mean or median.",
+        "Missing values: refuse, drop the row, impute by mean, median or most_frequent, or "
+        "indicator: the median and a feature that marks them.",
         ("table",),
         "refuse",
         str,
         autocompletion=lambda: list(POLICIES),
+        **MAIN,
+    )
+    scale: str = _data(
+        "--scale SCALE",
+        "Scaling of columns: auto (standard if units differ), none, standard, robust, range, log "
+        "or gower.",
+        ("table",),
+        "auto",
+        str,
+        fixed=True,
+        autocompletion=lambda: list(SCALES),
+        **MAIN,
+    )
+    column_kinds: tuple[str, ...] = _data(
+        "--column-kind COLUMN=KIND",
+        f"Kind of a column: {', '.join(COLUMN_KINDS[:-1])} or {COLUMN_KINDS[-1]}; inferred by "
+        "default. Repeatable.",
+        ("table",),
+        (),
+        list[str] | None,
+        fixed=True,
+        **MAIN,
+    )
+    categories: str = _data(
+        "--categories ENCODING",
+        "Categories: onehot, or ordinal for one integer code.",
+        ("table",),
+        "onehot",
+        str,
+        fixed=True,
+        autocompletion=lambda: list(ENCODINGS),
         **MAIN,
     )
 
@@ -264,11 +299,23 @@ class DataOptions:
                 f"--size {self.size} is not allowed: it must be a width and a height in pixels, as "
                 "32x24"
             )
-        if self.missing not in POLICIES:
-            raise Misuse(
-                f"--missing {self.missing} is not allowed: it must be "
-                f"{', '.join(POLICIES[:-1])} or {POLICIES[-1]}"
-            )
+        for word, value, allowed in (
+            ("--missing", self.missing, POLICIES),
+            ("--scale", self.scale, SCALES),
+            ("--categories", self.categories, ENCODINGS),
+        ):
+            if value not in allowed:
+                raise Misuse(
+                    f"{word} {value} is not allowed: it must be "
+                    f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+                )
+        for typed in self.column_kinds:
+            column, _, kind = typed.rpartition("=")
+            if not column or kind not in COLUMN_KINDS:
+                raise Misuse(
+                    f"--column-kind {typed} is not allowed: write COLUMN=KIND, where KIND is "
+                    f"{', '.join(COLUMN_KINDS[:-1])} or {COLUMN_KINDS[-1]}"
+                )
         mark = self.separator
         if mark is not None and (len(mark) != 1 or mark in '"\r\n\0'):
             raise Misuse(
@@ -288,13 +335,25 @@ class DataOptions:
         found = None if self.size is None else PIXELS.fullmatch(self.size)
         return None if found is None else (int(found[2]), int(found[1]))
 
+    @property
+    def kinds(self) -> dict[str, str] | None:
+        """Kinds of columns by name, as `Prepare` takes them."""
+        pairs = (typed.rpartition("=") for typed in self.column_kinds)
+        return {column: kind for column, _, kind in pairs} or None
+
+    @property
+    def asks_preparation(self) -> bool:
+        """Whether an option asks for what `Prepare` does, whatever the data are."""
+        special = self.missing in ("most_frequent", "indicator") or self.categories != "onehot"
+        return special or self.scale != "auto" or bool(self.column_kinds)
+
     def table_keywords(self) -> dict[str, Any]:
         """Return the keywords of `io.read` and `io.batches`, for an open table."""
         return {name: getattr(self, name) for name in ("label", "id", "ignore", "missing")}
 
     def check_for(self, kind: str, name: str) -> None:
         """Refuse options that would have no effect on data of a kind."""
-        for option in self._given():
+        for option in self._non_default():
             kinds = option.metadata["kinds"]
             if kind not in kinds:
                 column = kind == "table" and kinds == ("texts",)
@@ -306,7 +365,7 @@ class DataOptions:
 
     def check_distances(self, why: str) -> None:
         """Refuse every option but the separator, where the data are distances and nothing else."""
-        for option in self._given():
+        for option in self._non_default():
             if option.name != "typed_separator":
                 raise Misuse(
                     f"{self._word(option)} does not go with {why}: the data are distances and "
@@ -315,21 +374,24 @@ class DataOptions:
 
     def check_free(self, model: str) -> None:
         """Refuse options that a model fixes for new data."""
-        for option in self._given():
+        for option in self._non_default():
             if option.metadata["fixed"]:
                 raise Misuse(f"{self._word(option)} is fixed by {model} for new data: leave it out")
 
     def words(self) -> str:
         """Return the options as they are typed, each after a space."""
         typed = []
-        for option in self._given():
+        for option in self._non_default():
             value = getattr(self, option.name)
+            if option.name == "column_kinds":
+                typed += [f" --column-kind {shlex.quote(kind)}" for kind in value]
+                continue
             text = ",".join(value) if isinstance(value, tuple) else str(value)
             argument = "" if isinstance(value, bool) else f" {shlex.quote(text)}"
             typed.append(f" {self._word(option)}{argument}")
         return "".join(typed)
 
-    def _given(self) -> list[Any]:
+    def _non_default(self) -> list[Any]:
         return [option for option in fields(self) if getattr(self, option.name) != option.default]
 
     def _word(self, option: Any) -> str:
@@ -341,7 +403,8 @@ class DataOptions:
 def take_data_options(given: dict[str, Any]) -> DataOptions:
     """Take the data options out of all that were given."""
     values = {option.name: given.pop(f"{PREFIX}{option.name}") for option in fields(DataOptions)}
-    return DataOptions(**{**values, "ignore": split_names(values["ignore"])})
+    names, kinds = split_names(values["ignore"]), tuple(values["column_kinds"] or ())
+    return DataOptions(**{**values, "ignore": names, "column_kinds": kinds})
 
 
 def data_parameters(defaults: Mapping[str, Any]) -> list[inspect.Parameter]:

@@ -181,6 +181,8 @@ class BatchResults:
         import numpy as np
 
         tables = self._tables
+        if not tables:
+            raise ValueError("every row has a missing value: none would be left")
         first = tables[0]
         return np.concatenate(self._coordinates), replace(
             first,

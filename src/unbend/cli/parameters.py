@@ -90,10 +90,10 @@ def _escape_markup(text: str) -> str:
 
 def describe_values(parameter: "Parameter") -> str:
     """Describe the allowed values and the default."""
-    return f"({describe_kinds(parameter)}; default {_shown(parameter.default)})"
+    return f"({describe_kinds(parameter)}; default {_format_value(parameter.default)})"
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
@@ -148,7 +148,7 @@ def unknown_option(entry: Entry, option: str) -> str:
 def parse_value(parameter: "Parameter", text: str) -> object:
     """Parse a value: the first interpretation that the parameter allows."""
     for reading in (*_interpretations(text), *_solvers(parameter, text)):
-        if any(kind.typed(reading) and kind.holds(reading) for kind in parameter.kinds):
+        if any(kind.has_type(reading) and kind.holds(reading) for kind in parameter.kinds):
             return reading
     raise Misuse(
         f"{option_name(parameter.name)} {text} is not allowed: it must be "

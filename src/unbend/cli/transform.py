@@ -18,9 +18,10 @@ from unbend.cli.outputs import (
     write_results,
     write_rows,
 )
+from unbend.cli.preparation import refusal
 
 if TYPE_CHECKING:
-    from unbend.io import Table
+    from unbend.io import Frame, Table
 
 # What a model must keep of data of each kind.
 KEPT = {
@@ -55,14 +56,19 @@ def transform(
     about = getattr(estimator, "about_", {})
     like = _training_data(about)
     data.check_free(model)
+    preparation = _preparation(estimator, data, model)
     given = _open_like(table, data, like, model)
     check_outputs(table=output, read=[model, given])
     given = _set_aside(given, about)
     fitted = _fitted_columns(estimator)
     results = BatchResults()
     with show_progress(), write_results():
-        for part, values in _parts(given, like, batches, estimator):
-            results.add(estimator.transform(_align(part, values, fitted, table)), part)
+        if preparation is not None:
+            for frame in given.read_frames(batches):
+                transform_frame(estimator, preparation, frame, results)
+        else:
+            for part, values in _parts(given, like, batches, estimator):
+                results.add(estimator.transform(_align(part, values, fitted, table)), part)
         coordinates, rest = results.concatenate()
         names = coordinate_names(estimator, coordinates.shape[1])
         if is_image(output):
@@ -76,6 +82,42 @@ def transform(
     if output not in (None, PIPE) and not is_image(output):
         options = DataOptions(label=rest.label_name, id=rest.id_name).words()
         next_step(f"unbend plot {shell_word(str(output))}{options} -o new.png")
+
+
+def _preparation(estimator: Any, data: DataOptions, model: str) -> Any:
+    """Return the preparation that a model contains; --missing may set what it does with gaps."""
+    preparation = getattr(estimator, "preparation_", None)
+    if preparation is None or data.missing == "refuse":
+        return preparation
+    # Without imputation at the fit, the medians are known.
+    own = "median" if preparation.missing in ("error", "drop") else preparation.missing
+    if data.missing not in ("drop", own):
+        raise Misuse(
+            f"--missing {data.missing} does not go with {model}, which imputes by {own}: give "
+            f"--missing {own} or drop"
+        )
+    preparation.missing = data.missing
+    return preparation
+
+
+def transform_frame(estimator: Any, preparation: Any, frame: "Frame", results: Any) -> None:
+    """Add the coordinates of a batch: its columns are prepared, and incomplete rows dropped."""
+    fitted = tuple(column.name for column in preparation.columns_)
+    names = tuple(frame.columns)
+    if (
+        names != fitted
+        and len(names) == len(fitted)
+        and (_are_numbers(names) or _are_numbers(fitted))
+    ):
+        # Columns without names of their own are taken in the order they have.
+        frame = replace(frame, columns=dict(zip(fitted, frame.columns.values(), strict=True)))
+    try:
+        keep = preparation.complete_rows(frame)
+        features = preparation.transform(frame.take(keep)) if keep.any() else None
+    except ValueError as error:
+        raise refusal(error, frame.where) from error
+    if features is not None:
+        results.add(estimator.transform(features), frame.rest.take(keep))
 
 
 def _training_data(about: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -148,7 +190,7 @@ def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> 
 
     Columns without names of their own are taken in the order they have.
     """
-    named = len(fitted) > 0 and not _numbered(fitted) and not _numbered(table.columns)
+    named = len(fitted) > 0 and not _are_numbers(fitted) and not _are_numbers(table.columns)
     if not named or table.columns == fitted:
         return values
     unknown = [name for name in table.columns if name not in fitted]
@@ -160,7 +202,7 @@ def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> 
     return pick_columns(table, fitted, where)
 
 
-def _numbered(names: tuple[str, ...]) -> bool:
+def _are_numbers(names: tuple[str, ...]) -> bool:
     return names == tuple(f"x{place}" for place in range(len(names)))
 
 

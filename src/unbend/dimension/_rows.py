@@ -19,6 +19,7 @@ from unbend.validation.arrays import (
     check_scale,
     check_shape,
     column_names,
+    incomplete_distances,
     real_array,
 )
 from unbend.validation.random_state import DIMENSIONS, RandomState
@@ -100,10 +101,7 @@ def _points(X: Any) -> tuple[FloatArray, IntArray | None]:
 def _copies(space: Space) -> IntArray | None:
     """Which distinct row each row equals, in the order of their first rows; None if all differ."""
     if isinstance(space, GraphSpace):
-        raise TypeError(
-            "A sparse graph does not have all distances, and the dimension needs dense ones. Pass "
-            "points, or unbend.graphs.geodesics of the graph."
-        )
+        raise incomplete_distances()
     if isinstance(space, PointSpace):
         copy = np.empty(space.n, dtype=np.int64)
         features = np.ascontiguousarray(space.features, dtype=np.float64)

@@ -13,8 +13,7 @@ from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
 from unbend.validation.random_state import RandomState
 
-# The correlation sum is looked at from radii where a row has this many others on, in steps by this
-# factor of their number.
+# The smallest radius has this many pairs per row on average; their number grows by this factor.
 FEWEST, FACTOR = 0.5, 2**0.5
 # A range counts as straight if the slopes of its halves differ by less than this share, or by no
 # more than this many standard errors. The shortest range has this many radii.
@@ -54,11 +53,11 @@ def correlation(
 
     Notes
     -----
-    Good is a fitted range that spans at least a factor of two in r, with the curve on its line. A
-    short one means that no dimension can be read at this number of rows: reading d dimensions
+    A good fitted range spans at least a factor of two in r, with the curve on its line. A
+    shorter one means that there are too few rows to estimate the dimension: reading d dimensions
     over a factor of two takes 2^d times the pairs. Rows that are not spread evenly weigh dense
-    regions more, and the result is then at most the dimension of the support. It cannot see parts
-    of other dimensions: all pairs make one curve.
+    regions more, and the result is then at most the dimension of the support. It cannot detect
+    parts of different dimension: all pairs make one curve.
 
     References
     ----------

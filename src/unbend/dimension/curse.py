@@ -1,4 +1,4 @@
-"""Why many dimensions are unlike three: volumes, tails, angles and norms (book section 1.3).
+"""The curse of dimensionality: volumes, tails, angles and norms (book section 1.3).
 
 Everything is computed by logarithms, so that dimension 10 000 is no harder than dimension 10.
 """

@@ -85,7 +85,7 @@ def pca(
     """
     share = check_real("threshold", threshold, 0, 1, closed="low")
     rows = distinct_rows(X, metric, metric_params, n_jobs)
-    variances, tails, outliers = _spectrum(rows, random_state)
+    variances, tails, outliers = _spectrum(rows, generator(random_state))
     if not variances[0] > 0:
         raise ValueError("the rows of X do not differ in any direction")
     ratios = variances / variances[0]
@@ -136,7 +136,7 @@ def _tails(fourth: float, variances: FloatArray, n: int) -> float:
     return fourth / max(gaussian, TINY) / n
 
 
-def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, float, int]:
+def _spectrum(rows: Rows, rng: np.random.Generator) -> tuple[FloatArray, float, int]:
     """Variances along the principal directions, descending, without outliers; tails; outliers."""
     space = rows.space
     if isinstance(space, PointSpace) and _flat(rows):
@@ -144,7 +144,7 @@ def _spectrum(rows: Rows, random_state: RandomState) -> tuple[FloatArray, float,
         products, kept, fourth = near_products(features)
         all_rows = len(features)
     else:
-        drawn = np.sort(generator(random_state).permutation(rows.n)[:CLOUD])
+        drawn = np.sort(rng.permutation(rows.n)[:CLOUD])
         part = space.take(drawn)
         distances = part.distances_of(part.rows(np.arange(part.n)))
         near = _near(np.median(distances, axis=1))

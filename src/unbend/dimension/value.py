@@ -1,4 +1,4 @@
-"""What every estimator of the intrinsic dimension returns."""
+"""The result of estimators of the intrinsic dimension."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

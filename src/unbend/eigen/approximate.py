@@ -238,11 +238,11 @@ def dual_products(problem: SpectralProblem, count: int, threads: int) -> Apply:
 def _beside_trivial(apply: Apply, trivial: FloatArray) -> Apply:
     """P T P for products with T, P the projection beside the trivial vectors."""
 
-    def projected(block: FloatArray) -> FloatArray:
+    def project(block: FloatArray) -> FloatArray:
         image = apply(block - trivial @ (trivial.T @ block))
         return np.asarray(image - trivial @ (trivial.T @ image))
 
-    return projected
+    return project
 
 
 def _inverse_products(problem: SpectralProblem, count: int, threads: int) -> Apply | None:

@@ -1,4 +1,4 @@
-"""The choice of a solver, and the reason for it."""
+"""Automatic choice of an eigensolver, with the reason."""
 
 from dataclasses import dataclass
 from math import inf

@@ -1,4 +1,4 @@
-"""All of a small matrix at once."""
+"""Dense eigensolver: LAPACK on the full matrix."""
 
 from dataclasses import dataclass
 from typing import Literal

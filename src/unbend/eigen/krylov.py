@@ -156,7 +156,7 @@ class Iteration:
     of those that it took; zero leaves it out.
     """
 
-    finished: Callable[[RitzPairs], bool]
+    is_finished: Callable[[RitzPairs], bool]
     depth: int
     passes: int
     passes_a_check: int
@@ -215,7 +215,7 @@ def _find_missed(
         return None
     search = replace(
         iteration,
-        finished=lambda pairs: bool(sign * pairs.values[0] < last),
+        is_finished=lambda pairs: bool(sign * pairs.values[0] < last),
         passes=ceil(passes / iteration.passes_a_check),
         eager=False,
     )
@@ -239,7 +239,7 @@ def _iterate(
             if space.size == full or (iteration.eager and space.size > width):
                 pairs = space.ritz(count, previous)
                 previous = pairs.rotation
-                if iteration.finished(pairs):
+                if iteration.is_finished(pairs):
                     return pairs.values[:width], space.vectors(pairs), number + 1
             if space.size < full:
                 block = space.orthonormal(image if expand is None else expand(block))

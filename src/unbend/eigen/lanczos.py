@@ -1,4 +1,4 @@
-"""Either end of a large matrix from products alone."""
+"""Lanczos eigensolver: either end of the spectrum, from matrix products alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class Lanczos:
     def _stopping_rule(self, problem: SpectralProblem, count: int) -> Callable[[RitzPairs], bool]:
         tol, lowest = max(self.tol, problem.accuracy), np.inf
 
-        def finished(pairs: RitzPairs) -> bool:
+        def is_finished(pairs: RitzPairs) -> bool:
             nonlocal lowest
             size = max(pairs.size, problem.norm)
             if np.any(pairs.residuals > tol * size):
@@ -79,4 +79,4 @@ class Lanczos:
             lowest = largest
             return False
 
-        return finished
+        return is_finished

@@ -1,4 +1,4 @@
-"""The bottom end of a sparse positive semidefinite matrix, by factorising it once."""
+"""Shift-invert eigensolver: the smallest eigenvalues of a sparse matrix, by one factorisation."""
 
 from dataclasses import dataclass
 from math import inf

@@ -1,4 +1,4 @@
-"""Solve a spectral problem: the one place where solvers are run, judged, and signs fixed."""
+"""`solve` runs an eigensolver, measures residuals and orthogonality, and fixes signs."""
 
 import time
 from typing import Protocol

@@ -1,1 +1,1 @@
-"""What estimators share: declared parameters, the gate for input, and the stages of a fit."""
+"""Base classes of estimators: declared parameters, input, and the stages of a fit."""

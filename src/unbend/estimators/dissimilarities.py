@@ -1,4 +1,4 @@
-"""The gate of scaling methods: points, distances or similarities become pairs with weights."""
+"""Input of scaling methods: points, distances or similarities as weighted pairs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -118,7 +118,7 @@ def _read_listed(estimator: BaseEstimator, X: Any, weights: Any, mask: Any) -> D
 def known_pairs(sparse: Any, clean: bool) -> Pairs:
     """List the stored pairs, in either direction; a stored zero is a distance of zero.
 
-    What is no distance is refused, or mended where `clean`, as in a dense matrix.
+    Invalid distances are refused, or repaired where `clean`, as in a dense matrix.
     """
     rows = csr_array(sparse, dtype=np.float64, copy=True)
     rows.sum_duplicates()
@@ -173,7 +173,7 @@ def check_connected(pairs: Pairs) -> None:
 
 
 def square_distances(estimator: BaseEstimator, X: Any) -> tuple[FloatArray, np.dtype[Any]]:
-    """Symmetric distances, NaN where missing; the estimator's `repair` says what is mended."""
+    """Symmetric distances, NaN where missing; the estimator's `repair` says what is repaired."""
     distances = distance_rows(estimator, X, reset=True)
     if is_sparse(distances):
         n = distances.shape[0]
@@ -198,7 +198,7 @@ def complete_space(estimator: BaseEstimator, X: Any, threads: int) -> tuple[Spac
 
 
 def distance_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Rows of distances, NaN where missing, none negative unless that is to be mended."""
+    """Rows of distances, NaN where missing, none negative unless that is to be repaired."""
     distances = check_input(estimator, X, reset=reset, sparse=True, missing=not is_sparse(X))
     if reset:
         check_square(distances)

@@ -1,4 +1,4 @@
-"""What every estimator has: coordinates, their extension, pre-images, a score, a model file."""
+"""Base of all estimators: coordinates, their extension, pre-images, score and model files."""
 
 import inspect
 import os
@@ -100,6 +100,8 @@ class Model(BaseEstimator, ABC):
 
     # Public attributes that hold training data, or as much: left out of files without them.
     of_training: ClassVar[tuple[str, ...]] = ()
+    # Whether private attributes hold training data, too.
+    private_is_training: ClassVar[bool] = True
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Make every fit atomic, and document the fitted attributes of the bases.

@@ -193,4 +193,4 @@ def _extension(built: GramInput, embedding: FloatArray, weights: FloatArray) -> 
     if not gram.spectrum_shift:
         return extension
     # A spectrum shift acts on fitted rows only: duplicates of one must be sent to it.
-    return Placement.whole(built.space, embedding, extension)
+    return Placement.by_one(built.space, embedding, extension)

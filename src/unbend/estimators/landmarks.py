@@ -1,4 +1,4 @@
-"""Landmarks: how many, and which rows."""
+"""Landmarks: their number and selection."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What scaling methods share: input, start, solver, results; of one matrix and of several."""
+"""Base of scaling methods for one dissimilarity matrix or several: input, start, solver, result."""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from unbend.mds import (
 from unbend.mds.object_pairs import euclidean_features, mean_pairs
 from unbend.neighbors import METRICS, PointSpace
 from unbend.report import Report, note, stage, step, warn
+from unbend.validation.arrays import real_array
 from unbend.validation.parameters import (
     FUNCTION,
     MAPPING,
@@ -432,6 +433,6 @@ def matrices_of(X: Any) -> list[Any]:
         return [lengths_of(X)]
     if isinstance(X, list | tuple | np.ndarray) and len(X):
         matrices = [lengths_of(matrix) for matrix in X]
-        if all(is_sparse(matrix) or np.ndim(matrix) == 2 for matrix in matrices):
+        if all(is_sparse(matrix) or real_array(matrix).ndim == 2 for matrix in matrices):
             return matrices
     raise ValueError("X must be a list of matrices, one for each source, or a 3-d array of them")

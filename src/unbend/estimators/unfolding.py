@@ -1,4 +1,4 @@
-"""Methods that unfold: a graph of lengths becomes the factor of a kernel, with proved bounds."""
+"""Maximum variance unfolding estimators: a kernel in factored form, with proved bounds."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -37,13 +37,13 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
         Where the eigenvalues of the kernel fall most steeply; on a long strip that may be after
         the first already.
     lower_bound_ : float
-        Variance that the kernel has, less the price of springs: nothing less is optimal.
+        Variance of the kernel less the penalty of stretched edges: the optimum is at least that.
     upper_bound_ : float
-        Proved: no kernel has more; for landmarks, none within their span.
+        Proved upper bound of the optimum; for landmarks, of kernels within their span.
     gap_ : float
         (upper − lower)/abs(upper).
     edge_residual_ : float
-        Largest relative error of a length: by which a bound is exceeded, or a spring not at rest.
+        Largest relative error of an edge length: excess over its bound, or deviation from it.
     status_ : str
         'certified' if the gap is at most `tol`, of every component where there are several, else
         'not certified'. Bounds, gap and residual are those of the largest component.
@@ -52,14 +52,14 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
     constraint: str = param(
         "inequality",
         CONSTRAINTS,
-        help="How lengths are held: none may grow; each is a spring; or a spring so stiff that it "
-        "keeps its length, as far as the others let it.",
+        help="Constraint on edge lengths: 'inequality' lets none grow, 'soft' penalises changes "
+        "quadratically, 'equality' does so with a stiffness that nearly fixes them.",
     )
     slack: float = param(
         0.01,
         Real(0),
-        help="Of springs ('soft'): relative stretch of squared lengths that equal tension in all "
-        "edges would cause. More slack gives more variance and smooths noise.",
+        help="For 'soft': relative stretch of squared lengths under equal tension in all edges. "
+        "More slack gives more variance and smooths noise.",
     )
     tol: float = param(1e-6, Real(0), help="Relative gap up to which a result is certified.")
     isometric: ClassVar[bool] = True
@@ -72,7 +72,7 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
         reg: float = 1e-3,
         **more: Any,
     ) -> "UnfoldedKernel":
-        """Record an unfolding, whose vertices the rows of a component became, and go on from it."""
+        """Record an unfolding and return its kernel; `vertex` maps rows to vertices."""
         self._note(unfolding, component.n - len(unfolding.factor))
         factor = unfolding.factor[vertex] - unfolding.factor[vertex].mean(axis=0)
         attributes = {**self._attributes(unfolding, factor), **more}
@@ -126,7 +126,7 @@ class UnfoldedKernel(Kernel):
 
     def embed(self, spectrum: Spectrum) -> EmbeddingResult:
         """Scale the eigenvectors by √λ."""
-        # The spectrum of nothing is known to no digit.
+        # A zero kernel has no accurate eigenvalues.
         values = np.maximum(spectrum.values, 0.0) if self.factor.any() else np.zeros(1)
         coordinates = spectrum.vectors * np.sqrt(values)
         space, rule = self.component.space, Rule(self.component.rule.k)

@@ -1,4 +1,4 @@
-"""Scaling by the distances to a few rows: all that is needed of n² squares are m columns.
+"""Scaling from m columns of the squared distances, those to landmarks.
 
 Coordinates are −½ (s − s̄) W, with s the squared distances of a row to the landmarks and s̄ their
 mean. Of kernels k that are no distances, s = −2k stands for them. The weights W are those of

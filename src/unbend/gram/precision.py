@@ -1,4 +1,4 @@
-"""Geodesics in single precision where that cannot matter, and in double precision elsewhere."""
+"""Choice of the precision of geodesics: single where its rounding is negligible."""
 
 from functools import partial
 

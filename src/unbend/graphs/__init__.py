@@ -9,7 +9,7 @@ from unbend.graphs.interchange import (
     LabelledGraph,
     from_igraph,
     from_networkx,
-    labelled,
+    label_graph,
     to_igraph,
     to_networkx,
 )
@@ -61,7 +61,7 @@ __all__ = [
     "geodesics",
     "graph_eigenvalue",
     "heat_kernel",
-    "labelled",
+    "label_graph",
     "laplacian",
     "rayleigh_quotient",
     "shortest_paths",

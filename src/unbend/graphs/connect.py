@@ -183,12 +183,12 @@ def _shortest_ways_out(space: Space, labels: IntArray) -> tuple[IntArray, IntArr
     """Shortest edge out of each component but the largest: (inside, outside, length)."""
     sizes = np.bincount(labels)
     leaving = np.flatnonzero(np.arange(len(sizes)) != np.argmax(sizes))
-    found = [_way_out_of_large(space, labels, c) for c in leaving[sizes[leaving] > SMALL]]
+    found = [_shortest_edge_from_large(space, labels, c) for c in leaving[sizes[leaving] > SMALL]]
     small = leaving[sizes[leaving] <= SMALL]
     if len(small):
-        found.append(_ways_out_of_small(space, labels, small, int(sizes[small].max())))
+        found.append(_shortest_edges_from_small(space, labels, small, int(sizes[small].max())))
     inside, outside, lengths = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    check_measured(lengths)
+    refuse_unknown_lengths(lengths)
     return inside, outside, lengths
 
 
@@ -204,7 +204,7 @@ def distances_out(space: Space, labels: IntArray, inside: IntArray) -> FloatArra
     return space.take(outside).nearest_of(queries, 1)[1][:, 0]
 
 
-def check_measured(lengths: FloatArray) -> None:
+def refuse_unknown_lengths(lengths: FloatArray) -> None:
     """Refuse distances out of a component that were not measured: nothing could join it."""
     if not np.all(np.isfinite(lengths)):
         raise ValueError(
@@ -213,7 +213,7 @@ def check_measured(lengths: FloatArray) -> None:
         )
 
 
-def _way_out_of_large(
+def _shortest_edge_from_large(
     space: Space, labels: IntArray, component: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
     inside, outside = np.flatnonzero(labels == component), np.flatnonzero(labels != component)
@@ -223,7 +223,7 @@ def _way_out_of_large(
     return inside[[best]], outside[nearest[best]], lengths[best]
 
 
-def _ways_out_of_small(
+def _shortest_edges_from_small(
     space: Space, labels: IntArray, small: IntArray, size: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
     rows = np.flatnonzero(np.isin(labels, small))
@@ -306,7 +306,7 @@ def enlarge(space: Space, neighbors: Neighbors) -> Enlargement:
 def _rim(space: Space, label: IntArray, inside: IntArray, most: int) -> IntArray:
     """Points of a component nearest to what is outside it."""
     away = distances_out(space, label, inside)
-    check_measured(away.min(keepdims=True))
+    refuse_unknown_lengths(away.min(keepdims=True))
     order = np.argsort(away, kind="stable")[:most]
     return inside[order[np.isfinite(away[order])]]
 

@@ -59,7 +59,7 @@ class LabelledGraph:
 
 
 @complete_docstring(GRAPH_PARAMETERS)
-def labelled(
+def label_graph(
     graph: Any, labels: Sequence[Hashable] | None = None, meaning: Meaning = "length"
 ) -> LabelledGraph:
     """Make a graph with labels of a sparse matrix, of `Neighbors` or of a `Graph`.
@@ -68,7 +68,7 @@ def labelled(
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> trip = labelled(csr_array(np.array([[0.0, 3.0], [3.0, 0.0]])), ["Rome", "Oslo"])
+    >>> trip = label_graph(csr_array(np.array([[0.0, 3.0], [3.0, 0.0]])), ["Rome", "Oslo"])
     >>> trip.labels, trip.directed
     (('Rome', 'Oslo'), False)
     """
@@ -108,7 +108,7 @@ def to_networkx(
     [('Rome', 'Oslo', 3.0)]
     """
     networkx = _optional("networkx", "networkx")
-    found = labelled(graph, labels, meaning)
+    found = label_graph(graph, labels, meaning)
     made = networkx.DiGraph() if found.directed else networkx.Graph()
     made.graph["weight"] = found.meaning
     made.add_nodes_from(found.labels)
@@ -166,7 +166,7 @@ def to_igraph(
     (['Rome', 'Oslo'], [3.0])
     """
     igraph = _optional("igraph", "igraph")
-    found = labelled(graph, labels, meaning)
+    found = label_graph(graph, labels, meaning)
     edges = _edge_list(found)
     made = igraph.Graph(
         n=len(found.labels), edges=[(i, j) for i, j, _ in edges], directed=found.directed

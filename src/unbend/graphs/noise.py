@@ -1,4 +1,4 @@
-"""Local spectra: how far neighbourhoods leave their best d-planes, and when noise rules them.
+"""Local spectra: deviation of neighbourhoods from d-planes, and where noise dominates it.
 
 Local methods look for functions that are affine in every neighbourhood. Noise of variance σ²
 across the tangent plane tilts the plane that a neighbourhood of s points sees, and a function of

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs.graph import as_edges, symmetrize
 from unbend.neighbors.neighbors import Neighbors
+from unbend.validation.scalars import check_real
 
 Weight = Callable[[FloatArray], FloatArray]
 
@@ -38,7 +39,9 @@ def heat_kernel(distances: FloatArray, t: float | None = None) -> HeatKernel:
     >>> heat_kernel(np.array([1.0, 1.0]))(np.array([0.0, 2.0]))
     array([1.        , 0.13533528])
     """
-    return HeatKernel(float(2.0 * np.mean(np.square(distances))) if t is None else t)
+    if t is None:
+        return HeatKernel(float(2.0 * np.mean(np.square(distances))))
+    return HeatKernel(check_real("t", t, 0, closed="neither"))
 
 
 def _numbers(weights: object) -> FloatArray:

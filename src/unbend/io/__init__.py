@@ -1,13 +1,14 @@
 """Data in, coordinates out.
 
 `open_source` opens a file once, and every reader takes what it returns. `read` takes CSV, TSV,
-Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT and Matrix Market files, dataframes and arrays and
-returns a `Table`: numbers, with label and ids apart. `open_table` reads the names of the columns
-only, and `batches` a limited number of rows at a time, for files larger than memory;
-`read_distances` takes distances in place of points and `read_matrices` several matrices of them;
-`read_images`, `read_texts` and `read_cube` take images, documents and hyperspectral cubes; `write`
-and `write_cube` write results. Parquet, Arrow and Feather need pyarrow, which also makes CSV
-faster; HDF5 needs h5py, images need Pillow.
+Parquet, Arrow, Feather, XLSX, NPY, NPZ, HDF5, MAT and Matrix Market files, dataframes and arrays
+and returns a `Table`: numbers, with label and ids apart; `read_frame` returns columns of any kind.
+`open_table` reads the names of the columns only, and `batches` a limited number of rows at a time,
+for files larger than memory; `read_distances` takes distances in place of points and
+`read_matrices` several matrices of them; `read_images`, `read_texts` and `read_cube` take images,
+documents and hyperspectral cubes; `write` and `write_cube` write results. Parquet, Arrow and
+Feather need pyarrow, which also makes CSV faster; HDF5 needs h5py, XLSX python-calamine, images
+need Pillow.
 """
 
 from unbend.files import atomic_write, write_together
@@ -16,14 +17,15 @@ from unbend.io.distances import read_distances
 from unbend.io.documents import Texts, read_texts
 from unbend.io.images import Images, read_images
 from unbend.io.matrices import Matrices, read_matrices
-from unbend.io.reading import Batches, TableReader, batches, open_table, read
+from unbend.io.reading import Batches, TableReader, batches, open_table, read, read_frame
 from unbend.io.source import Source, open_source
-from unbend.io.table import Table
+from unbend.io.table import Frame, Table
 from unbend.io.writing import write
 
 __all__ = [
     "Batches",
     "Cube",
+    "Frame",
     "Images",
     "Matrices",
     "Source",
@@ -37,6 +39,7 @@ __all__ = [
     "read",
     "read_cube",
     "read_distances",
+    "read_frame",
     "read_images",
     "read_matrices",
     "read_texts",

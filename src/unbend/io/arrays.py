@@ -18,7 +18,14 @@ from scipy.sparse import csr_array
 from unbend.arrays import is_sparse
 from unbend.io.numerals import Array
 from unbend.io.source import IDX_TYPES, Source
-from unbend.io.table import Roles, Table, table_from_columns, table_from_matrix
+from unbend.io.table import (
+    Frame,
+    Roles,
+    Table,
+    frame_from_columns,
+    table_from_columns,
+    table_from_matrix,
+)
 from unbend.memory import NotEnoughMemory, reserve
 
 # What NumPy raises for invalid headers.
@@ -50,6 +57,8 @@ class MatrixReader:
     matrix_names: tuple[str, ...]
     aside: Mapping[str, Array]
     where: str
+    # Whether columns may have units of their own, as in a workbook.
+    tabular: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,6 +81,18 @@ class MatrixReader:
                 yield table_from_columns(columns, roles, start, self.where)
             else:
                 yield table_from_matrix(matrix, self.matrix_names, roles, start, self.where)
+
+    def frames(self, roles: Roles, rows: int | None) -> Iterator[Frame]:
+        """Yield the same rows with columns of any kind."""
+        n = len(self.matrix)
+        if not n:
+            raise ValueError(f"{self.where} has no rows")
+        step = rows or n
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            columns = dict(zip(self.matrix_names, _copy_mapped(self.matrix[part]).T, strict=True))
+            columns |= {name: _copy_mapped(array[part]) for name, array in self.aside.items()}
+            yield frame_from_columns(columns, roles, start, self.where)
 
 
 def _copy_mapped(array: Array) -> Array:
@@ -178,8 +199,8 @@ def load_npz(source: Source) -> dict[str, Array]:
     except (NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{source.name} cannot be unpacked ({error}): write it again") from error
     if not arrays:
-        kind = "an Excel workbook" if workbook else "a zip archive without arrays"
-        raise ValueError(f"{source.name} is {kind}, which is not read: save the table as CSV")
+        kind = "an Excel workbook that is damaged or binary" if workbook else "a zip archive"
+        raise ValueError(f"{source.name} is {kind} without arrays or sheets: save it as CSV")
     return arrays
 
 
@@ -335,11 +356,11 @@ def read_matrix_market(source: Source) -> MatrixReader:
 def load_matrix_market(source: Source) -> Any:
     """Read the matrix, dense or sparse as the file has it."""
     content = source.read_bytes() + b"\n"
+    if b"complex" in content.split(b"\n", 1)[0].lower().split():
+        raise ValueError(f"{source.name} holds complex numbers, not numbers of a table")
     try:
         rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(content))
         width = (3 if layout == "coordinate" else 1) - (field == "pattern")
-        if field == "complex":
-            raise NotImplementedError
         # A number takes two bytes at least, one of them a separator.
         if not (
             _is_possible(rows, columns, entries, layout, symmetry, len(content) // (2 * width))
@@ -349,8 +370,6 @@ def load_matrix_market(source: Source) -> Any:
         size = rows + columns + (2 * entries if layout == "coordinate" else rows * columns)
         reserve(16 * size, f"the rows and entries of {source.name}", "take a machine with more")
         matrix: Any = mmread(io.BytesIO(content))
-    except NotImplementedError:
-        raise ValueError(f"{source.name} holds complex numbers, not numbers of a table") from None
     except (ValueError, OverflowError, ZeroDivisionError) as error:
         raise ValueError(
             f"{source.name} is a damaged or cut off Matrix Market file: fetch or write it again"

@@ -11,7 +11,7 @@ import numpy as np
 
 from unbend.io.numerals import Array, text_array
 from unbend.io.source import Source, require
-from unbend.io.table import Roles, Table, table_from_columns
+from unbend.io.table import Frame, Roles, Table, frame_from_columns, table_from_columns
 from unbend.memory import check_fits, reserve
 
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "arrow stream": "Arrow"}
@@ -24,6 +24,7 @@ class FrameReader:
     # A dataframe of narwhals.
     frame: Any
     where: str = "the dataframe"
+    tabular = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -32,16 +33,26 @@ class FrameReader:
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Yield tables of at most `rows` rows, or one table of all."""
+        for start, part in self._parts(rows):
+            columns = _read_columns(part, roles, self.where)
+            yield table_from_columns(columns, roles, start, self.where)
+
+    def frames(self, roles: Roles, rows: int | None) -> Iterator[Frame]:
+        """Yield the same rows with columns of any kind."""
+        for start, part in self._parts(rows):
+            columns, levels = _read_columns(part, roles, self.where), _levels(part)
+            yield frame_from_columns(columns, roles, start, self.where, levels)
+
+    def _parts(self, rows: int | None) -> Iterator[tuple[int, Any]]:
         n = len(self.frame)
         if not n:
             raise ValueError(f"{self.where} has no rows")
         step = rows or n
         for start in range(0, n, step):
-            part = _read_columns(self.frame[start : start + step], roles, self.where)
-            yield table_from_columns(part, roles, start, self.where)
+            yield start, self.frame[start : start + step]
 
 
-def read_frame(source: Any) -> FrameReader | None:
+def open_frame(source: Any) -> FrameReader | None:
     """Take a dataframe of pandas, Polars, PyArrow or another library that narwhals knows."""
     narwhals = require("narwhals", "reading dataframes")
     try:
@@ -62,6 +73,26 @@ def _read_columns(frame: Any, roles: Roles, where: str) -> dict[str, Array]:
     names = {str(name): name for name in frame.columns}
     read = roles.read_names(tuple(names), where)
     return {name: _to_array(frame.get_column(names[name]), narwhals) for name in read}
+
+
+def _levels(frame: Any) -> dict[str, tuple[str, ...]]:
+    """Return the categories of ordered categoricals, in their order."""
+    found = {str(name): ordered_levels(frame.get_column(name)) for name in frame.columns}
+    return {name: levels for name, levels in found.items() if levels is not None}
+
+
+def ordered_levels(series: Any) -> tuple[str, ...] | None:
+    """Categories of an enumeration, or of an ordered categorical of pandas or Arrow."""
+    narwhals = require("narwhals", "reading dataframes")
+    if series.dtype == narwhals.Enum:
+        return tuple(series.dtype.categories)
+    categorical = getattr(series.to_native(), "cat", None)
+    if categorical is not None and getattr(categorical, "ordered", False):
+        return tuple(str(level) for level in categorical.categories)
+    arrow = getattr(series.to_native(), "type", None)
+    if getattr(arrow, "ordered", False):
+        return tuple(map(str, series.to_native().combine_chunks().dictionary.to_pylist()))
+    return None
 
 
 def _to_array(column: Any, narwhals: Any) -> Array:
@@ -91,6 +122,7 @@ class ArrowReader:
     """Reads a file of columns: Parquet, or Arrow, which Feather is."""
 
     source: Source
+    tabular = True
 
     @property
     def where(self) -> str:
@@ -105,6 +137,18 @@ class ArrowReader:
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Yield tables of at most `rows` rows, or one table of all."""
+        for start, part in self._parts(roles, rows):
+            columns = _read_columns(part, roles, self.where)
+            yield table_from_columns(columns, roles, start, self.where)
+
+    def frames(self, roles: Roles, rows: int | None) -> Iterator[Frame]:
+        """Yield the same rows with columns of any kind."""
+        for start, part in self._parts(roles, rows):
+            columns, levels = _read_columns(part, roles, self.where), _levels(part)
+            yield frame_from_columns(columns, roles, start, self.where, levels)
+
+    def _parts(self, roles: Roles, rows: int | None) -> Iterator[tuple[int, Any]]:
+        """Yield the place of the first row and a dataframe of narwhals."""
         arrow = require("pyarrow", self._purpose)
         narwhals = require("narwhals", "reading dataframes")
         start = 0
@@ -112,10 +156,8 @@ class ArrowReader:
         with self._open() as (_, batches):
             for held in _regroup(batches(names, rows), rows):
                 frame = narwhals.from_native(arrow.Table.from_batches(held), eager_only=True)
-                columns = _read_columns(frame, roles, self.where)
-                table = table_from_columns(columns, roles, start, self.where)
-                start += len(table)
-                yield table
+                yield start, frame
+                start += len(frame)
         if not start:
             raise ValueError(f"{self.where} has no rows")
 

@@ -406,7 +406,7 @@ def _lists(bands: int, names: Sequence[str] | None, wavelengths: Any) -> dict[st
 
 def _write_envi(path: Path, pixels: Array, lists: dict[str, list[str]], unit: str | None) -> None:
     lines, samples, bands = pixels.shape
-    stored = _stored(pixels.dtype)
+    stored = _stored_type(pixels.dtype)
     number = next(number for number, name in envi.TYPES.items() if np.dtype(name) == stored)
     header_lines = [
         "ENVI",
@@ -435,7 +435,7 @@ def _write_envi(path: Path, pixels: Array, lists: dict[str, list[str]], unit: st
                 stream.write(pixels[:, :, band].astype(stored.newbyteorder("<")).tobytes())
 
 
-def _stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _stored_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Sample type of ENVI's that holds an array's numbers."""
     sizes = {"b": ["u1"], "u": ["u1", "u2", "u4", "u8"], "i": ["i2", "i4", "i8"]}
     sizes |= {"f": ["f4", "f8"], "c": ["c8", "c16"]}

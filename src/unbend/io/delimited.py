@@ -12,7 +12,7 @@ import numpy as np
 from unbend.io.dialect import Dialect, Records, not_utf8
 from unbend.io.numerals import MISSING, Array, infer_column, parse_numbers
 from unbend.io.source import Source
-from unbend.io.table import Roles, Table, table_from_columns
+from unbend.io.table import Frame, Roles, Table, frame_from_columns, table_from_columns
 
 # Lines that become arrays at a time where the whole file is read without pyarrow.
 LINES = 50_000
@@ -43,6 +43,7 @@ class TextReader:
 
     source: Source
     dialect: Dialect
+    tabular = True
 
     @property
     def where(self) -> str:
@@ -56,19 +57,42 @@ class TextReader:
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Yield tables of at most `rows` rows, or one table of all."""
+        for start, columns in self._parts(roles, rows, text=False):
+            yield table_from_columns(columns, roles, start, self.where)
+
+    def frames(self, roles: Roles, rows: int | None) -> Iterator[Frame]:
+        """Yield the same rows with columns of any kind."""
+        aside = set(roles.aside)
+        for start, columns in self._parts(roles, rows, text=True):
+            parsed = {
+                name: column if name in aside or column.dtype.kind == "f" else self._mixed(column)
+                for name, column in columns.items()
+            }
+            yield frame_from_columns(parsed, roles, start, self.where)
+
+    def _parts(self, roles: Roles, rows: int | None, text: bool) -> Iterator[tuple[int, Columns]]:
+        """Yield the place of the first row and columns; `text`: what is text stays unparsed."""
         if rows is None:
             self.source.check_memory(self.dialect.separator)
         start = 0
-        for columns in _join_blocks(self._blocks(roles, rows), rows):
+        for columns in _join_blocks(self._blocks(roles, rows, text), rows):
             for name in roles.aside:
                 columns[name] = infer_column(columns[name].tolist(), self.dialect.comma)
-            table = table_from_columns(columns, roles, start, self.where)
-            start += len(table)
-            yield table
+            yield start, columns
+            start += _length(columns)
         if not start:
             raise ValueError(f"{self.where} has a header and no rows")
 
-    def _blocks(self, roles: Roles, rows: int | None) -> Iterator[Columns]:
+    def _mixed(self, texts: Array) -> Array:
+        """Return numbers if all are, otherwise text with None where missing."""
+        items = texts.tolist()
+        numbers = parse_numbers(items, self.dialect.comma)
+        if numbers is not None:
+            return numbers
+        stripped = [text.strip() for text in items]
+        return np.array([None if text in MISSING else text for text in stripped], dtype=object)
+
+    def _blocks(self, roles: Roles, rows: int | None, text: bool) -> Iterator[Columns]:
         """Yield columns in blocks of rows: numbers, or unparsed text.
 
         What pyarrow cannot parse, as +1.5, the csv module reads from that row on, or says which
@@ -77,15 +101,15 @@ class TextReader:
         arrow, done = import_pyarrow(), 0
         if arrow and self.dialect.separator != " " and self.dialect.encoding != "utf-16":
             try:
-                for block in self._arrow_blocks(arrow, roles, rows is None):
+                for block in self._arrow_blocks(arrow, roles, rows is None, text):
                     yield block
                     done += _length(block)
                 return
             except arrow.ArrowInvalid:
                 pass
-        yield from self._csv_blocks(roles, rows, done)
+        yield from self._csv_blocks(roles, rows, done, text)
 
-    def _arrow_blocks(self, arrow: Any, roles: Roles, whole: bool) -> Iterator[Columns]:
+    def _arrow_blocks(self, arrow: Any, roles: Roles, whole: bool, text: bool) -> Iterator[Columns]:
         dialect, names = self.dialect, roles.read_names(self.names, self.where)
         numeric = dict(zip(self.names, dialect.numeric, strict=True))
         aside = set(roles.aside)
@@ -120,7 +144,10 @@ class TextReader:
                 if dialect.trailing and any(block.column(END).to_pylist()):
                     raise arrow.ArrowInvalid
                 if block.num_rows:
-                    yield {name: self._column(block.column(name), name in aside) for name in names}
+                    yield {
+                        name: self._column(block.column(name), text or name in aside)
+                        for name in names
+                    }
 
     def _block_bytes(self, whole: bool) -> int:
         """Bytes of a block: at least a row, and of wide rows many where all are read."""
@@ -136,7 +163,9 @@ class TextReader:
         numbers = parse_numbers(texts, self.dialect.comma)
         return np.array(texts, dtype=object) if numbers is None else numbers
 
-    def _csv_blocks(self, roles: Roles, rows: int | None, done: int) -> Iterator[Columns]:
+    def _csv_blocks(
+        self, roles: Roles, rows: int | None, done: int, text: bool
+    ) -> Iterator[Columns]:
         """Read by the csv module, after the first `done` rows."""
         names = set(roles.read_names(self.names, self.where))
         with self.source.lines() as stream:
@@ -146,7 +175,7 @@ class TextReader:
             while some := list(islice(records, rows or LINES)):
                 yield {
                     name: np.array(texts, dtype=object)
-                    if name in roles.aside
+                    if text or name in roles.aside
                     else self._parse(list(texts))
                     for name, texts in zip(self.names, zip(*some, strict=True), strict=True)
                     if name in names

@@ -9,13 +9,17 @@ from functools import cached_property
 from itertools import islice
 from typing import IO, Protocol
 
-from unbend.io.numerals import INTEGER, MISSING, is_number
+import numpy as np
+
+from unbend.io.numerals import INTEGER, MISSING, is_number, parse_numbers
 from unbend.io.source import LONGEST_LINE, Source, line_too_long
 
 # Sample from which the dialect is detected: bytes at least, and lines at most.
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 200
 # A first line that counts so many columns is a header, whatever is below.
 COUNTED_COLUMNS = 10
+# A first line of numbers may be an axis from so many columns and rows below on.
+AXIS_COLUMNS, AXIS_ROWS = 20, 3
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -260,7 +264,8 @@ def _detect(
         return _detect(sample, 0, source, counted, given)
     else:
         header = commented is None and (
-            _is_header(first, comma) or (counted and _is_counted(first, below))
+            _is_header(first, comma)
+            or (counted and (_is_counted(first, below) or _is_axis(first, below, comma)))
         )
     if header:
         names = _header_names(first, below)
@@ -384,7 +389,7 @@ def _is_header(first: list[str], comma: bool) -> bool:
         return words
     counted = [field.strip() for number, field in zip(numeric, first, strict=True) if number]
     count = len(counted)
-    numbered = counted == _counted(0, count) or (count > 1 and counted == _counted(1, count))
+    numbered = counted == _count_from(0, count) or (count > 1 and counted == _count_from(1, count))
     return not numeric[0] and (words or first[0] == "") and numbered
 
 
@@ -394,14 +399,32 @@ def _is_counted(first: list[str], below: list[list[str]]) -> bool:
     Integers below may continue the first line, unless it counts further than data do.
     """
     count = len(first)
-    if count < 2 or not below or [field.strip() for field in first] != _counted(0, count):
+    if count < 2 or not below or [field.strip() for field in first] != _count_from(0, count):
         return False
     fractions = all(any(not INTEGER.fullmatch(text.strip()) for text in line) for line in below)
-    goes_on = [field.strip() for field in below[0]] == _counted(count, count)
+    goes_on = [field.strip() for field in below[0]] == _count_from(count, count)
     return fractions or (count >= COUNTED_COLUMNS and not goes_on)
 
 
-def _counted(start: int, count: int) -> list[str]:
+def _is_axis(first: list[str], below: list[list[str]], comma: bool) -> bool:
+    """Whether the first line is an axis, as 400, 420, … nm, and no line below ascends.
+
+    Distances from the end of a line begin with zero.
+    """
+    if len(first) < AXIS_COLUMNS or len(below) < AXIS_ROWS:
+        return False
+    lines = [first, *_even(below, len(first))]
+    if not all(is_number(field, comma) for line in lines[:2] for field in line):
+        return False
+    parsed = (parse_numbers(line, comma) for line in lines)
+    steps = [np.diff(line) for line in parsed if line is not None]
+    start = parse_numbers(first[:1], comma)
+    even = steps[0].min() > 0 and steps[0].max() <= 1.5 * steps[0].min()
+    ascending = any(bool(np.all(step > 0)) for step in steps[1:])
+    return bool(even and not ascending and start is not None and start[0] > 0)
+
+
+def _count_from(start: int, count: int) -> list[str]:
     return [str(start + place) for place in range(count)]
 
 

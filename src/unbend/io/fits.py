@@ -42,7 +42,7 @@ class Image:
     unit: str | None
 
 
-class _Damaged(Exception):
+class _DamagedFile(Exception):
     """An invalid header."""
 
 
@@ -50,7 +50,7 @@ def find_image(source: Source, part: int | None) -> Image:
     """Find the first image of two or three axes, or the part that is asked for, the first 0."""
     fits = require("astropy.io.fits", "reading FITS")
     # What astropy raises for invalid headers.
-    damage = (_Damaged, KeyError, TypeError, OverflowError, AttributeError, fits.VerifyError)
+    damage = (_DamagedFile, KeyError, TypeError, OverflowError, AttributeError, fits.VerifyError)
     try:
         with source.stream() as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -67,7 +67,7 @@ def find_image(source: Source, part: int | None) -> Image:
                         f"part {number} of {source.name} is not an image of two or three axes"
                     )
     except damage as error:
-        reason = error if isinstance(error, _Damaged) else "a header is invalid"
+        reason = error if isinstance(error, _DamagedFile) else "a header is invalid"
         raise ValueError(
             f"{source.name} is a damaged or cut off FITS file, {reason}: fetch or write it again"
         ) from error
@@ -85,7 +85,7 @@ def _headers(fits: Any, source: Source, stream: IO[bytes]) -> Iterator[tuple[int
         header = fits.Header.fromstring(blocks.decode("latin-1"))
         start += len(blocks)
         if not 0 <= header.data_size < MOST_BYTES:
-            raise _Damaged("a header claims an impossible size")
+            raise _DamagedFile("a header claims an impossible size")
         yield number, header, start
         length = header.data_size_padded
         start += length
@@ -107,7 +107,7 @@ def _header_blocks(stream: IO[bytes], number: int) -> bytes:
             return b"".join(blocks)
     if number and not blocks:
         return b""
-    raise _Damaged("a header does not end")
+    raise _DamagedFile("a header does not end")
 
 
 def _image(header: Any, start: int) -> Image | None:
@@ -115,7 +115,7 @@ def _image(header: Any, start: int) -> Image | None:
     shape = [operator.index(header[f"NAXIS{place}"]) for place in range(header["NAXIS"], 0, -1)]
     dtype = np.dtype(TYPES[header["BITPIX"]])
     if min(shape, default=0) < 0:
-        raise _Damaged("an axis has a negative length")
+        raise _DamagedFile("an axis has a negative length")
     while len(shape) > 3 and shape[0] == 1:
         del shape[0]
     shape = [1, *shape] if len(shape) == 2 else shape
@@ -125,7 +125,7 @@ def _image(header: Any, start: int) -> Image | None:
         return None
     factor, offset = _number(header, "BSCALE", 1.0), _number(header, "BZERO", 0.0)
     if not (math.isfinite(factor) and math.isfinite(offset)):
-        raise _Damaged("BSCALE or BZERO is not a finite number")
+        raise _DamagedFile("BSCALE or BZERO is not a finite number")
     blank = operator.index(header["BLANK"]) if "BLANK" in header else None
     wavelengths = _wavelengths(header, shape[0])
     unit = None if wavelengths is None else str(header.get("CUNIT3", "")) or None

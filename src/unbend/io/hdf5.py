@@ -17,7 +17,7 @@ import numpy as np
 from unbend.io.arrays import read_arrays
 from unbend.io.numerals import Array
 from unbend.io.source import Source, require
-from unbend.io.table import Roles, Table
+from unbend.io.table import Frame, Roles, Table
 from unbend.memory import NotEnoughMemory, available_memory, reserve
 
 # What h5py raises for invalid files.
@@ -47,6 +47,7 @@ class Hdf5Reader:
 
     source: Source
     array: str | None
+    tabular = False
 
     @property
     def where(self) -> str:
@@ -63,6 +64,11 @@ class Hdf5Reader:
         """Yield tables of at most `rows` rows, or one table of all."""
         with open_arrays(self.source) as arrays:
             yield from read_arrays(arrays, self.array, self.where).tables(roles, rows)
+
+    def frames(self, roles: Roles, rows: int | None) -> Iterator[Frame]:
+        """Yield the same rows with columns of any kind."""
+        with open_arrays(self.source) as arrays:
+            yield from read_arrays(arrays, self.array, self.where).frames(roles, rows)
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class Dataset:
         count = len(range(*part.indices(len(self)))) if self.shape else 1
         size = count * prod(self.shape[1:]) * max(self.dtype.itemsize, 1)
         reserve(size, f"the entries of {self.where}", "read it in batches")
-        with guarded(self.where):
+        with refuse_damage(self.where):
             rows = slice(*part.indices(len(self))) if self.shape else part
             return self._texts(rows) if self.dtype.hasobject else self._read(rows, slice(None))
 
@@ -135,7 +141,7 @@ def _letters(entries: Array) -> int:
 
 
 @contextmanager
-def guarded(where: str) -> Iterator[None]:
+def refuse_damage(where: str) -> Iterator[None]:
     """Raise one sentence where h5py cannot read a file."""
     try:
         yield
@@ -153,12 +159,12 @@ def open_arrays(source: Source) -> Iterator[dict[str, Dataset]]:
     transposed = source.format == "mat 7.3"
     packed = io.BytesIO(source.read_bytes()) if source.packed else None
     with source.stream() as stream:
-        with guarded(source.name):
+        with refuse_damage(source.name):
             file = h5py.File(packed or stream, "r")
         try:
             yield _arrays(h5py, file, source.name, transposed)
         finally:
-            with guarded(source.name):
+            with refuse_damage(source.name):
                 file.close()
 
 
@@ -168,13 +174,13 @@ def _arrays(h5py: Any, file: Any, where: str, transposed: bool) -> dict[str, Dat
     addresses = set()
     while groups:
         path, group = groups.pop()
-        with guarded(where):
+        with refuse_damage(where):
             items = list(group) if isinstance(group, h5py.Group) else []
         for name in items:
             count += 1
             if count > MOST_OBJECTS:
                 raise ValueError(f"{where} holds more than {MOST_OBJECTS} arrays and groups")
-            with guarded(where):
+            with refuse_damage(where):
                 # Links can lead to other files, or back.
                 if not isinstance(group.get(name, getlink=True), h5py.HardLink):
                     continue
@@ -194,7 +200,7 @@ def _arrays(h5py: Any, file: Any, where: str, transposed: bool) -> dict[str, Dat
 
 def _dataset(h5py: Any, item: Any, name: str, where: str, transposed: bool) -> Dataset | None:
     """Take a dataset of numbers or text; refuse external data and filters that are programs."""
-    with guarded(where):
+    with refuse_damage(where):
         elsewhere = bool(item.external) or item.is_virtual
         plan = item.id.get_create_plist()
         filters = {plan.get_filter(place)[0] for place in range(plan.get_nfilters())}

@@ -31,7 +31,7 @@ MOST_PARTS = 8
 OLD_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")
 
 
-class Damaged(Exception):
+class DamagedFile(Exception):
     """The file is not a valid MAT file."""
 
 
@@ -39,7 +39,7 @@ def load_mat(source: Source) -> dict[str, Array]:
     """Read the arrays of numbers and text; cells, structures and objects are ignored."""
     try:
         held = dict(variables(source.read_bytes(), source.name))
-    except Damaged as error:
+    except DamagedFile as error:
         raise ValueError(
             f"{source.name} is a damaged or cut off MAT file: fetch or write it again"
         ) from error
@@ -61,17 +61,17 @@ def variables(content: bytes, name: str) -> Iterator[tuple[str, Array]]:
         return
     order = {b"IM": "<", b"MI": ">"}.get(content[HEADER - 2 : HEADER])
     if order is None:
-        raise Damaged
+        raise DamagedFile
     free = available_memory()
     # The arrays that are made of the bytes take as much again.
     left = None if free is None else free // 2
     for kind, part in _elements(content[HEADER:], order, padded=False):
         if kind == PACKED:
-            part = _inflated(part, name, left)
+            part = _inflate(part, name, left)
             left = None if left is None else left - len(part)
             kind, part = next(_elements(part, order), (0, b""))
         if kind != MATRIX:
-            raise Damaged
+            raise DamagedFile
         found = _variable(part, order, name)
         if found is not None:
             yield found
@@ -86,22 +86,22 @@ def _elements(content: bytes, order: str, *, padded: bool = True) -> Iterator[tu
         if kind >> 16:
             kind, size, start = kind & 0xFFFF, kind >> 16, place + 4
             if size > 4:
-                raise Damaged
+                raise DamagedFile
         if start + size > len(content):
-            raise Damaged
+            raise DamagedFile
         yield kind, content[start : start + size]
         place = start + size
         # Parts of a variable begin at multiples of eight.
         place += -place % 8 if padded else 0
 
 
-def _inflated(packed: bytes, name: str, most: int | None) -> bytes:
+def _inflate(packed: bytes, name: str, most: int | None) -> bytes:
     """Unpack one variable, if it fits in memory."""
     unpacker = zlib.decompressobj()
     try:
         part = unpacker.decompress(packed, 0 if most is None else max(most, 1))
     except zlib.error as error:
-        raise Damaged from error
+        raise DamagedFile from error
     if unpacker.unconsumed_tail:
         raise NotEnoughMemory(
             f"the arrays of {name} unpack to more than memory can hold: take a machine with more, "
@@ -115,7 +115,7 @@ def _variable(content: bytes, order: str, where: str) -> tuple[str, Array] | Non
     # A variable has six parts at most, and what is no variable may have millions.
     parts = list(islice(_elements(content, order), MOST_PARTS))
     if len(parts) < 3 or len(parts[0][1]) != 8 or len(parts[1][1]) % 4:
-        raise Damaged
+        raise DamagedFile
     (flags,) = struct.unpack_from(f"{order}I", parts[0][1])
     shape = tuple(int(size) for size in np.frombuffer(parts[1][1], f"{order}i4"))
     name = parts[2][1].decode("latin-1")
@@ -126,16 +126,16 @@ def _variable(content: bytes, order: str, where: str) -> tuple[str, Array] | Non
     if (kind not in CLASSES and kind not in (CHAR, SPARSE)) or flags & COMPLEX:
         return None
     if len(shape) < 2 or min(shape) < 0:
-        raise Damaged
+        raise DamagedFile
     if kind == SPARSE:
         return name, _sparse(parts[3:], shape, order, where)
     if len(parts) != 4:
-        raise Damaged
+        raise DamagedFile
     if kind == CHAR:
         return name, _text(*parts[3], shape, order)
     numbers = _numbers(parts[3], order)
     if len(numbers) != prod(shape):
-        raise Damaged
+        raise DamagedFile
     # Numbers are stored in the smallest type that holds them, column by column.
     return name, numbers.astype(CLASSES[kind]).reshape(shape, order="F")
 
@@ -143,21 +143,21 @@ def _variable(content: bytes, order: str, where: str) -> tuple[str, Array] | Non
 def _numbers(part: tuple[int, bytes], order: str) -> Array:
     kind, content = part
     if kind not in TYPES or len(content) % np.dtype(TYPES[kind]).itemsize:
-        raise Damaged
+        raise DamagedFile
     return np.frombuffer(content, np.dtype(f"{order}{TYPES[kind]}"))
 
 
 def _text(kind: int, content: bytes, shape: tuple[int, ...], order: str) -> Array:
     """Join characters, which are stored column by column, to rows."""
     if kind not in LETTERS or len(shape) != 2:
-        raise Damaged
+        raise DamagedFile
     encoding = LETTERS[kind]
     try:
         text = content.decode(encoding if kind in (1, 2, 16) else f"{encoding}-{_end(order)}")
     except UnicodeDecodeError as error:
-        raise Damaged from error
+        raise DamagedFile from error
     if len(text) != prod(shape):
-        raise Damaged
+        raise DamagedFile
     rows = ["".join(text[row :: shape[0]]).rstrip() for row in range(shape[0])]
     return np.array(rows, dtype=object)
 
@@ -170,10 +170,10 @@ def _sparse(
     parts: list[tuple[int, bytes]], shape: tuple[int, ...], order: str, where: str
 ) -> Array:
     if len(parts) != 3 or len(shape) != 2:
-        raise Damaged
+        raise DamagedFile
     rows, starts, values = (_numbers(part, order) for part in parts)
     if len(starts) != shape[1] + 1 or rows.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
-        raise Damaged
+        raise DamagedFile
     count = int(starts[-1])
     reserve(8 * prod(shape), f"the sparse matrix of {where}, as a table,", "take fewer rows")
     try:
@@ -181,7 +181,7 @@ def _sparse(
         matrix = csc_array(entries, shape=shape)
         matrix.check_format(full_check=True)
     except (ValueError, IndexError) as error:
-        raise Damaged from error
+        raise DamagedFile from error
     return np.asarray(matrix.toarray())
 
 
@@ -190,18 +190,18 @@ def _old_variables(content: bytes, where: str) -> Iterator[tuple[str, Array]]:
     place = 0
     while place < len(content):
         if place + 20 > len(content):
-            raise Damaged
+            raise DamagedFile
         order = "<" if struct.unpack_from("<I", content, place)[0] < 10_000 else ">"
         code, rows, columns, imaginary, length = struct.unpack_from(f"{order}5I", content, place)
         kind, use = code // 10 % 10, code % 10
         if code // 1000 != (order == ">") or code // 100 % 10 or kind >= len(OLD_TYPES) or use > 2:
-            raise Damaged
+            raise DamagedFile
         dtype = np.dtype(f"{order}{OLD_TYPES[kind]}")
         start = place + 20 + length
         end = start + rows * columns * dtype.itemsize
         place = end + (end - start if imaginary else 0)
         if place > len(content):
-            raise Damaged
+            raise DamagedFile
         name = content[start - length : start].rstrip(b"\0").decode("latin-1")
         matrix = np.frombuffer(content[start:end], dtype).reshape((rows, columns), order="F")
         if use == 0 and not imaginary:
@@ -214,13 +214,13 @@ def _old_variables(content: bytes, where: str) -> Iterator[tuple[str, Array]]:
 def _old_sparse(entries: Array, where: str) -> Array:
     """Read a sparse matrix of version 4: rows, columns and values, and at the end the sizes."""
     if not len(entries):
-        raise Damaged
+        raise DamagedFile
     sizes, places = entries[-1, :2], entries[:-1, :2]
     for numbers in (sizes, places):
         if not ((numbers >= 1) & (numbers < 2**53) & (numbers == np.floor(numbers))).all():
-            raise Damaged
+            raise DamagedFile
     if (places > sizes).any():
-        raise Damaged
+        raise DamagedFile
     shape = int(sizes[0]), int(sizes[1])
     reserve(8 * prod(shape), f"the sparse matrix of {where}, as a table,", "take fewer rows")
     first, second = (places - 1).astype(np.int64).T

@@ -15,7 +15,7 @@ from unbend.io.arrays import (
     read_matrix_market,
     read_npz,
 )
-from unbend.io.columnar import ArrowReader, read_frame
+from unbend.io.columnar import ArrowReader, open_frame
 from unbend.io.delimited import TextReader
 from unbend.io.dialect import detect_dialect
 from unbend.io.hdf5 import Hdf5Reader
@@ -23,6 +23,7 @@ from unbend.io.matlab import load_mat
 from unbend.io.numerals import Array
 from unbend.io.source import Source, is_file, open_source, table_format
 from unbend.io.table import (
+    Frame,
     Roles,
     Table,
     check_policy,
@@ -30,6 +31,7 @@ from unbend.io.table import (
     fill_missing,
     fill_missing_batch,
 )
+from unbend.io.workbook import is_workbook, read_workbook
 
 
 class TableReader(Protocol):
@@ -45,6 +47,13 @@ class TableReader(Protocol):
 
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Yield tables of at most `rows` rows, or one of all, with NaN for missing values."""
+
+    def frames(self, roles: Roles, rows: int | None) -> Iterator[Frame]:
+        """Yield the same rows with columns of any kind."""
+
+    @property
+    def tabular(self) -> bool:
+        """Whether columns may have units of their own: not those of an array."""
 
 
 def read(
@@ -62,7 +71,7 @@ def read(
     Parameters
     ----------
     source : path, binary file object, open source, dataframe, dict of columns, or array
-        CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market; the content
+        CSV, TSV, Parquet, Arrow, Feather, XLSX, NPY, NPZ, HDF5, MAT or Matrix Market; the content
         decides the format, then the extension. Text may be compressed by gzip, bzip2 or xz. Columns
         without names are called x0, x1, …
     label, id : str, optional
@@ -75,7 +84,7 @@ def read(
         impute the mean or the median of the column.
     array : str, optional
         Which array of an NPZ, HDF5 or MAT file that holds several is the table; in HDF5 with its
-        groups, as ``"run/points"``.
+        groups, as ``"run/points"``. In a workbook, the sheet; the first by default.
     separator : str, optional
         Character between the fields of a text file; a space stands for any number of spaces. By
         default it is detected from the first lines.
@@ -96,6 +105,42 @@ def read(
     reader, roles = _open(source, Roles(label, id, _names(ignore)), missing, array, separator)
     (table,) = reader.tables(roles, None)
     return fill_missing(table, missing, reader.where)
+
+
+def read_frame(
+    source: Any,
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    ignore: Iterable[str] = (),
+    array: str | None = None,
+    separator: str | None = None,
+) -> Frame:
+    r"""Read all columns of a table: numbers, text and dates, with their missing values.
+
+    Parameters
+    ----------
+    source, label, id, ignore, array, separator
+        As for `read`; nothing is refused because it is text.
+
+    Returns
+    -------
+    Frame
+        Which `unbend.Prepare` takes.
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> content = io.BytesIO(b"width,kind,day\n1,a,2024-05-01\n,b,2024-05-02\n")
+    >>> frame = unbend.io.read_frame(content)
+    >>> frame.columns["width"].tolist(), frame.columns["kind"].tolist()
+    ([1.0, nan], ['a', 'b'])
+    """
+    reader = open_table(source, array=array, separator=separator)
+    roles = Roles(label, id, _names(ignore)).resolve(reader.names, reader.where)
+    (frame,) = reader.frames(roles, None)
+    return frame
 
 
 def batches(
@@ -241,7 +286,7 @@ def open_table(
         return read_columns(_columns(source), "the table")
     if isinstance(source, np.ndarray | list | tuple):
         return read_matrix(source, "the array")
-    frame = read_frame(source)
+    frame = open_frame(source)
     if frame is not None:
         return frame
     if hasattr(source, "__array__"):
@@ -282,6 +327,8 @@ def _open_file(
     kind, name = table_format(source), source.name
     if kind != "text":
         check_no_separator(separator, f"{name} is not one")
+    if kind == "npz" and is_workbook(source):
+        return read_workbook(source, array)
     if kind == "npz":
         return read_npz(source, array)
     if kind in ("hdf5", "mat 7.3"):

@@ -85,7 +85,7 @@ MOST_FILES = 5_000_000
 
 # Packages that are installed under another name than they are imported by, and those whose extra
 # is not `io`.
-INSTALLED, EXTRAS = {"PIL": "Pillow"}, {"astropy": "fits"}
+INSTALLED, EXTRAS = {"PIL": "Pillow", "python_calamine": "python-calamine"}, {"astropy": "fits"}
 
 
 def require(module: str, purpose: str) -> Any:
@@ -405,7 +405,7 @@ def table_format(source: Source) -> str:
         )
     raise ValueError(
         f"{source.name} is neither a table of text nor in a known format: CSV, TSV, Parquet, "
-        "Arrow, Feather, NPY, NPZ, HDF5, MAT and Matrix Market are supported"
+        "Arrow, Feather, XLSX, NPY, NPZ, HDF5, MAT and Matrix Market are supported"
     )
 
 

@@ -91,6 +91,79 @@ class Table:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Named columns of any kind, as `Prepare` takes them; label and ids are separate.
+
+    Attributes
+    ----------
+    columns : dict of array (n,)
+        Numbers with NaN, dates, or text with None for missing values.
+    levels : dict of tuple of str
+        Categories in their order, of columns that declare them.
+    rest : Table
+        Label, ids and places of the rows, without values.
+    where : str
+        Name of the source for messages.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> frame = unbend.io.read_frame({"age": [30, 40, 50], "city": ["Bonn", "Kiel", "Bonn"]})
+    >>> list(frame.columns), len(frame)
+    (['age', 'city'], 3)
+    >>> unbend.Prepare().fit_transform(frame).shape
+    (3, 3)
+    """
+
+    columns: Mapping[str, Array]
+    levels: Mapping[str, tuple[str, ...]]
+    rest: Table
+    where: str
+
+    def __len__(self) -> int:
+        return len(self.rest)
+
+    def take(self, keep: BoolArray) -> "Frame":
+        """Restrict to some rows.
+
+        Parameters
+        ----------
+        keep : array (n,) of bool
+            Rows to keep.
+
+        Returns
+        -------
+        Frame
+        """
+        columns = {name: column[keep] for name, column in self.columns.items()}
+        return replace(self, columns=columns, rest=self.rest.take(keep))
+
+    def select(self, names: Iterable[str]) -> "Frame":
+        """Restrict to some columns.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Columns to keep.
+
+        Returns
+        -------
+        Frame
+        """
+        return replace(self, columns={name: self.columns[name] for name in names})
+
+    def to_table(self) -> Table:
+        """Return a table of numbers; refuse columns that hold anything else.
+
+        Returns
+        -------
+        Table
+        """
+        values = stack_columns(self.columns, tuple(self.columns), self.where)
+        return replace(self.rest, values=values, columns=tuple(self.columns))
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which columns are label and id, and which are ignored; `alone`: read no features."""
@@ -146,13 +219,32 @@ def list_names(names: Sequence[str], most: int = 12) -> str:
 def table_from_columns(columns: Mapping[str, Array], roles: Roles, start: int, where: str) -> Table:
     """Table of one-dimensional arrays by name, with NaN for what is missing."""
     names = roles.value_names(tuple(columns), where)
+    return _assemble(stack_columns(columns, names, where), names, columns, roles, start)
+
+
+def frame_from_columns(
+    columns: Mapping[str, Array],
+    roles: Roles,
+    start: int,
+    where: str,
+    levels: Mapping[str, tuple[str, ...]] | None = None,
+) -> Frame:
+    """Frame of one-dimensional arrays by name."""
+    names = roles.value_names(tuple(columns), where)
+    n = len(next(iter(columns.values())))
+    rest = _assemble(np.empty((n, 0)), (), columns, roles, start)
+    return Frame({name: columns[name] for name in names}, levels or {}, rest, where)
+
+
+def stack_columns(columns: Mapping[str, Array], names: Sequence[str], where: str) -> FloatArray:
+    """Stack columns of numbers: single precision where all of them are."""
     numbers = [_numbers(columns[name], name, where) for name in names]
     single = bool(numbers) and all(column.dtype.name in SINGLE for column in numbers)
     n = len(next(iter(columns.values())))
     values = np.empty((n, len(names)), dtype=np.float32 if single else np.float64)
     for place, column in enumerate(numbers):
         values[:, place] = column
-    return _assemble(values, names, columns, roles, start)
+    return values
 
 
 def table_from_matrix(

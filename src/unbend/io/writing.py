@@ -55,7 +55,7 @@ def write(
     0.3,0.4,y
     """
     values = np.asarray(coordinates)
-    named = _named(values, columns, table)
+    named = _named_columns(values, columns, table)
     if hasattr(target, "write"):
         _write_text(target, named, ",")
         return
@@ -68,7 +68,7 @@ def write(
         _write_file(temporary, path.suffix.lower(), values, named, table)
 
 
-def _named(values: Array, columns: Sequence[str] | None, table: Any) -> dict[str, Array]:
+def _named_columns(values: Array, columns: Sequence[str] | None, table: Any) -> dict[str, Array]:
     """Columns in the order of writing: ids, coordinates, label."""
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ValueError("coordinates must be an array of numbers with two dimensions")

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.graphs.readers import is_graph, lengths_of, read_graph
-from unbend.validation.arrays import check_rows, real_array
+from unbend.validation.arrays import check_rows, check_shape, real_array
 from unbend.validation.distances import check_distances
 
 
@@ -17,6 +17,7 @@ def symmetric_lengths(distances: Any) -> csr_array:
     distances = lengths_of(distances)
     sparse = is_sparse(distances)
     if sparse and distances.format == "coo":
+        check_shape(distances, "distances")
         _check_once(distances)
     # Of any scale: `localize` works in units of the distances.
     values = check_rows(

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from unbend.arrays import FloatArray, is_sparse
 from unbend.lowrank.inputs import as_operand, check_product
 from unbend.lowrank.sketch import Sketch, apply_sketch, sketch_matrix
+from unbend.validation.arrays import check_rows
 from unbend.validation.scalars import check_integer
 
 Mode = Literal["gat", "irat", "prat"]
@@ -221,12 +222,12 @@ def fat_rows(
     (200, 1)
     """
     _check_mode(mode)
-    points = np.asarray(as_operand(rows), dtype=np.float64)
+    points = np.asarray(check_rows(rows, "matrix", min_rows=1, scale=False), dtype=np.float64)
     centered = check_product(points) - np.mean(points, axis=0)
     rng = np.random.default_rng(0) if rng is None else rng
     n, width = centered.shape
     d = check_integer("d", d, 1, min(n, width))
-    size = min(d + BESIDE if m is None else m, n, width)
+    size = min(d + BESIDE if m is None else check_integer("m", m), n, width)
     if size < d:
         raise ValueError(f"m={size} vectors cannot hold {d}: use at least {d}, and as many columns")
     if mode == "prat":

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.validation.scalars import check_integer
 
 
 def reflector(vector: FloatArray) -> FloatArray:
@@ -103,7 +104,7 @@ def largest_singular(matrix: FloatArray, steps: int = STEPS) -> SingularEstimate
     longest = int(np.argmax(lengths))
     if lengths[longest] == 0:
         return SingularEstimate(0.0, _unit(m, matrix), _unit(n, matrix), 0.0)
-    count = min(steps, m, n)
+    count = min(check_integer("steps", steps), m, n)
     left, right = np.zeros((count, m), matrix.dtype), np.zeros((count + 1, n), matrix.dtype)
     right[0] = matrix[longest] / lengths[longest]
     bidiagonal = np.zeros((count, count + 1))
@@ -143,7 +144,7 @@ def largest_eigenvalue(matrix: FloatArray, steps: int = STEPS) -> EigenEstimate:
     """
     accuracy = np.sqrt(np.finfo(matrix.dtype).eps)
     longest = int(np.argmax(np.linalg.norm(matrix, axis=0)))
-    count = min(steps, len(matrix))
+    count = min(check_integer("steps", steps), len(matrix))
     basis = np.zeros((count + 1, len(matrix)), matrix.dtype)
     basis[0, longest] = 1
     tridiagonal = np.zeros((count + 1, count + 1))

@@ -188,7 +188,7 @@ class Monotone(PairTransformation):
         return np.argsort(self._group, kind="stable")
 
     @cached_property
-    def _tied(self) -> IntArray:
+    def _tied_positions(self) -> IntArray:
         """Positions of tied pairs in the order."""
         return np.flatnonzero((np.bincount(self._group) > 1)[self._group[self._order]])
 
@@ -208,7 +208,7 @@ class Monotone(PairTransformation):
         return np.asarray(fitted[self._group])
 
     def _by_pairs(self, distances: FloatArray) -> FloatArray:
-        order, tied = self._order, self._tied
+        order, tied = self._order, self._tied_positions
         if len(tied):
             # Within ties any order is admissible: ascending distances cost nothing.
             among = order[tied]

@@ -110,7 +110,7 @@ class LandmarkMDS(Embedding):
                 weights = self._weights(columns, few, mean, rng)
             with stage("coordinates"):
                 found = columns.coordinates(mean, weights)
-                # The same turn for fitted and new rows: to principal axes, with fixed signs.
+                # One rotation for fitted rows and new samples: to principal axes, with fixed signs.
                 turn = np.linalg.eigh(found.T @ found)[1][:, ::-1]
                 turned = found @ turn
                 embedding = fix_signs(turned)

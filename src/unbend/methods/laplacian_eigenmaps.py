@@ -170,7 +170,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         return {
             "embedding": coordinates,
             "dtype": dtype,
-            "extension": Placement.whole(space, coordinates, places),
+            "extension": Placement.by_one(space, coordinates, places),
             "preimage": barycentric_preimage(space, coordinates, max(PREIMAGE_NEIGHBORS, d + 1)),
             "component_": np.zeros(n, dtype=np.int64),
             "eigenvalues_": 1.0 - found.values[wanted],

@@ -1,4 +1,4 @@
-"""Locally linear embedding: every point is written by its neighbours."""
+"""Locally linear embedding."""
 
 from typing import ClassVar, final
 

@@ -118,7 +118,7 @@ def newton_iteration(
     max_steps: int = MAX_STEPS,
 ) -> StationaryPoint:
     """Newton iteration on edges of either kind, from coordinates and, optionally, tensions."""
-    start = edges.centered(np.asarray(coordinates, dtype=np.float64))
+    start = edges.center(np.asarray(coordinates, dtype=np.float64))
     cold = tensions is None
     if tensions is None:
         m = len(edges.squares)
@@ -176,7 +176,7 @@ class _Newton:
         return StationaryPoint(best.coordinates, best.tensions, best_error, steps, found)
 
     def _solve(self, factor: Any, force: FloatArray) -> FloatArray:
-        return self.edges.centered(factor.solve(force.ravel()).reshape(force.shape))
+        return self.edges.center(factor.solve(force.ravel()).reshape(force.shape))
 
     def _at_saddle(self, state: State) -> bool:
         """Whether the iteration converges to a saddle.
@@ -199,7 +199,7 @@ class _Newton:
         pull = self.edges.pull(state.tensions, state.differences) - state.coordinates
         size = max(float(np.linalg.norm(state.coordinates)), np.finfo(float).tiny)
         excess = float(np.abs(state.excess).max())
-        return max(float(np.linalg.norm(self.edges.centered(pull))) / size, excess)
+        return max(float(np.linalg.norm(self.edges.center(pull))) / size, excess)
 
     def _next(self, state: State) -> State:
         edges, relaxation = self.edges, self.relaxation
@@ -208,7 +208,7 @@ class _Newton:
             state.tensions, stiffness, state.differences, self.least_shift
         )
         aim = relaxation.slope(state.allowance, self.barrier) + stiffness * state.excess
-        force = edges.centered(state.coordinates - edges.pull(aim, state.differences))
+        force = edges.center(state.coordinates - edges.pull(aim, state.differences))
         move = self._solve(factor, force)
         lengthening = np.sum(state.differences * edges.differences(move), axis=1)
         growth = 2.0 * lengthening / edges.squares
@@ -253,7 +253,7 @@ class _Newton:
                 # it (Maratos effect).
                 surplus = way.stiffness * (tried.stretch - aim)
                 back = self.edges.pull(surplus, state.differences)
-                coordinates = coordinates - self._solve(way.factor, self.edges.centered(back))
+                coordinates = coordinates - self._solve(way.factor, self.edges.center(back))
         # No step decreases the merit: the shortest is taken and counted as a failure.
         return tried, float(length)
 

@@ -19,7 +19,7 @@ from unbend.arrays import FloatArray
 from unbend.eigen.auto import Auto
 from unbend.eigen.problem import SpectralProblem
 from unbend.mvu.curvature import negative_pivots, symmetric_factor
-from unbend.mvu.edges import Edges, SubspaceEdges, centered
+from unbend.mvu.edges import Edges, SubspaceEdges, center
 from unbend.mvu.relaxation import Relaxation
 
 EPS = float(np.finfo(np.float64).eps)
@@ -74,7 +74,7 @@ def certify(
 def variance(edges: Edges, relaxation: Relaxation, coordinates: FloatArray) -> float:
     """‖Y‖² about the mean, less the cost of the stretch, rounded down."""
     _, cost = relaxation.feasible(coordinates, edges.stretch(coordinates))
-    squares = fsum(np.square(centered(coordinates)).ravel())
+    squares = fsum(np.square(center(coordinates)).ravel())
     # Squares, differences and the mean are each correct to a few units in the last place.
     return float(squares - cost - 16.0 * EPS * coordinates.shape[1] * (squares + cost))
 
@@ -143,7 +143,7 @@ def least_eigenvalue(laplacian: csr_array, near: FloatArray) -> float:
 
 def _smallest_ritz_value(laplacian: csr_array, near: FloatArray) -> float:
     """Least Ritz value on the span of some vectors, an upper bound of the eigenvalue."""
-    basis, values, _ = np.linalg.svd(centered(near), full_matrices=False)
+    basis, values, _ = np.linalg.svd(center(near), full_matrices=False)
     basis = basis[:, values > 1e-9 * values[0]]
     return float(np.linalg.eigvalsh(basis.T @ (laplacian @ basis))[0])
 

@@ -20,7 +20,7 @@ from unbend.neighbors import GraphSpace, Neighbors, Space
 TOUCHING = 1e-6
 
 
-def centered(values: FloatArray) -> FloatArray:
+def center(values: FloatArray) -> FloatArray:
     """Subtract the mean row."""
     return np.asarray(values - values.mean(axis=0))
 
@@ -80,9 +80,9 @@ class Edges:
         """L(u) Y, from the differences of Y."""
         return np.asarray(self.incidence @ ((tensions / self.squares)[:, None] * differences))
 
-    def centered(self, coordinates: FloatArray) -> FloatArray:
+    def center(self, coordinates: FloatArray) -> FloatArray:
         """Subtract the mean row, on which no edge depends."""
-        return centered(coordinates)
+        return center(coordinates)
 
     def normalize(self) -> tuple["Edges", float]:
         """Divide squared lengths by their mean, also returned."""
@@ -194,7 +194,7 @@ class SubspaceEdges:
         """U' L(u) Y, from the differences of Y."""
         return np.asarray(self.vectors.T @ ((tensions / self.squares)[:, None] * differences))
 
-    def centered(self, coordinates: FloatArray) -> FloatArray:
+    def center(self, coordinates: FloatArray) -> FloatArray:
         """Return the coordinates: the basis is centred."""
         return coordinates
 
@@ -205,7 +205,7 @@ def orthonormal_basis(columns: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> orthonormal(np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])).shape
+    >>> orthonormal_basis(np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])).shape
     (3, 1)
     """
     left, values, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)

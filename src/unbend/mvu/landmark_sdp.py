@@ -16,7 +16,7 @@ from unbend.mvu.burer_monteiro import (
 from unbend.mvu.certificate import EPS, Certificate, certify_span
 from unbend.mvu.coordinates import landmark_isomap
 from unbend.mvu.curvature import DenseCurvature
-from unbend.mvu.edges import Edges, SubspaceEdges, centered, orthonormal_basis
+from unbend.mvu.edges import Edges, SubspaceEdges, center, orthonormal_basis
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
 from unbend.mvu.sdp import Constraint, Unfolding, relaxation_of, unfolding_of
 
@@ -72,7 +72,7 @@ def unfold_in_span(
         search.solve_penalties(start, some)
     assert search.coordinates is not None
     assert search.tensions is not None
-    factor, _ = principal_axes(centered(basis @ search.coordinates))
+    factor, _ = principal_axes(center(basis @ search.coordinates))
     state = whole, relaxation, search.coordinates, search.tensions
     return unfolding_of(factor, state, search.certificate, size, "landmarks", search.steps)
 

@@ -16,7 +16,7 @@ from unbend.mvu.certificate import (
     least_eigenvalue,
 )
 from unbend.mvu.coordinates import landmark_isomap
-from unbend.mvu.edges import Edges, SubspaceEdges, centered
+from unbend.mvu.edges import Edges, SubspaceEdges, center
 from unbend.mvu.interior import interior_point
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
 
@@ -182,7 +182,7 @@ def _interior(relaxation: Relaxation, tensions: FloatArray) -> FloatArray:
 def _add_columns(edges: Edges, found: StationaryPoint, tolerance: float) -> FloatArray | None:
     """Replace unused columns by directions in which the variance can grow."""
     laplacian = edges.laplacian(found.tensions)
-    coordinates, sizes = principal_axes(centered(found.coordinates))
+    coordinates, sizes = principal_axes(center(found.coordinates))
     coordinates = coordinates[:, sizes > UNUSED * sizes[0]]
     room = min(MORE, edges.n - 1 - coordinates.shape[1])
     least = least_eigenvalue(laplacian, coordinates)
@@ -222,7 +222,7 @@ def _unfolding(
     steps: int,
 ) -> Unfolding:
     """Rotate to principal axes, make feasible, and certify."""
-    rotated, _ = principal_axes(centered(coordinates))
+    rotated, _ = principal_axes(center(coordinates))
     stretch, margin = edges.stretch(rotated), EPS
     feasible, _ = relaxation.feasible(rotated, stretch)
     # Rounding of the scaling itself may exceed a bound.

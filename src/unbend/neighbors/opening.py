@@ -75,6 +75,8 @@ def make_space(
     index: NeighborIndex | str = "exact",
 ) -> Space:
     """Return the space of rows, or distances, in double precision that were checked before."""
+    if not isinstance(metric_params, Mapping | None):
+        raise TypeError(refusal("metric_params", metric_params, "a dict or None"))
     if metric == "precomputed":
         if index == "kd_tree" or not isinstance(index, str | NNDescent):
             raise ValueError(

@@ -23,7 +23,8 @@ from unbend.neighbors.space import (
     without_self,
 )
 from unbend.report import note, step
-from unbend.validation.scalars import check_count, check_radius, check_threads
+from unbend.validation.parameters import INDEX, Choice
+from unbend.validation.scalars import check_count, check_radius, check_threads, refusal
 
 # Beyond this many columns a KD-tree visits most of its leaves and matrix products are faster.
 TREE_COLUMNS = 15
@@ -275,10 +276,10 @@ class PointSpace(Space):
 
 def check_index(index: NeighborIndex | str, metric: Metric) -> None:
     """Raise if an index cannot search by the metric."""
-    if isinstance(index, str) and index not in ALGORITHMS:
-        raise ValueError(
-            f"index={index!r} is not known: it must be one of {', '.join(ALGORITHMS)}, or an index"
-        )
+    named = isinstance(index, str)
+    if not (index in ALGORITHMS if named else INDEX.has_type(index)):
+        allowed = f"{Choice(*ALGORITHMS)} or {INDEX}"
+        raise (ValueError if named else TypeError)(refusal("index", index, allowed))
     if index in ("exact", "brute") or isinstance(index, NNDescent):
         return
     name = f"{index!r}" if isinstance(index, str) else f"a {type(index).__name__}"

@@ -54,12 +54,12 @@ def drawable(given: Any, color: Any = None, method: Any = None) -> Drawable:
     ('PCA 1', 'PCA 2')
     """
     if isinstance(given, Surface):
-        return Drawable(_checked(given.points, SPACE), SPACE, True, given)
+        return Drawable(_check_coordinates(given.points, SPACE), SPACE, True, given)
     if _is_estimator(given):
         return drawable(_embedding(given), color, given if method is None else method)
     found = _table(given, color)
-    name, equal = ("coordinate", False) if method is None else _known(method)
-    values = _checked(found.coordinates, found.columns)
+    name, equal = ("coordinate", False) if method is None else _resolve_method(method)
+    values = _check_coordinates(found.coordinates, found.columns)
     columns = found.columns or tuple(f"{name} {number + 1}" for number in range(values.shape[1]))
     return Drawable(values, columns, equal, found.color, found.names)
 
@@ -95,7 +95,7 @@ def _embedding(estimator: Any) -> Any:
     return estimator.embedding_
 
 
-def _known(method: Any) -> tuple[str, bool]:
+def _resolve_method(method: Any) -> tuple[str, bool]:
     """Name of a method, and whether its coordinates have the scale of the data."""
     if isinstance(method, str):
         entry = find_entry(method)
@@ -121,7 +121,7 @@ class _Table:
 
 def _table(given: Any, color: Any) -> _Table:
     if hasattr(given, "values") and hasattr(given, "columns") and hasattr(given, "label"):
-        return _Table(given.values, tuple(given.columns), Named.of(given), given.ids)
+        return _Table(given.values, tuple(given.columns), ColorColumn.of(given), given.ids)
     names = getattr(given, "column_names", getattr(given, "columns", None))
     if names is None or isinstance(given, Mapping):
         if isinstance(color, str):
@@ -137,18 +137,18 @@ def _table(given: Any, color: Any) -> _Table:
         raise ValueError(f"there is no column {color!r} to colour by: there are {columns}")
     kept = [name for name in names if str(name) != color]
     stacked = np.column_stack([np.asarray(given[name]) for name in kept]) if kept else np.empty(0)
-    return _Table(stacked, tuple(map(str, kept)), Named(np.asarray(given[color]), color))
+    return _Table(stacked, tuple(map(str, kept)), ColorColumn(np.asarray(given[color]), color))
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
+class ColorColumn:
     """Colours with the name of the column they came from, as a pandas Series has one."""
 
     values: Any
     name: str
 
     @classmethod
-    def of(cls, table: Any) -> "Named | None":
+    def of(cls, table: Any) -> "ColorColumn | None":
         """Return the label of a table, or None where it has none."""
         return None if table.label is None else cls(table.label, str(table.label_name))
 
@@ -159,7 +159,7 @@ class Named:
         return len(self.values)
 
 
-def _checked(given: Any, columns: tuple[str, ...]) -> FloatArray:
+def _check_coordinates(given: Any, columns: tuple[str, ...]) -> FloatArray:
     """Rows of finite numbers; an array of one dimension is one column."""
     try:
         values = real_array(given, "embedding")

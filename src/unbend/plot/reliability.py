@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from unbend.arrays import BoolArray, FloatArray
 from unbend.docstrings import complete_docstring
 from unbend.plot.colors import PALETTE
-from unbend.plot.inputs import Named, drawable
+from unbend.plot.inputs import ColorColumn, drawable
 from unbend.plot.scattering import scatter
 from unbend.plot.shared_docs import FIGURE, PARAMETERS
 from unbend.plot.style import SMALL, VECTOR_MARKS, drawing_order
@@ -63,7 +63,9 @@ def point_quality(
     values = np.full(n, np.nan)
     values[measure.rows] = measure.local
     default = f"{name} {float(measure):.4f}"
-    return scatter(embedding, Named(values, name), title=title or default, method=method, ax=ax)
+    return scatter(
+        embedding, ColorColumn(values, name), title=title or default, method=method, ax=ax
+    )
 
 
 @complete_docstring(PARAMETERS, FIGURE)

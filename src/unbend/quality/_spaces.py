@@ -1,4 +1,4 @@
-"""Data and embedding as spaces, and what the measures ask of one: neighbours, ranks, distances."""
+"""Data and embedding as spaces; their neighbours, ranks and distances."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from unbend.neighbors import GraphSpace, MetricName, PointSpace, Space, open_spa
 from unbend.neighbors.index.brute_force import Cloud
 from unbend.neighbors.point_space import TREE_COLUMNS
 from unbend.report import step
-from unbend.validation.arrays import check_rows, check_same_rows
+from unbend.validation.arrays import check_rows, check_same_rows, incomplete_distances
 
 # Parameters that several measures share.
 PARAMETERS = {
@@ -70,14 +70,23 @@ def open_pair(
 ) -> tuple[Space, PointSpace]:
     """Return the spaces of data, by any metric, and of an embedding, by Euclidean distances."""
     points = check_points("embedding", embedding, min_rows)
-    data = open_space(X, metric, metric_params, threads, min_rows=min_rows)
-    if isinstance(data, GraphSpace):
-        raise TypeError(
-            "X has sparse rows, and dense ones are needed. Pass all distances, such as "
-            "unbend.graphs.geodesics of the graph."
-        )
+    data = open_complete(X, metric, metric_params, threads, min_rows)
     check_same_rows(X=np.arange(data.n), embedding=points)
     return data, PointSpace(points, workers=threads)
+
+
+def open_complete(
+    X: Any,
+    metric: MetricName,
+    metric_params: Mapping[str, Any] | None = None,
+    threads: int = 1,
+    min_rows: int = 2,
+) -> Space:
+    """Return the space of data in which all distances are known."""
+    space = open_space(X, metric, metric_params, threads, min_rows=min_rows)
+    if isinstance(space, GraphSpace):
+        raise incomplete_distances()
+    return space
 
 
 def nearest_others(space: Space, rows: IntArray, k: int) -> IntArray:

@@ -1,4 +1,4 @@
-"""The co-ranking matrix and what is read from it: who keeps which rank, over all ranks at once."""
+"""The co-ranking matrix, and the curves Q_NX, R_NX and LCMC computed from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ from unbend.report import stage, step
 
 @dataclass(frozen=True, eq=False)
 class CoRanking:
-    r"""How many of the k nearest are kept, for every k at once.
+    r"""Neighbourhood preservation for every size k of the neighbourhoods.
 
-    The curves begin with k = 1. With n points, m of them looked from, and
-    :math:`\\nu_k(i), n_k(i)` the k nearest of i in data and embedding:
+    The curves begin with k = 1. With n points, m of them sampled as centres, and
+    :math:`\nu_k(i), n_k(i)` the k nearest of i in data and embedding:
 
     .. math::
-        Q_{NX}(k) = \\frac{1}{mk} \\sum_i |\\nu_k(i) \\cap n_k(i)|, \\quad
-        \\mathrm{LCMC}(k) = Q_{NX}(k) - \\frac{k}{n-1}, \\quad
-        R_{NX}(k) = \\frac{(n-1) Q_{NX}(k) - k}{n - 1 - k}
+        Q_{NX}(k) = \frac{1}{mk} \sum_i |\nu_k(i) \cap n_k(i)|, \quad
+        \mathrm{LCMC}(k) = Q_{NX}(k) - \frac{k}{n-1}, \quad
+        R_{NX}(k) = \frac{(n-1) Q_{NX}(k) - k}{n - 1 - k}
 
-    What is good: R_NX is 0 for a random embedding and 1 for a perfect one, at every k alike, so
-    it can be compared between different n and k. High at small k, neighbourhoods are kept; high
-    at large k only, the rough arrangement. What it cannot see: lengths, and what is true. Ranks
-    in the data are those of straight lines, so that a roll laid out flat, which is right, has
-    a lower R_NX at large k than a roll pressed flat.
+    R_NX is 0 for a random embedding and 1 for a perfect one at every k, so it can be compared
+    between different n and k. High values at small k mean that neighbourhoods are preserved, at
+    large k only that the global arrangement is. It cannot detect changed lengths, and it ranks by
+    straight-line distances: a Swiss roll that is unrolled correctly has a lower R_NX at large k
+    than its projection on a plane.
 
     Attributes
     ----------
     n : int
         Number of points.
     rows : ndarray of shape (m,)
-        The points that were looked from.
+        The sampled centres.
     q_nx, lcmc : ndarray of shape (n - 1,)
         Curves.
     r_nx : ndarray of shape (n - 2,)
@@ -48,7 +48,7 @@ class CoRanking:
         Standard error of `q_nx` and of `lcmc` from sampling; zero where all rows were used.
     q_nx_auc, lcmc_auc, r_nx_auc : Measure
         Means of the curves with weights 1/k: areas over log k, in which small neighbourhoods
-        count as much as large ones. Their `local` values tell where in the picture.
+        count as much as large ones. Their `local` values belong to the sampled centres.
     """
 
     n: int
@@ -85,8 +85,8 @@ class CoRanking:
 
     @property
     def k_max(self) -> int:
-        """The k with the largest LCMC, which parts local from global neighbourhoods."""
-        # The least of those that tie: rounding must not choose among equal values.
+        """The k with the largest LCMC, which separates local from global neighbourhoods."""
+        # The smallest of tied ones: rounding must not choose among equal values.
         return int(np.argmax(self.lcmc >= self.lcmc.max() - TIED)) + 1
 
     @property
@@ -113,15 +113,15 @@ def coranking(
     """Compare all ranks in the data with all ranks in the embedding.
 
     The curves come from the co-ranking matrix (`coranking_matrix`), which is never formed: the
-    memory grows as n and the time as n log n for each row looked from. Good is an `r_nx` that is
-    high at small k, where 0 is a random embedding and 1 a perfect one. Ranks cannot see lengths,
-    nor whether straight lines through space are the right distances: `CoRanking` says more.
+    memory grows as n and the time as n log n for each sampled row. A good embedding has an `r_nx`
+    near 1 at small k; a random one has 0. Ranks cannot detect changed lengths, nor whether
+    straight-line distances are the right ones: see `CoRanking`.
 
     Parameters
     ----------
     max_rows : int or None
-        Above this number of rows, look from that many drawn at random, at all others; the errors
-        tell what that costs. None looks from all.
+        Above this number of rows, use that many random ones as centres, and rank all others from
+        each; the curves then have standard errors. None uses all rows.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def coranking(
             areas[:, part] = _areas(shares)
             step(part.stop, m)
     q_nx = q_sum / m
-    # Of m drawn from n: sampling explains the rest.
+    # Sampling m of n without replacement: the finite population correction.
     variance = np.maximum(q_squares / m - q_nx**2, 0.0) / max(m - 1, 1) * (1 - m / n)
     return CoRanking(
         n,
@@ -183,9 +183,9 @@ def coranking_matrix(
 
     Entry (k, l), counted from 1, is the number of pairs (i, j) such that j is the k-th nearest of i
     in the data and the l-th nearest in the embedding. A perfect embedding has n on the diagonal
-    and nothing elsewhere; below the diagonal are intrusions, above it extrusions. Look at it as
-    a picture; for figures, `coranking` needs no n² numbers.
-    Good is all weight near the diagonal. It cannot see lengths, only ranks.
+    and zeros elsewhere; below the diagonal are intrusions, above it extrusions. In a
+    good embedding all counts are near the diagonal. Ranks cannot detect changed lengths. The matrix
+    is meant for plots; for numbers use `coranking`, which needs no n² memory.
 
     Returns
     -------
@@ -213,13 +213,13 @@ def coranking_matrix(
 
 
 def _ranks(space: Space, rows: IntArray) -> IntArray:
-    """Ranks (m, n − 1) of the other rows, in the order of their numbers, as seen from some."""
+    """Ranks (m, n − 1) of the other rows, ordered by row number, from the centres `rows`."""
     ranks = all_ranks(space, rows)
     return ranks[ranks > 0].reshape(len(rows), space.n - 1)
 
 
 def _within(later: IntArray) -> IntArray:
-    """How many of the k nearest are the same, for each k, by the later of both ranks of each."""
+    """Size of the common k-neighbourhood for each k, from the larger of both ranks of each pair."""
     m, most = later.shape
     places = later + (np.arange(m) * most)[:, None] - 1
     return np.cumsum(np.bincount(places.ravel(), minlength=m * most).reshape(m, most), axis=1)

@@ -1,4 +1,4 @@
-"""Measures that know the classes of the points, or their colours."""
+"""Measures from labels or values of the points: neighbourhood hit and colour mixing."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,7 +87,7 @@ def color_mixing(
 
     It is 0 where neighbours have the same colour and 1 where colours are strewn at random. Values
     that vary smoothly over the data leave about k/n of it even in a perfect picture; above 0.05
-    the eye sees mixed areas, which `local` shows. It cannot detect separated neighbours, nor
+    the eye sees mixed areas, which `local` shows. It cannot see separated neighbours, nor
     stretching, nor what the colours do not show.
 
     Parameters

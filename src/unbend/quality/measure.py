@@ -1,4 +1,4 @@
-"""A figure that knows which points it comes from."""
+"""The result of quality measures: a number with its value for each point."""
 
 from typing import final
 
@@ -89,7 +89,8 @@ def jackknife_error(without: FloatArray, n: int) -> float:
 
 def sample_rows(n: int, max_rows: int | None, random_state: int) -> IntArray:
     """All rows, or as many as allowed, sampled without replacement."""
+    rng = generator(random_state, None)
     if max_rows is None or check_integer("max_rows", max_rows) >= n:
         return np.arange(n)
-    drawn = generator(random_state, None).choice(n, max_rows, replace=False)
+    drawn = rng.choice(n, max_rows, replace=False)
     return np.asarray(np.sort(drawn), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""How far an embedding is from the true coordinates once it is laid over them."""
+"""Procrustes error: distance to the true coordinates after the best alignment."""
 
 from typing import Literal, TypeAlias, get_args
 

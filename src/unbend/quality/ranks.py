@@ -1,4 +1,4 @@
-"""Measures that compare who is near whom, by rank, before and after the embedding."""
+"""Rank-based measures of neighbourhood preservation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,13 +27,13 @@ def trustworthiness(
     random_state: int = 0,
     threads: int = 1,
 ) -> Measure:
-    r"""How far the neighbours in the embedding are neighbours in the data.
+    r"""Trustworthiness: to what degree neighbours in the embedding are neighbours in the data.
 
     .. math:: 1 - \frac{2}{nk(2n - 3k - 1)} \sum_i \sum_{j \in U_i} (r(i, j) - k)
 
     where :math:`U_i` holds the points that are among the k nearest of i in the embedding but not
-    in the data, and j is the :math:`r(i, j)`-th nearest of i in the data. It is 1 when no false
-    neighbour was brought in. Equal distances are ordered by row number, and a point is never its
+    in the data, and j is the :math:`r(i, j)`-th nearest of i in the data. It is 1 when there are
+    no false neighbours. Equal distances are ordered by row number, and a point is never its
     own neighbour. On a lattice, rounding of the coordinates changes that order: use `shepard`,
     which gives tied distances equal ranks. The time grows as n², the memory as n.
 
@@ -82,11 +82,11 @@ def continuity(
     random_state: int = 0,
     threads: int = 1,
 ) -> Measure:
-    r"""How far the neighbours in the data are still neighbours in the embedding.
+    r"""Continuity: to what degree neighbours in the data are neighbours in the embedding.
 
     This is `trustworthiness` with the roles of data and embedding exchanged: it is 1 when no
-    neighbourhood was torn. Good and poor values are the same. It cannot see false neighbours: all
-    points thrown together, or a surface pressed flat, may be continuous.
+    neighbour is lost. Good and poor values are the same. It cannot detect false neighbours: a map
+    of all points to one, or a projection of a folded surface, may be continuous.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def mean_relative_rank_errors(
     random_state: int = 0,
     threads: int = 1,
 ) -> tuple[Measure, Measure]:
-    r"""How far ranks move, relative to themselves: among neighbours found, and among true ones.
+    r"""Mean relative rank errors among neighbours in the embedding, and among those in the data.
 
     .. math::
         \frac{1}{C} \sum_i \sum_{r_{ij} \le k} \frac{|\rho_{ij} - r_{ij}|}{r_{ij}}, \quad
@@ -136,10 +136,10 @@ def mean_relative_rank_errors(
         C = n \sum_{m=1}^k \frac{|n - 2m|}{m}
 
     where j is the :math:`\rho_{ij}`-th nearest of i in the data and the :math:`r_{ij}`-th in the
-    embedding. Both are 0 when the order of the neighbours is kept, and 1 when all ranks are
-    reversed. Unlike trustworthiness and continuity, of which they are the two sides, they see
-    neighbours that change places among themselves, the first ones most of all. Below 0.01 is
-    good. They cannot see lengths, nor anything beyond the k nearest.
+    embedding. Both are 0 when the order of the neighbours is preserved, and 1 when all ranks are
+    reversed. Unlike trustworthiness and continuity, to which they correspond, they also
+    count changes of order within the neighbourhood, those of the nearest most. Below 0.01 is
+    good. They cannot detect changed lengths, nor anything beyond the k nearest.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def mean_relative_rank_errors(
     >>> import unbend
     >>> roll = unbend.datasets.swiss_roll(500, random_state=0)
     >>> found, true = mean_relative_rank_errors(roll.points, roll.points[:, :2])
-    >>> found > true  # pressed flat: false neighbours, hardly a tear
+    >>> found > true  # a projection has false neighbours, and loses few true ones
     True
     """
     data, coordinates = open_pair(X, embedding, metric, metric_params, threads)
@@ -192,15 +192,15 @@ def neighborhood_preservation(
     random_state: int = 0,
     threads: int = 1,
 ) -> Measure:
-    r"""Share of the neighbours that are kept, beyond what chance would keep.
+    r"""Share of preserved neighbours, adjusted for chance.
 
     .. math:: \frac{(n - 1) Q - k}{n - 1 - k}
 
     with Q the mean share of the k nearest in the data that are among the k nearest in the
     embedding: R_NX at one k, without the sorting that `coranking` needs for all. 0 is a random
     embedding and 1 a perfect one; above 0.7 is good for small k. Stricter than trustworthiness
-    and continuity, it counts a neighbour that is only just missed as lost; it does not measure
-    by how much the others are missed.
+    and continuity, it counts a neighbour at rank k + 1 as lost, and cannot detect by how
+    many ranks neighbours are lost.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def neighborhood_preservation(
 
 
 def agreement(before: IntArray, after: IntArray, others: int) -> FloatArray:
-    """Share of each row's entries in common, beyond chance, when drawn from so many others."""
+    """Share of each row's entries in common, beyond chance, when sampled from so many others."""
     k = before.shape[1]
     both = np.sort(np.concatenate((before, after), axis=1), axis=1)
     shares = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
@@ -254,7 +254,7 @@ def _score(
     penalties = np.maximum(ranks - k, 0).sum(axis=1, dtype=np.int64)
     factor = 2 / (k * (2 * n - 3 * k - 1))
     local = mean_measure(1 - factor * penalties, rows, n)
-    # From the sum of whole numbers, so that no order of summation shows.
+    # From a sum of integers, so that the result does not depend on the order of summation.
     value = 1 - 2 * int(penalties.sum()) / (len(rows) * k * (2 * n - 3 * k - 1))
     return Measure(value, local.local, rows, local.error)
 

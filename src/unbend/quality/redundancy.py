@@ -1,4 +1,4 @@
-"""Coordinates of a spectral embedding that only repeat earlier ones."""
+"""Redundancy of spectral coordinates: how far each is a function of earlier ones."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,4 +1,4 @@
-"""How much of the distances and of a spectrum the first coordinates hold."""
+"""Residual variance of distances, and the largest gap of a spectrum."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +9,8 @@ from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.docstrings import complete_docstring
-from unbend.neighbors import MetricName, open_space
-from unbend.quality._spaces import PARAMETERS, check_points, pair_distances
+from unbend.neighbors import MetricName
+from unbend.quality._spaces import PARAMETERS, check_points, open_complete, pair_distances
 from unbend.quality.stress_measures import variation
 from unbend.validation.arrays import check_finite, check_same_rows, real_array
 from unbend.validation.distances import check_square
@@ -118,9 +118,9 @@ def _distances(
     if metric == "precomputed" and getattr(X, "ndim", 0) == 2 and not is_sparse(X):
         check_square(X)
         check_same_rows(X=X, embedding=range(n))
-        X, rows = np.asarray(X)[np.ix_(rows, rows)], np.arange(len(rows))
+        X, rows = real_array(X)[np.ix_(rows, rows)], np.arange(len(rows))
         n = len(rows)
-    space = open_space(X, metric, params, min_rows=min(3, n))
+    space = open_complete(X, metric, params, min_rows=min(3, n))
     check_same_rows(X=range(space.n), embedding=range(n))
     return pair_distances(space, rows)
 

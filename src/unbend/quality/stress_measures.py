@@ -1,4 +1,4 @@
-"""Distances before and after: Shepard correlations, and stress in its variants."""
+"""Comparison of distances in data and embedding: Shepard correlations and stress."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

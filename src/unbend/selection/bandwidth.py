@@ -1,4 +1,4 @@
-"""How wide a Gaussian kernel."""
+"""Choice of the bandwidth of a Gaussian kernel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

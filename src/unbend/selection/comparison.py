@@ -1,4 +1,4 @@
-"""Methods and parameters side by side."""
+"""Comparison of methods and parameters by several quality measures."""
 
 import time
 import warnings
@@ -14,9 +14,10 @@ from sklearn.base import clone
 
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
-from unbend.selection._common import check_points, make_method
+from unbend.selection._common import check_estimator, check_points, make_method
 from unbend.selection.format import reasons, table
 from unbend.selection.judging import BETTER, make_judge
+from unbend.validation.scalars import check_integer, refusal
 from unbend.validation.threads import threads
 
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
@@ -37,21 +38,21 @@ class Trial:
         What was measured; empty where it failed.
     seconds : float
         Time of the fit.
-    place : float
+    mean_rank : float
         Mean of its ranks by all measures; infinite where it failed.
     failure : str
         The sentence with which it failed, or nothing.
     warnings : tuple of str
         What the fit warned of.
     reason : str
-        Why it stands where it does, in words.
+        What it is best at, and what is poor.
     """
 
     title: str
     estimator: Any
     measures: Mapping[str, float]
     seconds: float
-    place: float = np.inf
+    mean_rank: float = np.inf
     failure: str = ""
     warnings: tuple[str, ...] = ()
     reason: str = ""
@@ -91,7 +92,7 @@ class Comparison:
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return plain numbers by title, best first: pandas.DataFrame.from_dict(…, 'index')."""
         return {
-            trial.title: {**trial.measures, "seconds": trial.seconds, "place": trial.place}
+            trial.title: {**trial.measures, "seconds": trial.seconds, "mean_rank": trial.mean_rank}
             for trial in self.trials
         }
 
@@ -113,12 +114,12 @@ def compare(
 ) -> Comparison:
     """Fit methods with parameters side by side, and rank them by several measures.
 
-    Measured are trustworthiness, continuity, the area under R_NX, and how far coordinates repeat
-    one another; with the truth also Procrustes and isometry errors and mixed colours, with labels
-    the neighbourhood hit. A trial's place is the mean of its ranks: no measure sees everything,
-    and one that is good by all is better than one that wins one. Places say which is better, not
-    whether any is good: read the figures too. Ranks compare with straight lines: of surfaces that
-    are rolled up they see the small neighbourhoods only.
+    The measures are trustworthiness, continuity, the area under R_NX and the redundancy of
+    coordinates; with `truth` also Procrustes and isometry errors and colour mixing, with `labels`
+    the neighbourhood hit. Trials are ordered by `mean_rank`, the mean of their ranks by measure:
+    one that is good by all measures precedes one that wins by a single one. It says which is
+    better, not whether any is good: read the values too. Rank-based measures compare with
+    straight-line distances, so for rolled-up surfaces only small neighbourhoods are informative.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ def compare(
     n_neighbors : int
         Size of the neighbourhoods that are looked at by the measures.
     max_rows : int
-        Measures look from this many rows at most, at all others.
+        At most this many rows are centres of neighbourhoods in the measures.
     n_jobs : int, optional
         Number of trials that run at the same time, in threads: -1 means all available cores, -2
         all but one. At most four per core are started.
@@ -156,7 +157,10 @@ def compare(
     'PCA'
     """
     points = check_points(X)
-    planned = list(_plan(methods, n_components, dict(parameters or {})))
+    d = check_integer("n_components", n_components)
+    if not isinstance(parameters, Mapping | None):
+        raise TypeError(refusal("parameters", parameters, "a dict or None"))
+    planned = list(_plan(methods, d, dict(parameters or {})))
     if not planned:
         raise ValueError("there is nothing to compare: name at least one method")
     judge = make_judge(points, truth, labels, n_neighbors, max_rows)
@@ -204,7 +208,9 @@ def _plan(methods: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterabl
 def _estimator(method: Any, d: int) -> Any:
     if isinstance(method, str):
         return make_method(method, n_components=d)
-    return method(n_components=d) if isinstance(method, type) else method
+    if isinstance(method, type) and hasattr(method, "get_params"):
+        return method(n_components=d)
+    return check_estimator("method", method)
 
 
 def _try(title: str, estimator: Any, points: FloatArray, judge: Callable[..., Any]) -> Trial:
@@ -223,20 +229,20 @@ def _try(title: str, estimator: Any, points: FloatArray, judge: Callable[..., An
 
 
 def _rank(trials: list[Trial]) -> list[Trial]:
-    """Best first, each with its place and the reason for it."""
+    """Best first, each with its mean rank and the reason for it."""
     good = [trial for trial in trials if not trial.failure]
-    places = np.zeros(len(good))
+    ranks = np.zeros(len(good))
     names = [name for name in BETTER if good and name in good[0].measures]
     for name in names:
         values = np.array([trial.measures[name] for trial in good])
         # Differences in the fourth digit are chance: they share a rank.
         values = np.round(-values if BETTER[name] else values, 3)
-        places += np.array([1 + np.sum(values < value) for value in values]) / len(names)
+        ranks += np.array([1 + np.sum(values < value) for value in values]) / len(names)
     why = reasons([trial.measures for trial in good], BETTER)
     parts = ("title", "estimator", "measures", "seconds", "failure", "warnings")
-    placed = [
-        Trial(**{part: getattr(trial, part) for part in parts}, place=float(place), reason=words)
-        for trial, place, words in zip(good, places, why, strict=True)
+    ranked = [
+        Trial(**{part: getattr(trial, part) for part in parts}, mean_rank=float(rank), reason=words)
+        for trial, rank, words in zip(good, ranks, why, strict=True)
     ]
     failed = [trial for trial in trials if trial.failure]
-    return sorted(placed, key=lambda trial: trial.place) + failed
+    return sorted(ranked, key=lambda trial: trial.mean_rank) + failed

@@ -1,4 +1,4 @@
-"""How many dimensions."""
+"""Choice of the embedding dimension."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What can be measured of data before a method is chosen."""
+"""Properties of data measured for the suggestion of a method."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ class Findings:
     parts : int
         Connected components of the neighbourhood graph, outliers not counted.
     clusters : int
-        Clusters that hang together by little, as the widest ratio of the graph's eigenvalues
+        Clusters that are weakly connected, as the widest ratio of the graph's eigenvalues
         has it; 1 where there is no such ratio.
     hidden : float
         How far noise hides a coordinate from local methods; above one it does.

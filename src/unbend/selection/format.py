@@ -1,27 +1,27 @@
-"""Comparisons in words."""
+"""Text tables of comparisons."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-# What a poor figure means, and where poor begins.
+# Thresholds of poor values, and what they mean.
 POOR = {
-    "trustworthiness": (0.95, "brings false neighbours in"),
-    "continuity": (0.95, "tears neighbours apart"),
-    "repeated": (0.8, "has a coordinate that repeats another"),
+    "trustworthiness": (0.95, "has false neighbours"),
+    "continuity": (0.95, "loses neighbours"),
+    "redundancy": (0.8, "has a coordinate that is a function of another"),
     "procrustes": (0.1, "is not the true chart, even after a linear map"),
-    "color_mixing": (0.1, "mixes the colours of the truth"),
+    "color_mixing": (0.1, "mixes the values of the true coordinates"),
     "isometry_error": (0.5, "changes lengths"),
 }
-Y_LABELS = {
+BEST = {
     "trustworthiness": "fewest false neighbours",
-    "continuity": "fewest tears",
+    "continuity": "fewest lost neighbours",
     "r_nx_auc": "best neighbourhood preservation over all sizes",
     "procrustes": "nearest to the truth",
-    "color_mixing": "colours of the truth mixed least",
-    "isometry_error": "truest lengths",
-    "neighborhood_hit": "classes farthest apart",
+    "color_mixing": "true coordinates mixed least",
+    "isometry_error": "lengths preserved best",
+    "neighborhood_hit": "classes separated best",
 }
 
 
@@ -31,10 +31,10 @@ def reasons(measures: Sequence[Mapping[str, float]], better: Mapping[str, bool])
     Examples
     --------
     >>> reasons([{"continuity": 0.99}, {"continuity": 0.9}], {"continuity": True})
-    ['fewest tears', 'tears neighbours apart (continuity 0.900)']
+    ['fewest lost neighbours', 'loses neighbours (continuity 0.900)']
     """
     found: list[list[str]] = [[] for _ in measures]
-    for name, words in Y_LABELS.items():
+    for name, words in BEST.items():
         if measures and name in measures[0]:
             values = np.array([given[name] for given in measures])
             best = int(np.argmax(values) if better[name] else np.argmin(values))
@@ -54,7 +54,7 @@ def table(trials: Sequence[Any]) -> str:
     heads = [name.replace("trustworthiness", "trust").replace("_", " ") for name in names]
     wide = [max(8, len(head)) for head in heads]
     top = "  ".join(head.rjust(size) for head, size in zip(heads, wide, strict=True))
-    lines = [f"{'':<{width}}  {top}   seconds  place"]
+    lines = [f"{'':<{width}}  {top}   seconds  mean rank"]
     for trial in trials:
         if trial.failure:
             lines.append(f"{trial.title:<{width}}  failed: {trial.failure}")
@@ -63,6 +63,6 @@ def table(trials: Sequence[Any]) -> str:
             f"{trial.measures[name]:.4f}".rjust(size)
             for name, size in zip(names, wide, strict=True)
         )
-        figures = f"{trial.seconds:8.2f}  {trial.place:5.1f}"
+        figures = f"{trial.seconds:8.2f}  {trial.mean_rank:9.1f}"
         lines.append(f"{trial.title:<{width}}  {shown}  {figures}  {trial.reason}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What methods are compared by."""
+"""Quality measures that comparisons rank methods by."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ BETTER = {
     "trustworthiness": True,
     "continuity": True,
     "r_nx_auc": True,
-    "repeated": False,
+    "redundancy": False,
     "procrustes": False,
     "color_mixing": False,
     "isometry_error": False,
@@ -70,8 +70,8 @@ class Judge:
         }
         near = min(NEAR, len(found) - 1)
         if found.shape[1] > 1:
-            repeated = coordinate_redundancy(found, n_neighbors=near)
-            measures["repeated"] = float(repeated.max())
+            redundancy = coordinate_redundancy(found, n_neighbors=near)
+            measures["redundancy"] = float(redundancy.max())
         if self.truth is not None:
             measures |= self._against_truth(found, near)
         if self.labels is not None:

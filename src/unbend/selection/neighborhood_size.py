@@ -1,4 +1,4 @@
-"""How many neighbours."""
+"""Choice of the number of neighbours."""
 
 import warnings
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from unbend.graphs import components, consistency, geodesics, undirected
 from unbend.neighbors import PointSpace
 from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
-from unbend.selection._common import check_points, make_method
+from unbend.selection._common import check_estimator, check_points, make_method
 from unbend.validation.scalars import check_choice, check_integer
 
 Criterion: TypeAlias = Literal["r_nx", "residual_variance"]
@@ -162,7 +162,8 @@ def _embed(estimator: Any, points: FloatArray, k: int) -> FloatArray:
 def _estimator(method: Any, n: int, d: int) -> Any:
     if method is None:
         return make_method("Isomap" if n <= MANY else "LandmarkIsomap", n_components=d)
-    estimator = method() if isinstance(method, type) else clone(method)
+    made = method() if isinstance(method, type) else method
+    estimator = clone(check_estimator("method", made))
     if "n_neighbors" not in estimator.get_params():
         raise ValueError(f"{type(estimator).__name__} has no n_neighbors to choose")
     return estimator.set_params(n_components=d)

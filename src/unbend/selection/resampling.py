@@ -1,4 +1,4 @@
-"""Whether another sample of the same data would give the same picture."""
+"""Stability of an embedding under resampling of the rows."""
 
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ from sklearn.base import clone
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
 from unbend.quality import Measure, align
-from unbend.selection._common import check_points
+from unbend.selection._common import check_estimator, check_points
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer, check_real
 
@@ -108,6 +108,7 @@ def _resample(
     """Return the embedding of all rows, and those of the parts laid on it."""
     check_real("share", share, 0, 1, closed="neither")
     check_integer("n_resamples", n_resamples, 2)
+    check_estimator("estimator", estimator)
     points = check_points(X)
     n, rng = len(points), generator(random_state, None)
     whole = _fit(estimator, points)

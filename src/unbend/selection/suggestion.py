@@ -1,4 +1,4 @@
-"""Which method fits."""
+"""Suggestion of a method from measured properties of the data."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from unbend.quality.measure import sample_rows
 from unbend.selection._common import check_points, make_method
 from unbend.selection.findings import Findings, measure
 from unbend.validation.arrays import check_distinct
+from unbend.validation.scalars import check_integer
 
 # Rows beyond which no n × n matrix is proposed.
 MANY = 6000
@@ -20,14 +21,14 @@ DIFFERENT = 10
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """A method, and why.
+    """A suggested method, with the reasons.
 
     Attributes
     ----------
     estimator : estimator
         The method with its parameters, not fitted.
     reasons : list of str
-        What was found, and what follows, in words.
+        Findings and conclusions, as sentences.
     alternatives : list of estimator
         What else to try, best first.
     findings : Findings
@@ -48,16 +49,16 @@ class Suggestion:
 def suggest(
     X: Any, *, dimension: int | None = None, max_rows: int = 1500, random_state: int = 0
 ) -> Suggestion:
-    """Say which method fits the data, by measuring them.
+    """Suggest a method for the data, from measurements.
 
-    Measured are the intrinsic dimension, how flat the data are, whether they hang together or are
-    clusters, how much noise there is, and whether geodesics can be laid out straight: not if there
-    is a hole, and still less if the surface closes up. What follows is what the mathematics of
-    the methods says: Isomap needs a convex sheet, local methods forgive holes but no noise, waves
-    on graphs show clusters and close up what is closed.
+    It measures the intrinsic dimension, the variance outside a plane, connectivity and clusters,
+    noise, and whether geodesic distances are Euclidean, which they are not if there is a hole or
+    the surface is closed. The conclusions follow from the theory of the methods: Isomap needs a
+    convex chart, local methods tolerate holes but no noise, and diffusion maps separate clusters
+    and represent closed surfaces.
 
-    It cannot see what the coordinates are for. The bounds are calibrated on surfaces of one and
-    two dimensions: in more, take it as a first guess, and look with `compare`.
+    It cannot see what the embedding is for. Thresholds are calibrated on surfaces of one and
+    two dimensions: in more, take the result as a first guess and check it with `compare`.
 
     Parameters
     ----------
@@ -66,9 +67,9 @@ def suggest(
     dimension : int, optional
         Intrinsic dimension, where it is known.
     max_rows : int
-        Above this number of rows, that many drawn at random are measured.
+        Above this number of rows, a random sample of that many is measured.
     random_state : int
-        Seed of the drawing.
+        Seed of the sampling.
 
     Returns
     -------
@@ -84,16 +85,18 @@ def suggest(
     >>> type(holed.estimator).__name__
     'HessianLLE'
     """
+    if dimension is not None:
+        dimension = check_integer("dimension", dimension)
     points = check_points(X, min_rows=30)
     sample = points[sample_rows(len(points), max_rows, random_state)]
-    # Equal rows are embedded once, and tell nothing more than one of them.
+    # Duplicate rows carry no further information.
     sample = sample[np.sort(np.unique(sample, axis=0, return_index=True)[1])]
     if len(sample) == 1:
         raise ValueError("All rows of X are equal. Pass at least two different points.")
     check_distinct(len(sample), DIFFERENT)
     advance("suggest", 0, 1)
     with warnings.catch_warnings():
-        # What the probes warn of is said in the reasons.
+        # The reasons include what the fits warn about.
         warnings.simplefilter("ignore")
         found = measure(points, sample, dimension)
     advance("suggest", 1, 1)
@@ -117,7 +120,7 @@ def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
     shown = {"n_components": max(2, d)}
     if found.clustered:
         many = max(found.parts, found.clusters)
-        held = "are disconnected" if found.parts > 1 else "hang together by thin bridges"
+        held = "are disconnected" if found.parts > 1 else "are connected by thin bridges"
         why = (
             f"{many} clusters that {held}: diffusion maps separate them and keep each one together"
         )

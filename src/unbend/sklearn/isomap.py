@@ -52,7 +52,7 @@ class Isomap(ScikitIsomap):
         graph = by_radius if self.n_neighbors is None else by_count
         found = in_new_thread(lambda: graph(mode="distance")).tocoo()
         n = found.shape[0]
-        neighbors = self._connected(X, Neighbors.from_edges(n, found.row, found.col, found.data))
+        neighbors = self._connect(X, Neighbors.from_edges(n, found.row, found.col, found.data))
         rows = self.nbrs_._fit_X
         dtype = rows.dtype if rows.dtype == np.float32 else np.dtype(np.float64)
         lengths = undirected(neighbors).lengths
@@ -71,7 +71,7 @@ class Isomap(ScikitIsomap):
         self.embedding_ = embedding.astype(dtype, copy=False)
         self._n_features_out = self.embedding_.shape[1]
 
-    def _connected(self, X: Any, neighbors: Neighbors) -> Neighbors:
+    def _connect(self, X: Any, neighbors: Neighbors) -> Neighbors:
         labels = components(neighbors.graph())
         count = int(labels.max()) + 1
         if count == 1:

@@ -63,7 +63,7 @@ class MDS(ScikitMDS):
         array (n_samples, n_components)
         """
         self._validate_params()
-        metric, metric_mds = self._resolved()
+        metric, metric_mds = self._resolve_metric()
         X = validate_data(self, X)
         if X.shape[0] == X.shape[1] and metric != "precomputed":
             warnings.warn(SQUARE, stacklevel=2)
@@ -75,7 +75,7 @@ class MDS(ScikitMDS):
         square = self.dissimilarity_matrix_
         dtype = pair_precision(len(square), lambda i: square[np.ix_(i, i)], self.n_components)
         pairs, scale = Pairs.from_matrix(square, dtype=dtype).normalize()
-        begun = self._begun(pairs, scale, init)
+        begun = self._initial_configurations(pairs, scale, init)
         monotone = Monotone(_without_zeros(pairs), equal_ties=True)
         workers = threads(self.n_jobs)
         objective: MetricStress | Stress1 = MetricStress(pairs, "raw", workers)
@@ -92,7 +92,7 @@ class MDS(ScikitMDS):
             self._keep_ordinal(monotone, best, normalized)
         return np.asarray(self.embedding_)
 
-    def _resolved(self) -> tuple[Any, bool]:
+    def _resolve_metric(self) -> tuple[Any, bool]:
         """Metric and kind, with the words that scikit-learn is about to drop."""
         if self.init == "warn":
             warnings.warn(DEFAULT, FutureWarning, stacklevel=3)
@@ -113,7 +113,7 @@ class MDS(ScikitMDS):
             metric, metric_mds = "euclidean", metric
         return (metric if self.dissimilarity == "deprecated" else self.dissimilarity), metric_mds
 
-    def _begun(self, pairs: Pairs, scale: float, init: Any) -> list[FloatArray]:
+    def _initial_configurations(self, pairs: Pairs, scale: float, init: Any) -> list[FloatArray]:
         """Make starts in units of the scaled pairs."""
         if init is None and self.init == "classical_mds":
             scaled = ClassicalMDS(metric="precomputed", n_components=self.n_components)

@@ -92,7 +92,7 @@ class SpectralClustering(ScikitSpectralClustering):
         random = check_random_state(self.random_state)
         count = self.n_clusters if self.n_components is None else self.n_components
         rows = _eigenmaps(self.affinity_matrix_, count, random, False)
-        self.labels_ = self._rounded(rows, random)
+        self.labels_ = self._assign_labels(rows, random)
         return self
 
     def _affinities(self, X: Any) -> Any:
@@ -118,7 +118,7 @@ class SpectralClustering(ScikitSpectralClustering):
             params |= {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(X, metric=self.affinity, filter_params=True, **params)
 
-    def _rounded(self, rows: FloatArray, random: np.random.RandomState) -> IntArray:
+    def _assign_labels(self, rows: FloatArray, random: np.random.RandomState) -> IntArray:
         if self.verbose:
             print(f"Computing label assignment using {self.assign_labels}")  # noqa: T201
         if self.assign_labels == "cluster_qr":

@@ -35,7 +35,7 @@ HEADER = re.compile(
 CHUNK = 1 << 24
 
 
-class Damaged(ValueError):
+class DamagedFile(ValueError):
     """The file is not a valid model; the message says how, and `load` adds which file."""
 
 
@@ -74,9 +74,9 @@ class Archive:
                 info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size
             )
             if packed or info.flag_bits & 1:
-                raise Damaged(f"its member {info.filename} is compressed or encrypted")
+                raise DamagedFile(f"its member {info.filename} is compressed or encrypted")
         if total > source.seek(0, 2):
-            raise Damaged("its members overlap, or it ends early")
+            raise DamagedFile("its members overlap, or it ends early")
 
     def document(self) -> dict[str, Any]:
         """Read the JSON document."""
@@ -85,9 +85,9 @@ class Archive:
         try:
             document = json.loads(text.decode(), parse_constant=_refuse)
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise Damaged(f"its {DOCUMENT} is not JSON") from error
+            raise DamagedFile(f"its {DOCUMENT} is not JSON") from error
         if not isinstance(document, dict):
-            raise Damaged(f"its {DOCUMENT} is not a JSON object")
+            raise DamagedFile(f"its {DOCUMENT} is not a JSON object")
         return document
 
     def array(self, number: int) -> NDArray[Any]:
@@ -97,12 +97,12 @@ class Archive:
 
     def _open(self, name: str) -> IO[bytes]:
         if name not in self._members:
-            raise Damaged(f"its member {name} is missing")
+            raise DamagedFile(f"its member {name} is missing")
         return self._zip.open(self._members[name])
 
 
 def _refuse(word: str) -> NoReturn:
-    raise Damaged(f"its {DOCUMENT} holds {word}, which is not JSON")
+    raise DamagedFile(f"its {DOCUMENT} holds {word}, which is not JSON")
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
     with path.open("rb") as source:
         try:
             yield Archive(source)
-        except Damaged as error:
+        except DamagedFile as error:
             raise ValueError(f"{path} cannot be loaded: {error}") from error
         except (zipfile.BadZipFile, EOFError, struct.error, NotImplementedError, OSError) as error:
             raise ValueError(
@@ -135,15 +135,15 @@ def read_array(source: IO[bytes], size: int) -> NDArray[Any]:
     """Read an array from a member of `size` bytes, which must be what its header says."""
     start = source.read(10)
     if len(start) < 10 or not start.startswith(MAGIC):
-        raise Damaged("an array does not begin as arrays do")
+        raise DamagedFile("an array does not begin as arrays do")
     length = int.from_bytes(start[8:], "little")
     header = HEADER.fullmatch(source.read(length).decode("latin-1"))
     if header is None:
-        raise Damaged("the header of an array is not one")
+        raise DamagedFile("the header of an array is not one")
     dtype, shape = np.dtype(header[1]), tuple(int(n) for n in re.findall(r"\d+", header[3]))
     # Before any memory is taken: a few bytes may claim to be a large array.
     if size - 10 - length != dtype.itemsize * prod(shape):
-        raise Damaged(f"an array should be {' x '.join(map(str, shape))} and is not as long")
+        raise DamagedFile(f"an array should be {' x '.join(map(str, shape))} and is not as long")
     array = np.empty(shape, dtype, order="F" if header[2] == "True" else "C")
     # Transposed, an array stored by columns lies in memory as one stored by rows.
     flat = (array.T if header[2] == "True" else array).reshape(-1).view(np.uint8)
@@ -151,6 +151,6 @@ def read_array(source: IO[bytes], size: int) -> NDArray[Any]:
         some = flat[first : first + CHUNK]
         found = source.read(len(some))
         if len(found) != len(some):
-            raise Damaged("an array ends early")
+            raise DamagedFile("an array ends early")
         some[:] = np.frombuffer(found, np.uint8)
     return array

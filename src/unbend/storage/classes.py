@@ -12,14 +12,17 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, EMBEDDINGS
-from unbend.storage.archive import Damaged
+from unbend.registry import CLUSTERINGS, EMBEDDINGS, PREPARATION
+from unbend.storage.archive import DamagedFile
 
 _WHERE = {
     "Affinity": "graphs.weights",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
+    "CategoryEncoder": "prepare.encoders",
+    "ColumnSummary": "prepare.estimator",
+    "DateEncoder": "prepare.encoders",
     "Dense": "eigen.dense",
     "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
@@ -43,12 +46,14 @@ _WHERE = {
     "NNDescent": "neighbors.index.nn_descent",
     "Neighborhoods": "estimators.search",
     "Neighbors": "neighbors.neighbors",
+    "NumberEncoder": "prepare.encoders",
     "Nystrom": "extension",
     "NystromSolver": "eigen.approximate",
     "Pairs": "mds.object_pairs",
     "Piece": "extension",
     "Placement": "extension",
     "PointSpace": "neighbors.point_space",
+    "Problem": "prepare.problems",
     "Report": "report",
     "Ridge": "preimage",
     "Rule": "extension",
@@ -68,7 +73,7 @@ _WHERE = {
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS)}
+_ESTIMATORS = {entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS, PREPARATION)}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)
@@ -78,7 +83,7 @@ VALUES = tuple(_WHERE)
 def value_class(name: str) -> type:
     """Return the value class of that name."""
     if name not in _WHERE:
-        raise Damaged(f"it holds a {name!r}, which this version of unbend does not know")
+        raise DamagedFile(f"it holds a {name!r}, which this version of unbend does not know")
     found: type = getattr(import_module(f"unbend.{_WHERE[name]}"), _CLASS.get(name, name))
     return found
 
@@ -101,7 +106,9 @@ def estimator_class(name: str) -> Any:
 def function(name: str) -> Any:
     """Return the function of that name."""
     if name not in _FUNCTIONS:
-        raise Damaged(f"it holds a function {name!r}, which this version of unbend does not know")
+        raise DamagedFile(
+            f"it holds a function {name!r}, which this version of unbend does not know"
+        )
     return getattr(import_module(f"unbend.{_FUNCTIONS[name]}"), name)
 
 
@@ -134,11 +141,11 @@ def make_value(name: str, given: dict[str, Any]) -> Any:
     known = {field.name for field in dataclasses.fields(kind)}
     for field, value in given.items():
         if field not in known or not fits(value, hints[field]):
-            raise Damaged(f"the field {field!r} of a {name} is not what it should be")
+            raise DamagedFile(f"the field {field!r} of a {name} is not what it should be")
     try:
         return kind(**given)
     except (TypeError, ValueError) as error:
-        raise Damaged(f"a {name} cannot be made of what it holds for it") from error
+        raise DamagedFile(f"a {name} cannot be made of what it holds for it") from error
 
 
 def fits(value: Any, hint: Any) -> bool:

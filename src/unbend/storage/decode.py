@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from unbend.neighbors import Space
 from unbend.report import Report
-from unbend.storage.archive import Damaged
+from unbend.storage.archive import DamagedFile
 from unbend.storage.classes import (
     estimator_class,
     function,
@@ -32,11 +32,11 @@ BIT_GENERATORS: dict[str, Callable[..., Any]] = {
 FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 
-def typed(value: Any, kind: type, what: str) -> Any:
+def check_type(value: Any, kind: type, what: str) -> Any:
     """Return a value of a document if it has the right type."""
     number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     if not (number if kind is int else isinstance(value, kind)):
-        raise Damaged(f"its {what} is not what it should be")
+        raise DamagedFile(f"its {what} is not what it should be")
     return value
 
 
@@ -53,7 +53,7 @@ class Decoder:
             "dict": lambda node: self._mapping(node, "dict"),
             "distances_of": self._distances_of,
             "float": self._float,
-            "function": lambda node: function(typed(node, str, "function")),
+            "function": lambda node: function(check_type(node, str, "function")),
             "generator": lambda node: np.random.Generator(self._bits(node)),
             "object": self._object,
             "random_state": self._random_state,
@@ -65,8 +65,8 @@ class Decoder:
 
     def objects(self, entries: Any) -> None:
         """Make all objects."""
-        for entry in typed(entries, list, "list of objects"):
-            name = typed(typed(entry, dict, "object").get("class"), str, "class")
+        for entry in check_type(entries, list, "list of objects"):
+            name = check_type(check_type(entry, dict, "object").get("class"), str, "class")
             if estimator_class(name) is not None:
                 self._objects.append(self.estimator(entry))
             else:
@@ -75,21 +75,21 @@ class Decoder:
 
     def estimator(self, entry: dict[str, Any]) -> Any:
         """Make a fitted estimator."""
-        name = typed(entry.get("class"), str, "class")
+        name = check_type(entry.get("class"), str, "class")
         method = estimator_class(name)
         if method is None:
-            raise Damaged(f"it is a {name!r}, which this version of unbend does not know")
+            raise DamagedFile(f"it is a {name!r}, which this version of unbend does not know")
         parameters = self._mapping(entry.get("parameters"), "parameters")
         unknown = set(parameters) - set(method._get_param_names())
         if unknown:
-            raise Damaged(f"{name} has no parameter {min(unknown)!r} in this version of unbend")
+            raise DamagedFile(f"{name} has no parameter {min(unknown)!r} in this version of unbend")
         estimator = method(**parameters)
         state = self._mapping(entry.get("state"), "state")
         left_out = self._strings(entry.get("left_out"))
         for attribute in (*state, *left_out):
             # Nothing of the class may be hidden by what the file calls an attribute.
             if attribute in parameters or hasattr(method, attribute):
-                raise Damaged(f"it sets a part of {name} that is not fitted")
+                raise DamagedFile(f"it sets a part of {name} that is not fitted")
         vars(estimator).update(state)
         if len(left_out):
             estimator._left_out = tuple(left_out)
@@ -106,20 +106,20 @@ class Decoder:
             tag, inner = next(iter(node.items()))
             if tag in self._tags:
                 return self._tags[tag](inner)
-        raise Damaged("it holds a value of a kind that this version of unbend does not know")
+        raise DamagedFile("it holds a value of a kind that this version of unbend does not know")
 
     def _list(self, node: Any) -> list[Any]:
-        return [self.value(item) for item in typed(node, list, "list")]
+        return [self.value(item) for item in check_type(node, list, "list")]
 
     def _mapping(self, node: Any, what: str) -> dict[str, Any]:
-        return {key: self.value(item) for key, item in typed(node, dict, what).items()}
+        return {key: self.value(item) for key, item in check_type(node, dict, what).items()}
 
     def _array(self, node: Any, widened: bool = False) -> NDArray[Any]:
-        number = typed(node, int, "array")
+        number = check_type(node, int, "array")
         if (number, widened) not in self._arrays:
             array = self._read(number)
             if widened and array.dtype != np.float32:
-                raise Damaged("an array that should be in single precision is not")
+                raise DamagedFile("an array that should be in single precision is not")
             self._arrays[number, widened] = array.astype(np.float64) if widened else array
         return self._arrays[number, widened]
 
@@ -130,20 +130,20 @@ class Decoder:
             rows = csr_array(tuple(parts), shape=tuple(shape))
             rows.check_format(full_check=True)
         except (TypeError, ValueError, IndexError) as error:
-            raise Damaged("a sparse matrix does not hold together") from error
+            raise DamagedFile("a sparse matrix does not hold together") from error
         return rows
 
     def _distances_of(self, node: Any) -> Any:
-        return typed(self.value(node), Space, "distances_of").distances_of
+        return check_type(self.value(node), Space, "distances_of").distances_of
 
     def _float(self, node: Any) -> float:
-        if typed(node, str, "number") not in FLOATS:
-            raise Damaged("it holds a number that is none")
+        if check_type(node, str, "number") not in FLOATS:
+            raise DamagedFile("it holds a number that is none")
         return FLOATS[node]
 
     def _object(self, node: Any) -> Any:
-        if typed(node, int, "object") >= len(self._objects):
-            raise Damaged("an object refers to one that does not come before it")
+        if check_type(node, int, "object") >= len(self._objects):
+            raise DamagedFile("an object refers to one that does not come before it")
         return self._objects[node]
 
     def _scalar(self, node: Any) -> Any:
@@ -151,19 +151,19 @@ class Decoder:
             kind, value = self._list(node)
             return np.array(value, dtype=BY_NAME[kind])[()]
         except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise Damaged("it holds a number that is none") from error
+            raise DamagedFile("it holds a number that is none") from error
 
     def _strings(self, node: Any) -> NDArray[Any]:
-        words = [typed(word, str, "name") for word in typed(node, list, "list of names")]
+        words = [check_type(word, str, "name") for word in check_type(node, list, "list of names")]
         return np.array(words, dtype=object)
 
     def _bits(self, node: Any) -> Any:
-        state = typed(self.value(node), dict, "random state")
+        state = check_type(self.value(node), dict, "random state")
         try:
             bits = BIT_GENERATORS[state["bit_generator"]](0)
             bits.state = state
         except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise Damaged("it holds a random state that is none") from error
+            raise DamagedFile("it holds a random state that is none") from error
         return bits
 
     def _random_state(self, node: Any) -> np.random.RandomState:
@@ -171,7 +171,7 @@ class Decoder:
         try:
             generator.set_state(self.value(node))
         except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise Damaged("it holds a random state that is none") from error
+            raise DamagedFile("it holds a random state that is none") from error
         return generator
 
 
@@ -193,7 +193,7 @@ def _table(array: Any, rows: int, columns: int | None = None) -> bool:
     return array.ndim == 2 and len(array) == rows and (columns is None or array.shape[1] == columns)
 
 
-def _places(indices: Any, count: int) -> bool:
+def _indices_below(indices: Any, count: int) -> bool:
     """Whether every entry of a plain list of indices is below `count` and none is negative."""
     return indices.ndim == 1 and (
         not len(indices) or bool(0 <= indices.min() <= indices.max() < count)
@@ -202,10 +202,10 @@ def _places(indices: Any, count: int) -> bool:
 
 def _neighbors(v: Any) -> bool:
     ascending = v.offsets.ndim == 1 and bool(v.offsets[0] == 0 and np.all(np.diff(v.offsets) >= 0))
-    return ascending and _places(v.indices, v.n)
+    return ascending and _indices_below(v.indices, v.n)
 
 
-def _diffused(v: Any) -> bool:
+def _diffusion(v: Any) -> bool:
     scales = v.affinity.scales
     own = scales is None or scales.shape == (v.space.n,)
     rows = v.density.shape == (v.space.n,) and _table(v.vectors, v.space.n, len(v.values))
@@ -214,6 +214,10 @@ def _diffused(v: Any) -> bool:
 
 # For each class what must hold; classes that hold no arrays, or arrays of any size, are not here.
 RULES: dict[str, Any] = {
+    "Prepare": lambda v: (
+        {encoder.name for encoder in v._encoders} <= {column.name for column in v.columns_}
+        and len(v.columns_) == v.n_features_in_
+    ),
     "PointSpace": lambda v: (
         v.points.ndim == 2 and 0 < v.workers <= THREADS and bool(np.all(np.isfinite(v.points)))
     ),
@@ -239,25 +243,26 @@ RULES: dict[str, Any] = {
         (
             v.dissimilarities.shape in ((0,), (v.n * (v.n - 1) // 2,))
             if v.ends is None
-            else v.ends.shape == (2, *v.dissimilarities.shape) and _places(v.ends.ravel(), v.n)
+            else v.ends.shape == (2, *v.dissimilarities.shape)
+            and _indices_below(v.ends.ravel(), v.n)
         )
         and (v.weights is None or v.weights.shape == v.dissimilarities.shape)
     ),
     "Steps": lambda v: v.given.ndim == 1 and v.fitted.shape == v.given.shape,
     "Barycentric": lambda v: _table(v.coordinates, v.space.n),
     "Harmonic": lambda v: _table(v.vectors, v.space.n, len(v.values)),
-    "DiffusionExtension": _diffused,
+    "DiffusionExtension": _diffusion,
     "Piece": lambda v: v.rows.ndim == 1 and v.offset.ndim == 1,
     "Placement": lambda v: (
         _table(v.embedding, v.space.n)
         and len(v.owner) == v.space.n
-        and _places(v.owner, len(v.pieces))
-        and all(_places(piece.rows, v.space.n) for piece in v.pieces)
+        and _indices_below(v.owner, len(v.pieces))
+        and all(_indices_below(piece.rows, v.space.n) for piece in v.pieces)
     ),
     "Neighborhoods": lambda v: (
         v.neighbors.n == v.space.n == len(v.first)
-        and _places(v.first, len(v.inverse))
-        and _places(v.inverse, v.space.n)
+        and _indices_below(v.first, len(v.inverse))
+        and _indices_below(v.inverse, v.space.n)
     ),
     "Ridge": lambda v: v.embedding.ndim == 2 and _table(v.coefficients, len(v.embedding)),
     "LazyRidge": lambda v: v.points.ndim == 2 and _table(v.embedding, len(v.points)),
@@ -271,13 +276,13 @@ RULES: dict[str, Any] = {
 def check_shapes(value: Any) -> None:
     """Refuse a value whose parts differ in size, and an estimator that lacks some."""
     name = value_name(value) or type(value).__name__
-    rule = RULES.get(name) if is_value(value) else _estimator
+    rule = RULES.get(name) if is_value(value) or name in RULES else _estimator
     try:
         holds = rule is None or rule(value)
     except (AttributeError, TypeError, IndexError) as error:
-        raise Damaged(f"a {name} lacks a part") from error
+        raise DamagedFile(f"a {name} lacks a part") from error
     if not holds:
-        raise Damaged(f"the parts of a {name} do not belong together")
+        raise DamagedFile(f"the parts of a {name} do not belong together")
 
 
 def _estimator(v: Any) -> bool:

@@ -18,14 +18,14 @@ SINGLE = (1e-30, 1e38)
 
 
 class Encoder:
-    """Collects objects and arrays, each once, in an order in which they can be made again."""
+    """Collects objects and arrays, each once, in an order in which they can be reconstructed."""
 
     def __init__(self, training: bool, single: bool) -> None:
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[NDArray[Any]] = []
         self._training = training
         self._single = single
-        # Numbers by identity. What is listed is also held, so that no identity is used twice.
+        # Numbers by identity; listed objects are kept alive, so that no identity is reused.
         self._numbers: dict[int, int] = {}
         self._held: list[object] = []
 
@@ -115,7 +115,7 @@ class Encoder:
             )
         single = self._single and array.dtype == np.float64
         if id(array) not in self._numbers:
-            self.arrays.append(_rounded(array, where) if single else array)
+            self.arrays.append(_round_to_single(array, where) if single else array)
             self._hold(array, len(self.arrays) - 1)
         return {"single" if single else "array": self._numbers[id(array)]}
 
@@ -129,7 +129,7 @@ class Encoder:
         self._held.append(value)
 
 
-def _rounded(array: NDArray[Any], where: str) -> NDArray[Any]:
+def _round_to_single(array: NDArray[Any], where: str) -> NDArray[Any]:
     finite = np.abs(array[np.isfinite(array)])
     largest = float(finite.max(initial=0.0))
     if largest and not SINGLE[0] < largest < SINGLE[1]:
@@ -146,5 +146,5 @@ def _of_training(estimator: Any, state: dict[str, Any]) -> set[str]:
     kept = {"_sklearn_output_config", "_precision"} | ({"_extension"} if free else set())
     if isinstance(state.get("_preimage"), LinearInverse | None):
         kept.add("_preimage")
-    private = {name for name in state if name.startswith("_")}
+    private = {name for name in state if name.startswith("_") and estimator.private_is_training}
     return (private - kept) | (set(estimator.of_training) & set(state))

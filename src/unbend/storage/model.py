@@ -9,8 +9,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.storage import archive
-from unbend.storage.archive import Damaged
-from unbend.storage.decode import Decoder, typed
+from unbend.storage.archive import DamagedFile
+from unbend.storage.decode import Decoder, check_type
 from unbend.storage.encode import Encoder
 
 FORMAT, VERSION = "unbend", 2
@@ -99,16 +99,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         decoder = Decoder(source.array)
         decoder.objects(document.get("objects"))
         estimator = decoder.estimator(document)
-        estimator.about_ = typed(document.get("about"), dict, "about")
+        estimator.about_ = check_type(document.get("about"), dict, "about")
     return estimator
 
 
 def _check_format(document: dict[str, Any]) -> None:
     if document.get("format") != FORMAT:
-        raise Damaged(f"its format is {document.get('format')!r} and not {FORMAT!r}")
-    number = typed(document.get("version"), int, "version")
+        raise DamagedFile(f"its format is {document.get('format')!r} and not {FORMAT!r}")
+    number = check_type(document.get("version"), int, "version")
     if number != VERSION:
-        raise Damaged(
+        raise DamagedFile(
             f"it has version {number} of the format, written by unbend "
             f"{document.get('library')}, and this is unbend {version('unbend')}, which reads "
             f"version {VERSION}: {'upgrade unbend' if number > VERSION else 'fit the model again'}"

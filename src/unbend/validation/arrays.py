@@ -83,9 +83,11 @@ def real_array(X: Any, name: str = "X", *, sparse: bool = False) -> Any:
             # Missing values of pandas' nullable types become NaN.
             values = X.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(values, dtype=_real_type(values.dtype, name))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if "omplex data" in str(error):
             raise
+        if str(error).endswith("not 'complex'"):
+            raise _complex(name) from None
         raise TypeError(
             f"{name} must be an array of real numbers ({error}). Convert or drop other values."
         ) from None
@@ -93,13 +95,18 @@ def real_array(X: Any, name: str = "X", *, sparse: bool = False) -> Any:
 
 def _real_type(dtype: Any, name: str) -> Any:
     if dtype.kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} is complex. Pass real numbers, for example its "
-            "real and imaginary parts as columns."
-        )
+        raise _complex(name)
     if dtype.kind in "mMV":
         raise TypeError(f"its type is {dtype}")
-    return np.float32 if dtype == np.float32 else np.float64
+    # Of either byte order.
+    return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
+
+
+def _complex(name: str) -> ValueError:
+    return ValueError(
+        f"Complex data not supported: {name} is complex. Pass real numbers, for example its "
+        "real and imaginary parts as columns."
+    )
 
 
 def check_shape(rows: Any, name: str = "X", min_rows: int = 1) -> None:
@@ -186,10 +193,15 @@ def column_names(X: Any) -> tuple[str, ...]:
 def refuse_graph(name: str, X: object) -> None:
     """Refuse a graph where rows, or all distances, are needed."""
     if any(base.__name__ in GRAPHS for base in type(X).__mro__):
-        raise TypeError(
-            f"{name} is a graph, which does not have all distances. Pass points, or "
-            "unbend.graphs.geodesics of the graph where metric='precomputed' is accepted."
-        )
+        raise incomplete_distances(name)
+
+
+def incomplete_distances(name: str = "X") -> TypeError:
+    """Return the error about a graph, sparse or of a library, where all distances are needed."""
+    return TypeError(
+        f"{name} is a graph, which does not have all distances. Pass points, or "
+        "unbend.graphs.geodesics of the graph where metric='precomputed' is accepted."
+    )
 
 
 def check_same_rows(**arrays: Any) -> None:

@@ -11,13 +11,20 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
-from unbend.validation.scalars import at_least, is_integer, is_real, one_positional, refusal
+from unbend.validation.scalars import (
+    at_least,
+    is_finite,
+    is_integer,
+    is_real,
+    one_positional,
+    refusal,
+)
 
 
 class Kind(Protocol):
     """A set of allowed values."""
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Whether the value is of the right type."""
 
     def holds(self, value: Any) -> bool:
@@ -32,7 +39,7 @@ class Integer:
 
     low: int
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept Python and NumPy integers, not booleans."""
         return is_integer(value)
 
@@ -48,7 +55,7 @@ class Integer:
 class Threads:
     """Integers other than zero."""
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept integers."""
         return is_integer(value)
 
@@ -68,14 +75,14 @@ class Real:
     closed: bool = False
     high: float = np.inf
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept Python and NumPy real numbers, not booleans."""
         return is_real(value)
 
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
         above = value > self.low or (self.closed and value == self.low)
-        return bool(np.isfinite(value) and above and value <= self.high)
+        return bool(is_finite(value) and above and value <= self.high)
 
     def __str__(self) -> str:
         bound = f"a number {'of at least' if self.closed else 'above'} {self.low:g}"
@@ -88,7 +95,7 @@ class Choice:
     def __init__(self, *words: str) -> None:
         self.words = words
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Accept strings."""
         return isinstance(value, str)
 
@@ -107,7 +114,7 @@ class Matching:
     test: Callable[[Any], bool]
     words: str
 
-    def typed(self, value: object) -> bool:
+    def has_type(self, value: object) -> bool:
         """Apply the test."""
         return self.test(value)
 
@@ -153,7 +160,7 @@ class Parameter:
 
     def check(self, value: object) -> None:
         """Raise TypeError or ValueError with one sentence if `value` is not allowed."""
-        fitting = [kind for kind in self.kinds if kind.typed(value)]
+        fitting = [kind for kind in self.kinds if kind.has_type(value)]
         if any(kind.holds(value) for kind in fitting):
             return
         error = ValueError if fitting else TypeError
@@ -197,9 +204,15 @@ def parameters(cls: type) -> list[Parameter]:
 
 
 def check_parameters(estimator: object) -> None:
-    """Check every parameter of an estimator."""
+    """Check every parameter of an estimator, and make NumPy's integers Python's.
+
+    Arithmetic with eight bits, or without sign, would overflow.
+    """
     for parameter in parameters(type(estimator)):
-        parameter.check(getattr(estimator, parameter.name))
+        value = getattr(estimator, parameter.name)
+        parameter.check(value)
+        if isinstance(value, np.integer):
+            setattr(estimator, parameter.name, int(value))
 
 
 Class = TypeVar("Class")

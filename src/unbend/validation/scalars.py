@@ -5,6 +5,7 @@ value a ValueError.
 """
 
 import inspect
+import math
 import numbers
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -21,6 +22,14 @@ def is_integer(value: object) -> bool:
 def is_real(value: object) -> bool:
     """Whether a value is a real number, of Python or of NumPy; booleans are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a real number of any type is within the range of double precision."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def refusal(name: str, value: object, allowed: str) -> str:
@@ -99,13 +108,13 @@ def check_real(
     inside |= (value == low and closed in ("both", "low")) or (
         value == high and closed in ("both", "high")
     )
-    if not inside or not np.isfinite(value):
+    if not inside or not is_finite(value):
         raise ValueError(refusal(name, value, allowed))
     return float(value)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """Return one of some words."""
+    """Return a value that must be one of `choices`."""
     words = tuple(choices)
     allowed = "one of " + ", ".join(repr(word) for word in words)
     if not isinstance(value, str):

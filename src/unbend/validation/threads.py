@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import joblib
 
-from unbend.validation.scalars import is_integer
+from unbend.validation.scalars import is_integer, refusal
 
 # One thread per core keeps the machine busy; a few more do no harm, thousands exhaust the process.
 THREADS_PER_CORE = 4
@@ -36,8 +36,8 @@ def threads(n_jobs: Any) -> int:
 
     Raises
     ------
-    ValueError
-        If `n_jobs` is zero or not an integer.
+    TypeError, ValueError
+        If `n_jobs` is not an integer, or zero.
 
     Examples
     --------
@@ -47,10 +47,8 @@ def threads(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
     if not is_integer(n_jobs) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs={n_jobs!r} is not allowed. Pass an integer other than 0 (-1 uses all cores), "
-            "or None."
-        )
+        error = ValueError if is_integer(n_jobs) else TypeError
+        raise error(refusal("n_jobs", n_jobs, "an integer other than 0 or None"))
     jobs, cores = int(n_jobs), available_cores()
     return min(jobs, THREADS_PER_CORE * cores) if jobs > 0 else max(1, cores + 1 + jobs)
 

@@ -37,7 +37,7 @@ class KdTree:
     ) -> None:
         """Fill the rows of (n, k) arrays that belong to some groups with their nearest others."""
         k = indices.shape[1]
-        for i, others, away in self._sorted(self.points[first:last], k + 1, threads):
+        for i, others, away in self._sort_neighbors(self.points[first:last], k + 1, threads):
             keep = others != first + i
             indices[first + i], distances[first + i] = others[keep][:k], away[keep][:k]
 
@@ -48,10 +48,10 @@ class KdTree:
         if not np.isfinite(points).all():
             raise ValueError("the rows must be finite: remove those with NaN or infinity")
         k = indices.shape[1]
-        for i, others, away in self._sorted(points, k, threads):
+        for i, others, away in self._sort_neighbors(points, k, threads):
             indices[i], distances[i] = others[:k], away[:k]
 
-    def _sorted(
+    def _sort_neighbors(
         self, new: FloatArray, k: int, threads: int
     ) -> Iterator[tuple[int, IntArray, FloatArray]]:
         """Yield each row's number and all that is as near as its k-th nearest, in order."""

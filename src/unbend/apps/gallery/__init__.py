@@ -1,1 +1,1 @@
-"""What the demo is made of: rows of embeddings, their table, contact sheet and page."""
+"""Parts of the demo: rows of embeddings, their table, contact sheet and page."""

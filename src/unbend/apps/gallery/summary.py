@@ -46,37 +46,37 @@ def table_text(rows: Sequence[Row]) -> str:
     def block(explained: str, shown: Callable[[Fit], str], *, judged: bool = False) -> str:
         lines = _headings(rows, judged)
         for panels in zip(*(row.panels for row in rows), strict=True):
-            kind = [shown_kind(panels)] if judged else []
+            kind = [format_kind(panels)] if judged else []
             cells = [numbers[panel] if panel.fit is None else shown(panel.fit) for panel in panels]
             lines.append([panels[0].method.class_name, *kind, *cells])
-        return fill(explained, WIDTH) + "\n\n" + _aligned(lines, words=2 if judged else 1)
+        return fill(explained, WIDTH) + "\n\n" + _align_columns(lines, words=2 if judged else 1)
 
     blocks = [
-        block(ERROR_HELP, shown_error, judged=True),
-        block(TRUST_HELP, shown_trust),
-        block(SECONDS_HELP, shown_seconds),
+        block(ERROR_HELP, format_error, judged=True),
+        block(TRUST_HELP, format_trust),
+        block(SECONDS_HELP, format_seconds),
     ]
     if failed:
         blocks.append("\n".join(_footnote(numbers[panel], row, panel) for row, panel in failed))
     return "\n\n".join(blocks) + "\n"
 
 
-def shown_error(fit: Fit) -> str:
+def format_error(fit: Fit) -> str:
     """Return the error to the chart, if there is one, with four decimals."""
     return NONE if fit.error is None else f"{fit.error:.4f}"
 
 
-def shown_trust(fit: Fit) -> str:
+def format_trust(fit: Fit) -> str:
     """Return the trustworthiness with three decimals."""
     return f"{fit.trust:.3f}"
 
 
-def shown_seconds(fit: Fit) -> str:
+def format_seconds(fit: Fit) -> str:
     """Return the seconds of the fit with two decimals."""
     return f"{fit.seconds:.2f}"
 
 
-def shown_kind(panels: Sequence[Panel]) -> str:
+def format_kind(panels: Sequence[Panel]) -> str:
     """Return the maps up to which a method is judged, if it succeeded on any surface."""
     return next((panel.fit.kind for panel in panels if panel.fit is not None), NONE)
 
@@ -88,7 +88,7 @@ def _headings(rows: Sequence[Row], judged: bool) -> list[list[str]]:
     return [[*above, *(first for first, _ in words)], [*below, *(last for _, last in words)]]
 
 
-def _aligned(lines: list[list[str]], words: int) -> str:
+def _align_columns(lines: list[list[str]], words: int) -> str:
     """Set the first columns, of `words`, to the left and the others, of figures, to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = [
@@ -146,6 +146,6 @@ def _panel_cell(row: Row, panel: Panel) -> "Cell":
     fit, colors = panel.fit, Values(row.colors)
     if fit is None:
         return Cell("failed", None, colors, failure=panel.failure)
-    error = "" if fit.error is None else f"error {shown_error(fit)}   "
-    title = f"{error}trust {shown_trust(fit)}"
+    error = "" if fit.error is None else f"error {format_error(fit)}   "
+    title = f"{error}trust {format_trust(fit)}"
     return Cell(title, fit.coordinates, colors, equal=fit.kind == "similarity")

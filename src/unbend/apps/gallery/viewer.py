@@ -12,10 +12,10 @@ from unbend.apps.gallery.panels import Fit, Panel, Row
 from unbend.apps.gallery.summary import (
     ERROR_HELP,
     TRUST_HELP,
-    shown_error,
-    shown_kind,
-    shown_seconds,
-    shown_trust,
+    format_error,
+    format_kind,
+    format_seconds,
+    format_trust,
 )
 from unbend.arrays import FloatArray
 
@@ -80,10 +80,10 @@ def in_unit_box(points: FloatArray, *, equal: bool) -> list[float]:
         extent = np.full_like(extent, extent.max())
     middle = (lowest + highest) / 2
     scaled = 0.5 + (points - middle) / np.where(extent > 0, extent, 1)
-    return _rounded(scaled)
+    return _round_values(scaled)
 
 
-def _rounded(values: FloatArray) -> list[float]:
+def _round_values(values: FloatArray) -> list[float]:
     numbers: list[float] = values.round(DECIMALS).ravel().tolist()
     return numbers
 
@@ -91,7 +91,7 @@ def _rounded(values: FloatArray) -> list[float]:
 def _data(rows: Sequence[Row]) -> dict[str, object]:
     return {
         row.surface.name: {
-            "colors": _rounded(row.colors),
+            "colors": _round_values(row.colors),
             "view": row.view,
             "space": in_unit_box(row.surface.points, equal=True),
             "panels": {
@@ -114,7 +114,7 @@ def _table(rows: Sequence[Row]) -> str:
         cells = "".join(f"<td>{_cell(panel)}</td>" for panel in panels)
         lines.append(
             f"<tr><th scope='row' title='{escape(method.title)}'>{escape(method.class_name)}</th>"
-            f"<td>{shown_kind(panels)}</td>{cells}</tr>"
+            f"<td>{format_kind(panels)}</td>{cells}</tr>"
         )
     return "\n".join(lines)
 
@@ -123,8 +123,8 @@ def _cell(panel: Panel) -> str:
     if panel.fit is None:
         return f"<span class='failure'>{escape(panel.failure)}</span>"
     return (
-        f"<b>{shown_error(panel.fit)}</b>"
-        f"<small>{shown_trust(panel.fit)} · {shown_seconds(panel.fit)} s</small>"
+        f"<b>{format_error(panel.fit)}</b>"
+        f"<small>{format_trust(panel.fit)} · {format_seconds(panel.fit)} s</small>"
     )
 
 
@@ -168,8 +168,8 @@ def _figure(row: Row, panel: Panel) -> str:
 
 
 def _judgement(fit: Fit) -> str:
-    error = "" if fit.error is None else f"error {shown_error(fit)} · "
-    return f"{error}trust {shown_trust(fit)}"
+    error = "" if fit.error is None else f"error {format_error(fit)} · "
+    return f"{error}trust {format_trust(fit)}"
 
 
 def _asset(name: str) -> str:

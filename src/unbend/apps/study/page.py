@@ -29,13 +29,15 @@ ACROSS, DOWN = 10, 4
 # As many rows as `compare` uses: the areas are then those of its table.
 CURVE_ROWS = 1000
 MOST_COLUMNS = 40
+# Kinds of columns whose values are numbers.
+NUMBERS = ("numeric", "boolean", "constant")
 LONGEST = 60
-TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)", "repeated": "redundancy"}
+TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)"}
 EXPLAINED = {
     "trustworthiness": "neighbours in the embedding are neighbours in the data",
     "continuity": "neighbours in the data are neighbours in the embedding",
     "r_nx_auc": "neighbourhood preservation over all sizes, above chance",
-    "repeated": "a coordinate is a function of another",
+    "redundancy": "a coordinate is a function of another",
     "neighborhood_hit": "neighbours of the same class",
 }
 
@@ -66,12 +68,12 @@ def page_html(found: Study) -> str:
         for title, body in _sections(found)
     )
     style = files("unbend.apps.study").joinpath("page.css").read_text("utf-8")
-    title = f"{_text(found.asked.source)}: a study"
+    title = f"{_text(found.request.source)}: a study"
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"<h1>{_data(found.asked.source)}</h1>\n{sections}\n</body>\n</html>\n"
+        f"<h1>{_data(found.request.source)}</h1>\n{sections}\n</body>\n</html>\n"
     )
 
 
@@ -107,12 +109,13 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
 
 
 def _the_data(found: Study) -> str:
-    row, column = row_and_column(found.asked)
-    given = found.asked.given
-    size = None if given is None else given.size
+    row, column = row_and_column(found.request)
+    origin = found.request.origin
+    size = None if origin is None else origin.size
+    mixed = any(each.kind not in NUMBERS for each in found.columns)
     width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
-    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (given is None)
-    label = found.asked.label
+    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (origin is None and not mixed)
+    label = found.request.label
     summary += "" if label is None else f", labelled by {_data(label)}"
     if size is not None:
         return f"{summary}.</p>" + _list(describe_data(found)) + draw_images(found)
@@ -130,15 +133,23 @@ def _the_data(found: Study) -> str:
         (
             _data(each.name),
             str(each.missing),
-            *(f"{value:.4g}" for value in (each.least, each.mean, each.most, each.deviation)),
-            f"{each.share:.1%}",
-            "constant" if each.constant else bars(each.bars),
+            *_numbers(each),
         )
         for each in _heaviest(found.columns)
     ]
     left = len(found.columns) - len(lines)
     more = f"<p>… and {left} {column}s that vary less.</p>" if left else ""
     return f"{summary}.</p>" + _list(describe_data(found)) + _table(heads, lines) + more
+
+
+def _numbers(column: Column) -> tuple[str, ...]:
+    """Return the cells about the values of a column; of text and dates only the kind."""
+    if not np.isfinite(column.mean):
+        return (*("–",) * 5, "constant" if column.constant else escape(column.kind))
+    known = (column.least, column.mean, column.most, column.deviation)
+    shown = "constant" if column.constant else bars(column.bars)
+    shown = shown if column.kind in NUMBERS else escape(column.kind)
+    return (*(f"{value:.4g}" for value in known), f"{column.share:.1%}", shown)
 
 
 def _heaviest(columns: list[Column]) -> list[Column]:
@@ -155,10 +166,10 @@ def _quality(found: Study) -> str:
     lines = []
     for trial in found.comparison.trials:
         numbers = [f"{trial.measures[name]:.4f}" if trial.measures else "–" for name in names]
-        place = f"{trial.place:.1f}" if np.isfinite(trial.place) else "–"
+        rank = f"{trial.mean_rank:.1f}" if np.isfinite(trial.mean_rank) else "–"
         remarks = [trial.failure and f"failed: {trial.failure}", trial.reason, *trial.warnings]
         words = "; ".join(remark for remark in remarks if remark)
-        lines.append(tuple(escape(cell) for cell in (trial.title, *numbers, place, words)))
+        lines.append(tuple(escape(cell) for cell in (trial.title, *numbers, rank, words)))
     best = [
         f"{titles[name]}: {EXPLAINED[name]} ({1 if BETTER[name] else 0} is best)" for name in names
     ]
@@ -243,8 +254,8 @@ def best_pictures(found: Study) -> list[str]:
     best, trust = found.best, found.trust
     if best is None or trust is None:
         return []
-    given, colour = found.asked.given, found.table.label
-    if given is not None and given.size is not None:
+    origin, colour = found.request.origin, found.table.label
+    if origin is not None and origin.size is not None:
         shown = plot.thumbnails(best.estimator, _images(found), colour, title=best.title)
     else:
         shown = plot.scatter(best.estimator, colour, title=best.title)
@@ -269,10 +280,10 @@ def draw_images(found: Study) -> str:
 
 
 def _images(found: Study) -> FloatArray:
-    given = found.asked.given
-    assert given is not None
-    assert given.size is not None
-    return np.asarray(found.table.values, dtype=np.float64).reshape(-1, *given.size)
+    origin = found.request.origin
+    assert origin is not None
+    assert origin.size is not None
+    return np.asarray(found.table.values, dtype=np.float64).reshape(-1, *origin.size)
 
 
 def bars(heights: FloatArray) -> str:

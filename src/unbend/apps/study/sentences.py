@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Asked, Study, classes_of
+from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Request, Study, classes_of
+from unbend.io.table import POLICIES
+from unbend.prepare.frames import describe_preparation
 from unbend.registry import entry_of
 
 # Share of the variance from which one column dominates all distances.
@@ -19,32 +21,44 @@ STABLE, UNSTABLE = 0.05, 0.3
 
 def describe_data(found: Study) -> Iterator[str]:
     """Describe the table before any method."""
-    row, column = row_and_column(found.asked)
+    row, column = row_and_column(found.request)
     if len(found.table) < found.kept:
         studied = len(found.table)
         yield f"{studied} of {found.kept} {row}s, sampled without replacement, were studied."
     missing = sum(each.missing for each in found.columns)
-    if missing and found.asked.missing == "drop":
+    if missing and found.request.missing == "drop":
         yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were dropped."
     elif missing:
-        policy = found.asked.missing
+        policy = found.request.missing.replace("_", " ")
         yield f"{_were(missing, 'value')} missing: imputed by the {policy} of the column."
+    if found.prepared is not None:
+        yield from describe_preparation(found.prepared)
     constant = sum(each.constant for each in found.columns)
-    if constant:
+    if constant and is_prepared(found):
+        yield f"{_were(constant, column)} constant and left out."
+    elif constant:
         yield f"{_were(constant, column)} constant, which changes no distance: leave it out."
     if found.duplicates:
         yield f"{_were(found.duplicates, row)} a duplicate of an earlier one."
     heaviest = max(found.columns, key=lambda each: each.share)
-    if len(found.columns) > 2 and heaviest.share > DOMINANT:
+    scaled = found.prepared is not None and found.prepared.preparation.scale_ != "none"
+    if len(found.columns) > 2 and heaviest.share > DOMINANT and not scaled:
         yield (
             f"One {column}, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so it "
             "dominates all distances: if units differ, standardise first."
         )
 
 
-def row_and_column(asked: Asked) -> tuple[str, str]:
+def is_prepared(found: Study) -> bool:
+    """Whether the numbers studied are features, not the columns themselves."""
+    return found.prepared is not None and not found.prepared.identity
+
+
+def row_and_column(request: Request) -> tuple[str, str]:
     """Return what a row is called, and a column."""
-    return ("row", "column") if asked.given is None else (asked.given.row, asked.given.column)
+    return (
+        ("row", "column") if request.origin is None else (request.origin.row, request.origin.column)
+    )
 
 
 def _were(count: int, what: str) -> str:
@@ -92,7 +106,7 @@ def describe_quality(found: Study) -> Iterator[str]:
         f"Neighbourhood preservation over all sizes (R_NX AUC) is {best.measures['r_nx_auc']:.0%}; "
         "100% is perfect, 0% is chance, and unrolling a sheet lowers it."
     )
-    if best.measures.get("repeated", 0.0) > 0.8:
+    if best.measures.get("redundancy", 0.0) > 0.8:
         yield "The coordinates are redundant: one is a function of the other."
     yield from _describe_classes(found, best)
     if found.spread is not None:
@@ -118,11 +132,11 @@ def _describe_classes(found: Study, best: Any) -> Iterator[str]:
 
 def shell_commands(found: Study) -> list[str]:
     """Return the shell commands that reproduce the numbers of the page."""
-    asked = found.asked
-    sample = f" --sample {asked.max_rows} --seed {asked.random_state}"
+    request = found.request
+    sample = f" --sample {request.max_rows} --seed {request.random_state}"
     # Behind a dash an option would be looked for.
-    path = f"./{asked.source}" if asked.source.startswith("-") else asked.source
-    table, aside = shlex.quote(path), _aside(asked)
+    path = f"./{request.source}" if request.source.startswith("-") else request.source
+    table, aside = shlex.quote(path), _aside(request)
     tried = f" --try n_neighbors={found.neighbors} --neighbors {NEIGHBORS}"
     lines = [
         f"unbend dimension {table}{aside}{sample}",
@@ -139,49 +153,67 @@ def shell_commands(found: Study) -> list[str]:
     return lines
 
 
-def _aside(asked: Asked) -> str:
+def _aside(request: Request) -> str:
     """Return the options that say which columns are not data, and about missing values."""
-    if asked.given is not None:
-        return asked.given.options
-    given = {"label": asked.label, "id": asked.id, "ignore": ",".join(asked.ignore)}
-    given |= {"array": asked.array, "separator": asked.separator}
+    if request.origin is not None:
+        return request.origin.options
+    given = {"label": request.label, "id": request.id, "ignore": ",".join(request.ignore)}
+    given |= {"array": request.array, "separator": request.separator}
     options = [f" --{name} {shlex.quote(value)}" for name, value in given.items() if value]
-    return "".join(options) + f" --missing {asked.missing}"
+    if request.scale != "auto":
+        options.append(f" --scale {request.scale}")
+    pairs = (f"{column}={kind}" for column, kind in (request.kinds or {}).items())
+    options += [f" --column-kind {shlex.quote(pair)}" for pair in pairs]
+    if request.categories != "onehot":
+        options.append(f" --categories {request.categories}")
+    return "".join(options) + f" --missing {request.missing}"
 
 
-def _reading(asked: Asked) -> str:
-    if asked.given is not None:
-        return asked.given.code
-    given = {"label": asked.label, "id": asked.id, "ignore": list(asked.ignore)}
-    given |= {"array": asked.array, "separator": asked.separator}
+def _reading(found: Study) -> list[str]:
+    """Return the lines that make `table`, with its label, and `values`."""
+    request = found.request
+    if request.origin is not None:
+        return [f"table = {request.origin.code}", "values = table.values"]
+    given = {"label": request.label, "id": request.id, "ignore": list(request.ignore)}
+    given |= {"array": request.array, "separator": request.separator}
     options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
-    return f"unbend.io.read({asked.source!r}{options}, missing={asked.missing!r})"
+    if found.prepared is None or found.prepared.identity:
+        # Without gaps the policy has no effect, and `read` knows fewer.
+        policy = request.missing if request.missing in POLICIES else "refuse"
+        read = f"unbend.io.read({request.source!r}{options}, missing={policy!r})"
+        return [f"table = {read}", "values = table.values"]
+    return [
+        f"frame = unbend.io.read_frame({request.source!r}{options})",
+        f"prepare = unbend.{found.prepared.preparation!r}.fit(frame)".replace("\n", ""),
+        "values = prepare.transform(frame)",
+        "table = frame.take(prepare.kept_rows_).rest",
+    ]
 
 
 def python_code(found: Study) -> str:
     """Return the Python code that reproduces the numbers of the page."""
-    asked = found.asked
-    read, array = _reading(asked), "" if asked.given is None else asked.given.chosen
+    request = found.request
+    array = "" if request.origin is None else request.origin.chosen
     classes = "" if found.hit is None else ", labels=table.label[rows].astype(str)"
     lines = [
         "import numpy as np",
         "import unbend",
         "",
-        f"table = {read}",
+        *_reading(found),
         f"rows = np.arange({found.kept})",
     ]
     if len(found.table) < found.kept:
-        draw = f"choice({found.kept}, {asked.max_rows}, replace=False)"
-        lines[-1] = f"rows = np.sort(np.random.default_rng({asked.random_state}).{draw})"
+        draw = f"choice({found.kept}, {request.max_rows}, replace=False)"
+        lines[-1] = f"rows = np.sort(np.random.default_rng({request.random_state}).{draw})"
     lines += [
-        f"X = table.values[rows]{array}",
+        f"X = values[rows]{array}",
         "",
         "dimension = unbend.choose_dimension(X)",
-        f"suggestion = unbend.suggest(X, random_state={asked.random_state})",
+        f"suggestion = unbend.suggest(X, random_state={request.random_state})",
         f"tried = {{'n_neighbors': [{found.neighbors}]}}",
         f"compared = unbend.compare(X, parameters=tried{classes}, n_neighbors={NEIGHBORS})",
     ]
     if found.spread is not None:
-        again = f"n_resamples={RESAMPLES}, random_state={asked.random_state}"
+        again = f"n_resamples={RESAMPLES}, random_state={request.random_state}"
         lines.append(f"moved = unbend.stability(compared.best, X, {again})")
     return "\n".join([*lines, "print(dimension, suggestion, compared, sep='\\n')"])

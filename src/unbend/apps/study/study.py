@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,10 @@ import numpy as np
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.io import Table
 from unbend.io.reading import open_table
-from unbend.io.table import Roles, fill_missing
+from unbend.io.table import Frame, Roles, fill_missing
 from unbend.plot.colors import Labels, coloring
+from unbend.prepare import Prepare
+from unbend.prepare.frames import PreparedFrame, prepare_frame
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.quality.measure import sample_rows
 from unbend.report import stage
@@ -43,6 +45,8 @@ class Column:
         Its share of the total variance, and so of squared distances.
     bars : array (16,)
         Counts of values in equal steps from the least to the most.
+    kind : str
+        Numeric, or another kind of `unbend.prepare`; then only the missing values are counted.
     """
 
     name: str
@@ -53,11 +57,13 @@ class Column:
     deviation: float
     share: float
     bars: FloatArray
+    kind: str = "numeric"
 
     @property
     def constant(self) -> bool:
         """Whether all its values are equal."""
-        return not self.least < self.most
+        text = np.isnan(self.mean) and self.kind not in ("numeric", "constant")
+        return not text and not self.least < self.most
 
 
 def describe_columns(table: Table) -> list[Column]:
@@ -79,6 +85,22 @@ def describe_columns(table: Table) -> list[Column]:
     ]
 
 
+def describe_frame(frame: Frame, preparation: Prepare) -> list[Column]:
+    """Describe columns of any kind: numbers by their distribution, others by their kind."""
+    kinds = {column.name: column for column in preparation.columns_}
+    numeric = [name for name, column in frame.columns.items() if column.dtype.kind in "biuf"]
+    numbers = describe_columns(frame.select(numeric).to_table()) if numeric else []
+    described = {column.name: column for column in numbers}
+    return [
+        replace(described[name], kind=kinds[name].kind)
+        if name in described
+        else Column(
+            name, kinds[name].missing, *(np.nan,) * 4, 0.0, np.zeros(BARS), kinds[name].kind
+        )
+        for name in frame.columns
+    ]
+
+
 def _variance(known: FloatArray) -> float:
     return float(known.var()) if len(known) else 0.0
 
@@ -97,7 +119,7 @@ def _column(name: str, values: FloatArray, share: float) -> Column:
 
 
 @dataclass(frozen=True)
-class Given:
+class Origin:
     """Data that were no table before they were read, and how to read them again.
 
     Attributes
@@ -123,7 +145,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """How a table was read and sampled: what the commands on the page repeat."""
 
     source: str
@@ -134,8 +156,11 @@ class Asked:
     max_rows: int
     random_state: int
     array: str | None = None
-    given: Given | None = None
+    origin: Origin | None = None
     separator: str | None = None
+    scale: str = "auto"
+    kinds: dict[str, str] | None = None
+    categories: str = "onehot"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +169,7 @@ class Study:
 
     Attributes
     ----------
-    asked : Asked
+    request : Request
         How it was read.
     columns : list of Column
         The columns of numbers, before missing values were imputed.
@@ -168,9 +193,11 @@ class Study:
         How far resampling moves its points; None where a resample could not be embedded.
     hit : Measure, or None
         Neighbourhood hit of the data themselves, where there are classes.
+    prepared : PreparedFrame, or None
+        How columns became features; None for arrays, images and texts.
     """
 
-    asked: Asked
+    request: Request
     columns: list[Column]
     rows: int
     kept: int
@@ -182,6 +209,7 @@ class Study:
     trust: Measure | None
     spread: Measure | None
     hit: Measure | None
+    prepared: PreparedFrame | None = None
 
     @property
     def best(self) -> Trial | None:
@@ -225,8 +253,11 @@ def study(
     n_jobs: int | None = None,
     name: str | None = None,
     array: str | None = None,
-    given: Given | None = None,
+    origin: Origin | None = None,
     separator: str | None = None,
+    scale: str = "auto",
+    kinds: dict[str, str] | None = None,
+    categories: str = "onehot",
 ) -> Study:
     """Measure a table and embed it by several methods.
 
@@ -243,8 +274,11 @@ def study(
         all but one. At most four per core are started.
     name : str, optional
         What to call the table; by default its path.
-    given : Given, optional
+    origin : Origin, optional
         What the rows were, where `source` is a `Table` of images, texts or the like.
+    scale, kinds, categories
+        As for `unbend.Prepare`, which makes features of the columns of a table; arrays and
+        mappings of columns that are not files or data frames stay as they are by default.
 
     Returns
     -------
@@ -260,35 +294,45 @@ def study(
     """
     names = tuple(ignore)
     with stage("reading"):
-        raw, where = _raw(source, Roles(label, id, names), array, separator)
-        whole = fill_missing(raw, missing, where)
-    asked = Asked(
-        name or where,
-        raw.label_name,
+        preparation = Prepare(
+            scale=scale,
+            missing="error" if missing == "refuse" else missing,
+            categories=categories,
+            kinds=kinds,
+            weights=None,
+        )
+        read = _read(source, Roles(label, id, names), preparation, array, separator)
+    request = Request(
+        name or read.where,
+        read.whole.label_name,
         id,
         names,
         missing,
         max_rows,
         random_state,
         array,
-        given,
+        origin,
         separator,
+        scale,
+        kinds,
+        categories,
     )
+    whole = read.whole
     rows = sample_rows(len(whole), max_rows, random_state)
     table = whole.take(_chosen(rows, len(whole)))
     if table.shape[1] < 2:
-        raise ValueError(f"{asked.source} has one column of numbers: there is nothing to reduce")
+        raise ValueError(f"{request.source} has one column of numbers: there is nothing to reduce")
     if len(table) < LEAST_ROWS:
-        raise ValueError(f"{asked.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
+        raise ValueError(f"{request.source} has {len(table)} rows: a study needs {LEAST_ROWS}")
     with warnings.catch_warnings():
         # Warnings of the fits are kept with them, and shown on the page.
         warnings.simplefilter("ignore")
-        return _measured(asked, raw, len(whole), table, n_jobs)
+        return _measure(request, read, table, n_jobs)
 
 
-def _measured(asked: Asked, raw: Table, kept: int, table: Table, n_jobs: int | None) -> Study:
+def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) -> Study:
     X = np.asarray(table.values, dtype=np.float64)
-    random_state = asked.random_state
+    random_state = request.random_state
     suggestion = suggest(X, random_state=random_state)
     classes = classes_of(table.label)
     comparison = compare(
@@ -301,10 +345,10 @@ def _measured(asked: Asked, raw: Table, kept: int, table: Table, n_jobs: int | N
     best = comparison.trials[0]
     found = best.embedding
     return Study(
-        asked=asked,
-        columns=describe_columns(raw),
-        rows=len(raw),
-        kept=kept,
+        request=request,
+        columns=read.columns,
+        rows=read.rows,
+        kept=len(read.whole),
         duplicates=len(X) - len(np.unique(X, axis=0)),
         table=table,
         dimension=choose_dimension(X),
@@ -313,6 +357,7 @@ def _measured(asked: Asked, raw: Table, kept: int, table: Table, n_jobs: int | N
         trust=None if found is None else trustworthiness(X, found, n_neighbors=NEIGHBORS),
         spread=None if found is None else _spread(best.estimator, X, random_state),
         hit=None if classes is None else neighborhood_hit(X, classes, n_neighbors=NEIGHBORS),
+        prepared=read.prepared,
     )
 
 
@@ -324,13 +369,36 @@ def classes_of(label: Any) -> Any:
     return np.array(colors.text) if isinstance(colors, Labels) else None
 
 
-def _raw(source: Any, roles: Roles, array: str | None, separator: str | None) -> tuple[Table, str]:
-    """Read a table with NaN where values are missing; one that was read stays as it is."""
-    if isinstance(source, Table):
-        return source, "the table"
-    reader = open_table(source, array=array, separator=separator)
-    (table,) = reader.tables(roles.resolve(reader.names, reader.where), None)
-    return table, reader.where
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """All rows as numbers, and their columns as they were before."""
+
+    whole: Table
+    columns: list[Column]
+    rows: int
+    where: str
+    prepared: PreparedFrame | None = None
+
+
+def _read(
+    source: Any, roles: Roles, preparation: Prepare, array: str | None, separator: str | None
+) -> _Read:
+    """Read a table and prepare its columns; arrays, and what was read, have one unit."""
+    reader = None
+    if not isinstance(source, Table):
+        reader = open_table(source, array=array, separator=separator)
+        roles = roles.resolve(reader.names, reader.where)
+        given = preparation.get_params()
+        special = given["scale"] != "auto" or given["kinds"] or given["categories"] != "onehot"
+        if reader.tabular or special:
+            (frame,) = reader.frames(roles, None)
+            made = prepare_frame(frame, preparation)
+            columns = describe_frame(frame, preparation)
+            return _Read(made.table, columns, len(frame), reader.where, made)
+    raw = source if reader is None else next(iter(reader.tables(roles, None)))
+    where = "the table" if reader is None else reader.where
+    missing = "refuse" if preparation.missing == "error" else preparation.missing
+    return _Read(fill_missing(raw, missing, where), describe_columns(raw), len(raw), where)
 
 
 def _chosen(rows: IntArray, n: int) -> BoolArray:

@@ -238,7 +238,7 @@ class Shortlists(NamedTuple):
             length,
         )
 
-    def sorted(self, rows: int, threads: int) -> Lists:
+    def sort(self, rows: int, threads: int) -> Lists:
         """Return the smallest keys of the first rows, ascending, and their indices."""
         keys = np.empty((rows, self.length), dtype=self.keys.dtype)
         indices = np.empty((rows, self.length), dtype=np.int32)
@@ -307,7 +307,7 @@ def _search(
                 if new is None and len(unsure) == len(queries):
                     panels = cloud.round_panels(cloud.points, dtype)
                     lists = candidates_within(panels, k + SPARE, threads)
-                    found = lists.sorted(len(queries), threads)
+                    found = lists.sort(len(queries), threads)
                 else:
                     found = _candidates_of_queries(
                         cloud, queries, itself, unsure, dtype, k + SPARE, threads
@@ -339,7 +339,7 @@ def _candidates_of_queries(
     for number, chunk in enumerate(chunks):
         rounded = cloud.round_panels(queries[some[chunk]], dtype)
         lists = candidates_between(rounded, fitted, length + 1, threads)
-        found.append(lists.sorted(len(some[chunk]), threads))
+        found.append(lists.sort(len(some[chunk]), threads))
         step(number + 1, len(chunks))
     keys, indices = (np.concatenate(lists) for lists in zip(*found, strict=True))
     return drop_self(indices, keys, itself[some])[::-1]

@@ -17,8 +17,10 @@ from unbend.neighbors.metrics.feature_maps import (
     fix_weighted,
     linear,
 )
+from unbend.neighbors.metrics.mixed import fix_gower, gower_features
 from unbend.neighbors.metrics.norms import Arc, CallableNorm, HalfSquare, Norm, PNorm, TorusNorm
 from unbend.neighbors.metrics.signals import fix_wavelet, wavelet_bands
+from unbend.validation.arrays import check_finite
 from unbend.validation.scalars import check_choice
 
 Constants = Mapping[str, Any]
@@ -29,7 +31,8 @@ class Distance:
     """A named distance: a map of rows to features and a norm of their differences.
 
     `norm` depends on the parameters only. `fix` checks them and computes the constants of the map,
-    from the fitted rows if the distance `learns`; without constants the map is the identity.
+    from the fitted rows if the distance `learns`. Where `fix` returns an empty dictionary the map
+    is skipped: a map without constants of its own returns a non-empty one all the same.
     """
 
     norm: Callable[[Constants], Norm]
@@ -41,6 +44,10 @@ class Distance:
 
 def _euclidean(params: Constants) -> Norm:
     return PNorm(2.0)
+
+
+def _city_block(params: Constants) -> Norm:
+    return PNorm(1.0)
 
 
 def _torus(params: Constants) -> Norm:
@@ -103,6 +110,9 @@ METRICS: dict[str, Distance] = {
     "angular": _direction(_arc_or_chord, "angular", "measure"),
     "weighted": Distance(_euclidean, ("M", "B", "weights"), fix_weighted, linear, learns=True),
     "mahalanobis": Distance(_euclidean, ("V", "VI"), fix_mahalanobis, linear, learns=True),
+    "gower": Distance(
+        _city_block, ("categorical", "weights"), fix_gower, gower_features, learns=True
+    ),
     "derivative": Distance(
         _euclidean, ("shape",), signals.fix_derivative, signals.derivatives
     ),
@@ -195,7 +205,7 @@ class Metric:
             )
         distance.norm(self.params)
         if distance.learns:
-            _check_finite(points)
+            check_finite(points)
         return replace(self, constants=distance.fix(points, self.params))
 
     def features(self, rows: FloatArray) -> FloatArray:
@@ -206,7 +216,7 @@ class Metric:
         """
         if callable(self.name):
             return rows
-        _check_finite(rows)
+        check_finite(rows)
         distance, constants = METRICS[self.name], self.constants
         if not constants:
             if distance.learns:
@@ -225,13 +235,6 @@ class Metric:
     def between(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances of every row of `first` to every row of `second`."""
         return self.norm.between(self.features(first), self.features(second))
-
-
-def _check_finite(rows: FloatArray) -> None:
-    if not np.all(np.isfinite(rows)):
-        raise ValueError(
-            "the rows must be finite: remove those with NaN or infinity, or impute them"
-        )
 
 
 EUCLIDEAN = Metric()

@@ -1,0 +1,26 @@
+"""Tables as people have them: kinds of columns, gaps, units, scaling, categories and dates.
+
+`Prepare` is a transformer in front of any method: ``make_pipeline(Prepare(), Isomap())``.
+"""
+
+from unbend.prepare.columns import Column, Columns, read_columns
+from unbend.prepare.estimator import ColumnSummary, Prepare, UnseenCategoryWarning, UnusableTable
+from unbend.prepare.kinds import Inference, infer_kind
+from unbend.prepare.problems import Problem, find_problems
+from unbend.prepare.units import ScaleDecision, decide_scale
+
+__all__ = [
+    "Column",
+    "ColumnSummary",
+    "Columns",
+    "Inference",
+    "Prepare",
+    "Problem",
+    "ScaleDecision",
+    "UnseenCategoryWarning",
+    "UnusableTable",
+    "decide_scale",
+    "find_problems",
+    "infer_kind",
+    "read_columns",
+]

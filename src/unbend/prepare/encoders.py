@@ -1,0 +1,353 @@
+"""Features of one column, and back: numbers, categories, dates.
+
+A fitted encoder holds what `transform` and its inverse need. Every column of the table gets the
+same weight, however many features it has: under ``scale="standard"``, ``"robust"`` and ``"log"``
+its features have total variance one, under ``"range"`` and ``"gower"`` diameter one.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
+from unbend.arrays import BoolArray, FloatArray
+from unbend.prepare.columns import Array, Column
+from unbend.prepare.kinds import Inference, level_name, parse_date
+
+# Interquartile range of a normal distribution, in standard deviations.
+NORMAL_IQR = 1.3489795003921634
+# The rarest categories beyond this number share one feature.
+MAX_LEVELS = 50
+OTHER, MISSING = "(other)", "(missing)"
+# Cycles of dates, in seconds.
+CYCLES = {"day": 86_400.0, "week": 7 * 86_400.0, "year": 365.2425 * 86_400.0}
+# A cycle is used from this many of its periods on, if the dates vary within it.
+PERIODS, VARIES = 1.5, 1e-3
+
+
+class Encoder(ABC):
+    """A fitted column: names of its features, features of values, values of features."""
+
+    name: str
+    weight: float
+
+    @property
+    @abstractmethod
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+
+    @abstractmethod
+    def encode(self, column: Column) -> FloatArray:
+        """Features (n, m) of a column, weighted."""
+
+    @abstractmethod
+    def decode(self, features: FloatArray) -> Array:
+        """Values whose features are nearest to the given ones."""
+
+
+def _scaling(values: FloatArray, scale: str) -> tuple[float, float]:
+    """Location and scale of one column by scikit-learn's scalers."""
+    column = values[:, None]
+    if scale in ("standard", "log"):
+        fitted = StandardScaler().fit(column)
+        return float(fitted.mean_[0]), float(fitted.scale_[0])
+    if scale == "robust":
+        robust = RobustScaler().fit(column)
+        # Where more than half of the values are equal, the interquartile range says nothing.
+        if np.ptp(np.percentile(values, [25, 75])) == 0:
+            return float(robust.center_[0]), float(StandardScaler().fit(column).scale_[0])
+        return float(robust.center_[0]), float(robust.scale_[0]) / NORMAL_IQR
+    if scale in ("range", "gower"):
+        unit = MinMaxScaler().fit(column)
+        return float(unit.data_min_[0]), 1.0 / float(unit.scale_[0])
+    return 0.0, 1.0
+
+
+def _fill_value(values: FloatArray, missing: str) -> float:
+    if missing == "mean":
+        return float(values.mean())
+    if missing == "most_frequent":
+        distinct, counts = np.unique(values, return_counts=True)
+        return float(distinct[np.argmax(counts)])
+    return float(np.median(values))
+
+
+@final
+@dataclass(frozen=True)
+class NumberEncoder(Encoder):
+    """A number a row: a numeric column, or the place of a level in an ordinal or boolean one."""
+
+    name: str
+    levels: tuple[str, ...]
+    # Unit of sign(x) log(1 + |x| / unit); zero without a logarithm.
+    log_unit: float
+    center: float
+    scale: float
+    fill: float
+    indicator: bool
+    weight: float
+
+    @classmethod
+    def fit(cls, column: Column, inference: Inference, scale: str, missing: str) -> "NumberEncoder":
+        """Measure location and scale of a column."""
+        levels = inference.levels
+        values = _codes(column, levels) if levels else _floats(column)
+        absent = np.isnan(values)
+        present = values[~absent]
+        sizes = np.abs(present[present != 0])
+        log_unit = float(np.median(sizes)) if scale == "log" and not levels and len(sizes) else 0.0
+        center, spread = _scaling(_log(present, log_unit), scale)
+        fill = _fill_value(present, missing)
+        indicator = missing == "indicator" and bool(absent.any())
+        return cls(column.name, levels, log_unit, center, spread, fill, indicator, 1.0)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The column, and whether its value is missing."""
+        return (self.name, f"{self.name}={MISSING}") if self.indicator else (self.name,)
+
+    def encode(self, column: Column) -> FloatArray:
+        """Impute, take the logarithm, shift and scale."""
+        values = _codes(column, self.levels) if self.levels else _floats(column)
+        absent = np.isnan(values)
+        values = np.where(absent, self.fill, values)
+        scaled = (_log(values, self.log_unit) - self.center) / self.scale
+        parts = [scaled, absent.astype(np.float64)] if self.indicator else [scaled]
+        return np.stack(parts, axis=1) * self.weight
+
+    def decode(self, features: FloatArray) -> Array:
+        """Undo the scaling; levels are the nearest ones."""
+        features = features / self.weight
+        values = features[:, 0] * self.scale + self.center
+        if self.log_unit:
+            values = np.sign(values) * self.log_unit * np.expm1(np.abs(values))
+        absent = features[:, 1] > 0.5 if self.indicator else np.zeros(len(values), dtype=bool)
+        if not self.levels:
+            return np.where(absent, np.nan, values)
+        places = np.clip(np.rint(values), 0, len(self.levels) - 1).astype(np.intp)
+        return _names(np.array(self.levels, dtype=object)[places], absent)
+
+
+def _log(values: FloatArray, unit: float) -> FloatArray:
+    return np.sign(values) * np.log1p(np.abs(values) / unit) if unit else values
+
+
+def _names(names: Array, absent: BoolArray) -> Array:
+    names = names.copy()
+    names[absent] = None
+    return names
+
+
+def _floats(column: Column) -> FloatArray:
+    if column.source != "text":
+        return np.asarray(column.values, dtype=np.float64)
+    try:
+        return np.array([np.nan if v is None else float(v) for v in column.values])
+    except ValueError:
+        text = next(v for v in column.values if v is not None and not _is_float(v))
+        raise ValueError(
+            f"Column {column.name!r} was numeric in fit and holds {text!r} now. Correct the value, "
+            "or leave it empty."
+        ) from None
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _words(column: Column) -> Array:
+    """Values as the names of levels, None where missing."""
+    if column.source == "text":
+        return column.values
+    names = np.array([level_name(float(value)) for value in column.values], dtype=object)
+    if column.source == "boolean":
+        names = np.array([str(bool(v)) if v == v else None for v in column.values], dtype=object)
+    names[column.missing] = None
+    return names
+
+
+def _codes(column: Column, levels: tuple[str, ...]) -> FloatArray:
+    place = {level: float(code) for code, level in enumerate(levels)}
+    if column.source == "boolean" and levels == ("0", "1"):
+        return np.asarray(column.values)
+    words = _words(column)
+    unseen = sorted({str(word) for word in words if word is not None and word not in place})
+    if unseen:
+        raise ValueError(
+            f"Column {column.name!r} has the value {unseen[0]!r}, which is not one of its levels "
+            f"({', '.join(levels)}). Correct it, or fit again with kinds={{{column.name!r}: "
+            "'category'}."
+        )
+    return np.array([np.nan if word is None else place[word] for word in words])
+
+
+@final
+@dataclass(frozen=True)
+class CategoryEncoder(Encoder):
+    """A feature for each level, one in the row's own and zero elsewhere."""
+
+    name: str
+    levels: tuple[str, ...]
+    fill: str
+    weight: float
+
+    @classmethod
+    def fit(cls, column: Column, missing: str) -> "CategoryEncoder":
+        """List the levels, the most frequent ones if there are many."""
+        words = _words(column)
+        present = words[words != None].astype(str)  # noqa: E711
+        distinct, counts = np.unique(present, return_counts=True)
+        levels = [str(level) for level in distinct]
+        if len(levels) > MAX_LEVELS:
+            frequent = np.sort(np.argsort(-counts, kind="stable")[: MAX_LEVELS - 1])
+            levels = [str(distinct[place]) for place in frequent] + [OTHER]
+        fill = str(distinct[np.argmax(counts)])
+        if missing == "indicator" and len(present) < len(words):
+            fill, levels = MISSING, [*levels, MISSING]
+        return cls(column.name, tuple(levels), fill, 1.0)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Levels, each with the name of the column."""
+        return tuple(f"{self.name}={level}" for level in self.levels)
+
+    def encode(self, column: Column) -> FloatArray:
+        """One-hot features; a level not seen in `fit` has none, or that of the rare ones."""
+        place = {level: code for code, level in enumerate(self.levels)}
+        rest = place.get(OTHER, -1)
+        words = [self.fill if word is None else word for word in _words(column)]
+        codes = np.array([place.get(word, rest) for word in words])
+        features = np.zeros((len(codes), len(self.levels)))
+        known = np.flatnonzero(codes >= 0)
+        features[known, codes[known]] = self.weight
+        return features
+
+    def unseen(self, column: Column) -> list[str]:
+        """Levels that `fit` did not see."""
+        if OTHER in self.levels:
+            return []
+        return sorted({str(w) for w in _words(column) if w is not None and w not in self.levels})
+
+    def decode(self, features: FloatArray) -> Array:
+        """Level with the largest feature."""
+        names = np.array(self.levels, dtype=object)[np.argmax(features, axis=1)]
+        return _names(names, names == MISSING)
+
+
+@final
+@dataclass(frozen=True)
+class DateEncoder(Encoder):
+    """Elapsed time, and its place in the day, the week and the year as points on circles."""
+
+    name: str
+    date_format: str
+    cycles: tuple[str, ...]
+    center: float
+    scale: float
+    # Radius of the circles: those of one column weigh as much as the elapsed time.
+    radius: float
+    fill: float
+    indicator: bool
+    weight: float
+
+    @classmethod
+    def fit(cls, column: Column, inference: Inference, scale: str, missing: str) -> "DateEncoder":
+        """Measure the span of the dates and find the cycles that it covers."""
+        seconds = _seconds(column, inference.date_format)
+        absent = np.isnan(seconds)
+        present = seconds[~absent]
+        center, spread = _scaling(present, "standard" if scale in ("none", "log") else scale)
+        cycles = () if scale == "gower" else tuple(c for c in CYCLES if _covers(present, CYCLES[c]))
+        radius = 0.5 if scale == "range" else 1.0
+        indicator = missing == "indicator" and bool(absent.any())
+        fill = _fill_value(present, missing)
+        return cls(
+            column.name, inference.date_format, cycles, center, spread, radius, fill, indicator, 1.0
+        )
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Elapsed time, two numbers a cycle, and whether the date is missing."""
+        parts = [f"{self.name}:elapsed"]
+        parts += [f"{self.name}:{cycle}_{part}" for cycle in self.cycles for part in ("cos", "sin")]
+        return (*parts, f"{self.name}={MISSING}") if self.indicator else tuple(parts)
+
+    def encode(self, column: Column) -> FloatArray:
+        """Impute, and compute elapsed time and phases."""
+        seconds = _seconds(column, self.date_format)
+        absent = np.isnan(seconds)
+        seconds = np.where(absent, self.fill, seconds)
+        parts = [(seconds - self.center) / self.scale]
+        for cycle in self.cycles:
+            phase = 2.0 * np.pi * np.remainder(seconds / CYCLES[cycle], 1.0)
+            parts += [self.radius * np.cos(phase), self.radius * np.sin(phase)]
+        if self.indicator:
+            parts.append(absent.astype(np.float64))
+        return np.stack(parts, axis=1) * self.weight
+
+    def decode(self, features: FloatArray) -> Array:
+        """Dates of the elapsed time."""
+        features = features / self.weight
+        seconds = features[:, 0] * self.scale + self.center
+        dates: Array = np.rint(seconds * 1e6).astype(np.int64).astype("datetime64[us]")
+        if self.indicator:
+            dates[features[:, -1] > 0.5] = np.datetime64("NaT")
+        return dates
+
+
+def _seconds(column: Column, date_format: str) -> FloatArray:
+    """Seconds since 1970, NaN where missing."""
+    dates = column.values
+    if column.source == "text":
+        try:
+            made = [None if t is None else parse_date(t, date_format) for t in dates]
+        except ValueError as error:
+            raise ValueError(
+                f"Column {column.name!r} had dates in the format {date_format} in fit and now "
+                f"holds another value ({error}). Correct it, or leave it empty."
+            ) from None
+        dates = np.array(made, dtype="datetime64[us]")
+    elif column.source != "date":
+        raise ValueError(
+            f"Column {column.name!r} had dates in fit and holds numbers now. Convert it to dates."
+        )
+    seconds = dates.astype("datetime64[us]").astype(np.int64) / 1e6
+    return np.where(np.isnat(dates), np.nan, seconds)
+
+
+def _covers(seconds: FloatArray, period: float) -> bool:
+    phase = 2.0 * np.pi * np.remainder(seconds / period, 1.0)
+    varies = np.var(np.cos(phase)) + np.var(np.sin(phase)) > VARIES
+    return bool(np.ptp(seconds) >= PERIODS * period and varies)
+
+
+def with_weight(encoder: Encoder, column: Column, scale: str, unit: float) -> Encoder:
+    """Give an encoder the weight that makes its column count as one.
+
+    Parameters
+    ----------
+    encoder, column
+        An encoder with weight one, and the column that it was fitted to.
+    scale : str
+        Scaling of the table.
+    unit : float
+        Total variance that a column shall have, where the scaling fixes variances.
+    """
+    features = encoder.encode(column)
+    if scale == "gower":
+        weight = 0.5 if isinstance(encoder, CategoryEncoder) else 1.0
+    elif scale == "range":
+        parts = len(getattr(encoder, "cycles", ())) + 1
+        weight = np.sqrt(0.5) if isinstance(encoder, CategoryEncoder) else 1.0 / np.sqrt(parts)
+    elif isinstance(encoder, NumberEncoder) and not encoder.indicator:
+        weight = 1.0
+    else:
+        variance = float(features.var(axis=0).sum())
+        weight = np.sqrt(unit / variance) if variance > 0 else 1.0
+    return replace(encoder, weight=float(weight))  # type: ignore[type-var]

@@ -1,0 +1,419 @@
+"""A table of numbers, categories, dates and gaps as features that distances can compare."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from unbend.arrays import FloatArray
+from unbend.estimators.embedding import Model
+from unbend.prepare.columns import Column, Columns, read_columns
+from unbend.prepare.encoders import (
+    CategoryEncoder,
+    DateEncoder,
+    Encoder,
+    NumberEncoder,
+    with_weight,
+)
+from unbend.prepare.kinds import UNUSED, Inference, infer_kind, override
+from unbend.prepare.problems import Problem, find_problems
+from unbend.prepare.units import decide_scale
+from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
+
+
+class UnusableTable(ValueError):
+    """A table has columns that cannot be used as they are; `problems` lists everything found."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        fatal = " ".join(str(problem) for problem in problems if problem.fatal)
+        super().__init__(f"X contains NaN, infinity or gaps. {fatal}")
+        self.problems = problems
+
+
+class UnseenCategoryWarning(UserWarning):
+    """New samples hold categories that the fit did not see."""
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What `Prepare` made of one column.
+
+    Attributes
+    ----------
+    name, kind, reason : str
+    missing : int
+        Number of rows without a value.
+    features : int
+        Number of features; zero if the column is left out.
+    """
+
+    name: str
+    kind: str
+    reason: str
+    missing: int
+    features: int
+
+
+@final
+@declare
+class Prepare(TransformerMixin, Model):
+    """Turn a table as people have it into features of equal weight per column.
+
+    Every column is numeric, ordinal, a category, a date, boolean, free text, an id or constant,
+    by its values; the last three are left out. Missing values are imputed, numbers scaled,
+    categories one-hot encoded with a balanced weight and dates split into elapsed time and phases.
+    However many features a column has, it weighs as much as any other.
+
+    Attributes
+    ----------
+    columns_ : tuple of ColumnSummary
+        Kind of each column, the reason, and the number of its features.
+    scale_ : str
+        The scaling applied.
+    scale_reason_ : str
+        Why, in one line.
+    problems_ : tuple of Problem
+        Missing values, ids, constant and duplicate columns: everything found in one pass.
+    kept_rows_ : array (m,)
+        Rows of X that were used; all unless ``missing="drop"``.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> table = {
+    ...     "income": [1200.0, 3400.0, 2500.0, 1800.0],
+    ...     "age": [23, 45, 37, 50],
+    ...     "city": ["Bonn", "Kiel", "Bonn", "Mainz"],
+    ... }
+    >>> prepare = unbend.Prepare().fit(table)
+    >>> [(column.name, column.kind, column.features) for column in prepare.columns_]
+    [('income', 'numeric', 1), ('age', 'numeric', 1), ('city', 'category', 3)]
+    >>> variances = prepare.transform(table).var(axis=0)  # one for every column of the table
+    >>> variances[:2].round(6).tolist(), round(float(variances[2:].sum()), 6)
+    ([1.0, 1.0], 1.0)
+    """
+
+    of_training = ("kept_rows_",)
+    private_is_training = False
+
+    scale: str = param(
+        "auto",
+        Choice("auto", "none", "standard", "robust", "range", "log", "gower"),
+        help="Scaling of numeric columns: 'standard' (zero mean, unit variance), 'robust' (median "
+        "and interquartile range), 'range' (from 0 to 1), 'log' (signed logarithm, then standard: "
+        "for heavy tails), 'gower' (city-block distance of the features is Gower's distance), "
+        "'none', or 'auto': standard if units differ, otherwise none.",
+        kw_only=False,
+    )
+    missing: str = param(
+        "error",
+        Choice("error", "drop", "mean", "median", "most_frequent", "indicator"),
+        help="Missing values: refuse them, drop their rows, impute the column's mean, median or "
+        "most frequent value, or impute the median and add an indicator feature.",
+    )
+    categories: str = param(
+        "onehot",
+        Choice("onehot", "ordinal"),
+        help="Encoding of categories: one feature per level, or one integer code.",
+    )
+    kinds: dict[str, str] | None = param(
+        None,
+        MAPPING,
+        NOTHING,
+        help="Kinds of columns by name, where the inferred one is wrong: 'numeric', 'ordinal', "
+        "'category', 'date', 'boolean', 'text', 'id' or 'constant'.",
+    )
+    weights: dict[str, float] | None = param(
+        None, MAPPING, NOTHING, help="Weights of columns by name; 1 where none is given."
+    )
+
+    def fit(self, X: Any, y: None = None) -> "Prepare":
+        """Infer the kinds of the columns and measure their scales.
+
+        Parameters
+        ----------
+        X : data frame, mapping of columns or array (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        table = read_columns(X)
+        _check_features(self, X, table, reset=True)
+        inferences = self._infer(table)
+        self.problems_ = find_problems(table.columns, inferences, self.missing)
+        _refuse(self.problems_)
+        used = [c for c in table.columns if inferences[c.name].kind not in UNUSED]
+        if not used:
+            raise ValueError(
+                "No column of X gives features: all are ids, free text or constant. Override the "
+                "kinds with kinds={column: kind}."
+            )
+        self.kept_rows_ = self._keep_rows(used)
+        columns = [column.take(self.kept_rows_) for column in used]
+        self.scale_, self.scale_reason_ = self._choose_scale(columns, inferences)
+        self._encoders = self._fit_encoders(columns, inferences)
+        self._library = table.library
+        counts = {encoder.name: len(encoder.features) for encoder in self._encoders}
+        self.columns_ = tuple(
+            ColumnSummary(
+                column.name,
+                inferences[column.name].kind,
+                inferences[column.name].reason,
+                int(column.missing.sum()),
+                counts.get(column.name, 0),
+            )
+            for column in table.columns
+        )
+        return self
+
+    def _infer(self, table: Columns) -> dict[str, Inference]:
+        kinds = self.kinds or {}
+        for name, argument in ((kinds, "kinds"), (self.weights or {}, "weights")):
+            unknown = [column for column in name if column not in table.names]
+            if unknown:
+                raise ValueError(
+                    f"{argument} names {unknown[0]!r}, which is not a column of X. Its columns are "
+                    f"{', '.join(table.names[:12])}."
+                )
+        plain = table.library == "array"
+        inferences = {}
+        for column in table.columns:
+            if column.name in kinds:
+                inferences[column.name] = override(column, kinds[column.name])
+            else:
+                guess = infer_kind(column)
+                # Columns of an array have no names by which an id could be recognised.
+                is_id = plain and column.source == "number" and guess.kind == "id"
+                inferences[column.name] = Inference("numeric", "numbers") if is_id else guess
+        return inferences
+
+    def _keep_rows(self, used: list[Column]) -> Any:
+        n = len(used[0].values)
+        if self.missing != "drop":
+            return np.arange(n)
+        kept = np.flatnonzero(~np.any([column.missing for column in used], axis=0))
+        if not len(kept):
+            raise ValueError(
+                "Every row of X has a missing value and missing='drop' would leave none. Pass "
+                "missing='median'."
+            )
+        return kept
+
+    def _choose_scale(
+        self, columns: list[Column], inferences: dict[str, Inference]
+    ) -> tuple[str, str]:
+        if self.scale != "auto":
+            return self.scale, "as requested"
+        # A column of 0 and 1 may be a pixel or a count like its neighbours.
+        numeric = [
+            c
+            for c in columns
+            if inferences[c.name].kind == "numeric" or inferences[c.name].levels == ("0", "1")
+        ]
+        others = [
+            c.name for c in columns if inferences[c.name].kind in ("category", "date", "ordinal")
+        ]
+        encoders = [NumberEncoder.fit(c, inferences[c.name], "none", "median") for c in numeric]
+        values = [e.encode(c)[:, 0] for e, c in zip(encoders, numeric, strict=True)]
+        matrix = np.stack(values, axis=1) if values else np.empty((len(self.kept_rows_), 0))
+        decision = decide_scale(matrix, [c.name for c in numeric], others)
+        return decision.scale, decision.reason
+
+    def _fit_encoders(
+        self, columns: list[Column], inferences: dict[str, Inference]
+    ) -> tuple[Encoder, ...]:
+        encoders = [self._encoder(column, inferences[column.name]) for column in columns]
+        unit = 1.0
+        if self.scale_ == "none":
+            spreads = [
+                e.encode(c).var(axis=0).sum()
+                for e, c in zip(encoders, columns, strict=True)
+                if inferences[c.name].kind == "numeric"
+            ]
+            unit = float(np.mean(spreads)) if spreads else 1.0
+        made = []
+        for encoder, column in zip(encoders, columns, strict=True):
+            weighted = with_weight(encoder, column, self.scale_, unit)
+            own = float((self.weights or {}).get(column.name, 1.0))
+            own = own / len(columns) if self.scale_ == "gower" else own
+            made.append(_weigh(weighted, own))
+        return tuple(made)
+
+    def _encoder(self, column: Column, inference: Inference) -> Encoder:
+        if inference.kind == "date":
+            return DateEncoder.fit(column, inference, self.scale_, self.missing)
+        if inference.kind == "category":
+            if self.categories == "onehot":
+                return CategoryEncoder.fit(column, self.missing)
+            inference = override(column, "ordinal")
+        return NumberEncoder.fit(column, inference, self.scale_, self.missing)
+
+    def fit_transform(self, X: Any, y: None = None, **fit_params: Any) -> FloatArray:
+        """Fit to X and return its features.
+
+        Parameters
+        ----------
+        X : data frame, mapping of columns or array (n_samples, n_features)
+        y : ignored
+        **fit_params
+            None.
+
+        Returns
+        -------
+        array (n_samples, m)
+        """
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Encode new samples by the fitted columns.
+
+        Parameters
+        ----------
+        X : data frame, mapping of columns or array (n_samples, n_features)
+            Columns are matched by name, in any order; arrays by place.
+
+        Returns
+        -------
+        array (n_samples, m)
+            Rows with missing values are absent if ``missing="drop"``.
+        """
+        check_is_fitted(self)
+        table = read_columns(X)
+        _check_features(self, X, table, reset=False)
+        by_name = {column.name: column for column in table.columns}
+        columns = [by_name[encoder.name] for encoder in self._encoders]
+        inferences = {c.name: Inference("numeric", "") for c in columns}
+        _refuse(find_problems(columns, inferences, self.missing))
+        rows = self._keep_rows(columns)
+        columns = [column.take(rows) for column in columns]
+        pairs = list(zip(self._encoders, columns, strict=True))
+        _warn_unseen(pairs)
+        return np.concatenate([encoder.encode(column) for encoder, column in pairs], axis=1)
+
+    def complete_rows(self, X: Any) -> Any:
+        """Find the rows that `transform` keeps: all, unless ``missing="drop"``.
+
+        Parameters
+        ----------
+        X : data frame, mapping of columns or array (n_samples, n_features)
+
+        Returns
+        -------
+        array (n_samples,) of bool
+        """
+        check_is_fitted(self)
+        table = read_columns(X)
+        used = {encoder.name for encoder in self._encoders}
+        gaps = [column.missing for column in table.columns if column.name in used]
+        return ~np.any(gaps, axis=0) | (self.missing != "drop")
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return columns in their units.
+
+        Parameters
+        ----------
+        X : array (n_samples, m)
+            Features.
+
+        Returns
+        -------
+        data frame or mapping of columns
+            A frame of the library that `fit` got, where it is installed; a 2-D array if `fit` got
+            an array of numbers. Columns that were left out are not among them.
+        """
+        check_is_fitted(self)
+        features = np.asarray(check_array(X), dtype=np.float64)
+        ends = np.cumsum([len(encoder.features) for encoder in self._encoders])
+        if features.shape[1] != ends[-1]:
+            raise ValueError(f"X has {features.shape[1]} columns and Prepare gives {ends[-1]}.")
+        blocks = np.split(features, ends[:-1], axis=1)
+        columns = {
+            encoder.name: encoder.decode(block)
+            for encoder, block in zip(self._encoders, blocks, strict=True)
+        }
+        return _assemble(columns, self._library)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the features: the column, and the level or part behind ``=`` or ``:``.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        array (m,) of str
+        """
+        check_is_fitted(self)
+        names = [name for encoder in self._encoders for name in encoder.features]
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _weigh(encoder: Encoder, factor: float) -> Encoder:
+    from dataclasses import replace
+
+    return replace(encoder, weight=encoder.weight * factor)  # type: ignore[type-var]
+
+
+def _check_features(estimator: Prepare, X: Any, table: Columns, *, reset: bool) -> None:
+    """Record names and number of columns, or compare them with the fitted ones."""
+    if not reset and table.library != "array":
+        absent = [e.name for e in estimator._encoders if e.name not in table.names]
+        if absent:
+            raise ValueError(
+                f"X lacks columns that the fit used: {', '.join(map(repr, absent))}. Add them, or "
+                "fit again without them."
+            )
+        return
+    validate_data(
+        estimator,
+        X if hasattr(X, "shape") else np.empty((2, len(table.names))),
+        skip_check_array=True,
+        reset=reset,
+    )
+
+
+def _refuse(problems: tuple[Problem, ...]) -> None:
+    if any(problem.fatal for problem in problems):
+        raise UnusableTable(problems)
+
+
+def _warn_unseen(pairs: list[tuple[Encoder, Column]]) -> None:
+    for encoder, column in pairs:
+        unseen = encoder.unseen(column) if isinstance(encoder, CategoryEncoder) else []
+        if unseen:
+            shown = ", ".join(map(repr, unseen[:5]))
+            warnings.warn(
+                f"Column {column.name!r} has categories that the fit did not see ({shown}): they "
+                "get no feature. Fit again with rows that hold them.",
+                UnseenCategoryWarning,
+                stacklevel=3,
+            )
+
+
+def _assemble(columns: dict[str, Any], library: str) -> Any:
+    if library == "array" and all(c.dtype.kind == "f" for c in columns.values()):
+        return np.stack(list(columns.values()), axis=1)
+    if library in ("array", "dict"):
+        return columns
+    import narwhals
+
+    try:
+        backend: Any = library
+        return narwhals.from_dict(columns, backend=backend).to_native()
+    except ImportError:
+        return columns

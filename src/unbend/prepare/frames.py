@@ -1,0 +1,111 @@
+"""Tables of any kind as tables of numbers: what the command line and the report study."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unbend.io.table import Frame, Table
+from unbend.prepare.estimator import Prepare
+
+# Columns that a sentence names for each property.
+MOST_NAMES = 6
+SCALED = {
+    "standard": "Standardised",
+    "robust": "Scaled by median and interquartile range",
+    "range": "Scaled to the range from 0 to 1",
+    "log": "Took logarithms of and standardised",
+    "gower": "Scaled for Gower's distance (with metric cityblock)",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedFrame:
+    """Features of a frame.
+
+    Attributes
+    ----------
+    table : Table
+        The features, then the columns of the truth as they are.
+    preparation : Prepare
+        The fitted preparation.
+    identity : bool
+        Whether the features are the columns themselves, bit by bit: numbers that share a unit.
+    rows : int
+        Rows of the frame, some of which may have been dropped.
+    """
+
+    table: Table
+    preparation: Prepare
+    identity: bool
+    rows: int
+
+
+def prepare_frame(frame: Frame, preparation: Prepare, truth: Sequence[str] = ()) -> PreparedFrame:
+    """Fit a preparation to all columns but those of the truth, and apply it."""
+    features = frame.select(name for name in frame.columns if name not in truth)
+    rows = frame.take(preparation.fit(features).kept_rows_)
+    if _is_identity(preparation, rows.select(features.columns)):
+        return PreparedFrame(rows.to_table(), preparation, True, len(frame))
+    columns = tuple(preparation.get_feature_names_out().tolist())
+    table = replace(rows.rest, values=preparation.transform(features), columns=columns)
+    known = [name for name in truth if name in rows.columns]
+    if known:
+        table = _append(table, rows.select(known).to_table())
+    return PreparedFrame(table, preparation, False, len(frame))
+
+
+def _is_identity(preparation: Prepare, rows: Frame) -> bool:
+    kinds = {column.kind for column in preparation.columns_}
+    if preparation.scale_ != "none" or not kinds <= {"numeric", "boolean", "constant"}:
+        return False
+    return all(
+        column.dtype.kind in "biu" or (column.dtype.kind == "f" and bool(np.isfinite(column).all()))
+        for column in rows.columns.values()
+    )
+
+
+def _append(table: Table, other: Table) -> Table:
+    values = np.concatenate([table.values, other.values], axis=1)
+    return replace(table, values=values, columns=(*table.columns, *other.columns))
+
+
+def describe_preparation(prepared: PreparedFrame) -> Iterator[str]:
+    """Describe the scaling, the encoded columns, those left out, and those to look at."""
+    preparation = prepared.preparation
+    used = [column for column in preparation.columns_ if column.features]
+    scale, reason = preparation.scale_, preparation.scale_reason_
+    if scale != "none":
+        why = "" if reason == "as requested" else f": {reason}"
+        yield f"{SCALED[scale]} {_count(len(used), 'column')}{why}."
+    kinds = ("category", "ordinal", "date")
+    encoded = [f"{c.name!r} ({c.kind})" for c in used if c.kind in kinds]
+    if encoded:
+        yield f"Encoded: {list_some(encoded)}."
+    left_out = [f"{c.name!r} ({c.kind})" for c in preparation.columns_ if not c.features]
+    if left_out and not prepared.identity:
+        yield f"Left out: {list_some(left_out)}."
+    for problem in preparation.problems_:
+        if problem.what in ("Duplicate columns", "Columns to look at"):
+            yield f"{problem.what}: {list_some(problem.columns)} [{problem.option}]."
+
+
+def describe_gaps(prepared: PreparedFrame) -> Iterator[str]:
+    """Describe what was done about missing values."""
+    preparation, dropped = prepared.preparation, prepared.rows - len(prepared.table)
+    gaps = [f"{c.name!r} ({c.missing})" for c in preparation.columns_ if c.features and c.missing]
+    if dropped:
+        yield f"Dropped {_count(dropped, 'row')} with missing values."
+    elif gaps:
+        how = {"indicator": "median and an indicator"}.get(preparation.missing)
+        yield f"Imputed by {how or preparation.missing.replace('_', ' ')}: {list_some(gaps)}."
+
+
+def list_some(names: Sequence[str]) -> str:
+    """Return the first names for a sentence, and how many more there are."""
+    shown = ", ".join(names[:MOST_NAMES])
+    return shown if len(names) <= MOST_NAMES else f"{shown} and {len(names) - MOST_NAMES} more"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

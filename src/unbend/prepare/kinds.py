@@ -1,0 +1,271 @@
+"""Kind of a column (numeric, ordinal, category, date, boolean, text, id, constant), and why."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbend.prepare.columns import Array, Column
+
+Kind: TypeAlias = Literal[
+    "numeric", "ordinal", "category", "date", "boolean", "text", "id", "constant"
+]
+KINDS: tuple[str, ...] = get_args(Kind)
+# Kinds that give no features.
+UNUSED: tuple[str, ...] = ("text", "id", "constant")
+
+# A column of strings is free text beyond this many characters or words on average.
+TEXT_CHARACTERS, TEXT_WORDS = 40.0, 5.0
+# Share of distinct values from which strings, or integers named as an id, identify rows.
+DISTINCT = 0.9
+# An id cannot be recognised in fewer rows.
+FEW_ROWS = 20
+# Integers with at most this many values may be codes of classes.
+CODES = 20
+
+ID_NAME = re.compile(
+    r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|rownames)$|^unnamed: 0$|^$", re.I
+)
+LABEL_NAME = re.compile(
+    r"(^|[_\s.-])(class|label|target|category|cluster|group|type|species|code|zip|postcode)s?$",
+    re.I,
+)
+BOOLEANS = (
+    ("false", "true"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("f", "t"),
+    ("off", "on"),
+    ("nein", "ja"),
+    ("non", "oui"),
+)
+SCALES = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "moderate", "high"),
+    ("low", "mid", "high"),
+    ("low", "normal", "high"),
+    ("xxs", "xs", "s", "m", "l", "xl", "xxl"),
+    ("small", "medium", "large"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("bad", "average", "good"),
+    ("mild", "moderate", "severe"),
+)
+DATE_FORMATS = tuple(
+    day + time
+    for day in ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
+    for time in ("", " %H:%M", " %H:%M:%S")
+)
+ISO = "ISO 8601"
+
+
+@dataclass(frozen=True)
+class Inference:
+    """The kind of a column and why.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    reason : str
+    remark : str
+        What the user may want to change, or empty.
+    levels : tuple of str
+        Levels of an ordinal or boolean column, ascending.
+    date_format : str
+        How dates written as text are parsed.
+    """
+
+    kind: Kind
+    reason: str
+    remark: str = ""
+    levels: tuple[str, ...] = ()
+    date_format: str = ""
+
+
+def infer_kind(column: Column) -> Inference:
+    """Infer the kind of a column from its values and its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.prepare.columns import Column
+    >>> column = Column("size", np.array(["low", "high", "medium"], dtype=object), "text")
+    >>> infer_kind(column).kind, infer_kind(column).levels
+    ('ordinal', ('low', 'medium', 'high'))
+    """
+    values = column.present
+    distinct = len(np.unique(values.astype(str) if values.dtype == object else values))
+    if distinct < 2:
+        what = f"all values equal {values[0]}" if distinct else "no value at all"
+        return Inference("constant", what)
+    if column.source == "date":
+        return Inference("date", "stored as dates")
+    if column.source == "boolean":
+        return Inference("boolean", "stored as booleans", levels=("False", "True"))
+    if column.source == "number":
+        return _of_numbers(column.name, values, distinct)
+    return _of_text(column, values, distinct)
+
+
+def override(column: Column, kind: str) -> Inference:
+    """Inference for a kind that the user names."""
+    if kind not in KINDS:
+        raise ValueError(
+            f"kinds[{column.name!r}]={kind!r} is not allowed. Pass one of {', '.join(KINDS)}."
+        )
+    chosen: Kind = kind  # type: ignore[assignment]
+    guess = infer_kind(column)
+    if kind == guess.kind:
+        return replace(guess, reason="as requested", remark="")
+    levels: tuple[str, ...] = ()
+    if kind in ("ordinal", "boolean"):
+        levels = column.levels or _sorted_levels(column)
+        if kind == "boolean" and len(levels) != 2:
+            raise ValueError(
+                f"kinds[{column.name!r}]='boolean' needs two values and the column has "
+                f"{len(levels)}. Use 'category'."
+            )
+    date_format = ""
+    if kind == "date" and column.source != "date":
+        date_format = (_date_formats(column.present) or ("",))[0] if column.source == "text" else ""
+        if not date_format:
+            raise ValueError(
+                f"kinds[{column.name!r}]='date' is not possible: its values are not dates in a "
+                "known format. Convert the column to dates first."
+            )
+    if (
+        kind == "numeric"
+        and column.source in ("text", "date")
+        and not _numeric_text(column.present)
+    ):
+        raise ValueError(
+            f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is not "
+            "a number. Use 'category' or 'ordinal'."
+        )
+    return Inference(chosen, "as requested", levels=levels, date_format=date_format)
+
+
+def _sorted_levels(column: Column) -> tuple[str, ...]:
+    values = column.present
+    if column.source != "text":
+        return tuple(level_name(value) for value in np.unique(values))
+    guess = _scale_of(np.unique(values.astype(str)))
+    return guess or tuple(np.unique(values.astype(str)))
+
+
+def level_name(value: object) -> str:
+    """Write a level: integers without a decimal point."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _of_numbers(name: str, values: Array, distinct: int) -> Inference:
+    if distinct == 2 and set(np.unique(values)) == {0.0, 1.0}:
+        return Inference("boolean", "values are 0 and 1", levels=("0", "1"))
+    integers = bool(np.all(np.isfinite(values)) and np.all(values == np.round(values)))
+    n = len(values)
+    if integers and n >= FEW_ROWS:
+        if distinct == n and np.ptp(values) == n - 1:
+            return Inference("id", "consecutive integers, all distinct")
+        if ID_NAME.search(name) and distinct >= DISTINCT * n:
+            return Inference("id", "integers that identify rows, and the name of an id")
+    if not name.strip():
+        return Inference("id", "a column without a name, as an index is written")
+    remark = ""
+    if integers and distinct <= CODES and LABEL_NAME.search(name):
+        remark = f"looks like codes of {distinct} classes: use it as label, or as a category"
+    elif integers and ID_NAME.search(name):
+        remark = "named like an id: leave it out if it identifies rows"
+    return Inference("numeric", "integers" if integers else "numbers", remark)
+
+
+def _of_text(column: Column, values: Array, distinct: int) -> Inference:
+    texts = values.astype(str)
+    if column.levels is not None:
+        return Inference("ordinal", "an ordered categorical", levels=column.levels)
+    unique = np.unique(texts)
+    if (pair := _boolean_levels(unique)) is not None:
+        return Inference("boolean", f"two words, {pair[0]} and {pair[1]}", levels=pair)
+    if _numeric_text(values):
+        return Inference("numeric", "numbers written as text")
+    if formats := _date_formats(values):
+        remark = f"also matches {formats[1]}" if len(formats) > 1 else ""
+        return Inference("date", f"text in the format {formats[0]}", remark, date_format=formats[0])
+    if (scale := _scale_of(unique)) is not None:
+        return Inference("ordinal", "words of a known scale", levels=scale)
+    n = len(values)
+    words = float(np.mean([len(text.split()) for text in texts]))
+    characters = float(np.mean([len(text) for text in texts]))
+    if characters > TEXT_CHARACTERS or (words > TEXT_WORDS and distinct > CODES):
+        return Inference("text", f"free text, {words:.0f} words a row on average")
+    if n >= FEW_ROWS and distinct >= DISTINCT * n:
+        return Inference("id", f"{distinct} distinct strings in {n} rows")
+    if n >= FEW_ROWS and ID_NAME.search(column.name) and distinct > n / 2:
+        return Inference("id", f"{distinct} distinct strings in {n} rows, and the name of an id")
+    return Inference("category", f"{distinct} distinct strings")
+
+
+def _boolean_levels(unique: NDArray[np.str_]) -> tuple[str, str] | None:
+    if len(unique) != 2:
+        return None
+    by_word = {str(word).strip().lower(): str(word) for word in unique}
+    for low, high in BOOLEANS:
+        if by_word.keys() == {low, high}:
+            return by_word[low], by_word[high]
+    return None
+
+
+def _scale_of(unique: Sequence[str] | NDArray[np.str_]) -> tuple[str, ...] | None:
+    """Levels in the order of a known scale, or None."""
+    by_word = {str(word).strip().lower(): str(word) for word in unique}
+    if len(by_word) != len(unique) or len(by_word) < 2:
+        return None
+    for scale in SCALES:
+        if by_word.keys() <= set(scale):
+            return tuple(by_word[word] for word in scale if word in by_word)
+    return None
+
+
+def _numeric_text(values: Array) -> bool:
+    try:
+        parsed = [float(value) for value in values]
+    except (TypeError, ValueError):
+        return False
+    return all(map(np.isfinite, parsed))
+
+
+def _date_formats(values: Array) -> tuple[str, ...]:
+    """List the formats under which every value is a date."""
+    unique = sorted({str(value).strip() for value in values})
+    if not all(re.search(r"\d", text) and re.search(r"[-./: ]", text) for text in unique):
+        return ()
+    return tuple(form for form in (ISO, *DATE_FORMATS) if _all_parse(unique, form))
+
+
+def _all_parse(texts: Sequence[str], form: str) -> bool:
+    try:
+        for text in texts:
+            parse_date(text, form)
+    except ValueError:
+        return False
+    return True
+
+
+def parse_date(text: str, form: str) -> datetime:
+    """Parse a date written as text; times with a zone are converted to UTC."""
+    from datetime import UTC
+
+    if form != ISO:
+        return datetime.strptime(text.strip(), form)
+    if not re.match(r"\d{4}-\d{2}", text.strip()):
+        raise ValueError(text)
+    parsed = datetime.fromisoformat(text.strip())
+    return parsed.astimezone(UTC).replace(tzinfo=None) if parsed.tzinfo else parsed

@@ -1,0 +1,108 @@
+"""Everything in a table that a user should know of before an embedding, found in one pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.prepare.columns import Column
+from unbend.prepare.kinds import Inference
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A property of some columns that changes or prevents an embedding.
+
+    Attributes
+    ----------
+    what : str
+        The property, such as ``"missing values"``.
+    columns : tuple of str
+        Columns that have it, with a detail each.
+    remedy : str
+        What to do, as a Python argument.
+    option : str
+        What to do, as an option of the command line.
+    fatal : bool
+        Whether a fit is refused because of it.
+    """
+
+    what: str
+    columns: tuple[str, ...]
+    remedy: str
+    option: str
+    fatal: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.what}: {', '.join(self.columns)}. {self.remedy}"
+
+
+def find_problems(
+    columns: Sequence[Column], inferences: Mapping[str, Inference], missing: str
+) -> tuple[Problem, ...]:
+    """List missing and infinite values, constant, duplicate, id-like and text columns."""
+    by_name = {column.name: column for column in columns}
+    used = [c for c in columns if inferences[c.name].kind not in ("id", "text", "constant")]
+    problems = []
+
+    def add(what: str, names: list[str], remedy: str, option: str, fatal: bool = False) -> None:
+        if names:
+            problems.append(Problem(what, tuple(names), remedy, option, fatal))
+
+    gaps = [f"{c.name!r} ({int(c.missing.sum())})" for c in used if c.missing.any()]
+    add(
+        "Columns with missing values",
+        gaps,
+        "Pass missing='median', 'mean', 'most_frequent', 'indicator' or 'drop'.",
+        "--missing median (or mean, most_frequent, indicator, drop)",
+        missing == "error",
+    )
+    infinite = [repr(c.name) for c in used if _has_infinite(c)]
+    add(
+        "Columns with infinite values",
+        infinite,
+        "Replace infinity by a number or by NaN.",
+        "--ignore, or correct the file",
+        True,
+    )
+    for kind, what in (
+        ("id", "Columns that identify rows, left out"),
+        ("text", "Columns of free text, left out"),
+        ("constant", "Columns with one value, left out"),
+    ):
+        names = [f"{n!r} ({i.reason})" for n, i in inferences.items() if i.kind == kind]
+        remedy, option = "Override with kinds={column: kind}.", "--column-kind COLUMN=KIND"
+        if kind == "text":
+            option = "--text-column COLUMN embeds the texts; --column-kind COLUMN=category uses it"
+        add(what, names, remedy, option)
+    add(
+        "Duplicate columns",
+        _duplicates(used),
+        "They count twice: drop one, or pass weights={column: 0.5}.",
+        "--ignore COLUMN",
+    )
+    remarks = [f"{n!r} {i.remark}" for n, i in inferences.items() if i.remark and n in by_name]
+    add(
+        "Columns to look at",
+        remarks,
+        "Override with kinds={column: kind}.",
+        "--column-kind COLUMN=KIND",
+    )
+    return tuple(problems)
+
+
+def _has_infinite(column: Column) -> bool:
+    return column.values.dtype.kind == "f" and bool(np.isinf(column.values).any())
+
+
+def _duplicates(columns: Sequence[Column]) -> list[str]:
+    """Pairs of columns with equal values."""
+    seen: dict[bytes, str] = {}
+    pairs = []
+    for column in columns:
+        values = column.values
+        key = values.tobytes() if values.dtype != object else repr(values.tolist()).encode()
+        if key in seen:
+            pairs.append(f"{column.name!r} = {seen[key]!r}")
+        seen.setdefault(key, column.name)
+    return pairs

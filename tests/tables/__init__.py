@@ -1,0 +1,1 @@
+"""A corpus of messy tables and what must be true of them."""
