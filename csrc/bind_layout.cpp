@@ -47,17 +47,17 @@ void bind_layout_functions(nb::module_ &module) {
     module.def(
         "gather_forces",
         [](Matrix<const float> points, Vector<double> origin, double spacing, std::int64_t nodes,
-           Vector<float> potential, int threads, Matrix<float> forces) {
+           Vector<float> potential, float own_force, int threads, Matrix<float> forces) {
             nb::gil_scoped_release release;
             with_dimension(points.shape(1), [&](auto d) {
                 constexpr int D = decltype(d)::value;
                 gather_forces<D>(points.data(), points.shape(0), mesh_of<D>(nodes, origin, spacing),
-                                 potential.data(), threads, forces.data());
+                                 potential.data(), own_force, threads, forces.data());
             });
         },
         nb::arg("points").noconvert(), nb::arg("origin").noconvert(), nb::arg("spacing"),
-        nb::arg("nodes"), nb::arg("potential").noconvert(), nb::arg("threads"),
-        nb::arg("forces").noconvert());
+        nb::arg("nodes"), nb::arg("potential").noconvert(), nb::arg("own_force"),
+        nb::arg("threads"), nb::arg("forces").noconvert());
     module.def(
         "attract",
         [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<float> weights,
@@ -73,6 +73,41 @@ void bind_layout_functions(nb::module_ &module) {
         nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
         nb::arg("weights").noconvert(), nb::arg("points").noconvert(),
         nb::arg("others").noconvert(), nb::arg("threads"), nb::arg("forces").noconvert());
+    module.def(
+        "descend",
+        [](Matrix<const float> attraction, Matrix<const float> repulsion, float pull, float push,
+           float momentum, float longest, int threads, Matrix<float> velocity, Matrix<float> gains,
+           Matrix<float> points) {
+            nb::gil_scoped_release release;
+            with_dimension(points.shape(1), [&](auto d) {
+                descend<decltype(d)::value>(attraction.data(), repulsion.data(), points.shape(0),
+                                            pull, push, momentum, longest, threads,
+                                            velocity.data(), gains.data(), points.data());
+            });
+        },
+        nb::arg("attraction").noconvert(), nb::arg("repulsion").noconvert(), nb::arg("pull"),
+        nb::arg("push"), nb::arg("momentum"), nb::arg("longest"), nb::arg("threads"),
+        nb::arg("velocity").noconvert(), nb::arg("gains").noconvert(),
+        nb::arg("points").noconvert());
+    module.def(
+        "place_points",
+        [](Matrix<const std::int32_t> indices, Matrix<const float> weights,
+           Matrix<const float> layout, Vector<double> origin, double spacing, std::int64_t nodes,
+           Vector<float> potential, float push, int most, int threads, Matrix<float> placed) {
+            nb::gil_scoped_release release;
+            const std::function<void()> poll = check_signals;
+            Poller poller(poll);
+            with_dimension(layout.shape(1), [&](auto d) {
+                constexpr int D = decltype(d)::value;
+                place_points<D>(indices.data(), weights.data(), indices.shape(0), indices.shape(1),
+                                layout.data(), mesh_of<D>(nodes, origin, spacing), potential.data(),
+                                push, most, threads, poller, placed.data());
+            });
+        },
+        nb::arg("indices").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("layout").noconvert(), nb::arg("origin").noconvert(), nb::arg("spacing"),
+        nb::arg("nodes"), nb::arg("potential").noconvert(), nb::arg("push"), nb::arg("most"),
+        nb::arg("threads"), nb::arg("placed").noconvert());
     module.def(
         "repel_exactly",
         [](Matrix<const float> points, Matrix<const float> others, int threads,

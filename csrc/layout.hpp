@@ -28,10 +28,11 @@ struct Mesh {
     double origin[D], spacing;
 };
 
-// The four splines around a point, their derivatives by the mesh coordinate, and the first node.
+// The four splines around a point, their derivatives by the mesh coordinate, the first node and the
+// place between it and the next.
 struct Splines {
     std::int64_t node;
-    float weight[4], slope[4];
+    float phase, weight[4], slope[4];
 };
 
 UNBEND_INLINE inline Splines splines_at(double coordinate, double origin, double spacing) {
@@ -40,6 +41,7 @@ UNBEND_INLINE inline Splines splines_at(double coordinate, double origin, double
     const float f = static_cast<float>(place - floor), g = 1.0f - f;
     Splines at;
     at.node = static_cast<std::int64_t>(floor);
+    at.phase = f;
     at.weight[0] = g * g * g * (1.0f / 6.0f);
     at.weight[1] = ((3.0f * f - 6.0f) * f * f + 4.0f) * (1.0f / 6.0f);
     at.weight[2] = (((-3.0f * f + 3.0f) * f + 3.0f) * f + 1.0f) * (1.0f / 6.0f);
@@ -106,52 +108,68 @@ void spread_density(const float *points, std::int64_t n, const Mesh<D> &mesh, in
         });
 }
 
-// Repulsion −½ ∇φ (n, D) at each point, from the potential φ on the mesh.
+// sin 2πf for 0 <= f < 1, within one percent: no library's sine, whose last bit is its own affair.
+UNBEND_INLINE inline float sine_of_turn(float f) {
+    const float u = 0.5f - f;
+    return u * (1.0f - 4.0f * u * u) * (6.2831853f - 15.197631f * u * u);
+}
+
+// −½ ∇φ at a point, from the potential φ on the mesh and the splines around the point.
 template <int D>
-void gather_forces(const float *points, std::int64_t n, const Mesh<D> &mesh, const float *potential,
-                   int threads, float *forces) {
+UNBEND_INLINE inline void force_at(const Mesh<D> &mesh, const float *potential,
+                                   const Splines (&at)[D], float (&force)[D]) {
     const std::int64_t nodes = mesh.nodes;
     const float scale = static_cast<float>(-0.5 / mesh.spacing);
+    for (int axis = 0; axis < D; ++axis) force[axis] = 0;
+    for (int a = 0; a < 4; ++a) {
+        if constexpr (D == 1) {
+            force[0] += at[0].slope[a] * potential[at[0].node + a];
+        } else if constexpr (D == 2) {
+            const float *line = potential + (at[0].node + a) * nodes + at[1].node;
+            float along = 0, tilt = 0;
+            for (int b = 0; b < 4; ++b) {
+                along += line[b] * at[1].weight[b];
+                tilt += line[b] * at[1].slope[b];
+            }
+            force[0] += at[0].slope[a] * along;
+            force[1] += at[0].weight[a] * tilt;
+        } else {
+            float plane[3] = {};
+            for (int b = 0; b < 4; ++b) {
+                const float *line =
+                    potential + ((at[0].node + a) * nodes + at[1].node + b) * nodes + at[2].node;
+                float along = 0, tilt = 0;
+                for (int c = 0; c < 4; ++c) {
+                    along += line[c] * at[2].weight[c];
+                    tilt += line[c] * at[2].slope[c];
+                }
+                plane[0] += at[1].weight[b] * along;
+                plane[1] += at[1].slope[b] * along;
+                plane[2] += at[1].weight[b] * tilt;
+            }
+            force[0] += at[0].slope[a] * plane[0];
+            force[1] += at[0].weight[a] * plane[1];
+            force[2] += at[0].weight[a] * plane[2];
+        }
+    }
+    for (int axis = 0; axis < D; ++axis) force[axis] *= scale;
+}
+
+// Repulsion −½ ∇φ (n, D) at each point, from the potential φ on the mesh, less the force of a point
+// on itself, a sine of its place in the cell with the given amplitude.
+template <int D>
+void gather_forces(const float *points, std::int64_t n, const Mesh<D> &mesh, const float *potential,
+                   float own_force, int threads, float *forces) {
     run_blocks(
         0, n, 256, threads_for(64.0 * n, threads), [] { return 0; },
         [&](int, std::int64_t i) UNBEND_INLINE {
             Splines at[D];
             for (int axis = 0; axis < D; ++axis)
                 at[axis] = splines_at(points[i * D + axis], mesh.origin[axis], mesh.spacing);
-            float force[D] = {};
-            for (int a = 0; a < 4; ++a) {
-                if constexpr (D == 1) {
-                    force[0] += at[0].slope[a] * potential[at[0].node + a];
-                } else if constexpr (D == 2) {
-                    const float *line = potential + (at[0].node + a) * nodes + at[1].node;
-                    float along = 0, tilt = 0;
-                    for (int b = 0; b < 4; ++b) {
-                        along += line[b] * at[1].weight[b];
-                        tilt += line[b] * at[1].slope[b];
-                    }
-                    force[0] += at[0].slope[a] * along;
-                    force[1] += at[0].weight[a] * tilt;
-                } else {
-                    float plane[3] = {};
-                    for (int b = 0; b < 4; ++b) {
-                        const float *line = potential +
-                                            ((at[0].node + a) * nodes + at[1].node + b) * nodes +
-                                            at[2].node;
-                        float along = 0, tilt = 0;
-                        for (int c = 0; c < 4; ++c) {
-                            along += line[c] * at[2].weight[c];
-                            tilt += line[c] * at[2].slope[c];
-                        }
-                        plane[0] += at[1].weight[b] * along;
-                        plane[1] += at[1].slope[b] * along;
-                        plane[2] += at[1].weight[b] * tilt;
-                    }
-                    force[0] += at[0].slope[a] * plane[0];
-                    force[1] += at[0].weight[a] * plane[1];
-                    force[2] += at[0].weight[a] * plane[2];
-                }
-            }
-            for (int axis = 0; axis < D; ++axis) forces[i * D + axis] = scale * force[axis];
+            float force[D];
+            force_at<D>(mesh, potential, at, force);
+            for (int axis = 0; axis < D; ++axis)
+                forces[i * D + axis] = force[axis] - own_force * sine_of_turn(at[axis].phase);
         });
 }
 
@@ -195,6 +213,108 @@ void attract(const std::int64_t *offsets, const std::int32_t *indices, const flo
                 forces[i * D + axis] = total + rest[axis];
             }
         });
+}
+
+// One step of momentum descent with a gain for each coordinate: raised by 0.2 unless the velocity
+// points uphill, else lowered to 0.8 of itself and not below 0.01. The gradient is
+// pull · attraction − push · repulsion; no point moves further than `longest`.
+template <int D>
+void descend(const float *attraction, const float *repulsion, std::int64_t n, float pull, float push,
+             float momentum, float longest, int threads, float *velocity, float *gains,
+             float *points) {
+    run_blocks(
+        0, n, 1024, threads_for(16.0 * n, threads), [] { return 0; },
+        [&](int, std::int64_t i) UNBEND_INLINE {
+            float square = 0;
+            for (int axis = 0; axis < D; ++axis) {
+                const std::int64_t at = i * D + axis;
+                const float slope = pull * attraction[at] - push * repulsion[at];
+                const float before = velocity[at];
+                const bool uphill = (slope > 0 && before > 0) || (slope < 0 && before < 0);
+                gains[at] = uphill ? std::max(0.8f * gains[at], 0.01f) : gains[at] + 0.2f;
+                velocity[at] = momentum * before - gains[at] * slope;
+                square += velocity[at] * velocity[at];
+            }
+            const float shrink =
+                square > longest * longest ? longest / std::sqrt(square) : 1.0f;
+            for (int axis = 0; axis < D; ++axis) {
+                velocity[i * D + axis] *= shrink;
+                points[i * D + axis] += velocity[i * D + axis];
+            }
+        });
+}
+
+// Neighbours of a new point at which its descent may start.
+constexpr std::int64_t start_candidates = 10;
+
+// Descends Σ_j p_j log(1 + |y − y_j|²) + push · φ(y) for each of m new points alone, where y_j are
+// its k neighbours in a fixed layout with the potential φ. A step goes to the minimum of a parabola
+// above the attraction, at most one unit far. It starts at the neighbour whose surroundings weigh
+// most, and ends when a step is shorter than 1e-4 or after `most` steps.
+template <int D>
+void place_points(const std::int32_t *indices, const float *weights, std::int64_t m, std::int64_t k,
+                  const float *layout, const Mesh<D> &mesh, const float *potential, float push,
+                  int most, int threads, Poller &poller, float *placed) {
+    constexpr std::int64_t block = 64;
+    run_tasks(
+        (m + block - 1) / block, threads, poller, [&] { return std::vector<float>(k * D); },
+        [&](std::vector<float> &near, std::int64_t task) {
+            dispatch([&]() UNBEND_INLINE {
+                const std::int64_t end = std::min((task + 1) * block, m);
+                for (std::int64_t i = task * block; i < end; ++i) {
+                    const float *p = weights + i * k;
+                    for (std::int64_t j = 0; j < k; ++j)
+                        for (int axis = 0; axis < D; ++axis)
+                            near[j * D + axis] =
+                                layout[static_cast<std::int64_t>(indices[i * k + j]) * D + axis];
+                    // Σ p w, and Σ p w y along each axis.
+                    const auto weigh = [&](const float *y, float (&sums)[D + 1]) UNBEND_INLINE {
+                        for (float &sum : sums) sum = 0;
+                        for (std::int64_t j = 0; j < k; ++j) {
+                            float square = 0;
+                            for (int axis = 0; axis < D; ++axis) {
+                                const float away = y[axis] - near[j * D + axis];
+                                square += away * away;
+                            }
+                            const float pull = p[j] / (1.0f + square);
+                            sums[D] += pull;
+                            for (int axis = 0; axis < D; ++axis)
+                                sums[axis] += pull * near[j * D + axis];
+                        }
+                    };
+                    float y[D], sums[D + 1], best = -1;
+                    for (std::int64_t j = 0; j < std::min(k, start_candidates); ++j) {
+                        weigh(near.data() + j * D, sums);
+                        if (sums[D] > best) {
+                            best = sums[D];
+                            std::copy_n(near.data() + j * D, D, y);
+                        }
+                    }
+                    for (int step = 0; step < most; ++step) {
+                        weigh(y, sums);
+                        Splines at[D];
+                        for (int axis = 0; axis < D; ++axis) {
+                            const double high =
+                                mesh.origin[axis] + mesh.spacing * (mesh.nodes - 4.001);
+                            const double inside = std::min(
+                                std::max(static_cast<double>(y[axis]), mesh.origin[axis]), high);
+                            at[axis] = splines_at(inside, mesh.origin[axis], mesh.spacing);
+                        }
+                        float force[D], move[D], square = 0;
+                        force_at<D>(mesh, potential, at, force);
+                        for (int axis = 0; axis < D; ++axis) {
+                            move[axis] = (sums[axis] + push * force[axis]) / sums[D] - y[axis];
+                            square += move[axis] * move[axis];
+                        }
+                        const float shrink = square > 1.0f ? 1.0f / std::sqrt(square) : 1.0f;
+                        for (int axis = 0; axis < D; ++axis) y[axis] += shrink * move[axis];
+                        if (square < 1e-8f) break;
+                    }
+                    std::copy_n(y, D, placed + i * D);
+                }
+            });
+        });
+    poller.rethrow();
 }
 
 // Repulsion (n, D) and Σ_j w_ij (n,) from all m `others`, a point's own place included: the sum over

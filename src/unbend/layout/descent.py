@@ -7,18 +7,50 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.layout.repulsion import FEW, MeshRepulsion, exact_repulsion
-from unbend.progress import advance
+from unbend.progress import Cancelled
+from unbend.report import step as report_step
 
-# Early exaggeration gathers clusters before they are laid out (van der Maaten and Hinton 2008).
-EARLY, EARLY_STEPS, EARLY_MOMENTUM, MOMENTUM = 12.0, 250, 0.5, 0.8
-# Gains of the coordinates: raised where the gradient keeps its sign, lowered where it turns.
-RAISE, LOWER, LEAST_GAIN = 0.2, 0.8, 0.01
+# Momentum while clusters gather and afterwards (van der Maaten and Hinton 2008).
+EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
 # Longest step of a point, in units of the kernel.
 LONGEST = 5.0
-# The divergence is looked at so often, and must have fallen by this share.
-CHECK, FALL = 50, 1e-4
+# Iterations between two looks at the divergence.
+CHECK = 50
+# Iterations after which points are sorted again: neighbours in the layout are then near in memory.
+SORT = (25, 100, 250, 500)
+# Bits of a coordinate in Morton order.
+BITS = {1: 30, 2: 16, 3: 10}
+
+Snapshot = Callable[[int, FloatArray], object]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Forces and length of a descent.
+
+    Attributes
+    ----------
+    exaggeration : float
+        Factor of the attraction: 1 is t-SNE, about 4 resembles UMAP.
+    early : float
+        Factor of the attraction in the first iterations, if it is larger.
+    early_iterations : int
+    max_iter : int
+        Iterations after these, at most.
+    tol : float
+        The descent stops once the divergence falls by less than this share in `CHECK` iterations.
+    spacing : float
+        Spacing of the mesh.
+    """
+
+    exaggeration: float
+    early: float
+    early_iterations: int
+    max_iter: int
+    tol: float
+    spacing: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +60,12 @@ class Layout:
     Attributes
     ----------
     points : array (n, d)
+        In single precision.
     divergence : float
         Kullback–Leibler divergence with the exact normaliser.
     iterations : int
     converged : bool
-        Whether the divergence fell by less than `FALL` in the last `CHECK` iterations.
+        Whether the divergence fell by less than the tolerance.
     """
 
     points: FloatArray
@@ -44,57 +77,52 @@ class Layout:
 def minimize(
     affinities: csr_array,
     start: FloatArray,
-    *,
-    exaggeration: float,
-    max_iter: int,
-    spacing: float,
-    threads: int,
-    callback: Callable[[int, FloatArray], None] | None = None,
+    schedule: Schedule,
+    threads: int = 1,
+    callback: Snapshot | None = None,
 ) -> Layout:
-    """Lay points out by momentum descent from a start of standard deviation 1e-4.
+    """Lay points out by momentum descent.
 
     Parameters
     ----------
     affinities : csr_array (n, n)
         Symmetric probabilities that sum to one.
     start : array (n, d)
-    exaggeration : float
-        Factor of the attraction: 1 is t-SNE, about 4 resembles UMAP.
-    max_iter : int
-        Iterations after early exaggeration, at most.
-    spacing : float
-        Spacing of the mesh.
+        Small against the kernel's unit width, so that nothing is far apart by chance.
+    schedule : Schedule
     threads : int
+        The result does not depend on it.
     callback : callable, optional
-        Called with the iteration and the layout.
+        Called with the iteration and the layout; it cancels the descent by returning False.
     """
-    state = _Descent(affinities, start, spacing, threads)
-    total = EARLY_STEPS + max_iter
-    early = max(EARLY, exaggeration)
-    last, converged = np.inf, False
-    step = 0
-    for step in range(1, total + 1):
-        first = step <= EARLY_STEPS
-        state.move(early if first else exaggeration, EARLY_MOMENTUM if first else MOMENTUM)
-        if callback is not None:
-            callback(step, state.points)
-        advance("layout", step, total)
-        if not first and (step - EARLY_STEPS) % CHECK == 0:
-            value = state.divergence(exaggeration)
-            converged = bool(last - value < FALL * abs(last))
+    state = _Descent(affinities, start, schedule.spacing, threads)
+    total = schedule.early_iterations + schedule.max_iter
+    early = max(schedule.early, schedule.exaggeration)
+    last, converged, iteration = np.inf, False, 0
+    for iteration in range(1, total + 1):
+        first = iteration <= schedule.early_iterations
+        state.move(early if first else schedule.exaggeration, EARLY_MOMENTUM if first else MOMENTUM)
+        if iteration in SORT:
+            state.sort()
+        if callback is not None and callback(iteration, state.in_order()) is False:
+            raise Cancelled(f"the callback cancelled the layout in iteration {iteration}")
+        report_step(iteration, total)
+        if not first and (iteration - schedule.early_iterations) % CHECK == 0:
+            value = state.objective(schedule.exaggeration)
+            converged = bool(last - value < schedule.tol * abs(last))
             last = value
             if converged:
                 break
-    return Layout(state.points, divergence(affinities, state.points, threads), step, converged)
+    points = state.in_order()
+    return Layout(points, divergence(affinities, points, threads), iteration, converged)
 
 
 class _Descent:
-    """Layout, velocities and gains."""
+    """Points with their velocities and gains, in an order in which neighbours are near."""
 
     def __init__(
         self, affinities: csr_array, start: FloatArray, spacing: float, threads: int
     ) -> None:
-        n = len(start)
         self.points = np.ascontiguousarray(start, dtype=np.float32)
         self.velocity = np.zeros_like(self.points)
         self.gains = np.ones_like(self.points)
@@ -102,11 +130,15 @@ class _Descent:
         self.offsets = affinities.indptr.astype(np.int64)
         self.indices = affinities.indices.astype(np.int32)
         self.weights = affinities.data.astype(np.float32)
-        self.affinities = affinities
+        self.order = np.arange(len(start))
         self.threads = threads
-        mesh = MeshRepulsion(spacing, threads)
-        self.repel = mesh if n > FEW else lambda points: exact_repulsion(points, threads)
-        self.normalizer = 1.0
+        self.mesh = MeshRepulsion(spacing, threads)
+        self.sort()
+
+    def repel(self) -> tuple[FloatArray, float]:
+        """Repulsion of every point, and the sum of w over all ordered pairs."""
+        few = len(self.points) <= FEW
+        return exact_repulsion(self.points, self.threads) if few else self.mesh(self.points)
 
     def move(self, exaggeration: float, momentum: float) -> None:
         """Take one step with the learning rate n / exaggeration (Belkina et al. 2019)."""
@@ -114,50 +146,100 @@ class _Descent:
             self.offsets, self.indices, self.weights, self.points, self.points, self.threads,
             self.attraction,
         )  # fmt: skip
-        forces, self.normalizer = self.repel(self.points)
-        rate = np.float32(max(50.0, len(self.points) / exaggeration))
-        gradient = self.attraction * np.float32(4.0 * exaggeration)
-        gradient -= forces * np.float32(4.0 / self.normalizer)
-        turned = (gradient > 0) == (self.velocity > 0)
-        self.gains = np.where(
-            turned, self.gains * np.float32(LOWER), self.gains + np.float32(RAISE)
-        )
-        np.maximum(self.gains, np.float32(LEAST_GAIN), out=self.gains)
-        self.velocity *= np.float32(momentum)
-        self.velocity -= rate * self.gains * gradient
-        lengths = np.sqrt(np.einsum("ij,ij->i", self.velocity, self.velocity))
-        longest = float(lengths.max())
-        if longest > LONGEST:
-            shrink = np.minimum(np.float32(1.0), np.float32(LONGEST) / np.maximum(lengths, 1e-30))
-            self.velocity *= shrink[:, None].astype(np.float32)
-        self.points += self.velocity
+        repulsion, normalizer = self.repel()
+        rate = len(self.points) / exaggeration
+        kernels.descend(
+            self.attraction, repulsion, 4.0 * rate * exaggeration, 4.0 * rate / normalizer,
+            momentum, LONGEST, self.threads, self.velocity, self.gains, self.points,
+        )  # fmt: skip
         self.points -= self.points.mean(axis=0, dtype=np.float64).astype(np.float32)
 
-    def divergence(self, exaggeration: float) -> float:
-        """Objective of the exaggerated problem, up to a constant, with the mesh's normaliser."""
-        return exaggeration * _attractive(self.affinities, self.points) + float(
-            np.log(self.normalizer)
+    def sort(self) -> None:
+        """Sort the points in Morton order."""
+        take = morton_order(self.points)
+        self.offsets, self.indices, self.weights = _permute(
+            self.offsets, self.indices, self.weights, take
         )
+        self.order = self.order[take]
+        for name in ("points", "velocity", "gains"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[take]))
+
+    def in_order(self) -> FloatArray:
+        """Points in the order of the affinities, a copy."""
+        points = np.empty_like(self.points)
+        points[self.order] = self.points
+        return points
+
+    def objective(self, exaggeration: float) -> float:
+        """Objective of the exaggerated problem, up to a constant, with the mesh's normaliser."""
+        pull = _attractive(self.offsets, self.indices, self.weights, self.points)
+        return exaggeration * pull + float(np.log(self.repel()[1]))
 
 
-def _attractive(affinities: csr_array, points: FloatArray) -> float:
+def morton_order(points: FloatArray) -> IntArray:
+    """Order of the points along a curve that visits every square of a grid before the next one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> morton_order(np.array([[3.0, 3.0], [0.0, 0.0], [3.0, 2.9], [0.0, 0.1]])).tolist()
+    [1, 3, 2, 0]
+    """
+    d = points.shape[1]
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = (2 ** BITS[d] - 1) / max(float((high - low).max()), np.finfo(np.float32).tiny)
+    cells = ((points - low).astype(np.float64) * scale).astype(np.uint64)
+    code = np.zeros(len(points), dtype=np.uint64)
+    for bit in range(BITS[d]):
+        for axis in range(d):
+            one = (cells[:, axis] >> np.uint64(bit)) & np.uint64(1)
+            code |= one << np.uint64(bit * d + axis)
+    return np.argsort(code, kind="stable")
+
+
+def _permute(
+    offsets: IntArray, indices: IntArray, weights: FloatArray, order: IntArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows and columns of a sparse matrix in another order."""
+    counts = np.diff(offsets)[order]
+    permuted = np.concatenate(([0], np.cumsum(counts)))
+    entries = np.arange(permuted[-1]) + np.repeat(offsets[order] - permuted[:-1], counts)
+    inverse = np.empty(len(order), dtype=np.int32)
+    inverse[order] = np.arange(len(order), dtype=np.int32)
+    return permuted, inverse[indices[entries]], weights[entries]
+
+
+def _attractive(
+    offsets: IntArray, indices: IntArray, weights: FloatArray, points: FloatArray
+) -> float:
     """Σ p log(1 + |y_i − y_j|²)."""
     total = 0.0
     y = points.astype(np.float64)
-    width = max(1, affinities.nnz // max(1, len(y)))
+    width = max(1, len(indices) // max(1, len(y)))
     for rows in row_chunks(len(y), 64 * width):
-        span = slice(affinities.indptr[rows.start], affinities.indptr[rows.stop])
+        entries = slice(offsets[rows.start], offsets[rows.stop])
         ends = np.repeat(
-            np.arange(rows.start, rows.stop), np.diff(affinities.indptr[rows.start : rows.stop + 1])
+            np.arange(rows.start, rows.stop), np.diff(offsets[rows.start : rows.stop + 1])
         )
-        away = y[ends] - y[affinities.indices[span]]
-        total += float(affinities.data[span] @ np.log1p(np.einsum("ij,ij->i", away, away)))
+        away = y[ends] - y[indices[entries]]
+        logarithms = np.log1p(np.einsum("ij,ij->i", away, away))
+        total += float(np.sum(weights[entries] * logarithms))
     return total
 
 
 def divergence(affinities: csr_array, points: FloatArray, threads: int = 1) -> float:
-    """Kullback–Leibler divergence of a layout, with the normaliser summed over all pairs."""
+    """Kullback–Leibler divergence of a layout, with the normaliser summed over all pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> pair = csr_array(np.array([[0.0, 0.5], [0.5, 0.0]]))
+    >>> round(divergence(pair, np.array([[0.0], [3.0]])), 12)
+    0.0
+    """
     y = np.ascontiguousarray(points, dtype=np.float32)
     normalizer = exact_repulsion(y, threads)[1]
     p = affinities.data[affinities.data > 0]
-    return float(p @ np.log(p)) + _attractive(affinities, y) + float(np.log(normalizer))
+    pull = _attractive(affinities.indptr, affinities.indices, affinities.data, y)
+    return float(np.sum(p * np.log(p))) + pull + float(np.log(normalizer))

@@ -9,6 +9,7 @@ Particles*, 1988, section 8-3).
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,28 @@ from unbend.arrays import FloatArray
 
 # Points up to which all pairs are summed.
 FEW = 1500
-# Mesh spacing: the kernel has unit width. Chosen on Gaussian clusters (`benchmarks/picture.py`) for
-# an error of the repulsion below 0.04, as openTSNE has by default.
-SPACING = 0.5
+# Mesh spacing at which the error of the repulsion is `ERROR` on sparse layouts (one point in three
+# units, where it is largest); it falls with the third power of the spacing.
+SPACING, ERROR = 0.5, 0.04
 # Spline nodes that a point touches, and those beyond the last point.
 ORDER = 4
 # Mesh sizes are multiples of this, so that few transfer functions are needed.
 GRAIN = 16
+# Cells across a layout at least: in a small one forces nearly cancel, and need a finer mesh.
+CELLS = 20
+# Positions in a cell at which the force of a point on itself is measured.
+POSITIONS = 8
+
+
+def spacing_for(error: float) -> float:
+    """Mesh spacing for a relative error of the repulsion.
+
+    Examples
+    --------
+    >>> spacing_for(0.04), round(spacing_for(0.005), 3)
+    (0.5, 0.25)
+    """
+    return float(SPACING * (error / ERROR) ** (1.0 / 3.0))
 
 
 def exact_repulsion(points: FloatArray, threads: int = 1) -> tuple[FloatArray, float]:
@@ -44,6 +60,43 @@ def exact_repulsion(points: FloatArray, threads: int = 1) -> tuple[FloatArray, f
     return forces, float(sums.sum() - len(points))
 
 
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Potential φ of a layout on a mesh, less a constant.
+
+    Attributes
+    ----------
+    potential : array (nodes^d,)
+        Coefficients of the splines, in single precision.
+    constant : float
+        What has to be added to the spline.
+    origin : array (d,)
+        Place of the first node.
+    spacing : float
+    nodes : int
+        Nodes along each axis.
+    own_force : float
+        Amplitude of the force that a point of the layout exerts on itself through the mesh, which
+        is a sine of its place in the cell and is subtracted.
+    """
+
+    potential: FloatArray
+    constant: float
+    origin: FloatArray
+    spacing: float
+    nodes: int
+    own_force: float
+
+    def forces(self, points: FloatArray, threads: int = 1) -> FloatArray:
+        """Repulsion (n, d) of the points of the layout, −½ ∇φ."""
+        forces = np.empty_like(points)
+        kernels.gather_forces(
+            points, self.origin, self.spacing, self.nodes, self.potential, self.own_force, threads,
+            forces,
+        )  # fmt: skip
+        return forces
+
+
 @dataclass(eq=False)
 class MeshRepulsion:
     """Repulsion by a mesh that follows the layout as it grows.
@@ -51,64 +104,79 @@ class MeshRepulsion:
     Attributes
     ----------
     spacing : float
-        Distance of the nodes; the error of the forces falls with its third power.
+        Distance of the nodes, for layouts of more than `CELLS` of it.
     threads : int
     """
 
     spacing: float = SPACING
     threads: int = 1
-    _transfer: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False)
+    _transfer: tuple[Any, ...] = field(default=(), repr=False)
 
     def __call__(self, points: FloatArray) -> tuple[FloatArray, float]:
         """Repulsion (n, d) of every point, and the sum of w over all ordered pairs."""
         field_, normalizer = self.field_of(points)
-        return field_.forces(points), normalizer
+        return field_.forces(points, self.threads), normalizer
 
-    def field_of(self, points: FloatArray) -> tuple["Field", float]:
+    def field_of(self, points: FloatArray) -> tuple[Field, float]:
         """Potential of the points on a mesh around them, and the sum of w over ordered pairs."""
-        d = points.shape[1]
+        n, d = points.shape
         low = points.min(axis=0).astype(np.float64)
         width = float((points.max(axis=0).astype(np.float64) - low).max())
-        nodes = int(np.ceil(width / self.spacing)) + ORDER + 1
+        spacing, small = self._spacing_of(width)
+        nodes = int(np.ceil(width / spacing)) + ORDER + 1
         nodes = -(-nodes // GRAIN) * GRAIN
         # Twice a fast length: even.
         size = 2 * fft.next_fast_len(nodes, real=True)
         density = np.empty(nodes**d, dtype=np.float32)
-        kernels.spread_density(points, low, self.spacing, nodes, self.threads, density)
-        for_forces, for_sums = self._transfer_of(size, d)
+        kernels.spread_density(points, low, spacing, nodes, self.threads, density)
+        for_forces, for_sums, own_force = self._transfer_of(size, spacing, d, small)
         waves = _forward(density.reshape((nodes,) * d), size, self.threads)
         power = np.square(waves.real) + np.square(waves.imag)
         total = float(np.sum(power * for_sums)) / size**d
         waves *= for_forces
         potential = _backward(waves, size, nodes, self.threads)
-        made = Field(potential.ravel(), low, self.spacing, nodes, self.threads)
-        return made, total - len(points)
+        constant = float(n) if small else 0.0
+        return Field(potential.ravel(), constant, low, spacing, nodes, own_force), total - n
 
-    def _transfer_of(self, size: int, d: int) -> tuple[FloatArray, FloatArray]:
-        if (size, d) not in self._transfer:
-            # Layouts grow: smaller meshes do not come again.
-            self._transfer.clear()
-            self._transfer[size, d] = transfer_functions(size, self.spacing, d)
-        return self._transfer[size, d]
+    def _spacing_of(self, width: float) -> tuple[float, bool]:
+        """Spacing of the mesh, halved until there are enough cells, and whether it was."""
+        if width >= CELLS * self.spacing:
+            return self.spacing, False
+        halvings = np.ceil(np.log2(CELLS * self.spacing / max(width, 1e-6)))
+        return self.spacing / 2.0**halvings, True
+
+    def _transfer_of(
+        self, size: int, spacing: float, d: int, small: bool
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Transfer functions of this mesh; layouts grow, so only the last ones are kept."""
+        key = (size, spacing, d)
+        if not self._transfer or self._transfer[0] != key:
+            functions = transfer_functions(size, spacing, d, small)
+            self._transfer = (key, *functions, 0.0 if small else _own_force(spacing, d))
+        return self._transfer[1:]
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
-    """Potential of a layout on a mesh."""
+@cache
+def _own_force(spacing: float, d: int) -> float:
+    """Amplitude of the force of a single point on itself, by its place in the cell.
 
-    potential: FloatArray
-    origin: FloatArray
-    spacing: float
-    nodes: int
-    threads: int
-
-    def forces(self, points: FloatArray) -> FloatArray:
-        """Repulsion (n, d) of points inside the mesh."""
-        forces = np.empty_like(points)
-        kernels.gather_forces(
-            points, self.origin, self.spacing, self.nodes, self.potential, self.threads, forces
-        )
-        return forces
+    Ballenegger, Cerdà and Holm (J. Chem. Theory Comput. 8, 2012) subtract the same of Ewald sums.
+    """
+    nodes = GRAIN
+    size = 2 * nodes
+    for_forces, _ = transfer_functions(size, spacing, d)
+    phases = np.arange(POSITIONS) / POSITIONS
+    origin, forces = np.zeros(d), np.empty(POSITIONS)
+    for number, phase in enumerate(phases):
+        # Halfway between nodes along the other axes, where they have no say.
+        point = np.full((1, d), (nodes // 2 - 2) * spacing + spacing / 4, dtype=np.float32)
+        point[0, 0] = (nodes // 2 - 2 + phase) * spacing
+        density = np.empty(nodes**d, dtype=np.float32)
+        kernels.spread_density(point, origin, spacing, nodes, 1, density)
+        waves = _forward(density.reshape((nodes,) * d), size, 1) * for_forces
+        potential = _backward(waves, size, nodes, 1).ravel()
+        forces[number] = Field(potential, 0.0, origin, spacing, nodes, 0.0).forces(point)[0, 0]
+    return float(2.0 * np.mean(forces * np.sin(2.0 * np.pi * phases)))
 
 
 def _forward(density: FloatArray, size: int, threads: int) -> Any:
@@ -127,8 +195,13 @@ def _backward(waves: Any, size: int, nodes: int, threads: int) -> FloatArray:
     return np.ascontiguousarray(fft.irfft(waves, size, axis=-1, workers=threads)[..., :nodes])
 
 
-def transfer_functions(size: int, spacing: float, d: int) -> tuple[FloatArray, FloatArray]:
+def transfer_functions(
+    size: int, spacing: float, d: int, small: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """Factors of the density's transform for the potential and for the sum over pairs.
+
+    In a small layout w is nearly one everywhere: the potential is then that of w − 1, of which
+    single precision keeps the digits.
 
     The kernel is sampled at half the spacing and transformed; its waves above the mesh's own are
     folded back with the weights of the splines. The second factor counts every wave that the
@@ -136,7 +209,9 @@ def transfer_functions(size: int, spacing: float, d: int) -> tuple[FloatArray, F
     """
     half = np.arange(size + 1) * (spacing / 2.0)
     squares = sum(np.square(half).reshape(_along(axis, d)) for axis in range(d))
-    kernel = fft.dctn(1.0 / (1.0 + squares), type=1, overwrite_x=True) * (spacing / 2.0) ** d
+    volume = (spacing / 2.0) ** d
+    kernel = fft.dctn(1.0 / (1.0 + squares), type=1) * volume
+    shown = fft.dctn(-squares / (1.0 + squares), type=1) * volume if small else kernel
     k = np.pi * np.arange(size + 1) / (size * spacing / 2.0)
     spline = np.sinc(k * spacing / (2.0 * np.pi)) ** (2 * ORDER)
     weights = np.ones((1,) * d)
@@ -155,8 +230,8 @@ def transfer_functions(size: int, spacing: float, d: int) -> tuple[FloatArray, F
         slopes = slopes + others
         product = product * plain.reshape(_along(axis, d))
     with np.errstate(invalid="ignore"):
-        for_forces = _fold(weights * wave_squares * kernel) / (product * slopes)
-    for_forces[(0,) * d] = kernel[(0,) * d]
+        for_forces = _fold(weights * wave_squares * shown) / (product * slopes)
+    for_forces[(0,) * d] = shown[(0,) * d]
     for_sums = _fold(weights * kernel) / np.square(product)
     counts = np.full(size // 2 + 1, 2.0)
     counts[0] = counts[-1] = 1.0

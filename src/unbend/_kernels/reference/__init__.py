@@ -5,7 +5,9 @@ They document both, and mypy reads their signatures; `threads` is mostly ignored
 
 from unbend._kernels.reference.layout import (
     attract,
+    descend,
     gather_forces,
+    place_points,
     repel_exactly,
     spread_density,
 )
@@ -60,6 +62,7 @@ __all__ = [
     "both_ways",
     "components",
     "count_nearer",
+    "descend",
     "distinct_rows",
     "factor",
     "gather_forces",
@@ -70,6 +73,7 @@ __all__ = [
     "offer_columns",
     "offer_pairs",
     "place_by_paths",
+    "place_points",
     "propose",
     "rank",
     "repel_exactly",

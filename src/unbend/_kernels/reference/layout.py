@@ -57,13 +57,20 @@ def gather_forces(
     spacing: float,
     nodes: int,
     potential: FloatArray,
+    own_force: float,
     threads: int,
     forces: FloatArray,
 ) -> None:
-    """Fill −½ ∇φ (n, d) at each point, where φ is the spline of the potential on the mesh."""
+    """Fill −½ ∇φ − a sin 2πf (n, d) at each point.
+
+    φ is the spline of the potential on the mesh, f the place of the point in its cell and a
+    `own_force`.
+    """
     flat, _, slopes = _stencil(points, origin, spacing, nodes)
+    places = (points.astype(np.float64) - origin) / spacing
     for axis, slope in enumerate(slopes):
         forces[:, axis] = -0.5 / spacing * np.sum(potential[flat] * slope, axis=1)
+    forces -= own_force * np.sin(2.0 * np.pi * places)
 
 
 def attract(
@@ -81,6 +88,68 @@ def attract(
     pull = weights / (1.0 + np.square(away).sum(axis=1))
     for axis in range(points.shape[1]):
         forces[:, axis] = np.bincount(rows, pull * away[:, axis], minlength=len(points))
+
+
+def descend(
+    attraction: FloatArray,
+    repulsion: FloatArray,
+    pull: float,
+    push: float,
+    momentum: float,
+    longest: float,
+    threads: int,
+    velocity: FloatArray,
+    gains: FloatArray,
+    points: FloatArray,
+) -> None:
+    """Move the points (n, d) by one step of momentum descent; update velocity and gains.
+
+    The gradient is pull · attraction − push · repulsion. A coordinate whose velocity points uphill
+    has its gain lowered to 0.8 of itself, at least 0.01; others have it raised by 0.2. No point
+    moves further than `longest`.
+    """
+    slope = pull * attraction - push * repulsion
+    uphill = slope * np.sign(velocity) > 0
+    gains[:] = np.where(uphill, np.maximum(0.8 * gains, 0.01), gains + 0.2)
+    velocity[:] = momentum * velocity - gains * slope
+    lengths = np.linalg.norm(velocity, axis=1, keepdims=True)
+    velocity *= np.minimum(1.0, longest / np.maximum(lengths, 1e-30))
+    points += velocity
+
+
+def place_points(
+    indices: IntArray,
+    weights: FloatArray,
+    layout: FloatArray,
+    origin: FloatArray,
+    spacing: float,
+    nodes: int,
+    potential: FloatArray,
+    push: float,
+    most: int,
+    threads: int,
+    placed: FloatArray,
+) -> None:
+    """Place new points (m, d), each alone, against a fixed layout with potential φ on a mesh.
+
+    Each descends Σ_j p_j log(1 + |y − y_j|²) + push · φ(y) over its k neighbours, from the one of
+    the first ten whose surroundings weigh most, by at most `most` steps of at most unit length.
+    """
+    high = origin + spacing * (nodes - 4.001)
+    force = np.empty((1, layout.shape[1]))
+    for row, (near, p) in enumerate(zip(layout[indices].astype(np.float64), weights, strict=True)):
+        between = np.square(near[:10, None] - near).sum(axis=2)
+        y = near[np.argmax((p / (1.0 + between)).sum(axis=1))]
+        for _ in range(most):
+            pull = p / (1.0 + np.square(y - near).sum(axis=1))
+            inside = np.clip(y, origin, high)[None]
+            gather_forces(inside, origin, spacing, nodes, potential, 0.0, 1, force)
+            move = (pull @ near + push * force[0]) / pull.sum() - y
+            length = np.linalg.norm(move)
+            y = y + move / max(1.0, length)
+            if length < 1e-4:
+                break
+        placed[row] = y
 
 
 def repel_exactly(
