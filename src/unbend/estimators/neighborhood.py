@@ -224,7 +224,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Run all stages, and return what `_keep` takes."""
         workers, needs = threads(self.n_jobs), self._needs()
         least = needs.rows(self.n_components)
-        space, dtype = open_space(self, X, workers, self._index())
+        space, dtype = self._open_space(X, workers)
         with stage("neighbors"):
             found = self._search(graph, needs).run(space)
         space, inverse = found.space, found.inverse
@@ -250,6 +250,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             "_neighborhoods": found,
             **self._merge_attributes([result.attributes for result in results]),
         }
+
+    def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
+        """Space of the rows to fit, and the dtype that results should have."""
+        return open_space(self, X, workers, self._index())
 
     @property
     def graph_(self) -> csr_array:
@@ -294,7 +298,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _embed(self, component: Component, least: int) -> EmbeddingResult:
         """Embed one component; the eigenvalues are among the attributes."""
         if component.n < least:
-            return _scale_geodesics(component, self.n_components, self.isometric)
+            return scale_geodesics(component, self.n_components, self.isometric)
         alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
         if alone:
             raise ValueError(
@@ -366,7 +370,7 @@ def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
     return {"eigenvalues_": values, "_next_eigenvalue": next_value}
 
 
-def _scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingResult:
+def scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingResult:
     """Classical MDS of the geodesics of a component too small for the method."""
     space, n = component.space, component.n
     values, coordinates = np.zeros(d), np.zeros((n, d))

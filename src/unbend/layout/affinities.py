@@ -1,5 +1,7 @@
 """Affinities of t-SNE: probabilities over neighbours with a given perplexity, or uniform."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -12,31 +14,62 @@ STEPS = 60
 TOLERANCE = 1e-8
 
 
-def perplexity_weights(distances: FloatArray, perplexity: float) -> FloatArray:
-    """Gaussian probabilities (n, k) over the neighbours of each row with this perplexity.
+@dataclass(frozen=True)
+class Affinities:
+    """Conditional probabilities over the neighbours of a row.
 
-    Row i has p_j ∝ exp(−β d_j²), with β such that the entropy is log(perplexity). Where distances
-    are tied, the entropy cannot fall below the logarithm of the number of nearest ones: β is then
-    as large as it has to be for the others to vanish.
-
-    Parameters
+    Attributes
     ----------
-    distances : array (n, k)
-        Distances to the nearest neighbours, ascending.
-    perplexity : float
-        Effective number of neighbours, less than k.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> p = perplexity_weights(np.array([[1.0, 2.0, 3.0, 4.0]]), 2.0)
-    >>> float(np.exp(-np.sum(p * np.log(p))).round(6))
-    2.0
+    perplexity : float or None
+        Effective number of neighbours: p_j ∝ exp(−β d_j²), with β such that the entropy is
+        log(perplexity). None: uniform.
     """
-    weights = np.empty(distances.shape)
-    for rows in row_chunks(len(distances), 64 * distances.shape[1]):
-        weights[rows] = _calibrate(distances[rows], np.log(perplexity))
-    return weights
+
+    perplexity: float | None
+
+    def of_rows(self, distances: FloatArray) -> FloatArray:
+        """Probabilities (n, k) of distances that ascend; infinite ones are no neighbours.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> p = Affinities(2.0).of_rows(np.array([[1.0, 2.0, 3.0, 4.0]]))
+        >>> float(np.exp(-np.sum(p * np.log(p))).round(6))
+        2.0
+        >>> Affinities(None).of_rows(np.array([[1.0, 2.0, np.inf]]))
+        array([[0.5, 0.5, 0. ]])
+        """
+        counts = np.isfinite(distances).sum(axis=1)
+        weights = np.zeros(distances.shape)
+        for count in np.unique(counts[counts > 0]):
+            rows = np.flatnonzero(counts == count)
+            for some in row_chunks(len(rows), 64 * int(count)):
+                chosen = rows[some]
+                weights[chosen, :count] = self._weigh(distances[chosen, :count])
+        return weights
+
+    def of_neighbors(self, neighbors: Neighbors) -> FloatArray:
+        """Probabilities (total,) of all neighbours, those of a row summing to one."""
+        weights = np.empty(len(neighbors.indices))
+        counts = neighbors.counts
+        for count in np.unique(counts[counts > 0]):
+            rows = np.flatnonzero(counts == count)
+            for some in row_chunks(len(rows), 64 * int(count)):
+                entries = neighbors.offsets[rows[some], None] + np.arange(count)
+                weights[entries] = self._weigh(neighbors.distances[entries])
+        return weights
+
+    def _weigh(self, distances: FloatArray) -> FloatArray:
+        """Probabilities of finite distances (n, k).
+
+        With no more neighbours than the perplexity they are uniform. Where distances are tied, the
+        entropy cannot fall below the logarithm of the number of nearest ones: β is then as large as
+        it has to be for the others to vanish.
+        """
+        count = distances.shape[1]
+        if self.perplexity is None or count <= self.perplexity:
+            return np.full(distances.shape, 1.0 / count)
+        return _calibrate(distances, np.log(self.perplexity))
 
 
 def _calibrate(distances: FloatArray, target: float) -> FloatArray:
@@ -70,19 +103,18 @@ def _gibbs(squares: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArra
     return p, np.log(total) + beta * mean, variance
 
 
-def joint_probabilities(neighbors: Neighbors, weights: FloatArray) -> csr_array:
+def joint_probabilities(neighbors: Neighbors, affinities: Affinities) -> csr_array:
     """Symmetric matrix of probabilities that sum to one: (P + P') / 2n.
 
     Parameters
     ----------
     neighbors : Neighbors
         Neighbours of each of n rows.
-    weights : array (total,)
-        Conditional probabilities, those of a row summing to one.
+    affinities : Affinities
+        The conditional probabilities P.
     """
-    n = neighbors.n
+    n, weights = neighbors.n, affinities.of_neighbors(neighbors)
     conditional = csr_array((weights, neighbors.indices, neighbors.offsets), shape=(n, n))
     joint = csr_array(conditional + conditional.T)
-    joint.sum_duplicates()
     joint.sort_indices()
     return joint / joint.sum()

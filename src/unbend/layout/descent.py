@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.layout.repulsion import FEW, MeshRepulsion, exact_repulsion
+from unbend.layout.repulsion import MeshRepulsion, exact_repulsion
 from unbend.progress import Cancelled
 from unbend.report import step as report_step
 
@@ -137,8 +137,9 @@ class _Descent:
 
     def repel(self) -> tuple[FloatArray, float]:
         """Repulsion of every point, and the sum of w over all ordered pairs."""
-        few = len(self.points) <= FEW
-        return exact_repulsion(self.points, self.threads) if few else self.mesh(self.points)
+        if self.mesh.is_faster(self.points):
+            return self.mesh(self.points)
+        return exact_repulsion(self.points, self.threads)
 
     def move(self, exaggeration: float, momentum: float) -> None:
         """Take one step with the learning rate n / exaggeration (Belkina et al. 2019)."""

@@ -1,4 +1,4 @@
-"""Repulsion between all points of a layout: exact for few points, on a mesh for many.
+"""Repulsion between all points of a layout: over all pairs, or on a mesh.
 
 With w(r) = 1 / (1 + r²) the repulsion of point i is Σ_j w² (y_i − y_j) = −½ ∇φ(y_i), where the
 potential φ(y) = Σ_j w(|y − y_j|) is a convolution of w with the density of the points. The mesh
@@ -18,8 +18,10 @@ from scipy import fft
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray
 
-# Points up to which all pairs are summed.
-FEW = 1500
+# Nanoseconds of one thread for a pair and dimension when all pairs are summed; for a node of the
+# padded mesh, with both transforms; and for a node that a point touches. Measured once: results
+# must not depend on the machine.
+PAIR, NODE, TOUCH = 0.13, 8.0, 3.0
 # Mesh spacing at which the error of the repulsion is `ERROR` on sparse layouts (one point in three
 # units, where it is largest); it falls with the third power of the spacing.
 SPACING, ERROR = 0.5, 0.04
@@ -120,13 +122,8 @@ class MeshRepulsion:
     def field_of(self, points: FloatArray) -> tuple[Field, float]:
         """Potential of the points on a mesh around them, and the sum of w over ordered pairs."""
         n, d = points.shape
-        low = points.min(axis=0).astype(np.float64)
-        width = float((points.max(axis=0).astype(np.float64) - low).max())
-        spacing, small = self._spacing_of(width)
-        nodes = int(np.ceil(width / spacing)) + ORDER + 1
-        nodes = -(-nodes // GRAIN) * GRAIN
-        # Twice a fast length: even.
-        size = 2 * fft.next_fast_len(nodes, real=True)
+        low, spacing, nodes, size = self.mesh_of(points)
+        small = spacing < self.spacing
         density = np.empty(nodes**d, dtype=np.float32)
         kernels.spread_density(points, low, spacing, nodes, self.threads, density)
         for_forces, for_sums, own_force = self._transfer_of(size, spacing, d, small)
@@ -138,12 +135,25 @@ class MeshRepulsion:
         constant = float(n) if small else 0.0
         return Field(potential.ravel(), constant, low, spacing, nodes, own_force), total - n
 
-    def _spacing_of(self, width: float) -> tuple[float, bool]:
-        """Spacing of the mesh, halved until there are enough cells, and whether it was."""
-        if width >= CELLS * self.spacing:
-            return self.spacing, False
+    def mesh_of(self, points: FloatArray) -> tuple[FloatArray, float, int, int]:
+        """First node, spacing, nodes along an axis and their number with padding.
+
+        The spacing is halved until there are enough cells.
+        """
+        low = points.min(axis=0).astype(np.float64)
+        width = float((points.max(axis=0).astype(np.float64) - low).max())
         halvings = np.ceil(np.log2(CELLS * self.spacing / max(width, 1e-6)))
-        return self.spacing / 2.0**halvings, True
+        spacing = self.spacing / 2.0 ** max(halvings, 0.0)
+        nodes = int(np.ceil(width / spacing)) + ORDER + 1
+        nodes = -(-nodes // GRAIN) * GRAIN
+        # Twice a fast length: even.
+        return low, spacing, nodes, 2 * fft.next_fast_len(nodes, real=True)
+
+    def is_faster(self, points: FloatArray) -> bool:
+        """Whether the mesh is expected to take less time than the sum over all pairs."""
+        n, d = points.shape
+        *_, size = self.mesh_of(points)
+        return bool(NODE * size**d + n * TOUCH * ORDER**d < PAIR * d * n**2)
 
     def _transfer_of(
         self, size: int, spacing: float, d: int, small: bool

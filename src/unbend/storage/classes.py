@@ -16,6 +16,7 @@ from unbend.registry import CLUSTERINGS, EMBEDDINGS, PREPARATION
 from unbend.storage.archive import DamagedFile
 
 _WHERE = {
+    "Affinities": "layout.affinities",
     "Affinity": "graphs.weights",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
@@ -26,6 +27,7 @@ _WHERE = {
     "Dense": "eigen.dense",
     "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
+    "EigenmapsExtension": "layout.placement",
     "Fat": "eigen.approximate",
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
@@ -36,6 +38,7 @@ _WHERE = {
     "HeatKernel": "graphs.weights",
     "KDTree": "neighbors.index.kd_tree",
     "Lanczos": "eigen.lanczos",
+    "LayoutExtension": "layout.placement",
     "LazyRidge": "preimage",
     "LeastSquares": "methods.weighted_mds",
     "Line": "mds.transformations",
