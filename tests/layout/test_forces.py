@@ -6,8 +6,8 @@ from scipy.sparse import csr_array, random_array
 from scipy.spatial.distance import cdist
 
 from unbend._kernels import kernels, reference
-from unbend.layout.descent import _Descent, divergence
-from unbend.layout.repulsion import MeshRepulsion, exact_repulsion
+from unbend.layout.descent import divergence
+from unbend.layout.repulsion import MeshRepulsion, exact_repulsion, spacing_for
 
 
 def clusters(n, d, scale, seed):
@@ -55,7 +55,7 @@ def test_the_error_of_the_mesh_falls_with_the_cube_of_its_spacing():
     assert errors[1] < 3e-3 * np.linalg.norm(exact)
 
 
-def test_forces_far_from_the_origin_and_of_one_place_are_finite():
+def test_points_in_one_place_have_no_forces():
     points = np.zeros((1600, 2), dtype=np.float32)
     forces, normalizer = MeshRepulsion()(points)
     assert np.abs(forces).max() < 1e-2
@@ -70,13 +70,16 @@ def test_compiled_kernels_agree_with_their_twins(d):
     ours, plain = np.empty(nodes**d, np.float32), np.empty(nodes**d)
     kernels.spread_density(points, origin, spacing, nodes, 2, ours)
     reference.spread_density(points, origin, spacing, nodes, 1, plain)
-    np.testing.assert_allclose(ours, plain, atol=2e-5)
+    np.testing.assert_allclose(ours, plain, rtol=2e-6, atol=2e-5)
     assert ours.sum() == pytest.approx(400, rel=1e-5)  # splines sum to one
     potential = rng.normal(size=nodes**d).astype(np.float32)
     one, two = np.empty_like(points), np.empty_like(points)
-    kernels.gather_forces(points, origin, spacing, nodes, potential, 2, one)
-    reference.gather_forces(points, origin, spacing, nodes, potential, 1, two)
+    kernels.gather_forces(points, origin, spacing, nodes, potential, 0.0, 2, one)
+    reference.gather_forces(points, origin, spacing, nodes, potential, 0.0, 1, two)
     np.testing.assert_allclose(one, two, atol=1e-5)
+    kernels.gather_forces(points, origin, spacing, nodes, potential, 0.1, 2, one)
+    reference.gather_forces(points, origin, spacing, nodes, potential, 0.1, 1, two)
+    np.testing.assert_allclose(one, two, atol=2e-3)  # the compiled sine is a polynomial
     graph = csr_array(random_array((400, 400), density=0.06, rng=rng))
     arguments = (
         graph.indptr.astype(np.int64),
@@ -88,6 +91,55 @@ def test_compiled_kernels_agree_with_their_twins(d):
     kernels.attract(*arguments, 2, one)
     reference.attract(*arguments, 1, two)
     np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_compiled_step_and_placement_agree_with_their_twins(d):
+    rng = np.random.default_rng(d)
+    n, nodes = 300, 64
+    points = clusters(n, d, 2.0, seed=d)
+    forces = [rng.normal(size=(n, d)).astype(np.float32) for _ in range(2)]
+    states = []
+    for kernel in (kernels, reference):
+        seed = np.random.default_rng(9)
+        state = [seed.normal(size=(n, d)).astype(np.float32) for _ in range(3)]
+        state[1] = np.abs(state[1])
+        kernel.descend(*forces, 0.7, 0.4, 0.8, 1.5, 1, *state)
+        states.append(state)
+    for one, two in zip(*states, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
+    origin, spacing = points.min(axis=0).astype(np.float64) - 1.0, 0.5
+    potential = rng.normal(size=nodes**d).astype(np.float32)
+    indices = rng.integers(0, n, (20, 15)).astype(np.int32)
+    weights = rng.dirichlet(np.ones(15), size=20).astype(np.float32)
+    placed = []
+    for kernel in (kernels, reference):
+        found = np.empty((20, d), dtype=np.float32)
+        kernel.place_points(
+            indices, weights, points, origin, spacing, nodes, potential, 0.01, 30, 1, found
+        )
+        placed.append(found)
+    np.testing.assert_allclose(*placed, atol=2e-3)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("scale", [1e-4, 1e-2, 0.3, 2.0])
+def test_forces_of_small_layouts_are_as_accurate(scale, d):
+    # The start of a descent: forces nearly cancel there.
+    points = clusters(2000, d, scale, seed=1)
+    exact, total = exact_repulsion(points)
+    forces, normalizer = MeshRepulsion()(points)
+    assert np.linalg.norm(forces - exact) < 5e-3 * np.linalg.norm(exact)
+    assert normalizer == pytest.approx(total, rel=1e-4)
+
+
+@pytest.mark.parametrize("error", [0.04, 0.001])
+@pytest.mark.parametrize("scale", [3.0, 10.0, 30.0])
+def test_the_error_is_below_the_one_asked_for(scale, error):
+    points = clusters(2000, 2, scale, seed=2)
+    exact, _ = exact_repulsion(points)
+    forces, _ = MeshRepulsion(spacing_for(error))(points)
+    assert np.linalg.norm(forces - exact) < error * np.linalg.norm(exact)
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -106,12 +158,12 @@ def test_the_gradient_is_that_of_the_divergence():
     affinities = csr_array(affinities + affinities.T)
     affinities = csr_array(affinities / affinities.sum())
     start = rng.normal(size=(n, 2)) * 2
-    state = _Descent(affinities, start, 0.5, 1)
-    kernels.attract(
-        state.offsets, state.indices, state.weights, state.points, state.points, 1, state.attraction
-    )
-    forces, normalizer = exact_repulsion(state.points)
-    gradient = 4.0 * state.attraction - 4.0 / normalizer * forces
+    points, attraction = start.astype(np.float32), np.empty((n, 2), dtype=np.float32)
+    offsets, indices = affinities.indptr.astype(np.int64), affinities.indices.astype(np.int32)
+    weights = affinities.data.astype(np.float32)
+    kernels.attract(offsets, indices, weights, points, points, 1, attraction)
+    forces, normalizer = exact_repulsion(points)
+    gradient = 4.0 * attraction - 4.0 / normalizer * forces
     direction = rng.normal(size=(n, 2))
     step = 1e-2
     ahead, behind = (divergence(affinities, start + s * direction) for s in (step, -step))

@@ -239,7 +239,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         ]
         with stage("coordinates"):
             embedding, placement = arrange_components(space, connection, results, self.isometric)
-            k = max(found.rule.k, embedding.shape[1] + 1)
+            k = max(self._preimage_count(found.rule), embedding.shape[1] + 1)
             preimage = barycentric_preimage(space, embedding, k)
         return {
             "embedding": embedding[inverse],
@@ -254,6 +254,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
         """Space of the rows to fit, and the dtype that results should have."""
         return open_space(self, X, workers, self._index())
+
+    def _preimage_count(self, rule: Rule) -> int:
+        """Rows from which a pre-image is combined."""
+        return rule.k
 
     @property
     def graph_(self) -> csr_array:

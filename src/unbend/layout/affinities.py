@@ -73,24 +73,30 @@ class Affinities:
 
 
 def _calibrate(distances: FloatArray, target: float) -> FloatArray:
-    squares = np.square(distances)
+    squares = np.square(distances / np.maximum(distances[:, -1:], np.finfo(np.float64).tiny))
     squares -= squares[:, :1]
     # In units of the mean, β is near one and neither overflows nor vanishes.
     squares /= np.maximum(squares.mean(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    weights = np.empty(squares.shape)
     low, high = np.full(len(squares), -50.0), np.full(len(squares), 50.0)
-    log_beta = np.zeros(len(squares))
+    log_beta, left = np.zeros(len(squares)), np.arange(len(squares))
     for _ in range(STEPS):
-        p, entropy, variance = _gibbs(squares, np.exp(log_beta))
+        p, entropy, variance = _gibbs(squares[left], np.exp(log_beta[left]))
+        weights[left] = p
         error = entropy - target
-        if np.all((np.abs(error) <= TOLERANCE) | (high - low < 1e-12)):
+        # A row leaves when it is done: it must not depend on the others.
+        going = (np.abs(error) > TOLERANCE) & (high[left] - low[left] > 1e-12)
+        left, error, variance = left[going], error[going], variance[going]
+        if not len(left):
             break
-        low, high = np.where(error > 0, log_beta, low), np.where(error > 0, high, log_beta)
+        now = log_beta[left]
+        low[left] = np.where(error > 0, now, low[left])
+        high[left] = np.where(error > 0, high[left], now)
         # dH / d log β = −β² Var(d²): Newton inside the bracket, bisection outside.
-        slope = np.exp(2.0 * log_beta) * variance
-        step = log_beta + error / np.maximum(slope, 1e-300)
-        inside = (step > low) & (step < high)
-        log_beta = np.where(inside, step, (low + high) / 2.0)
-    return p
+        step = now + error / np.maximum(np.exp(2.0 * now) * variance, 1e-300)
+        inside = (step > low[left]) & (step < high[left])
+        log_beta[left] = np.where(inside, step, (low[left] + high[left]) / 2.0)
+    return weights
 
 
 def _gibbs(squares: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -117,4 +123,4 @@ def joint_probabilities(neighbors: Neighbors, affinities: Affinities) -> csr_arr
     conditional = csr_array((weights, neighbors.indices, neighbors.offsets), shape=(n, n))
     joint = csr_array(conditional + conditional.T)
     joint.sort_indices()
-    return joint / joint.sum()
+    return csr_array(joint / joint.sum())

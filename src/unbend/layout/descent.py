@@ -20,6 +20,9 @@ LONGEST = 5.0
 CHECK = 50
 # Iterations after which points are sorted again: neighbours in the layout are then near in memory.
 SORT = (25, 100, 250, 500)
+# Significant bits of affinities, and bits of a start relative to its largest coordinate. A descent
+# amplifies any difference: what rounding did to the data must not reach it.
+WEIGHT_BITS, START_BITS = 18, 20
 # Bits of a coordinate in Morton order.
 BITS = {1: 30, 2: 16, 3: 10}
 
@@ -107,7 +110,8 @@ def minimize(
         if callback is not None and callback(iteration, state.in_order()) is False:
             raise Cancelled(f"the callback cancelled the layout in iteration {iteration}")
         report_step(iteration, total)
-        if not first and (iteration - schedule.early_iterations) % CHECK == 0:
+        late = iteration - schedule.early_iterations
+        if schedule.tol and late > 0 and late % CHECK == 0:
             value = state.objective(schedule.exaggeration)
             converged = bool(last - value < schedule.tol * abs(last))
             last = value
@@ -123,13 +127,13 @@ class _Descent:
     def __init__(
         self, affinities: csr_array, start: FloatArray, spacing: float, threads: int
     ) -> None:
-        self.points = np.ascontiguousarray(start, dtype=np.float32)
+        self.points = np.ascontiguousarray(round_start(start), dtype=np.float32)
         self.velocity = np.zeros_like(self.points)
         self.gains = np.ones_like(self.points)
         self.attraction = np.empty_like(self.points)
-        self.offsets = affinities.indptr.astype(np.int64)
-        self.indices = affinities.indices.astype(np.int32)
-        self.weights = affinities.data.astype(np.float32)
+        self.offsets: IntArray = affinities.indptr.astype(np.int64)
+        self.indices: IntArray = affinities.indices.astype(np.int32)
+        self.weights = round_to_bits(affinities.data, WEIGHT_BITS).astype(np.float32)
         self.order = np.arange(len(start))
         self.threads = threads
         self.mesh = MeshRepulsion(spacing, threads)
@@ -201,13 +205,39 @@ def morton_order(points: FloatArray) -> IntArray:
 def _permute(
     offsets: IntArray, indices: IntArray, weights: FloatArray, order: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Rows and columns of a sparse matrix in another order."""
+    """Rows and columns of a sparse matrix in another order, entries of a row by column.
+
+    So sums over a row do not depend on the order of the data.
+    """
     counts = np.diff(offsets)[order]
     permuted = np.concatenate(([0], np.cumsum(counts)))
     entries = np.arange(permuted[-1]) + np.repeat(offsets[order] - permuted[:-1], counts)
     inverse = np.empty(len(order), dtype=np.int32)
     inverse[order] = np.arange(len(order), dtype=np.int32)
-    return permuted, inverse[indices[entries]], weights[entries]
+    columns = inverse[indices[entries]]
+    matrix = csr_array((weights[entries], columns, permuted), shape=(len(order), len(order)))
+    matrix.has_sorted_indices = False
+    matrix.sort_indices()
+    return permuted, matrix.indices.astype(np.int32, copy=False), matrix.data
+
+
+def round_start(start: FloatArray) -> FloatArray:
+    """Round a start to bits of its largest coordinate."""
+    unit = 2.0 ** (np.frexp(np.abs(start).max())[1] - START_BITS)
+    return np.asarray(np.round(start / unit) * unit)
+
+
+def round_to_bits(numbers: FloatArray, bits: int) -> FloatArray:
+    """Round numbers to so many significant bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round_to_bits(np.array([1.0, 0.3, 0.0]), 4).tolist()
+    [1.0, 0.3125, 0.0]
+    """
+    mantissa, exponent = np.frexp(numbers)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
 
 
 def _attractive(

@@ -25,6 +25,8 @@ PAIR, NODE, TOUCH = 0.13, 8.0, 3.0
 # Mesh spacing at which the error of the repulsion is `ERROR` on sparse layouts (one point in three
 # units, where it is largest); it falls with the third power of the spacing.
 SPACING, ERROR = 0.5, 0.04
+# Nodes of a padded mesh at most: about a gigabyte for its transfer functions.
+MOST_NODES = 1 << 25
 # Spline nodes that a point touches, and those beyond the last point.
 ORDER = 4
 # Mesh sizes are multiples of this, so that few transfer functions are needed.
@@ -153,6 +155,8 @@ class MeshRepulsion:
         """Whether the mesh is expected to take less time than the sum over all pairs."""
         n, d = points.shape
         *_, size = self.mesh_of(points)
+        if size**d > MOST_NODES:
+            return False
         return bool(NODE * size**d + n * TOUCH * ORDER**d < PAIR * d * n**2)
 
     def _transfer_of(

@@ -7,19 +7,25 @@ A layout that starts there grows along the eigenvectors of D − P with eigenval
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
-from unbend.eigen import Lanczos, SpectralProblem, fix_signs, solve
+from unbend.eigen import Dense, Lanczos, SpectralProblem, fix_signs, solve
 from unbend.graphs import degrees
 from unbend.graphs.laplacian import difference
 from unbend.neighbors import PointSpace, Space
 
 # Standard deviation of the first coordinate of a start, small against the kernel's unit width.
 DEVIATION = 1e-4
-# Random displacement, relative to that: on a disconnected graph eigenvectors are constant on each
-# component, and points in one place would stay together.
-JITTER = 1e-2
+# Rows nearer to each other than the first share of it are displaced by up to the second: on a
+# disconnected graph eigenvectors are constant on each component, and points in one place would
+# stay together.
+TOGETHER, JITTER = 1e-6, 1e-2
+# Increment of splitmix64.
+STEP = np.uint64(0x9E3779B97F4A7C15)
+# Rows up to which a start is exact.
+EXACT = 1000
 # A start need not be accurate: relative residual, and restarts at most.
 TOLERANCE, PASSES = 1e-4, 30
 
@@ -34,13 +40,13 @@ def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> Spec
 
 def eigenmaps_start(
     affinities: csr_array, d: int, rng: np.random.Generator, threads: int
-) -> FloatArray:
-    """Laplacian eigenmaps (n, d) of the affinities, to a few digits."""
+) -> tuple[FloatArray, FloatArray]:
+    """Laplacian eigenmaps (n, d) of the affinities and d or more eigenvalues, to a few digits."""
     problem = laplacian_problem(affinities)
-    solver = Lanczos(tol=TOLERANCE, passes=PASSES)
-    _, vectors, _ = solver.eigenpairs(problem.standard(), d, rng, threads)
+    solver = Dense() if problem.n <= EXACT else Lanczos(tol=TOLERANCE, passes=PASSES)
+    values, vectors, _ = solver.eigenpairs(problem.standard(), d, rng, threads)
     assert problem.mass is not None
-    return fix_signs(vectors[:, :d] / np.sqrt(problem.mass)[:, None])
+    return fix_signs(vectors[:, :d] / np.sqrt(problem.mass)[:, None]), values
 
 
 def principal_start(space: Space, d: int) -> FloatArray:
@@ -64,36 +70,34 @@ def rescale(start: FloatArray) -> FloatArray:
     centered = start - start.mean(axis=0)
     deviation = float(centered[:, 0].std())
     largest = float(centered.std(axis=0).max())
-    return centered * (DEVIATION / max(deviation, 0.1 * largest, np.finfo(np.float64).tiny))
-
-
-def jitter(space: Space, n: int, d: int) -> FloatArray:
-    """Displacements (n, d) by a hash of each row, or of its number where there are no points."""
-    points = isinstance(space, PointSpace)
-    bits = (
-        np.ascontiguousarray(space.points, dtype=np.float64).view(np.uint64)
-        if points
-        else np.arange(n, dtype=np.uint64)[:, None]
+    return np.asarray(
+        centered * (DEVIATION / max(deviation, 0.1 * largest, np.finfo(np.float64).tiny))
     )
-    state = np.full(n, 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in bits.T:
-        state = _mix(state ^ column)
-    displaced = np.empty((n, d))
-    for axis in range(d):
-        state = _mix(state + np.uint64(0x9E3779B97F4A7C15))
-        displaced[:, axis] = (state >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
-    return displaced * (JITTER * DEVIATION)
 
 
-def _mix(state: "np.typing.NDArray[np.uint64]") -> "np.typing.NDArray[np.uint64]":
-    """The finaliser of splitmix64."""
+def separate(start: FloatArray) -> FloatArray:
+    """Displace rows that start in the place of another, by a hash of the number of each row."""
+    _, place, count = np.unique(
+        np.round(start / (TOGETHER * DEVIATION)), axis=0, return_inverse=True, return_counts=True
+    )
+    together = np.flatnonzero(count[place.ravel()] > 1)
+    separated, state = start.copy(), _mix(together.astype(np.uint64))
+    for axis in range(start.shape[1]):
+        state = _mix(state + STEP)
+        numbers = (state >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
+        separated[together, axis] += numbers * (JITTER * DEVIATION)
+    return separated
+
+
+def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of numbers as splitmix64 does."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))
 
 
 def growth_bound(affinities: csr_array, start: FloatArray) -> float:
-    """An exaggeration up to which every coordinate of a start grows: 1 / ((n − 1) q).
+    """Exaggeration up to which every coordinate of a start grows: 1 / ((n − 1) q).
 
     q is the largest Rayleigh quotient of D − P in the span of the start, so at least λ_{d+1}.
     """

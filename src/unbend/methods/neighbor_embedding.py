@@ -16,8 +16,8 @@ from unbend.estimators.neighborhood import (
     check_spectrum,
     scale_geodesics,
 )
-from unbend.estimators.search import NeighborSearch, Needs
-from unbend.extension import EmbeddingResult
+from unbend.estimators.search import Needs, NeighborSearch
+from unbend.extension import EmbeddingResult, Rule
 from unbend.gram.principal import exact_axes
 from unbend.layout.affinities import Affinities, joint_probabilities
 from unbend.layout.descent import Layout, Schedule, Snapshot, minimize
@@ -27,10 +27,10 @@ from unbend.layout.start import (
     collapse_bounds,
     eigenmaps_start,
     growth_bound,
-    jitter,
     laplacian_problem,
     principal_start,
     rescale,
+    separate,
 )
 from unbend.neighbors import Metric, PointSpace, Space
 from unbend.report import note, stage, warn
@@ -53,6 +53,8 @@ NEIGHBORS_PER_PERPLEXITY = 3
 EARLY_ITERATIONS = 250
 # Coordinates of a layout at most: its mesh has as many axes.
 MOST_COMPONENTS = 3
+# Rows from which a pre-image is combined, at most: affinities reach further than the data are flat.
+PREIMAGE_NEIGHBORS = 10
 # Share of the exaggeration at which a coordinate stops growing, for early exaggeration.
 GROWING = 0.9
 ARRAY = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (n, n_components)")
@@ -70,19 +72,24 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     it needs no seed and keeps as much of the global arrangement as the neighbour graph has;
     distances between clusters mean little for all that.
 
-    The repulsion is computed on a mesh, or over all pairs where that takes less time. New samples are placed one by
-    one against the fixed layout. Graphs may be given as with other methods, by ``fit(X, graph=…)``
-    or with ``metric="precomputed"``: affinities are then calibrated over the edges of each row.
+    The repulsion is computed on a mesh, or over all pairs where that takes less time. New samples
+    are placed one by one against the fixed layout. Graphs may be given as with other methods, by
+    ``fit(X, graph=…)`` or with ``metric="precomputed"``: affinities are then calibrated over the
+    edges of each row.
 
     Attributes
     ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates, in units of the kernel's width; centred.
     kl_divergence_ : float
         Kullback–Leibler divergence, with the normaliser summed over all pairs; for the largest
         component, where each is embedded separately. NaN for ``exaggeration="max"``.
     n_iter_ : int
         Iterations taken.
     eigenvalues_ : array (n_components,)
-        Eigenvalues of the normalised Laplacian, with ``exaggeration="max"`` only.
+        Bottom eigenvalues of the normalised Laplacian of the affinities, the trivial zero left out:
+        those of the start, to a few digits, or with ``exaggeration="max"`` of the embedding. NaN
+        for another start.
 
     References
     ----------
@@ -106,14 +113,14 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         Choice("auto"),
         NOTHING,
         help="Uniform affinities over this many neighbours of each row (one number, one per row, "
-        "or 'auto') instead of `perplexity`; about 15 is faster for many rows. None: `perplexity` "
-        "counts, or with a `radius` all neighbours within it.",
+        "or 'auto') instead of `perplexity`; about 15 is faster for many rows.",
     )
     perplexity: float = param(
         30.0,
         Real(1),
-        help="Effective number of neighbours; three times as many are searched. Lowered, with a "
-        "warning, if there are too few rows.",
+        help="Effective number of neighbours, where n_neighbors is None: affinities are calibrated "
+        "over three times as many nearest ones, those within `radius`, or the edges of a given "
+        "graph. Lowered, with a warning, if there are too few rows.",
     )
     exaggeration: Any = param(
         1.0,
@@ -136,7 +143,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         help="Exaggeration of the first 250 iterations, if it is larger; lowered where a "
         "coordinate would collapse.",
     )
-    max_iter: int = param(500, Integer(0), help="Iterations after the first 250, at most.")
+    max_iter: int = param(500, Integer(1), help="Iterations after the first 250, at most.")
     tol: float = param(
         1e-4,
         Real(0, closed=True),
@@ -171,7 +178,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         callback : callable, optional
             Called after every iteration with its number and the layout (n, n_components) of the
             distinct rows, for animations; if it returns False, the fit raises
-            `unbend.Cancelled`.
+            `unbend.progress.Cancelled`.
         """
         self._callback = callback
         try:
@@ -202,7 +209,9 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             return space, dtype
         columns = min(self.pca_columns, space.n - 1)
         if space.points.shape[1] > columns:
-            space = replace(space, metric=_principal_metric(space.points, columns, self.random_state))
+            space = replace(
+                space, metric=_principal_metric(space.points, columns, self.random_state)
+            )
         return space, dtype
 
     def _search(self, graph: Any, needs: Needs) -> NeighborSearch:
@@ -214,13 +223,16 @@ class NeighborEmbedding(NeighborhoodEmbedding):
 
     def _affinities(self, n: int) -> Affinities:
         """Conditional affinities of n rows."""
-        if self.n_neighbors is not None or self.radius is not None:
+        if self.n_neighbors is not None:
             return Affinities(None)
         if self.perplexity < n - 1:
             return Affinities(float(self.perplexity))
         lowered = max(1.0, (n - 1) / NEIGHBORS_PER_PERPLEXITY)
         warn(f"there are {n} distinct rows: perplexity was lowered to {lowered:.4g}")
         return Affinities(lowered)
+
+    def _preimage_count(self, rule: Rule) -> int:
+        return min(rule.k, PREIMAGE_NEIGHBORS)
 
     def _kernel(self, component: Component) -> Kernel:
         raise NotImplementedError("layouts have no kernel")
@@ -235,7 +247,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         if self.exaggeration == "max":
             return self._eigenmaps(component, affinities, joint)
         with stage("start"):
-            start = self._start(component, joint)
+            start, eigenvalues = self._start(component, joint)
             schedule = self._schedule(joint, start)
         with stage("layout"):
             layout = minimize(joint, start, schedule, component.threads, self._callback)
@@ -245,7 +257,12 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             component.space, component.rule, points, affinities, float(self.exaggeration),
             schedule.spacing,
         )  # fmt: skip
-        attributes = {"kl_divergence_": layout.divergence, "n_iter_": layout.iterations}
+        attributes = {
+            "kl_divergence_": layout.divergence,
+            "n_iter_": layout.iterations,
+            "eigenvalues_": eigenvalues[: self.n_components],
+            "_next_eigenvalue": eigenvalues[self.n_components],
+        }
         return EmbeddingResult(points, extension, attributes)
 
     def _eigenmaps(
@@ -266,32 +283,34 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         }
         return EmbeddingResult(spectrum.vectors, extension, attributes)
 
-    def _start(self, component: Component, joint: csr_array) -> FloatArray:
-        """Coordinates at which the descent starts, each row displaced a little."""
+    def _start(self, component: Component, joint: csr_array) -> tuple[FloatArray, FloatArray]:
+        """Coordinates at which the descent starts, each row apart from the others.
+
+        The eigenvalues of a start by eigenmaps, the next one included, else NaN.
+        """
         n, d, rng = component.n, self.n_components, generator(self.random_state)
-        if isinstance(self.init, str):
-            note(init=self.init)
-            start = (
-                principal_start(component.space, d)
-                if self.init == "pca"
-                else eigenmaps_start(joint, d, rng, component.threads)
-            )
+        note(init=self.init if isinstance(self.init, str) else "array")
+        values = np.full(d + 1, np.nan)
+        if isinstance(self.init, str) and self.init == "eigenmaps":
+            start, found = eigenmaps_start(joint, d, rng, component.threads)
+            values[: len(found)] = found[: d + 1]
+        elif isinstance(self.init, str):
+            start = principal_start(component.space, d)
         else:
-            note(init="array")
             start = check_rows(self.init, name="init").astype(np.float64)
             if start.shape != (n, d):
                 raise ValueError(
                     f"init has the shape {start.shape} and the {n} distinct rows have {d} "
                     f"coordinates: pass an array ({n}, {d})"
                 )
-        return np.asarray(rescale(start) + jitter(component.space, n, d))
+        return separate(rescale(start)), values
 
     def _schedule(self, joint: csr_array, start: FloatArray) -> Schedule:
-        """Forces and length of the descent; warns of coordinates that collapse."""
+        """Set forces and length of the descent, and warn of coordinates that collapse."""
         bound, exaggeration = growth_bound(joint, start), float(self.exaggeration)
         if exaggeration >= bound:
             self._warn_of_collapse(joint)
-        early = min(float(self.early_exaggeration), GROWING * bound)
+        early = min(float(self.early_exaggeration), round(GROWING * bound, 2))
         note(early_exaggeration=max(early, exaggeration))
         return Schedule(
             exaggeration, early, EARLY_ITERATIONS, self.max_iter, self.tol,
@@ -304,7 +323,9 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         note(collapse=[float(bound) for bound in bounds])
         growing = int(np.sum(self.exaggeration < bounds))
         if growing < d:
-            result = f"only {growing} of {d} coordinates grow" if growing else "the layout collapses"
+            result = (
+                f"only {growing} of {d} coordinates grow" if growing else "the layout collapses"
+            )
             warn(
                 f"With exaggeration={self.exaggeration:g} {result}: use less than "
                 f"{bounds[-1]:.4g}, or exaggeration='max'."

@@ -25,9 +25,9 @@ def _stencil(
     """Flat nodes (n, 4^d) around each point, their weights and the slopes along each axis."""
     n, d = points.shape
     parts = [_splines((points[:, a].astype(np.float64) - origin[a]) / spacing) for a in range(d)]
-    flat = np.zeros((n, 1), dtype=np.int64)
-    weight = np.ones((n, 1))
-    slopes = [np.ones((n, 1)) for _ in range(d)]
+    flat: IntArray = np.zeros((n, 1), dtype=np.int64)
+    weight: FloatArray = np.ones((n, 1))
+    slopes: list[FloatArray] = [np.ones((n, 1)) for _ in range(d)]
     for axis, (node, weights, slope) in enumerate(parts):
         flat = (flat[:, :, None] * nodes + (node[:, None] + np.arange(4))[:, None]).reshape(n, -1)
         weight = (weight[:, :, None] * weights[:, None]).reshape(n, -1)
