@@ -14,15 +14,15 @@ Mesh<D> mesh_of(std::int64_t nodes, const Vector<double> &origin, double spacing
     return mesh;
 }
 
-// Calls `body` with the number of columns as a constant.
-template <typename Body>
+// Calls `body` with the number of columns, 1 to `most`, as a constant.
+template <int most = 3, typename Body>
 void with_dimension(std::size_t columns, const Body &body) {
-    if (columns == 1)
+    if (most == 1 || columns == 1)
         body(std::integral_constant<int, 1>());
-    else if (columns == 2)
+    else if (most == 2 || columns == 2)
         body(std::integral_constant<int, 2>());
     else
-        body(std::integral_constant<int, 3>());
+        body(std::integral_constant<int, most>());
 }
 
 using Flat = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -36,7 +36,7 @@ void bind_layout_functions(nb::module_ &module) {
         [](Matrix<const float> points, Vector<double> origin, double spacing, std::int64_t nodes,
            int threads, Flat density) {
             nb::gil_scoped_release release;
-            with_dimension(points.shape(1), [&](auto d) {
+            with_dimension<2>(points.shape(1), [&](auto d) {
                 constexpr int D = decltype(d)::value;
                 spread_density<D>(points.data(), points.shape(0), mesh_of<D>(nodes, origin, spacing),
                                   threads, density.data());
@@ -49,7 +49,7 @@ void bind_layout_functions(nb::module_ &module) {
         [](Matrix<const float> points, Vector<double> origin, double spacing, std::int64_t nodes,
            Vector<float> potential, float own_force, int threads, Matrix<float> forces) {
             nb::gil_scoped_release release;
-            with_dimension(points.shape(1), [&](auto d) {
+            with_dimension<2>(points.shape(1), [&](auto d) {
                 constexpr int D = decltype(d)::value;
                 gather_forces<D>(points.data(), points.shape(0), mesh_of<D>(nodes, origin, spacing),
                                  potential.data(), own_force, threads, forces.data());
@@ -90,24 +90,54 @@ void bind_layout_functions(nb::module_ &module) {
         nb::arg("velocity").noconvert(), nb::arg("gains").noconvert(),
         nb::arg("points").noconvert());
     module.def(
-        "place_points",
+        "place_on_mesh",
         [](Matrix<const std::int32_t> indices, Matrix<const float> weights,
            Matrix<const float> layout, Vector<double> origin, double spacing, std::int64_t nodes,
            Vector<float> potential, float push, int most, int threads, Matrix<float> placed) {
             nb::gil_scoped_release release;
             const std::function<void()> poll = check_signals;
             Poller poller(poll);
-            with_dimension(layout.shape(1), [&](auto d) {
+            with_dimension<2>(layout.shape(1), [&](auto d) {
                 constexpr int D = decltype(d)::value;
+                const MeshField<D> field{mesh_of<D>(nodes, origin, spacing), potential.data()};
                 place_points<D>(indices.data(), weights.data(), indices.shape(0), indices.shape(1),
-                                layout.data(), mesh_of<D>(nodes, origin, spacing), potential.data(),
-                                push, most, threads, poller, placed.data());
+                                layout.data(), field, push, most, threads, poller, placed.data());
             });
         },
         nb::arg("indices").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("layout").noconvert(), nb::arg("origin").noconvert(), nb::arg("spacing"),
         nb::arg("nodes"), nb::arg("potential").noconvert(), nb::arg("push"), nb::arg("most"),
         nb::arg("threads"), nb::arg("placed").noconvert());
+    module.def(
+        "place_by_tree",
+        [](Matrix<const std::int32_t> indices, Matrix<const float> weights,
+           Matrix<const float> layout, float opening, float push, int most, int threads,
+           Matrix<float> placed) {
+            nb::gil_scoped_release release;
+            const std::function<void()> poll = check_signals;
+            Poller poller(poll);
+            with_dimension(layout.shape(1), [&](auto d) {
+                constexpr int D = decltype(d)::value;
+                const Tree<D> tree(layout.data(), layout.shape(0), opening);
+                place_points<D>(indices.data(), weights.data(), indices.shape(0), indices.shape(1),
+                                layout.data(), tree, push, most, threads, poller, placed.data());
+            });
+        },
+        nb::arg("indices").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("layout").noconvert(), nb::arg("opening"), nb::arg("push"), nb::arg("most"),
+        nb::arg("threads"), nb::arg("placed").noconvert());
+    module.def(
+        "repel_by_tree",
+        [](Matrix<const float> points, float opening, int threads, Matrix<float> forces,
+           Sums normalizers) {
+            nb::gil_scoped_release release;
+            with_dimension(points.shape(1), [&](auto d) {
+                repel_by_tree<decltype(d)::value>(points.data(), points.shape(0), opening, threads,
+                                                  forces.data(), normalizers.data());
+            });
+        },
+        nb::arg("points").noconvert(), nb::arg("opening"), nb::arg("threads"),
+        nb::arg("forces").noconvert(), nb::arg("normalizers").noconvert());
     module.def(
         "repel_exactly",
         [](Matrix<const float> points, Matrix<const float> others, int threads,

@@ -5,12 +5,15 @@
 // density is spread by cubic B-splines, convolved by FFT (by the caller), and the potential is
 // interpolated by the same splines, differentiated analytically.
 //
+// In three dimensions layouts fill little of a mesh, and Barnes and Hut's tree takes its place.
+//
 // Every sum has one order, whatever the number of threads or the instruction set.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -93,15 +96,9 @@ void spread_density(const float *points, std::int64_t n, const Mesh<D> &mesh, in
                         const float across = at[0].weight[a - r];
                         if constexpr (D == 1) {
                             plane[0] += across;
-                        } else if constexpr (D == 2) {
+                        } else {
                             float *line = plane + at[1].node;
                             for (int b = 0; b < 4; ++b) line[b] += across * at[1].weight[b];
-                        } else {
-                            for (int b = 0; b < 4; ++b) {
-                                const float both = across * at[1].weight[b];
-                                float *line = plane + (at[1].node + b) * nodes + at[2].node;
-                                for (int c = 0; c < 4; ++c) line[c] += both * at[2].weight[c];
-                            }
                         }
                     }
                 }
@@ -124,7 +121,7 @@ UNBEND_INLINE inline void force_at(const Mesh<D> &mesh, const float *potential,
     for (int a = 0; a < 4; ++a) {
         if constexpr (D == 1) {
             force[0] += at[0].slope[a] * potential[at[0].node + a];
-        } else if constexpr (D == 2) {
+        } else {
             const float *line = potential + (at[0].node + a) * nodes + at[1].node;
             float along = 0, tilt = 0;
             for (int b = 0; b < 4; ++b) {
@@ -133,23 +130,6 @@ UNBEND_INLINE inline void force_at(const Mesh<D> &mesh, const float *potential,
             }
             force[0] += at[0].slope[a] * along;
             force[1] += at[0].weight[a] * tilt;
-        } else {
-            float plane[3] = {};
-            for (int b = 0; b < 4; ++b) {
-                const float *line =
-                    potential + ((at[0].node + a) * nodes + at[1].node + b) * nodes + at[2].node;
-                float along = 0, tilt = 0;
-                for (int c = 0; c < 4; ++c) {
-                    along += line[c] * at[2].weight[c];
-                    tilt += line[c] * at[2].slope[c];
-                }
-                plane[0] += at[1].weight[b] * along;
-                plane[1] += at[1].slope[b] * along;
-                plane[2] += at[1].weight[b] * tilt;
-            }
-            force[0] += at[0].slope[a] * plane[0];
-            force[1] += at[0].weight[a] * plane[1];
-            force[2] += at[0].weight[a] * plane[2];
         }
     }
     for (int axis = 0; axis < D; ++axis) force[axis] *= scale;
@@ -244,17 +224,182 @@ void descend(const float *attraction, const float *repulsion, std::int64_t n, fl
         });
 }
 
+// Repulsion of a layout on any point, from its potential on a mesh. Beyond the mesh it is that of the
+// nearest place inside.
+template <int D>
+struct MeshField {
+    Mesh<D> mesh;
+    const float *potential;
+
+    UNBEND_INLINE inline void force(const float (&y)[D], float (&force)[D]) const {
+        Splines at[D];
+        for (int axis = 0; axis < D; ++axis) {
+            const double low = mesh.origin[axis];
+            const double high = low + mesh.spacing * (mesh.nodes - 4.001);
+            const double inside = std::min(std::max(static_cast<double>(y[axis]), low), high);
+            at[axis] = splines_at(inside, low, mesh.spacing);
+        }
+        force_at<D>(mesh, potential, at, force);
+    }
+};
+
+// Points of a layout in cells that are halved along every axis until they hold few of them. Nodes
+// are in depth-first order; `skip` is the next one outside of a node.
+template <int D>
+class Tree {
+  public:
+    static constexpr std::int64_t leaf_size = 8;
+
+    Tree(const float *points, std::int64_t n, float opening) : opening_(opening) {
+        constexpr int bits = D == 3 ? 21 : 31;
+        float low[D], width = 0;
+        for (int axis = 0; axis < D; ++axis) {
+            float high = points[axis];
+            low[axis] = high;
+            for (std::int64_t i = 1; i < n; ++i) {
+                low[axis] = std::min(low[axis], points[i * D + axis]);
+                high = std::max(high, points[i * D + axis]);
+            }
+            width = std::max(width, high - low[axis]);
+        }
+        const double scale = width > 0 ? ((std::int64_t(1) << bits) - 1) / double(width) : 0.0;
+        std::vector<std::pair<std::uint64_t, std::int32_t>> keys(n);
+        for (std::int64_t i = 0; i < n; ++i) {
+            std::uint64_t key = 0;
+            for (int axis = 0; axis < D; ++axis) {
+                const auto cell = static_cast<std::uint64_t>(
+                    (double(points[i * D + axis]) - low[axis]) * scale);
+                for (int bit = 0; bit < bits; ++bit)
+                    key |= (cell >> bit & 1) << (bit * D + axis);
+            }
+            keys[i] = {key, static_cast<std::int32_t>(i)};
+        }
+        std::sort(keys.begin(), keys.end());
+        order.resize(n);
+        sorted.resize(n * D);
+        for (std::int64_t i = 0; i < n; ++i) {
+            order[i] = keys[i].second;
+            std::copy_n(points + std::int64_t(order[i]) * D, D, sorted.data() + i * D);
+        }
+        split(keys, 0, n, bits - 1, width);
+    }
+
+    // Adds Σ w² (y − y_j) and Σ w for eight points at once: a node is opened if one of them needs it.
+    UNBEND_INLINE inline void repel(const Eight (&y)[D], Eight (&force)[D], Eight &mass) const {
+        std::size_t node = 0;
+        while (node < skip_.size()) {
+            const Node &here = nodes_[node];
+            Eight away[D], square = {};
+            for (int axis = 0; axis < D; ++axis) {
+                away[axis] = y[axis] - here.center[axis];
+                square += away[axis] * away[axis];
+            }
+            const Eight reach = here.reach + 0.0f * square;
+            if (!any_of(reach >= square)) {
+                const Eight w = 1.0f / (1.0f + square), many = here.count * w;
+                mass += many;
+                for (int axis = 0; axis < D; ++axis) force[axis] += many * w * away[axis];
+                node = skip_[node];
+            } else {
+                for (std::int64_t j = here.begin; j < here.end; ++j) {
+                    Eight apart[D], between = {};
+                    for (int axis = 0; axis < D; ++axis) {
+                        apart[axis] = y[axis] - sorted[j * D + axis];
+                        between += apart[axis] * apart[axis];
+                    }
+                    const Eight w = 1.0f / (1.0f + between);
+                    mass += w;
+                    for (int axis = 0; axis < D; ++axis) force[axis] += w * w * apart[axis];
+                }
+                ++node;
+            }
+        }
+    }
+
+    UNBEND_INLINE inline void force(const float (&y)[D], float (&force)[D]) const {
+        Eight place[D], sum[D] = {}, mass = {};
+        for (int axis = 0; axis < D; ++axis) place[axis] = y[axis] + Eight{};
+        repel(place, sum, mass);
+        for (int axis = 0; axis < D; ++axis) force[axis] = sum[axis][0];
+    }
+
+    std::vector<std::int32_t> order;
+    std::vector<float> sorted;
+
+  private:
+    // Points begin .. end are those of a leaf; `reach` is the squared distance from which on the
+    // node counts as one point.
+    struct Node {
+        float center[D], count, reach;
+        std::int64_t begin, end;
+    };
+
+    void split(const std::vector<std::pair<std::uint64_t, std::int32_t>> &keys, std::int64_t begin,
+               std::int64_t end, int bit, float width) {
+        const std::size_t node = nodes_.size();
+        const bool leaf = end - begin <= leaf_size || bit < 0;
+        nodes_.push_back({});
+        skip_.push_back(0);
+        double sum[D] = {};
+        for (std::int64_t i = begin; i < end; ++i)
+            for (int axis = 0; axis < D; ++axis) sum[axis] += sorted[i * D + axis];
+        Node &here = nodes_[node];
+        for (int axis = 0; axis < D; ++axis)
+            here.center[axis] = static_cast<float>(sum[axis] / (end - begin));
+        here.count = static_cast<float>(end - begin);
+        here.reach = width / opening_ * (width / opening_);
+        here.begin = begin;
+        here.end = leaf ? end : begin;
+        for (std::int64_t from = begin; !leaf && from < end;) {
+            const std::uint64_t cell = keys[from].first >> (bit * D);
+            std::int64_t to = from + 1;
+            while (to < end && keys[to].first >> (bit * D) == cell) ++to;
+            split(keys, from, to, bit - 1, width / 2);
+            from = to;
+        }
+        skip_[node] = nodes_.size();
+    }
+
+    float opening_;
+    std::vector<Node> nodes_;
+    std::vector<std::size_t> skip_;
+};
+
+// Repulsion (n, D) and Σ_j w_ij (n,), a point's own place included, by Barnes and Hut: a cell counts
+// as one point from the distance width / opening on.
+template <int D>
+void repel_by_tree(const float *points, std::int64_t n, float opening, int threads, float *forces,
+                   double *normalizers) {
+    const Tree<D> tree(points, n, opening);
+    run_blocks(
+        0, (n + 7) / 8, 8, threads_for(2000.0 * n, threads), [] { return 0; },
+        [&](int, std::int64_t packet) UNBEND_INLINE {
+            const std::int64_t from = packet * 8;
+            Eight y[D], force[D] = {}, mass = {};
+            for (int lane = 0; lane < 8; ++lane) {
+                const std::int64_t i = std::min(from + lane, n - 1);
+                for (int axis = 0; axis < D; ++axis) y[axis][lane] = tree.sorted[i * D + axis];
+            }
+            tree.repel(y, force, mass);
+            for (int lane = 0; lane < 8 && from + lane < n; ++lane) {
+                const std::int64_t i = tree.order[from + lane];
+                normalizers[i] = mass[lane];
+                for (int axis = 0; axis < D; ++axis) forces[i * D + axis] = force[axis][lane];
+            }
+        });
+}
+
 // Neighbours of a new point at which its descent may start.
 constexpr std::int64_t start_candidates = 10;
 
 // Descends Σ_j p_j log(1 + |y − y_j|²) + push · φ(y) for each of m new points alone, where y_j are
-// its k neighbours in a fixed layout with the potential φ. A step goes to the minimum of a parabola
-// above the attraction, at most one unit far. It starts at the neighbour whose surroundings weigh
-// most, and ends when a step is shorter than 1e-4 or after `most` steps.
-template <int D>
+// its k neighbours in a fixed layout whose repulsion −½ ∇φ is that of `field`. A step goes to the
+// minimum of a parabola above the attraction, at most one unit far. It starts at the neighbour whose
+// surroundings weigh most, and ends when a step is shorter than 1e-4 or after `most` steps.
+template <int D, typename Field>
 void place_points(const std::int32_t *indices, const float *weights, std::int64_t m, std::int64_t k,
-                  const float *layout, const Mesh<D> &mesh, const float *potential, float push,
-                  int most, int threads, Poller &poller, float *placed) {
+                  const float *layout, const Field &field, float push, int most, int threads,
+                  Poller &poller, float *placed) {
     constexpr std::int64_t block = 64;
     run_tasks(
         (m + block - 1) / block, threads, poller, [&] { return std::vector<float>(k * D); },
@@ -292,16 +437,8 @@ void place_points(const std::int32_t *indices, const float *weights, std::int64_
                     }
                     for (int step = 0; step < most; ++step) {
                         weigh(y, sums);
-                        Splines at[D];
-                        for (int axis = 0; axis < D; ++axis) {
-                            const double high =
-                                mesh.origin[axis] + mesh.spacing * (mesh.nodes - 4.001);
-                            const double inside = std::min(
-                                std::max(static_cast<double>(y[axis]), mesh.origin[axis]), high);
-                            at[axis] = splines_at(inside, mesh.origin[axis], mesh.spacing);
-                        }
                         float force[D], move[D], square = 0;
-                        force_at<D>(mesh, potential, at, force);
+                        field.force(y, force);
                         for (int axis = 0; axis < D; ++axis) {
                             move[axis] = (sums[axis] + push * force[axis]) / sums[D] - y[axis];
                             square += move[axis] * move[axis];

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from unbend._kernels import kernels, reference
 from unbend.layout.descent import divergence
-from unbend.layout.repulsion import MeshRepulsion, exact_repulsion, spacing_for
+from unbend.layout.repulsion import MeshRepulsion, Repulsion, exact_repulsion, tree_repulsion
 
 
 def clusters(n, d, scale, seed):
@@ -36,10 +36,10 @@ def test_exact_repulsion_is_the_sum_over_all_pairs(n, d):
     assert normalizer == pytest.approx(total, rel=1e-6)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", [1, 2])
 def test_the_mesh_is_within_four_percent_of_the_sum_over_all_pairs(d):
     # As dense as layouts are: about one point in two units.
-    points = clusters(1500, d, {1: 100.0, 2: 14.0, 3: 4.0}[d], seed=d)
+    points = clusters(1500, d, {1: 100.0, 2: 14.0}[d], seed=d)
     exact, total = exact_repulsion(points)
     forces, normalizer = MeshRepulsion()(points)
     error = np.linalg.norm(forces / normalizer - exact / total) / np.linalg.norm(exact / total)
@@ -62,7 +62,7 @@ def test_points_in_one_place_have_no_forces():
     assert normalizer == pytest.approx(1600 * 1599, rel=1e-3)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", [1, 2])
 def test_compiled_kernels_agree_with_their_twins(d):
     rng = np.random.default_rng(d)
     points, nodes = clusters(400, d, 3.0, seed=d), 64
@@ -79,7 +79,7 @@ def test_compiled_kernels_agree_with_their_twins(d):
     np.testing.assert_allclose(one, two, atol=1e-5)
     kernels.gather_forces(points, origin, spacing, nodes, potential, 0.1, 2, one)
     reference.gather_forces(points, origin, spacing, nodes, potential, 0.1, 1, two)
-    np.testing.assert_allclose(one, two, atol=2e-3)  # the compiled sine is a polynomial
+    np.testing.assert_allclose(one, two, atol=5e-4)  # the compiled sine is a polynomial
     graph = csr_array(random_array((400, 400), density=0.06, rng=rng))
     arguments = (
         graph.indptr.astype(np.int64),
@@ -108,21 +108,21 @@ def test_a_compiled_step_and_placement_agree_with_their_twins(d):
         states.append(state)
     for one, two in zip(*states, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
-    origin, spacing = points.min(axis=0).astype(np.float64) - 1.0, 0.5
-    potential = rng.normal(size=nodes**d).astype(np.float32)
     indices = rng.integers(0, n, (20, 15)).astype(np.int32)
     weights = rng.dirichlet(np.ones(15), size=20).astype(np.float32)
-    placed = []
-    for kernel in (kernels, reference):
-        found = np.empty((20, d), dtype=np.float32)
-        kernel.place_points(
-            indices, weights, points, origin, spacing, nodes, potential, 0.01, 30, 1, found
-        )
-        placed.append(found)
-    np.testing.assert_allclose(*placed, atol=2e-3)
+    found = [np.empty((20, d), dtype=np.float32) for _ in range(2)]
+    for kernel, placed in zip((kernels, reference), found, strict=True):
+        kernel.place_by_tree(indices, weights, points, 0.05, 0.01, 30, 1, placed)
+    np.testing.assert_allclose(*found, atol=2e-3)
+    if d < 3:
+        potential = rng.normal(size=nodes**d).astype(np.float32)
+        mesh = (points.min(axis=0).astype(np.float64) - 1.0, 0.5, nodes, potential)
+        for kernel, placed in zip((kernels, reference), found, strict=True):
+            kernel.place_on_mesh(indices, weights, points, *mesh, 0.01, 30, 1, placed)
+        np.testing.assert_allclose(*found, atol=2e-3)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("scale", [1e-4, 1e-2, 0.3, 2.0])
 def test_forces_of_small_layouts_are_as_accurate(scale, d):
     # The start of a descent: forces nearly cancel there.
@@ -134,18 +134,35 @@ def test_forces_of_small_layouts_are_as_accurate(scale, d):
 
 
 @pytest.mark.parametrize("error", [0.04, 0.001])
-@pytest.mark.parametrize("scale", [3.0, 10.0, 30.0])
-def test_the_error_is_below_the_one_asked_for(scale, error):
-    points = clusters(2000, 2, scale, seed=2)
-    exact, _ = exact_repulsion(points)
-    forces, _ = MeshRepulsion(spacing_for(error))(points)
-    assert np.linalg.norm(forces - exact) < error * np.linalg.norm(exact)
+@pytest.mark.parametrize("scale", [1e-4, 0.1, 3.0, 10.0, 30.0])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_error_is_below_the_one_asked_for(d, scale, error):
+    points = clusters(2500, d, scale, seed=2)
+    exact, total = exact_repulsion(points)
+    repulsion = Repulsion(error)
+
+    def by_tree(points):
+        return tree_repulsion(points, repulsion.opening)
+
+    ways = {1: [repulsion.mesh], 2: [repulsion.mesh, by_tree], 3: [by_tree]}[d]
+    for way in ways:
+        forces, normalizer = way(points)
+        assert np.linalg.norm(forces - exact) < error * np.linalg.norm(exact)
+        assert normalizer == pytest.approx(total, rel=error)
+
+
+def test_the_fastest_way_is_chosen():
+    few, many = clusters(200, 2, 5.0, seed=0), clusters(20000, 2, 30.0, seed=0)
+    sparse = clusters(5000, 2, 1000.0, seed=0)
+    space = clusters(5000, 3, 10.0, seed=0)
+    names = [Repulsion().method(points) for points in (few, many, sparse, space)]
+    assert names == ["pairs", "mesh", "tree", "tree"]
 
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_threads_change_no_bit(d):
     points = clusters(5000, d, 6.0, seed=0)
-    results = [MeshRepulsion(threads=threads)(points) for threads in (1, 2, 5)]
+    results = [Repulsion(threads=threads)(points) for threads in (1, 2, 5)]
     for forces, normalizer in results[1:]:
         np.testing.assert_array_equal(forces, results[0][0])
         assert normalizer == results[0][1]

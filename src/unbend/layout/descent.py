@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.layout.repulsion import MeshRepulsion, exact_repulsion
+from unbend.layout.repulsion import Repulsion, exact_repulsion
 from unbend.progress import Cancelled
 from unbend.report import step as report_step
 
@@ -44,8 +44,8 @@ class Schedule:
         Iterations after these, at most.
     tol : float
         The descent stops once the divergence falls by less than this share in `CHECK` iterations.
-    spacing : float
-        Spacing of the mesh.
+    error : float
+        Error of the repulsion, relative to its size.
     """
 
     exaggeration: float
@@ -53,7 +53,7 @@ class Schedule:
     early_iterations: int
     max_iter: int
     tol: float
-    spacing: float
+    error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def minimize(
     callback : callable, optional
         Called with the iteration and the layout; it cancels the descent by returning False.
     """
-    state = _Descent(affinities, start, schedule.spacing, threads)
+    state = _Descent(affinities, start, Repulsion(schedule.error, threads))
     total = schedule.early_iterations + schedule.max_iter
     early = max(schedule.early, schedule.exaggeration)
     last, converged, iteration = np.inf, False, 0
@@ -124,9 +124,7 @@ def minimize(
 class _Descent:
     """Points with their velocities and gains, in an order in which neighbours are near."""
 
-    def __init__(
-        self, affinities: csr_array, start: FloatArray, spacing: float, threads: int
-    ) -> None:
+    def __init__(self, affinities: csr_array, start: FloatArray, repel: Repulsion) -> None:
         self.points = np.ascontiguousarray(round_start(start), dtype=np.float32)
         self.velocity = np.zeros_like(self.points)
         self.gains = np.ones_like(self.points)
@@ -135,15 +133,9 @@ class _Descent:
         self.indices: IntArray = affinities.indices.astype(np.int32)
         self.weights = round_to_bits(affinities.data, WEIGHT_BITS).astype(np.float32)
         self.order = np.arange(len(start))
-        self.threads = threads
-        self.mesh = MeshRepulsion(spacing, threads)
+        self.repel = repel
+        self.threads = repel.threads
         self.sort()
-
-    def repel(self) -> tuple[FloatArray, float]:
-        """Repulsion of every point, and the sum of w over all ordered pairs."""
-        if self.mesh.is_faster(self.points):
-            return self.mesh(self.points)
-        return exact_repulsion(self.points, self.threads)
 
     def move(self, exaggeration: float, momentum: float) -> None:
         """Take one step with the learning rate n / exaggeration (Belkina et al. 2019)."""
@@ -151,7 +143,7 @@ class _Descent:
             self.offsets, self.indices, self.weights, self.points, self.points, self.threads,
             self.attraction,
         )  # fmt: skip
-        repulsion, normalizer = self.repel()
+        repulsion, normalizer = self.repel(self.points)
         rate = len(self.points) / exaggeration
         kernels.descend(
             self.attraction, repulsion, 4.0 * rate * exaggeration, 4.0 * rate / normalizer,
@@ -176,9 +168,9 @@ class _Descent:
         return points
 
     def objective(self, exaggeration: float) -> float:
-        """Objective of the exaggerated problem, up to a constant, with the mesh's normaliser."""
+        """Objective of the exaggerated problem, up to a constant."""
         pull = _attractive(self.offsets, self.indices, self.weights, self.points)
-        return exaggeration * pull + float(np.log(self.repel()[1]))
+        return exaggeration * pull + float(np.log(self.repel(self.points)[1]))
 
 
 def morton_order(points: FloatArray) -> IntArray:

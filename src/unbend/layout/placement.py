@@ -10,7 +10,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.extension import NeighborExtension
 from unbend.layout.affinities import Affinities
-from unbend.layout.repulsion import Field, MeshRepulsion
+from unbend.layout.repulsion import Field, Repulsion
 
 # Steps of a new sample at most; a few suffice.
 STEPS = 200
@@ -35,32 +35,43 @@ class LayoutExtension(NeighborExtension):
     affinities : Affinities
     exaggeration : float
         ρ.
-    mesh : float
-        Spacing of the mesh of the repulsion.
+    error : float
+        Error of the repulsion, relative to its size.
     """
 
     coordinates: FloatArray
     affinities: Affinities
     exaggeration: float
-    mesh: float
+    error: float
 
     @cached_property
-    def _field(self) -> tuple[FloatArray, Field, float]:
-        layout = np.ascontiguousarray(self.coordinates, dtype=np.float32)
-        return (layout, *MeshRepulsion(self.mesh).field_of(layout))
+    def _layout(self) -> FloatArray:
+        return np.ascontiguousarray(self.coordinates, dtype=np.float32)
+
+    @cached_property
+    def _field(self) -> tuple[Field | None, float]:
+        """Potential on a mesh, where there is one, and the sum of w over all ordered pairs."""
+        repulsion = Repulsion(self.error)
+        if self._layout.shape[1] > 2:
+            return None, repulsion(self._layout)[1]
+        return repulsion.mesh.field_of(self._layout)
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
-        layout, field, normalizer = self._field
+        layout, (field, normalizer) = self._layout, self._field
         placed = np.empty((len(new), layout.shape[1]), dtype=np.float32)
         push = len(layout) / (max(normalizer, 1e-30) * self.exaggeration)
         threads = getattr(self.space, "workers", 1)
-        kernels.place_points(
-            indices.astype(np.int32, copy=False),
-            self.affinities.of_rows(distances).astype(np.float32),
-            layout, field.origin, field.spacing, field.nodes, field.potential, push, STEPS, threads,
-            placed,
-        )  # fmt: skip
+        weights = self.affinities.of_rows(distances).astype(np.float32)
+        near = indices.astype(np.int32, copy=False)
+        if field is None:
+            opening = Repulsion(self.error).opening
+            kernels.place_by_tree(near, weights, layout, opening, push, STEPS, threads, placed)
+        else:
+            kernels.place_on_mesh(
+                near, weights, layout, field.origin, field.spacing, field.nodes, field.potential,
+                push, STEPS, threads, placed,
+            )  # fmt: skip
         own = self.coordinates[indices[:, 0]]
         if distances.shape[1] == 1:
             return own

@@ -1,4 +1,4 @@
-"""Repulsion between all points of a layout: over all pairs, or on a mesh.
+"""Repulsion between all points of a layout: over all pairs, on a mesh or by a tree.
 
 With w(r) = 1 / (1 + r²) the repulsion of point i is Σ_j w² (y_i − y_j) = −½ ∇φ(y_i), where the
 potential φ(y) = Σ_j w(|y − y_j|) is a convolution of w with the density of the points. The mesh
@@ -9,7 +9,7 @@ Particles*, 1988, section 8-3).
 """
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,14 @@ from scipy import fft
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray
 
-# Nanoseconds of one thread for a pair and dimension when all pairs are summed; for a node of the
-# padded mesh, with both transforms; and for a node that a point touches. Measured once: results
-# must not depend on the machine.
-PAIR, NODE, TOUCH = 0.13, 8.0, 3.0
-# Mesh spacing at which the error of the repulsion is `ERROR` on sparse layouts (one point in three
-# units, where it is largest); it falls with the third power of the spacing.
-SPACING, ERROR = 0.5, 0.04
-# Nodes of a padded mesh at most: about a gigabyte for its transfer functions.
-MOST_NODES = 1 << 25
+# Error of the repulsion, relative to its size, with this spacing of the mesh or this opening of the
+# tree, on sparse layouts (one point in three units), where it is largest. It falls with the third
+# power of the spacing, and faster than the square of the opening.
+ERROR, SPACING, OPENING = 0.04, 0.5, 0.5
+# Nanoseconds of one thread: for a pair and dimension of all pairs; for a node of the padded mesh
+# with both transforms, and for a node that a point touches; for a point of the tree, times d² and
+# the logarithm of their number. Measured once: results must not depend on the machine.
+PAIR, NODE, TOUCH, BRANCH = 0.13, 8.0, 3.0, 6.0
 # Spline nodes that a point touches, and those beyond the last point.
 ORDER = 4
 # Mesh sizes are multiples of this, so that few transfer functions are needed.
@@ -35,17 +34,6 @@ GRAIN = 16
 CELLS = 20
 # Positions in a cell at which the force of a point on itself is measured.
 POSITIONS = 8
-
-
-def spacing_for(error: float) -> float:
-    """Mesh spacing for a relative error of the repulsion.
-
-    Examples
-    --------
-    >>> spacing_for(0.04), round(spacing_for(0.005), 3)
-    (0.5, 0.25)
-    """
-    return float(SPACING * (error / ERROR) ** (1.0 / 3.0))
 
 
 def exact_repulsion(points: FloatArray, threads: int = 1) -> tuple[FloatArray, float]:
@@ -62,6 +50,66 @@ def exact_repulsion(points: FloatArray, threads: int = 1) -> tuple[FloatArray, f
     sums = np.empty(len(points))
     kernels.repel_exactly(points, points, threads, forces, sums)
     return forces, float(sums.sum() - len(points))
+
+
+def tree_repulsion(
+    points: FloatArray, opening: float = OPENING, threads: int = 1
+) -> tuple[FloatArray, float]:
+    """Repulsion (n, d) and the sum of w by Barnes and Hut's tree.
+
+    A cell counts as one point from the distance width / opening on.
+    """
+    forces = np.empty_like(points)
+    sums = np.empty(len(points))
+    kernels.repel_by_tree(points, opening, threads, forces, sums)
+    return forces, float(sums.sum() - len(points))
+
+
+@dataclass(frozen=True, eq=False)
+class Repulsion:
+    """Repulsion to a relative error, by whatever takes the least time for a layout.
+
+    Layouts of three dimensions fill little of a mesh, so that it is used in one and two only; in
+    one it is always fast, and there is no tree.
+
+    Attributes
+    ----------
+    error : float
+    threads : int
+    """
+
+    error: float = ERROR
+    threads: int = 1
+
+    @property
+    def opening(self) -> float:
+        """Opening of the tree."""
+        return float(OPENING * (self.error / ERROR) ** 0.4)
+
+    @cached_property
+    def mesh(self) -> "MeshRepulsion":
+        """The mesh."""
+        return MeshRepulsion(SPACING * (self.error / ERROR) ** (1.0 / 3.0), self.threads)
+
+    def method(self, points: FloatArray) -> str:
+        """Name the method that is expected to be the fastest: "pairs", "mesh" or "tree"."""
+        n, d = points.shape
+        costs = {"pairs": PAIR * d * n**2}
+        if d > 1:
+            costs["tree"] = BRANCH * d**2 * n * np.log2(n) * OPENING / self.opening
+        if d < 3:
+            *_, size = self.mesh.mesh_of(points)
+            costs["mesh"] = NODE * size**d + TOUCH * n * ORDER**d
+        return min(costs, key=lambda name: costs[name])
+
+    def __call__(self, points: FloatArray) -> tuple[FloatArray, float]:
+        """Repulsion (n, d) of every point, and the sum of w over all ordered pairs."""
+        method = self.method(points)
+        if method == "mesh":
+            return self.mesh(points)
+        if method == "tree":
+            return tree_repulsion(points, self.opening, self.threads)
+        return exact_repulsion(points, self.threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,14 +198,6 @@ class MeshRepulsion:
         nodes = -(-nodes // GRAIN) * GRAIN
         # Twice a fast length: even.
         return low, spacing, nodes, 2 * fft.next_fast_len(nodes, real=True)
-
-    def is_faster(self, points: FloatArray) -> bool:
-        """Whether the mesh is expected to take less time than the sum over all pairs."""
-        n, d = points.shape
-        *_, size = self.mesh_of(points)
-        if size**d > MOST_NODES:
-            return False
-        return bool(NODE * size**d + n * TOUCH * ORDER**d < PAIR * d * n**2)
 
     def _transfer_of(
         self, size: int, spacing: float, d: int, small: bool

@@ -22,7 +22,7 @@ from unbend.gram.principal import exact_axes
 from unbend.layout.affinities import Affinities, joint_probabilities
 from unbend.layout.descent import Layout, Schedule, Snapshot, minimize
 from unbend.layout.placement import EigenmapsExtension, LayoutExtension
-from unbend.layout.repulsion import spacing_for
+from unbend.layout.repulsion import Repulsion
 from unbend.layout.start import (
     collapse_bounds,
     eigenmaps_start,
@@ -72,10 +72,10 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     it needs no seed and keeps as much of the global arrangement as the neighbour graph has;
     distances between clusters mean little for all that.
 
-    The repulsion is computed on a mesh, or over all pairs where that takes less time. New samples
-    are placed one by one against the fixed layout. Graphs may be given as with other methods, by
-    ``fit(X, graph=…)`` or with ``metric="precomputed"``: affinities are then calibrated over the
-    edges of each row.
+    The repulsion is computed over all pairs, on a mesh or by a tree, whichever is the fastest. New
+    samples are placed one by one against the fixed layout. Graphs may be given as with other
+    methods, by ``fit(X, graph=…)`` or with ``metric="precomputed"``: affinities are then calibrated
+    over the edges of each row.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     gradient_error: float = param(
         0.04,
         Real(1e-4, closed=True, high=0.1),
-        help="Error of the repulsion relative to its size, where it is computed on a mesh.",
+        help="Error of the repulsion relative to its size, where not all pairs are summed.",
     )
     pca_columns: int | None = param(
         50,
@@ -255,7 +255,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         points = layout.points.astype(np.float64)
         extension = LayoutExtension(
             component.space, component.rule, points, affinities, float(self.exaggeration),
-            schedule.spacing,
+            schedule.error,
         )  # fmt: skip
         attributes = {
             "kl_divergence_": layout.divergence,
@@ -314,7 +314,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         note(early_exaggeration=max(early, exaggeration))
         return Schedule(
             exaggeration, early, EARLY_ITERATIONS, self.max_iter, self.tol,
-            spacing_for(self.gradient_error),
+            self.gradient_error,
         )  # fmt: skip
 
     def _warn_of_collapse(self, joint: csr_array) -> None:
@@ -336,7 +336,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             iterations=layout.iterations,
             converged=layout.converged,
             kl_divergence=layout.divergence,
-            mesh_spacing=schedule.spacing,
+            repulsion=Repulsion(schedule.error).method(layout.points),
         )
 
 

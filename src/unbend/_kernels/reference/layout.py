@@ -1,5 +1,7 @@
 """Forces of a neighbour embedding."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
@@ -117,7 +119,30 @@ def descend(
     points += velocity
 
 
-def place_points(
+def _place(
+    indices: IntArray,
+    weights: FloatArray,
+    layout: FloatArray,
+    force: Callable[[FloatArray], FloatArray],
+    push: float,
+    most: int,
+    placed: FloatArray,
+) -> None:
+    """Place new points, where `force` is the repulsion of the layout at a place."""
+    for row, (near, p) in enumerate(zip(layout[indices].astype(np.float64), weights, strict=True)):
+        between = np.square(near[:10, None] - near).sum(axis=2)
+        y = near[np.argmax((p / (1.0 + between)).sum(axis=1))]
+        for _ in range(most):
+            pull = p / (1.0 + np.square(y - near).sum(axis=1))
+            move = (pull @ near + push * force(y)) / pull.sum() - y
+            length = np.linalg.norm(move)
+            y = y + move / max(1.0, float(length))
+            if length < 1e-4:
+                break
+        placed[row] = y
+
+
+def place_on_mesh(
     indices: IntArray,
     weights: FloatArray,
     layout: FloatArray,
@@ -136,20 +161,44 @@ def place_points(
     the first ten whose surroundings weigh most, by at most `most` steps of at most unit length.
     """
     high = origin + spacing * (nodes - 4.001)
-    force = np.empty((1, layout.shape[1]))
-    for row, (near, p) in enumerate(zip(layout[indices].astype(np.float64), weights, strict=True)):
-        between = np.square(near[:10, None] - near).sum(axis=2)
-        y = near[np.argmax((p / (1.0 + between)).sum(axis=1))]
-        for _ in range(most):
-            pull = p / (1.0 + np.square(y - near).sum(axis=1))
-            inside = np.clip(y, origin, high)[None]
-            gather_forces(inside, origin, spacing, nodes, potential, 0.0, 1, force)
-            move = (pull @ near + push * force[0]) / pull.sum() - y
-            length = np.linalg.norm(move)
-            y = y + move / max(1.0, length)
-            if length < 1e-4:
-                break
-        placed[row] = y
+
+    def force(y: FloatArray) -> FloatArray:
+        found = np.empty((1, layout.shape[1]))
+        inside = np.clip(y, origin, high)[None]
+        gather_forces(inside, origin, spacing, nodes, potential, 0.0, 1, found)
+        return np.asarray(found[0])
+
+    _place(indices, weights, layout, force, push, most, placed)
+
+
+def place_by_tree(
+    indices: IntArray,
+    weights: FloatArray,
+    layout: FloatArray,
+    opening: float,
+    push: float,
+    most: int,
+    threads: int,
+    placed: FloatArray,
+) -> None:
+    """Place new points as `place_on_mesh`, with the repulsion summed over all of the layout."""
+
+    def force(y: FloatArray) -> FloatArray:
+        found = np.empty((1, layout.shape[1]))
+        repel_exactly(y[None], layout, 1, found, np.empty(1))
+        return np.asarray(found[0])
+
+    _place(indices, weights, layout, force, push, most, placed)
+
+
+def repel_by_tree(
+    points: FloatArray, opening: float, threads: int, forces: FloatArray, normalizers: FloatArray
+) -> None:
+    """Fill Σ_j w² (y_i − y_j) and Σ_j w, as `repel_exactly`; the compiled one opens few cells.
+
+    A cell counts as one point from the distance width / opening on.
+    """
+    repel_exactly(points, points, threads, forces, normalizers)
 
 
 def repel_exactly(
