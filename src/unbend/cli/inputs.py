@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unbend.cli.messages import PIPE, Misuse
+from unbend.cli.messages import PIPE, Misuse, say
 from unbend.cli.options import KINDS, DataOptions
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class Input:
     """A file, a folder or stdin, opened once, and the options that say how to read it."""
 
     def __init__(self, name: str, options: DataOptions, default: str | None = None) -> None:
+        if not name:
+            raise Misuse("the name of the table is empty: give a file, a folder, or '-' for stdin")
         self.name, self.options, self._default = name, options, default
 
     @cached_property
@@ -130,7 +132,13 @@ class Input:
         """The table, of which the names of columns are known and no rows are read."""
         from unbend.io import open_table
 
-        return open_table(self.source, array=self.options.array, separator=self.options.separator)
+        options = self.options
+        return open_table(
+            self.source,
+            array=options.array,
+            separator=options.separator,
+            encoding=options.encoding,
+        )
 
     @cached_property
     def cube(self) -> "Cube":
@@ -225,16 +233,38 @@ class Input:
         """Read the rows as a table of numbers."""
         return self.read().dense()
 
-    def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
-        """Read a random sample of at most so many rows, prepared."""
+    def read_sampled(self, rows: int, seed: int, truth: Sequence[str] = ()) -> Rows:
+        """Read a random sample of at most so many rows, prepared.
+
+        A table larger than memory is not read whole.
+        """
         import numpy as np
 
         from unbend.quality.measure import sample_rows
 
-        read = self.read_prepared(truth)
+        read = self._fit_in_memory(rows, seed).read_prepared(truth)
         keep = np.zeros(len(read.table), dtype=bool)
         keep[sample_rows(len(read.table), rows, seed)] = True
-        return read.take(keep).dense()
+        return read.take(keep)
+
+    def _fit_in_memory(self, rows: int, seed: int) -> "Input":
+        from unbend.io.reading import fit_in_memory
+        from unbend.report import stage
+
+        if self.kind != "table":
+            return self
+        with stage("sampling"):
+            reader, sample = fit_in_memory(self.reader, rows, seed)
+        if sample is None:
+            return self
+        say(f"{self.name} is larger than memory: sampled {sample}.")
+        other = copy(self)
+        other.__dict__["reader"] = reader
+        return other
+
+    def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
+        """Read a random sample as a table of numbers."""
+        return self.read_sampled(rows, seed, truth).dense()
 
     def read_batches(self, rows: int) -> "Iterable[Table]":
         """Open a table, or the pixels of a cube, as batches that can be read again and again."""
@@ -251,13 +281,23 @@ class Input:
             )
         return io.batches(self.reader, rows=rows, **self.options.table_keywords())
 
-    def read_distances(self) -> Any:
-        """Read a matrix of distances."""
+    def read_distances(self, symmetrize: bool = False) -> tuple[Rows, Any]:
+        """Read a matrix of distances, and the names of its objects."""
         from unbend import io
         from unbend.report import stage
 
         with stage("reading"):
-            return io.read_distances(self.source, separator=self.options.separator)
+            found = io.read_named_distances(
+                self.source, separator=self.options.separator, symmetrize=symmetrize
+            )
+        if found.asymmetry or found.diagonal:
+            say(
+                f"Averaged the two directions, which differ by up to {found.asymmetry:.4g}, and "
+                f"set the diagonal, up to {found.diagonal:.4g}, to zero."
+            )
+        return Rows(
+            "distances", _object_table(found.names, len(found)), {"kind": "distances"}
+        ), found.values
 
     def read_network(self) -> tuple[Any, int]:
         """Read distances of which some are missing, and the number of the first point."""
@@ -269,20 +309,27 @@ class Input:
 
     def read_matrices(self) -> tuple[Rows, list[Any]]:
         """Read several matrices, and the names of their objects."""
-        import numpy as np
-
         from unbend import io
         from unbend.report import stage
 
         with stage("reading"):
             options = self.options
             read = io.read_matrices(self.source, array=options.array, separator=options.separator)
-        objects = None if read.objects is None else np.array(read.objects, dtype=object)
-        n = read.values[0].shape[0]
-        id_name = None if objects is None else "object"
-        table = io.Table(np.empty((n, 0)), (), None, None, objects, id_name, np.arange(n))
+        table = _object_table(read.objects, read.values[0].shape[0])
         like = {"kind": "matrices", "names": list(read.names)}
         return Rows("matrices", table, like), list(read.values)
+
+
+def _object_table(names: Sequence[str] | None, n: int) -> "Table":
+    """Return a table of n objects with their names and without numbers."""
+    import numpy as np
+
+    from unbend.io import Table
+
+    objects = None if names is None else np.array(names, dtype=object)
+    id_name = None if names is None else "object"
+    columns = () if names is None else tuple(names)
+    return Table(np.empty((n, 0)), columns, None, None, objects, id_name, np.arange(n))
 
 
 def _folder_kind(name: str) -> str | None:
@@ -339,10 +386,6 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
 
     options = given.options
     column = options.text_column
-    if column is not None and options.encoding is not None:
-        raise Misuse(
-            "--encoding is for files of texts, and --text-column reads a table: leave it out"
-        )
     texts = io.read_texts(
         given.source if column is None else given.reader,
         column=column,
@@ -352,7 +395,7 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
         stop_words=_stop_words(options.stop_words),
         stem=options.stem,
         unit=not options.no_unit,
-        encoding=options.encoding or "utf-8",
+        encoding=options.encoding if column is None else None,
         separator=options.separator if column is None else None,
         like=like,
     )

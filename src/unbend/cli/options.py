@@ -73,9 +73,19 @@ Components = Annotated[
     option("--components --n-components -d NUMBER", "Embedding dimension; 2 by default."),
 ]
 Dimension = Annotated[int, option("--components -d", "Embedding dimension.", min=1)]
+Clusters = Annotated[str | None, option("--clusters --n-clusters -n NUMBER", "Number of clusters.")]
 Distances = Annotated[
     bool,
-    option("--distances", "The table holds distances: a square matrix, or columns i, j, distance."),
+    option(
+        "--distances",
+        "The table holds distances: a square matrix, or two names or numbers and a distance.",
+    ),
+]
+Symmetrize = Annotated[
+    bool,
+    option(
+        "--symmetrize-distances", "Average distances that differ by direction; zero the diagonal."
+    ),
 ]
 Output = Annotated[str | None, option("--output -o FILE", "Where to write; '-' is stdout.")]
 SaveModel = Annotated[
@@ -94,6 +104,9 @@ Float32 = Annotated[
 Picture = Annotated[str | None, option("--plot FILE", "Plot the embedding: .png .svg .pdf .html")]
 StillPicture = Annotated[str | None, option("--plot FILE", "Plot the result: .png .svg .pdf")]
 Json = Annotated[bool, option("--json", "Report as JSON on stdout.")]
+Score = Annotated[
+    bool, option("--score", "Write the outlyingness of each row: about 1, far outside above 5.")
+]
 Seed = Annotated[int, option("--seed", "Random seed.", min=0)]
 MethodSeed = Annotated[str | None, option("--seed --random-state NUMBER", "Random seed.")]
 Threads = Annotated[
@@ -110,6 +123,10 @@ Batches = Annotated[
 ]
 BatchRows = Annotated[int, option("--batches ROWS", "Read batches of so many rows.", min=1)]
 Sample = Annotated[int, option("--sample ROWS", "Use a random sample of so many rows.", min=1)]
+SomeRows = Annotated[
+    int | None,
+    option("--sample ROWS", "Use a random sample of so many rows; all by default.", min=1),
+]
 Neighbors = Annotated[int, option("--neighbors -k", "Number of neighbours.", min=1)]
 Truth = Annotated[
     list[str] | None, option("--truth COLUMNS", "Columns of TABLE with the true coordinates.")
@@ -217,7 +234,9 @@ class DataOptions:
         fixed=True,
     )
     encoding: str | None = _data(
-        "--encoding NAME", "Texts: encoding of the files; utf-8 by default.", TEXTS
+        "--encoding NAME",
+        "Text tables and texts: encoding, as cp1252; detected in tables, utf-8 for texts.",
+        ("table", "texts"),
     )
     bands: bool = _data(
         "--bands", "Cubes: rows are the bands, not the pixels.", CUBES, False, bool, fixed=True

@@ -9,6 +9,8 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 
+# Errors below this are not written out.
+LEAST_ERROR = 0.0001
 # Parameters that all estimators share.
 PARAMETERS = {
     "X": (
@@ -78,7 +80,7 @@ class Dimension:
     >>> roll = unbend.datasets.swiss_roll(2000, random_state=0).points
     >>> found = unbend.dimension.mle(roll)
     >>> print(found)
-    mle: 2.0 ± 0.0
+    mle: 1.996 ± 0.021
     >>> found.local.shape, found.curve.x_label
     ((2000,), 'neighbours')
     """
@@ -104,7 +106,23 @@ class Dimension:
         return self.dimension
 
     def __str__(self) -> str:
-        return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"
+        return f"{self.method}: {format_estimate(self.dimension, self.uncertainty)}"
+
+
+def format_estimate(value: float, error: float) -> str:
+    """Write an estimate to two significant digits of its standard error.
+
+    Examples
+    --------
+    >>> format_estimate(1.9617, 0.0219), format_estimate(3.0, 3e-8)
+    ('1.962 ± 0.022', '3.0000 ± <0.0001')
+    """
+    if not np.isfinite(error):
+        return f"{value:.2f} ± {error}"
+    if error < LEAST_ERROR:
+        return f"{value:.4f} ± <{LEAST_ERROR}"
+    decimals = int(np.clip(1 - np.floor(np.log10(error)), 0, 4))
+    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
 
 
 def integer_error(exceeds: FloatArray) -> float:

@@ -9,15 +9,38 @@ from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse, row_chunks
 from unbend.gram.kernels import check_digits
-from unbend.graphs.readers import is_graph, lengths_of
-from unbend.neighbors import GraphSpace, NeighborIndex, PointSpace, Space, make_space
+from unbend.graphs.readers import edges_of, is_graph, lengths_of
+from unbend.neighbors import (
+    AffinitySpace,
+    GraphSpace,
+    NeighborIndex,
+    PointSpace,
+    Space,
+    make_space,
+)
 from unbend.neighbors.precomputed import dense_distances
+from unbend.report import warn
+from unbend.units import ScaleWarning, find_dominant_column
 from unbend.validation.arrays import check_rows, largest_magnitude
 from unbend.validation.distances import (
     check_distances,
     check_nonnegative,
     check_square,
     check_symmetric,
+    largest_entry,
+    refuse_asymmetry,
+)
+
+# Metrics that compare columns as they are; others weigh them, or are for columns of one unit.
+UNWEIGHTED = (
+    "euclidean",
+    "manhattan",
+    "cityblock",
+    "chebyshev",
+    "minkowski",
+    "cosine",
+    "correlation",
+    "angular",
 )
 
 
@@ -25,6 +48,8 @@ def graph_lengths(estimator: BaseEstimator, X: Any) -> Any:
     """Return the sparse distances of a graph, where X is one; anything else as it is."""
     if not is_graph(X):
         return X
+    if getattr(estimator, "metric", None) == "affinity":
+        return edges_of(X, "similarity")
     if getattr(estimator, "metric", None) != "precomputed":
         name = type(estimator).__name__
         raise TypeError(
@@ -44,13 +69,48 @@ def check_input(
     rows = check_rows(X, **checks)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.
     validate_data(estimator, X if hasattr(X, "shape") else rows, reset=reset, skip_check_array=True)
+    if reset and not is_sparse(rows) and _compares_columns(estimator):
+        _check_units(estimator, rows)
     return rows
+
+
+def _compares_columns(estimator: BaseEstimator) -> bool:
+    """Whether rows are points whose columns are compared as they are."""
+    if (kernel := getattr(estimator, "kernel", None)) is not None:
+        return isinstance(kernel, str) and kernel != "precomputed"
+    metric = getattr(estimator, "metric", "euclidean")
+    weighted = "w" in (getattr(estimator, "metric_params", None) or {})
+    return isinstance(metric, str) and metric in UNWEIGHTED and not weighted
+
+
+def _check_units(estimator: BaseEstimator, rows: FloatArray) -> None:
+    """Warn of a column that holds nearly all of the variance because its unit differs."""
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
+    dominant = find_dominant_column(rows, names)
+    if dominant is None:
+        return
+    column, share = dominant
+    name = repr(names[column]) if names else column
+    warn(
+        f"Column {name} holds {_percent(share)} % of the variance of X, so the others hardly "
+        "count. Standardise them by make_pipeline(unbend.Prepare(), …), or ignore "
+        "unbend.ScaleWarning if they share one unit.",
+        ScaleWarning,
+    )
+
+
+def _percent(share: float) -> str:
+    """Write a share with as many digits as differ from 100 %, at most four, rounded down."""
+    digits = next((d for d in range(4) if 100 * (1 - share) >= 10.0**-d), 4)
+    return f"{np.floor(share * 10 ** (2 + digits)) / 10**digits:.{digits}f}"
 
 
 def open_space(
     estimator: BaseEstimator, X: Any, workers: int, index: NeighborIndex | str = "exact"
 ) -> tuple[Space, np.dtype[Any]]:
     """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
+    if estimator.metric == "affinity":
+        return _affinity_space(estimator, X)
     precomputed = estimator.metric == "precomputed"
     rows = check_input(estimator, X, reset=True, sparse=precomputed)
     if precomputed:
@@ -63,6 +123,19 @@ def open_space(
     )
     space = make_space(own, estimator.metric, estimator.metric_params, workers, index)
     return space, rows.dtype
+
+
+def _affinity_space(estimator: BaseEstimator, X: Any) -> tuple[Space, np.dtype[Any]]:
+    """Space of a symmetric matrix of affinities that are not negative, dense or sparse."""
+    affinities = check_input(estimator, X, reset=True, sparse=True)
+    check_square(affinities, what="matrix of affinities")
+    check_nonnegative(affinities, what="Affinities")
+    weights = csr_array(affinities, dtype=np.float64)
+    asymmetry = abs(weights - weights.T)
+    largest = float(asymmetry.max()) if asymmetry.nnz else 0.0
+    refuse_asymmetry(largest, largest_entry(weights), affinities.dtype, "affinity matrix", "")
+    weights = csr_array((weights + weights.T) / 2)
+    return AffinitySpace.from_affinities(weights), affinities.dtype
 
 
 def square_similarities(
@@ -93,6 +166,8 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
         rows = check_input(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
     distances = check_input(estimator, X, reset=False, sparse=True)
+    if isinstance(space, AffinitySpace):
+        return _lengths_of_affinities(distances)
     check_nonnegative(distances)
     if isinstance(space, GraphSpace):
         rows = dense_distances(csr_array(distances)) if is_sparse(distances) else distances
@@ -104,3 +179,14 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
     if is_sparse(distances):
         raise ValueError("New samples must be dense distances, as the fitted ones were.")
     return np.asarray(distances, dtype=np.float64)
+
+
+def _lengths_of_affinities(affinities: Any) -> FloatArray:
+    """Lengths 1/w of new samples to the fitted ones, infinite where the affinity is zero."""
+    check_nonnegative(affinities, what="Affinities")
+    dense = affinities.toarray() if is_sparse(affinities) else affinities
+    if not (dense > 0).any(axis=1).all():
+        raise ValueError("A new sample has no affinity to any fitted sample. Pass at least one.")
+    lengths = np.full(dense.shape, np.inf)
+    np.divide(1.0, dense, out=lengths, where=dense > 0)
+    return lengths

@@ -1,11 +1,13 @@
 """Methods built on neighbourhoods: neighbours → connection → kernel → spectrum → coordinates."""
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
@@ -29,19 +31,22 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.graphs.noise import growth_exponents, local_dimension
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.neighbors import (
     METRICS,
+    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
     Space,
     describe_parameters,
 )
+from unbend.outlyingness import score_rows
 from unbend.quality import coordinate_redundancy
 from unbend.report import note, stage, step, warn
-from unbend.validation.arrays import class_numbers
+from unbend.validation.arrays import check_distinct, class_numbers
 from unbend.validation.parameters import (
     COUNTS,
     FLAG,
@@ -56,6 +61,7 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
 
 # Neighbourhoods handled at once: enough to batch, little enough to stay in cache.
@@ -66,6 +72,35 @@ GAP = 0.2
 ZERO = 1e-14
 # R² on earlier coordinates from which on a coordinate is reported as redundant.
 REDUNDANT = 0.8
+
+
+def affinity_metric() -> Any:
+    """Declare `metric` of methods that also take a matrix of affinities."""
+    return param(
+        "euclidean",
+        Choice(*METRICS, "precomputed", "affinity"),
+        FUNCTION,
+        help="Distance between rows. 'precomputed': X holds distances; a sparse X is a graph, "
+        "taken as it is, and absent means not measured. 'affinity': X holds the weights of all "
+        "edges, a symmetric matrix, dense or sparse, with its diagonal.",
+    )
+
+
+def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
+    """Refuse parameters that differ from their defaults though they are not used."""
+    for name, default in defaults.items():
+        value = getattr(estimator, name)
+        if not (value is default or (isinstance(value, str | float) and value == default)):
+            raise ValueError(f"{name}={value!r} has no effect with {reason}: leave it out")
+
+
+def check_degrees(degree: FloatArray) -> None:
+    """Refuse rows without any edge of positive weight."""
+    if np.any(degree <= 0):
+        raise ValueError(
+            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a "
+            "larger bandwidth, more neighbours or symmetrize='max'"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +233,11 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Return what the kernel needs of the neighbourhoods to be defined."""
         return Needs()
 
+    @property
+    def _least_dimension(self) -> int:
+        """The embedding dimension; one where the spectrum decides."""
+        return self.n_components if isinstance(self.n_components, int) else 1
+
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
         """Fit to the rows of X.
 
@@ -207,7 +247,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
             whose entries are the edges of a graph, or a graph of networkx or igraph.
         y : array (n_samples,), optional
-            Classes, for supervised methods; ignored by the others.
+            Classes, -1, NaN or None where unknown: required by supervised methods, ignored by the
+            others.
         """
         with self._fitting() as report:
             fitted = self._fit_columns(X, graph)
@@ -222,8 +263,9 @@ class NeighborhoodEmbedding(SpectralEmbedding):
 
     def _fit_graph(self, X: Any, y: Any, graph: Any) -> dict[str, Any]:
         """Run all stages, and return what `_keep` takes."""
+        self._check_classes(y)
         workers, needs = threads(self.n_jobs), self._needs()
-        least = needs.rows(self.n_components)
+        least = needs.rows(self._least_dimension)
         space, dtype = self._open_space(X, workers)
         with stage("neighbors"):
             found = self._search(graph, needs).run(space)
@@ -259,6 +301,19 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Rows from which a pre-image is combined."""
         return rule.k
 
+    def _check_classes(self, y: Any) -> None:
+        """Refuse a supervised fit without classes: it would be an unsupervised one."""
+        if self.supervised and y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
+                "the classes, -1 where unknown: fit(X, y). Without classes use LLE."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.supervised
+        return tags
+
     @property
     def graph_(self) -> csr_array:
         """The directed neighbour graph (n_samples, n_samples), entries are lengths.
@@ -281,12 +336,47 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _search(self, graph: Any, needs: Needs) -> NeighborSearch:
         method = f"{type(self).__name__} with n_components={self.n_components}"
         return NeighborSearch(
-            method, self.n_neighbors, self.radius, self.mutual, graph, needs, self.n_components
+            method,
+            self.n_neighbors,
+            self.radius,
+            self.mutual,
+            graph,
+            needs,
+            self._least_dimension,
+            self._check_rows,
         )
+
+    def _check_rows(self, n: int) -> None:
+        """Refuse fewer distinct rows than the method needs for its number of coordinates."""
+
+        def least(d: int) -> int:
+            return int(clone(self).set_params(n_components=d)._needs().rows(d))
+
+        d = self._least_dimension
+        if n < self._needs().rows(d):
+            check_distinct(n, least(1))
+            most = bisect_right(range(1, d), n, key=least)
+            check_integer("n_components", d, 1, most, f"with {n} distinct rows")
 
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._neighborhoods.space
         return space.narrow(new_rows(self, X, space), self._neighborhoods.first)
+
+    def _place(self, X: Any) -> tuple[FloatArray, FloatArray | None]:
+        new, placement = self._as_stored(self._new_rows(X)), self._placement
+        indices, distances = placement.neighbors(new)
+        scores = score_rows(indices, distances, self._neighborhoods.spacing)
+        return placement.place(new, indices, distances), scores
+
+    def _outlyingness(self, X: Any) -> FloatArray:
+        indices, distances = self._placement.neighbors(self._as_stored(self._new_rows(X)))
+        return score_rows(indices, distances, self._neighborhoods.spacing)
+
+    @property
+    def _placement(self) -> Placement:
+        """The extension, which knows the neighbours of new samples."""
+        assert isinstance(self._extension, Placement)
+        return self._extension
 
     def _check_largest(self, rows: int, least: int) -> None:
         if rows < least:
@@ -302,7 +392,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _embed(self, component: Component, least: int) -> EmbeddingResult:
         """Embed one component; the eigenvalues are among the attributes."""
         if component.n < least:
-            return scale_geodesics(component, self.n_components, self.isometric)
+            return scale_geodesics(component, self._least_dimension, self.isometric)
         alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
         if alone:
             raise ValueError(
@@ -349,6 +439,7 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
 
     def _kernel(self, component: Component) -> LocalKernel:
         neighbors, n = component.neighbors, component.n
+        self._check_local_dimension(component)
         entries = int(np.sum(np.square(neighbors.counts + 1)))
         # The pieces overlap, so the kernel has at most half as many entries as they have.
         reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
@@ -368,6 +459,28 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
         constant = np.ones((n, 1))
         problem = SpectralProblem(kernel, "bottom", constant, nullity=self.n_components)
         return LocalKernel(component, problem)
+
+    def _check_local_dimension(self, component: Component) -> None:
+        """Warn where a wanted direction of the neighbourhoods is curvature.
+
+        Of a curve the second direction is that of its normal, and functions that are affine in
+        both turn with it: coordinates then follow the turning of the curve, not its length.
+        """
+        space, d = component.space, self.n_components
+        if d < 2 or isinstance(space, GraphSpace):
+            return
+        growth = growth_exponents(space, d, int(np.median(component.neighbors.counts)))
+        note(growth=[float(power) for power in growth])
+        local = local_dimension(growth)
+        if local < d:
+            warn(
+                f"The local dimension is {local}, below n_components={d}: the variance of "
+                f"neighbourhoods along direction {local + 1} grows as the power "
+                f"{growth[local]:.1f} of that along the first, as curvature does (directions of "
+                "the data: 1). Coordinates then follow the curvature, and parts may lie on each "
+                f"other. Use n_components={local}, or DiffusionMaps, LaplacianEigenmaps or Isomap "
+                "where the data close up."
+            )
 
 
 def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
 
-from unbend.arrays import IntArray, is_sparse
+from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.extension import Rule
 from unbend.graphs import fewest_neighbors
 from unbend.graphs.readers import edges_of
 from unbend.neighbors import GraphSpace, Neighbors, Space
+from unbend.neighbors.space import COMPARED, mean_spacing
 from unbend.report import note, warn
 
 AUTO = "auto"
@@ -23,15 +25,19 @@ Counts = int | IntArray | str | None
 
 @dataclass(frozen=True)
 class Needs:
-    """What a kernel needs: how many neighbours, and which of the edges as found it uses."""
+    """What a kernel needs: how many neighbours, and which of the edges as found it uses.
+
+    Some kernels can have all n − 1 eigenvectors beside the trivial one: `spare` rows beyond d.
+    """
 
     neighbors: int = 1
     mutual: bool = False
     edges: Callable[[Neighbors], Neighbors] | None = None
+    spare: int = 2
 
     def rows(self, d: int) -> int:
         """Fewest rows that can be embedded in d dimensions."""
-        return max(d + 2, self.neighbors + 1)
+        return max(d + self.spare, self.neighbors + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +52,13 @@ class Neighborhoods:
     rule: Rule
     first: IntArray
     inverse: IntArray
+
+    @cached_property
+    def spacing(self) -> FloatArray:
+        """Mean distance of each distinct row to its five nearest others."""
+        if self.neighbors.counts.min() < min(COMPARED, self.space.n - 1):
+            return self.space.spacing
+        return mean_spacing(self.neighbors.nearest(np.full(self.space.n, COMPARED)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +76,13 @@ class NeighborSearch:
     graph: Any
     needs: Needs
     d: int
+    check_rows: Callable[[int], None]
 
     def run(self, space: Space) -> Neighborhoods:
         """Find the neighbours of every distinct row."""
         n = space.n
         everyone = np.arange(n)
-        self._check_rows(n)
+        self.check_rows(n)
         if isinstance(space, GraphSpace):
             if self.graph is not None:
                 raise ValueError("X is a graph already: give graph= only with points or distances")
@@ -107,18 +121,11 @@ class NeighborSearch:
         if np.any(neighbors.distances == 0):
             first, inverse = space.distinct()
             if len(first) < len(everyone):
-                self._check_rows(len(first))
+                self.check_rows(len(first))
                 space = space.take(first)
                 counts = counts[first] if isinstance(counts, np.ndarray) else counts
                 neighbors, rule = self._neighbors(space, counts, len(first))
         return Neighborhoods(space, neighbors, rule, first, inverse)
-
-    def _check_rows(self, n: int) -> None:
-        if n < self.needs.rows(self.d):
-            raise ValueError(
-                f"{self.method} needs at least {self.needs.rows(self.d)} distinct rows and X has "
-                f"{n}: give it more rows or a smaller n_components"
-            )
 
     def _counts(self, n: int) -> Counts:
         if isinstance(self.n_neighbors, str):

@@ -12,12 +12,14 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, PREPARATION
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, PREPARATION
 from unbend.storage.archive import DamagedFile
 
 _WHERE = {
     "Affinities": "layout.affinities",
     "Affinity": "graphs.weights",
+    "AffinitySpace": "neighbors.precomputed",
+    "AllGeodesics": "extension",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
@@ -28,11 +30,11 @@ _WHERE = {
     "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
     "EigenmapsExtension": "layout.placement",
+    "Examples": "methods.subspace_recognizer",
     "Fat": "eigen.approximate",
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
     "GeodesicNystrom": "extension",
-    "Gram": "gram",
     "GraphSpace": "neighbors.precomputed",
     "Harmonic": "extension",
     "HeatKernel": "graphs.weights",
@@ -57,6 +59,8 @@ _WHERE = {
     "Placement": "extension",
     "PointSpace": "neighbors.point_space",
     "Problem": "prepare.problems",
+    "ProjectionInverse": "extension",
+    "Reciprocal": "graphs.weights",
     "Report": "report",
     "Ridge": "preimage",
     "Rule": "extension",
@@ -64,6 +68,7 @@ _WHERE = {
     "ShiftInvert": "eigen.shift_invert",
     "Similarities": "gram.kernels",
     "SimilaritySquares": "gram",
+    "SparseLinear": "extension",
     "SpectralPlaces": "gram.spectral",
     "Spectrum": "eigen.problem",
     "Squares": "gram",
@@ -76,7 +81,9 @@ _WHERE = {
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS, PREPARATION)}
+_ESTIMATORS = {
+    entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS, *CLASSIFIERS, PREPARATION)
+}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)

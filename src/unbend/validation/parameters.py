@@ -13,10 +13,11 @@ import numpy as np
 
 from unbend.validation.scalars import (
     at_least,
+    explain_arguments,
+    hint,
     is_finite,
     is_integer,
     is_real,
-    one_positional,
     refusal,
 )
 
@@ -69,11 +70,12 @@ class Threads:
 
 @dataclasses.dataclass(frozen=True)
 class Real:
-    """Finite numbers above `low`, or from `low` where `closed`, up to `high`."""
+    """Finite numbers above `low`, or from `low` where `closed`, up to `high` or below `below`."""
 
     low: float
     closed: bool = False
     high: float = np.inf
+    below: float = np.inf
 
     def has_type(self, value: object) -> bool:
         """Accept Python and NumPy real numbers, not booleans."""
@@ -82,10 +84,12 @@ class Real:
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
         above = value > self.low or (self.closed and value == self.low)
-        return bool(is_finite(value) and above and value <= self.high)
+        return bool(is_finite(value) and above and value <= self.high and value < self.below)
 
     def __str__(self) -> str:
         bound = f"a number {'of at least' if self.closed else 'above'} {self.low:g}"
+        if self.below < np.inf:
+            return f"{bound} and below {self.below:g}"
         return bound if self.high == np.inf else f"{bound} and at most {self.high:g}"
 
 
@@ -164,7 +168,12 @@ class Parameter:
         if any(kind.holds(value) for kind in fitting):
             return
         error = ValueError if fitting else TypeError
-        raise error(refusal(self.name, value, self.allowed))
+        raise error(refusal(self.name, value, self.allowed) + hint(value, self.words))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words among the allowed values."""
+        return tuple(word for kind in self.kinds if isinstance(kind, Choice) for word in kind.words)
 
     @property
     def allowed(self) -> str:
@@ -222,7 +231,7 @@ Class = TypeVar("Class")
 def declare(cls: type[Class]) -> type[Class]:
     """Make a class of its declarations: its `__init__`, and the Parameters of its docstring."""
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
-    made.__init__ = one_positional(made.__init__)  # type: ignore[method-assign]
+    made.__init__ = explain_arguments(made.__init__)  # type: ignore[method-assign]
     text = inspect.cleandoc(made.__doc__ or "")
     lines = ["Parameters", "----------"]
     for parameter in parameters(made):

@@ -1,0 +1,91 @@
+"""Linear embeddings: projections to a subspace, and the distance of samples to it."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import check_is_fitted
+
+from unbend.arrays import FloatArray
+from unbend.estimators.embedding import Embedding
+from unbend.extension import LinearInverse, subspace_distances
+from unbend.neighbors import PointSpace
+from unbend.neighbors.space import COMPARED
+from unbend.outlyingness import UndefinedScore, score_rows
+from unbend.validation.parameters import declare
+
+# Fitted rows with which `outlyingness` compares, at most.
+REFERENCE_ROWS = 2000
+
+
+@declare
+class LinearEmbedding(Embedding):
+    """Abstract: coordinates are linear in the rows."""
+
+    def subspace_distances(self, X: Any) -> FloatArray:
+        """Distance of samples to the fitted subspace: what `inverse_transform` cannot restore.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            Samples, as for `transform`.
+
+        Returns
+        -------
+        array (m,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import unbend
+        >>> model = unbend.PCA(n_components=1).fit(np.outer([0.0, 1.0, 2.0], [3.0, 4.0]))
+        >>> model.subspace_distances([[4.0, -3.0], [6.0, 8.0]]).round(12)
+        array([5., 0.])
+        """
+        check_is_fitted(self)
+        assert self._preimage is not None
+        rows = self._as_stored(self._new_rows(X))
+        distances = subspace_distances(rows, self._extension, self._preimage)
+        return np.asarray(distances, dtype=self.embedding_.dtype)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return minus the distance to the subspace: the higher, the more typical of the fit.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            Samples, as for `transform`.
+
+        Returns
+        -------
+        array (m,)
+        """
+        return -self.subspace_distances(X)
+
+    def _outlyingness(self, X: Any) -> FloatArray:
+        reference = vars(self).get("_reference")
+        if reference is None:
+            raise UndefinedScore(
+                "outlyingness compares with fitted rows, and fit_batches keeps none: fit to a "
+                "sample of the rows"
+            )
+        new, space = self._features(self._as_stored(self._new_rows(X))), PointSpace(reference)
+        return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
+
+    def _keep_reference(self, rows: Any) -> None:
+        """Keep some of the fitted rows, as `outlyingness` compares them."""
+        self._reference = self._features(rows[:: -(-rows.shape[0] // REFERENCE_ROWS)])
+
+    def _features(self, rows: Any) -> FloatArray:
+        """Coordinates of rows, and what they do not show: the distance to the subspace.
+
+        For a projection that has no center it is the length of the row, which costs no inverse.
+        Neither differs by more than the distance of two rows.
+        """
+        back = self._preimage
+        beside = (
+            subspace_distances(rows, self._extension, back)
+            if isinstance(back, LinearInverse)
+            else row_norms(rows.astype(np.float64))
+        )
+        return np.column_stack((self._extension(rows), beside))
