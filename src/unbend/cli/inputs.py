@@ -73,6 +73,8 @@ class Input:
 
     def __init__(self, name: str, options: DataOptions, default: str | None = None) -> None:
         self.name, self.options, self._default = name, options, default
+        # Rows of the whole table, once a sample of them is read.
+        self.total_rows: int | None = None
 
     @cached_property
     def source(self) -> "Source | str":
@@ -234,6 +236,7 @@ class Input:
         read = self.read_prepared(truth)
         keep = np.zeros(len(read.table), dtype=bool)
         keep[sample_rows(len(read.table), rows, seed)] = True
+        self.total_rows = len(read.table)
         return read.take(keep).dense()
 
     def read_batches(self, rows: int) -> "Iterable[Table]":

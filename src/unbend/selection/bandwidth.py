@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from unbend.arrays import FloatArray
 from unbend.neighbors import PointSpace
 from unbend.quality.measure import sample_rows
-from unbend.selection._common import check_points
+from unbend.selection.inputs import check_points
 from unbend.validation.scalars import check_choice, check_neighbors
 
 Rule: TypeAlias = Literal["neighbors", "nearest", "slope", "median"]

@@ -12,7 +12,7 @@ from unbend.graphs import components, consistency, geodesics, undirected
 from unbend.neighbors import PointSpace
 from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
-from unbend.selection._common import check_estimator, check_points, make_method
+from unbend.selection.inputs import check_estimator, check_points, make_method
 from unbend.validation.scalars import check_choice, check_integer
 
 Criterion: TypeAlias = Literal["r_nx", "residual_variance"]
