@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.report import html_table
 
 # Parameters that all estimators share.
 PARAMETERS = {
@@ -105,6 +106,14 @@ class Dimension:
 
     def __str__(self) -> str:
         return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"
+
+    def _repr_html_(self) -> str:
+        curve = self.curve
+        low, high = curve.fitted
+        rows = [("read from", f"{curve.y_label} over {curve.x_label}")]
+        rows += [("fitted range", f"{low:.4g} to {high:.4g}")]
+        rows += [("outliers", str(self.outliers))] if self.outliers else []
+        return html_table(str(self), ("property", "value"), rows)
 
 
 def integer_error(exceeds: FloatArray) -> float:

@@ -204,7 +204,8 @@ def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
     """Return the dimension, and the range that the votes leave.
 
     The spectrum and the knee count coordinates, of which closed surfaces need more than they have
-    dimensions: where these make the majority, the typical estimate is the lower end.
+    dimensions: where fewer than half of the estimators agree with the majority, their median is
+    the lower end.
 
     Examples
     --------
@@ -217,7 +218,9 @@ def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
     most, count = Counter(map(_round, values)).most_common(1)[0]
     if 2 * count > len(values):
         local = [vote for name, vote in votes.items() if name not in BY_SPECTRUM]
-        least = min(most, _round(float(np.median(local)))) if local else most
+        if 2 * sum(_round(vote) == most for vote in local) >= len(local):
+            return most, most, most
+        least = min(most, _round(float(np.median(local))))
         return least, least, most
     low, high = _middle_half(values)
     return min(max(_round(float(np.median(values))), low), high), low, high

@@ -17,7 +17,7 @@ from unbend.selection.inputs import Data, Kind, Sample, make_method
 # variance 0.001 at most where convex, 0.005 and more with a hole, 0.1 and more where closed up, of
 # which one more coordinate leaves 0.58 at most on spheres and tori and 0.85 at least elsewhere;
 # ratio of neighbouring eigenvalues 5 at most where in one piece, 7 and more in clusters.
-FLAT, CONVEX, BENT, LEFT, CLUSTERED = 0.03, 0.0025, 0.04, 0.6, 6.0
+FLAT, CONVEX, BENT, CLOSED, LEFT, CLUSTERED = 0.03, 0.0025, 0.04, 0.1, 0.6, 6.0
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
 NEIGHBORS, EIGENVALUES = 10, 8
 # Coordinates of a picture.
@@ -118,7 +118,7 @@ class Findings:
         """
         d = self.dimension
         return bool(
-            self.bent
+            self.residual > CLOSED
             and d == self.high
             and d < len(self.residuals)
             and self.residuals[d] < LEFT * self.residual

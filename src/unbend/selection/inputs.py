@@ -133,7 +133,8 @@ class Data:
     def sample(self, max_rows: int, random_state: int) -> Sample:
         """Return distinct rows, at most so many; of a graph those of its largest component."""
         if self.kind == "points" and self.metric == "euclidean":
-            points = self.rows[np.sort(np.unique(self.rows, axis=0, return_index=True)[1])]
+            # In order, so that the sample does not depend on the order of the rows.
+            points = np.unique(self.rows, axis=0)
             return Sample(points[sample_rows(len(points), max_rows, random_state)], "euclidean")
         if self.kind == "graph":
             largest = np.flatnonzero(components(self.lengths) == 0)
