@@ -93,7 +93,7 @@ def results() -> dict[str, Any]:
         "choose_neighbors": (unbend.choose_neighbors(points), "n_neighbors ="),
         "choose_bandwidth": (unbend.choose_bandwidth(points), "median"),
         "consistency": (graph, graph.advice()),
-        "dimension": (unbend.dimension.mle(points), "mle: 2."),
+        "dimension": (unbend.dimension.mle(points), "fitted range"),
     }
 
 
@@ -104,7 +104,7 @@ def test_results_show_as_html_what_they_print_and_escape_it() -> None:
         assert not {"b", "i", "script"} & set(page.tags), name
         first = str(result).split("\n")[0]
         assert first in page.text, name
-    failed = unbend.compare(curve().points, {"bad": unbend.Isomap(n_components=0), "good": "PCA"})
+    failed = unbend.compare(curve(), {"bad": unbend.Isomap(n_components=0), "good": "PCA"})
     assert "failed: n_components=0 is not allowed" in Page(failed._repr_html_()).text
 
 

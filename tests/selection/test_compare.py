@@ -208,10 +208,12 @@ class Collapse(BaseEstimator):
 
 @sampled("seed", range(20, 23))
 def test_a_picture_of_a_few_specks_is_never_first(seed):
-    """On blobs spectral methods have perfect trust in classes, and show three dots."""
+    """Of four clusters at the corners of a rectangle spectral methods show a few dots."""
     rng = np.random.default_rng(seed)
-    labels = np.repeat(np.arange(3), 100)
-    blobs = 10 * rng.normal(size=(3, 6))[labels] + rng.normal(size=(300, 6))
+    labels = np.repeat(np.arange(4), 80)
+    corners = np.array([[0.0, 0.0], [14.0, 0.0], [0.0, 9.0], [14.0, 9.0]])
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    blobs = (np.pad(corners[labels], ((0, 0), (0, 4))) + rng.normal(size=(320, 6))) @ turn
     methods = ["LaplacianEigenmaps", "LTSA", "DiffusionMaps", Collapse(), "PCA"]
     found = unbend.compare(blobs, methods, labels=labels, scale="none")
     assert found.trials[0].title == "PCA"
@@ -262,6 +264,7 @@ def test_printed_tables_fit_80_columns_and_show_failures_and_warnings():
     long = {"a long title that leaves no room for any number beside it " * 2: unbend.PCA()}
     methods = {type(method).__name__: method for method in several} | long
     methods["bad"] = unbend.Isomap(n_components=0)
+    methods["few"] = unbend.HessianLLE(n_neighbors=3)
     found = unbend.compare(
         curve.points, methods, truth=curve.chart, labels=np.arange(150) // 75, n_jobs=1
     )

@@ -29,7 +29,7 @@ from unbend.selection.inputs import (
     open_data,
     set_metric,
 )
-from unbend.selection.judging import BETTER, WEIGHTS, is_degenerate, make_judge
+from unbend.selection.judging import BETTER, WEIGHTS, degeneracy, make_judge
 from unbend.validation.scalars import check_integer, refusal
 from unbend.validation.threads import threads
 
@@ -78,7 +78,7 @@ class Trial:
     @property
     def degenerate(self) -> bool:
         """Whether its coordinates are redundant or its picture is a few specks."""
-        return is_degenerate(self.measures)
+        return degeneracy(self.measures) > 0
 
     @property
     def embedding(self) -> FloatArray | None:
@@ -180,8 +180,8 @@ def compare(
     weighted mean of their ranks by measure, where values that agree to three digits share a rank.
     All weights are 1 but that of the occupancy, which is 0: one that is good by all measures
     precedes one that wins by a single one. A trial with a coordinate that is a function of
-    another (redundancy above 0.8), or with most points in a few specks (occupancy below 0.1), comes
-    after all others.
+    another (redundancy above 0.8) comes after all others, and one with most points in a few specks
+    (occupancy below 0.1) after these.
 
     The order says which is better, not whether any is good: read the values too. Rank-based
     measures compare with straight-line distances, so for rolled-up surfaces only small
@@ -318,5 +318,5 @@ def _rank(trials: list[Trial]) -> list[Trial]:
         replace(trial, mean_rank=float(rank) / total, reason=words)
         for trial, rank, words in zip(good, ranks, why, strict=True)
     ]
-    ranked.sort(key=lambda trial: (trial.degenerate, trial.mean_rank))
+    ranked.sort(key=lambda trial: (degeneracy(trial.measures), trial.mean_rank))
     return ranked + [trial for trial in trials if trial.failure]

@@ -41,15 +41,17 @@ WEIGHTS = {name: 0.0 if name == "occupancy" else 1.0 for name in BETTER}
 REDUNDANT, SPECKS = 0.8, 0.1
 
 
-def is_degenerate(measures: Mapping[str, float]) -> bool:
-    """Whether coordinates are redundant or the picture is a few specks.
+def degeneracy(measures: Mapping[str, float]) -> int:
+    """How little a picture shows: 2 if it is a few specks, 1 if coordinates are redundant, or 0.
 
     Examples
     --------
-    >>> is_degenerate({"redundancy": 0.97, "occupancy": 0.6})
-    True
+    >>> degeneracy({"redundancy": 0.97, "occupancy": 0.6}), degeneracy({"occupancy": 0.01})
+    (1, 2)
     """
-    return measures.get("redundancy", 0.0) > REDUNDANT or measures.get("occupancy", 1.0) < SPECKS
+    if measures.get("occupancy", 1.0) < SPECKS:
+        return 2
+    return int(measures.get("redundancy", 0.0) > REDUNDANT)
 
 
 def make_judge(data: Data, truth: Any, labels: Any, k: int, max_rows: int) -> "Judge":
