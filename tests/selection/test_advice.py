@@ -22,7 +22,7 @@ from unbend.selection.rules import RULES, Case
 
 PURPOSES = ("picture", "features", "chart", "clusters")
 WINE = datasets.load_wine(as_frame=True)
-CURVE = unbend.datasets.s_curve(400, random_state=3)
+CURVE = unbend.datasets.s_curve(150, random_state=3)
 DISTANCES = cdist(CURVE.points, CURVE.points)
 GRAPH = unbend.Isomap(n_neighbors=10).fit(CURVE.points).graph_
 
@@ -32,7 +32,7 @@ def measure_all(X, metric):
     return measure(data, data.sample(1500, 0), None, data.n)
 
 
-FOUND = measure_all(CURVE.points[:200], None)
+FOUND = measure_all(CURVE.points[:120], None)
 
 
 def blobs(count, seed, columns=6):
@@ -170,12 +170,12 @@ def test_suggestions_for_distances_and_graphs_can_be_fitted(purpose, kind):
         X.graph["weight"] = "length"
     suggestion = unbend.suggest(X, metric="precomputed", for_=purpose)
     assert (
-        "distances between 400" in suggestion.reasons[0]
-        or "graph of 400" in (suggestion.reasons[0])
+        "distances between 150" in suggestion.reasons[0]
+        or "graph of 150" in (suggestion.reasons[0])
     )
     for method in (suggestion.estimator, *suggestion.alternatives):
         assert method.metric == "precomputed"
-        assert len(method.fit(X).embedding_) == 400
+        assert len(method.fit(X).embedding_) == 150
 
 
 def test_distances_are_measured_as_the_points_they_belong_to():

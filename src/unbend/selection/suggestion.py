@@ -143,7 +143,7 @@ def suggest(
     'HessianLLE'
     >>> helix = unbend.datasets.toroidal_helix(800, random_state=0).points
     >>> suggest(helix, for_="chart").reasons[0].partition(": ")[0]
-    '800 rows of 3 columns, intrinsic dimension 1, closed'
+    '800 rows, 3 features, intrinsic dimension 1, closed'
     """
     check_choice("for_", for_, get_args(Purpose))
     for name, value in (
