@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from unbend import __version__
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
 project = "unbend"
 author = "the unbend developers"
@@ -33,6 +33,8 @@ pages = [
     METHOD_PAGE.format(title=entry.title, name=entry.class_name) for entry in (*METHODS, *SEVERAL)
 ]
 pages += [CLUSTERING_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLUSTERINGS]
+CLASSIFIER_PAGE = CLUSTERING_PAGE.replace("fit_predict", "identify")
+pages += [CLASSIFIER_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLASSIFIERS]
 generated = Path(__file__).parent / "generated"
 generated.mkdir(exist_ok=True)
 (generated / "methods.md").write_text("# Methods\n\n" + "\n".join(pages))

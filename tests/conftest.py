@@ -1,7 +1,23 @@
 """Hypothesis profiles: few examples by default, more with ``--hypothesis-profile=slow``."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("few", max_examples=8, deadline=None)
 settings.register_profile("slow", max_examples=30, deadline=None)
 settings.load_profile("few")
+
+
+@pytest.fixture(scope="module")
+def unknown_classes() -> Iterator[None]:
+    """Let tests of all methods call fit(X), in which supervised ones then know no class.
+
+    That users must pass y is tested in tests/test_mistakes.py.
+    """
+    from unbend.estimators.neighborhood import NeighborhoodEmbedding
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NeighborhoodEmbedding, "_check_classes", lambda self, y: None)
+        yield

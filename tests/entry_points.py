@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 import unbend
 from unbend import dimension, graphs, lowrank, neighbors, plot, quality, selection
 from unbend.dimension import estimators
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 FLAT = X[:, :2]
@@ -159,14 +159,15 @@ FEWER = {"k >= n": "documented: fewer where there are fewer rows"}
 
 
 def estimator_entry(method: Any) -> Entry:
-    parameters = method()._get_param_names()
+    parameters, y = method()._get_param_names(), np.arange(len(X)) % 2
     distances = None
     if "metric" in parameters:
-        distances = lambda D: method(metric="precomputed").fit(D)  # noqa: E731
+        distances = lambda D: method(metric="precomputed").fit(D, y)  # noqa: E731
     count = None
     if "n_neighbors" in parameters:
-        count = lambda k: method(n_neighbors=k).fit(X)  # noqa: E731
-    return Entry(lambda rows: method().fit(rows), distances=distances, count=count, allowed=LOWERED)
+        count = lambda k: method(n_neighbors=k).fit(X, y)  # noqa: E731
+    fit = lambda rows: method().fit(rows, y)  # noqa: E731
+    return Entry(fit, distances=distances, count=count, allowed=LOWERED)
 
 
 def several_entry(method: Any) -> Entry:
@@ -214,6 +215,10 @@ SYMMETRIC = {"one row": "is not square either", "no columns": "is not square eit
 TABLE: dict[str, Entry] = {
     **{f"unbend.{e.class_name}": estimator_entry(e.load()) for e in METHODS},
     **{f"unbend.{e.class_name}": several_entry(e.load()) for e in SEVERAL},
+    **{
+        f"unbend.{e.class_name}": Entry(lambda rows, e=e: e.load()().fit(rows, np.arange(40) % 4))
+        for e in CLASSIFIERS
+    },
     "unbend.choose_bandwidth": Entry(
         selection.choose_bandwidth,
         count=lambda k: selection.choose_bandwidth(X, n_neighbors=k),
@@ -343,6 +348,7 @@ EXEMPT = {
     "unbend.Nystrom": VALUES,
     "unbend.Prepare": "takes tables with text, dates and gaps; tests/prepare",
     "unbend.Report": VALUES,
+    "unbend.ScaleWarning": VALUES,
     "unbend.load": "reads files",
     "unbend.memory_limit": VALUES,
     "unbend.monitoring": VALUES,

@@ -22,7 +22,8 @@ def fitted(method, points):
         options["n_neighbors"] = 8
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the neighbourhood graph has")
-        return method(**options).fit(points)
+        # Supervised methods know no class.
+        return method(**options).fit(points, np.full(len(points), -1))
 
 
 def errors(method, surface, seed):

@@ -156,7 +156,7 @@ def test_landmark_isomap_with_all_rows_is_isomap():
 def test_supervised_lle_without_supervision_is_lle():
     points, classes = load_iris(return_X_y=True)
     plain = unbend.LLE(n_neighbors=30).fit_transform(points)
-    for t, y in ((0.0, classes), (1.0, None), (0.7, np.full(150, -1))):
+    for t, y in ((0.0, classes), (1.0, np.full(150, np.nan)), (0.7, np.full(150, -1))):
         method = unbend.SupervisedLLE(n_neighbors=30, t=t)
         np.testing.assert_allclose(method.fit_transform(points, y), plain, atol=1e-9)
 

@@ -42,7 +42,7 @@ def reference(points, k):
 
 @each("solver", ["auto", "lanczos", "dense"], keep=1)
 @each("ratio", [1, 1e2, 1e3, 1e4, 1e6])
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::unbend.ScaleWarning")
 def test_coordinates_of_unscaled_tables_are_those_of_double_precision(ratio, solver):
     points = anisotropic(ratio, 1100)
     # Neighbours enough to connect the tails of the wide column.

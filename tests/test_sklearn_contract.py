@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from unbend.registry import CLUSTERINGS, METHODS
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS
 
 EXCEPTIONS = tomllib.loads((Path(__file__).parent / "sklearn_exceptions.toml").read_text())
 
@@ -16,7 +16,7 @@ EXCEPTIONS = tomllib.loads((Path(__file__).parent / "sklearn_exceptions.toml").r
     "entry",
     [
         pytest.param(entry, marks=[pytest.mark.slow] * (entry.class_name == "MVU"))
-        for entry in (*METHODS, *CLUSTERINGS)
+        for entry in (*METHODS, *CLUSTERINGS, *CLASSIFIERS)
     ],
     ids=lambda entry: entry.class_name,
 )

@@ -75,6 +75,10 @@ def images(digits):
     cube = shares @ spectra
     model = unbend.PCA(n_components=3).fit(cube.reshape(-1, 20))
     yield "feature_images", unbend.plot.feature_images(model, (30, 40))
+    axes = unbend.PCA(n_components=15).fit(digits.data)
+    yield "image_sheet", unbend.plot.image_sheet(digits.images[:40], columns=10)
+    yield "eigenimages", unbend.plot.eigenimages(axes, (8, 8))
+    yield "reconstructions", unbend.plot.reconstructions(axes, digits.images[:10], [3, 15])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ True
 from importlib import import_module
 from typing import Any
 
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
 __version__ = "0.1.0"
 
@@ -36,7 +36,7 @@ _MODULES = {
 _NAMES = {
     **{
         entry.class_name: f"unbend.methods.{entry.name}"
-        for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)
+        for entry in (*METHODS, *CLUSTERINGS, *CLASSIFIERS, *SEVERAL)
     },
     **dict.fromkeys(
         (
@@ -52,6 +52,7 @@ _NAMES = {
     **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
     "Prepare": "unbend.prepare",
     "Report": "unbend.report",
+    "ScaleWarning": "unbend.units",
     "load": "unbend.storage",
     "localize": "unbend.localization",
     "monitoring": "unbend.progress",

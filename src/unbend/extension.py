@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any, Protocol, final
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
-from unbend.gram import Gram
+from unbend.graphs import geodesics
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
@@ -18,6 +19,10 @@ from unbend.report import step
 
 # Least share of the degree by which a sum over neighbours is divided.
 LEAST_SHARE = 0.1
+# From one in so many vertices on, geodesics are computed from all.
+SOME_SOURCES = 4
+# Rows that are made dense at a time.
+BLOCK_BYTES = 1 << 26
 
 Extension = Callable[[FloatArray], FloatArray]
 
@@ -85,6 +90,18 @@ class LinearInverse:
         return np.asarray(row_products(coordinates, self.axes) + self.mean)
 
 
+def subspace_distances(rows: Any, projection: Extension, inverse: Extension) -> FloatArray:
+    """Distances of rows, which may be sparse, to the subspace that a projection maps to.
+
+    From differences: ‖x‖² − ‖y‖² would lose the distances of rows near the subspace.
+    """
+    distances = np.empty(rows.shape[0])
+    for some in row_chunks(rows.shape[0], 24 * rows.shape[1], BLOCK_BYTES):
+        dense = rows[some].toarray() if is_sparse(rows) else rows[some]
+        distances[some] = np.linalg.norm(dense - inverse(projection(dense)), axis=1)
+    return distances
+
+
 class Distances(Protocol):
     """Distances of new samples to all fitted rows, in the sense of the method."""
 
@@ -116,37 +133,83 @@ class Nystrom:
 
 @final
 @dataclass(frozen=True, eq=False)
+class AllGeodesics:
+    """Geodesics between all vertices of a graph; files and pickles hold the graph alone.
+
+    A reloaded one computes the rows it is asked for, to the same bits, and all of them once many
+    are asked for.
+    """
+
+    lengths: csr_array
+    precision: str
+    threads: int
+
+    @classmethod
+    def known(cls, lengths: csr_array, matrix: FloatArray, threads: int) -> "AllGeodesics":
+        """Take geodesics that were computed."""
+        made = cls(lengths, str(matrix.dtype), threads)
+        made.__dict__["matrix"] = matrix
+        return made
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the geodesics, which the graph determines."""
+        return {name: self.__dict__[name] for name in ("lengths", "precision", "threads")}
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return int(self.lengths.shape[0])
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """All geodesics (n, n)."""
+        return self._rows(None)
+
+    def rows(self, indices: IntArray) -> tuple[FloatArray, IntArray]:
+        """Geodesics from at least some vertices, and where among them each index is."""
+        if "matrix" not in self.__dict__:
+            sources, places = np.unique(indices, return_inverse=True)
+            if SOME_SOURCES * len(sources) < self.n:
+                return self._rows(sources), places.reshape(indices.shape)
+        return self.matrix, indices
+
+    def _rows(self, sources: IntArray | None) -> FloatArray:
+        precision = np.dtype(self.precision)
+        return geodesics(self.lengths, sources, dtype=precision, threads=self.threads)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class GeodesicNystrom(NeighborExtension):
     """Nyström's formula with geodesics: shortest paths through any neighbour of a new sample.
 
-    `geodesics` (n, m) lead from every fitted row to the m rows of `gram` and `weights` (m, d).
-    `means` are the mean squares over all fitted rows, where these are more than the m.
+    `geodesics` lead from every fitted row to the m rows of `weights` (m, d), `constant` is added to
+    each, and `mean` (d,) are the mean squares over all fitted rows times the weights.
     """
 
-    geodesics: FloatArray
-    gram: Gram
+    geodesics: FloatArray | AllGeodesics
     weights: FloatArray
-    means: FloatArray | None = None
-
-    @cached_property
-    def _mean(self) -> FloatArray:
-        means = self.gram.mean_squares if self.means is None else self.means
-        return np.asarray(means @ self.weights)
+    mean: FloatArray
+    constant: float
+    threads: int
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
         placed = np.empty((len(new), self.weights.shape[1]))
+        known, places = self.geodesics, indices
+        if isinstance(known, AllGeodesics):
+            known, places = known.rows(indices)
         kernels.place_by_paths(
-            self.geodesics,
-            indices.astype(np.int32, copy=False),
-            distances.astype(self.geodesics.dtype, copy=False),
-            self.gram.squares.constant,
+            known,
+            places.astype(np.int32, copy=False),
+            distances.astype(known.dtype, copy=False),
+            self.constant,
             np.ascontiguousarray(self.weights.T),
-            self.gram.threads,
+            self.threads,
             step,
             placed,
         )
-        return np.asarray(-0.5 * (placed - self._mean))
+        return np.asarray(-0.5 * (placed - self.mean))
 
 
 @final

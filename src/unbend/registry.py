@@ -44,6 +44,9 @@ METHODS = (
 # Clustering methods, which have no embedding.
 CLUSTERINGS = (Entry("spectral_clustering", "SpectralClustering", "Spectral clustering"),)
 
+# Classifiers, which need labels.
+CLASSIFIERS = (Entry("subspace_recognizer", "SubspaceRecognizer", "Recognition in a subspace"),)
+
 # Methods whose X is several matrices of the same objects.
 SEVERAL = (
     Entry("replicated_mds", "ReplicatedMDS", "Replicated multidimensional scaling"),

@@ -11,12 +11,16 @@ import pytest
 from tests.cli.program import PROGRAM, sentence, unbend
 from unbend.cli.app import COMMANDS, application
 from unbend.cli.parameters import GENERAL, find_method, method_options, option_name
-from unbend.registry import EMBEDDINGS
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS
 from unbend.validation.parameters import parameters
 
+ALL = (*EMBEDDINGS, *CLUSTERINGS, *CLASSIFIERS)
 NAMES = [
     "embed",
     "transform",
+    "cluster",
+    "recognize",
+    "identify",
     "quality",
     "plot",
     "report",
@@ -95,9 +99,9 @@ def test_help_takes_a_few_times_as_long_as_importing_its_libraries():
 
 def test_methods_lists_the_registry():
     lines = unbend("methods").stdout.decode().splitlines()
-    assert [line.split()[0] for line in lines] == [entry.name for entry in EMBEDDINGS]
+    assert [line.split()[0] for line in lines] == [entry.name for entry in ALL]
     listed = json.loads(unbend("methods", "--json").stdout)
-    assert listed == [{"name": entry.name, "title": entry.title} for entry in EMBEDDINGS]
+    assert listed == [{"name": entry.name, "title": entry.title} for entry in ALL]
 
 
 def test_a_method_is_shown_with_every_parameter_it_declares():
@@ -110,7 +114,7 @@ def test_a_method_is_shown_with_every_parameter_it_declares():
     }
 
 
-@pytest.mark.parametrize("entry", EMBEDDINGS, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
 def test_the_options_of_every_method_go_with_the_general_ones(entry):
     """No option may have two meanings; typer would silently take the last."""
     taken = set(GENERAL.values())

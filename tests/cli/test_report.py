@@ -80,7 +80,7 @@ def test_the_page_reports_missing_and_constant_columns(written):
     _, text, output = written
     assert (output["missing"], output["constant"]) == (1, [HOSTILE])
     said = " ".join(Page(text).texts["li"])
-    assert "1 value was missing: imputed by the median of the column" in said
+    assert "1 value was missing. Imputed by median: 'x' (1)." in said
     assert "1 column was constant and left out" in said
 
 

@@ -19,6 +19,11 @@ def _one_blas_thread() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _fit_without_classes(unknown_classes: None) -> None:
+    """Supervised methods are tested as all others."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent != HERE or not hasattr(item, "callspec"):

@@ -100,7 +100,7 @@ def test_a_callable_that_gives_negative_distances_is_refused() -> None:
         "import numpy as np, unbend\n"
         f"for name in {names}:\n"
         "    method = getattr(unbend, name)(metric=lambda a, b: -1.0)\n"
-        "    try: method.fit(np.random.default_rng(0).normal(size=(30, 3)))\n"
+        "    try: method.fit(np.random.default_rng(0).normal(size=(30, 3)), np.zeros(30))\n"
         "    except (ValueError, TypeError) as error: print(error)\n"
         "    else: print(name, 'raised nothing')\n"
     )

@@ -18,7 +18,7 @@ import unbend.sklearn as names
 from tests.conformance.cases import curve, quietly
 from unbend.dimension.estimators import ESTIMATORS
 from unbend.progress import Cancelled, Progress
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
 PACKAGE = str(Path(unbend.__file__).parent)
 # Where fits set attributes: lines of the stages below need no interrupt of their own.
@@ -56,6 +56,7 @@ def cases() -> list[Any]:
     found += [
         (entry.class_name, partial(entry.load(), n_clusters=2), _fit) for entry in CLUSTERINGS
     ]
+    found += [(entry.class_name, entry.load(), _fit_classes) for entry in CLASSIFIERS]
     found += [(entry.class_name, entry.load(), _fit_several) for entry in SEVERAL]
     found += [
         (f"{method.__name__} in batches", method, _fit_batches)

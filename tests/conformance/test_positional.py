@@ -15,10 +15,10 @@ import unbend
 import unbend.sklearn as swapped
 from tests.loops import each
 from unbend.dimension.estimators import ESTIMATORS
-from unbend.registry import CLUSTERINGS, METHODS, SEVERAL
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 from unbend.validation.parameters import parameters
 
-CLASSES = [entry.load() for entry in (*METHODS, *CLUSTERINGS, *SEVERAL)]
+CLASSES = [entry.load() for entry in (*METHODS, *CLUSTERINGS, *CLASSIFIERS, *SEVERAL)]
 FIRST = {"SpectralClustering": "n_clusters"}
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 BY_NAME = inspect.Parameter.KEYWORD_ONLY

@@ -1,6 +1,7 @@
 """Tables with columns of any kind: text, dates, categories, and workbooks."""
 
 import io
+import warnings
 import zipfile
 
 import numpy as np
@@ -11,13 +12,58 @@ import unbend
 from tests.tables.corpus import TABLES
 from unbend.prepare import Prepare
 
+LETTERS = pd.DataFrame(
+    {"city": ["Köln", "Besançon", "Málaga", "plain"] * 30_000, "price_€": range(120_000)}
+)
 
-def test_latin1_is_refused_with_the_remedy(tmp_path):
-    with pytest.raises(ValueError, match=r"not in UTF-8 .*: save it as UTF-8"):
-        unbend.io.read_frame(TABLES["houses_latin1"]().save(tmp_path))
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings_are_detected(encoding, late, tmp_path):
+    frame = LETTERS.rename(columns={"price_€": "price"}) if late else LETTERS[:50]
+    if late:
+        # The first letter outside ASCII lies beyond the sample that shows the dialect.
+        frame = pd.concat([frame.assign(city="plain"), frame], ignore_index=True)
+    path = tmp_path / "cities.csv"
+    frame.to_csv(path, index=False, encoding=encoding)
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        read = unbend.io.read_frame(path)
+    assert list(read.columns) == list(frame)
+    assert read.columns["city"].tolist() == frame["city"].tolist()
+    told = [str(warning.message) for warning in raised]
+    assert len(told) == (encoding == "cp1252")
+    assert all("Windows-1252" in sentence and "encoding=" in sentence for sentence in told)
 
 
-@pytest.mark.parametrize("name", sorted(set(TABLES) - {"houses_latin1"}))
+@pytest.mark.parametrize("arrow", [True, False])
+@pytest.mark.parametrize("encoding", ["latin-1", "shift_jis", "utf-16-le"])
+def test_an_encoding_may_be_given(encoding, arrow, tmp_path, monkeypatch):
+    if not arrow:
+        monkeypatch.setattr("unbend.io.delimited.import_pyarrow", lambda: None)
+    city = "東京" if encoding == "shift_jis" else "Köln"
+    path = tmp_path / "cities.csv"
+    pd.DataFrame({"city": [city, "b"], "n": [1.5, 2.5]}).to_csv(
+        path, index=False, encoding=encoding
+    )
+    frame = unbend.io.read_frame(path, encoding=encoding)
+    assert frame.columns["city"].tolist() == [city, "b"]
+    assert frame.columns["n"].tolist() == [1.5, 2.5]
+
+
+def test_a_wrong_encoding_is_named(tmp_path):
+    path = tmp_path / "cities.csv"
+    path.write_bytes("city,n\nKöln,1\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"not in UTF-8 .*0xf6.*encoding="):
+        unbend.io.read_frame(path, encoding="utf-8")
+    with pytest.raises(ValueError, match="encoding='klingon' is not known"):
+        unbend.io.read_frame(path, encoding="klingon")
+    with pytest.raises(ValueError, match="encoding='utf-8' is for text files"):
+        unbend.io.read_frame({"a": [1.0]}, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.filterwarnings("ignore:.*Windows-1252")
 def test_files_have_the_kinds_a_person_names(name, tmp_path):
     table = TABLES[name]()
     frame = unbend.io.read_frame(table.save(tmp_path), label=table.label)

@@ -63,6 +63,8 @@ def assert_same_answers(first: Any, second: Any, new: Any) -> None:
     """Compare what two models make of new rows, and of their own coordinates."""
     if not hasattr(first, "transform"):
         assert_alike(first.predict(new), second.predict(new))
+        if hasattr(first, "identify"):
+            assert_alike(first.identify(new), second.identify(new))
         return
     assert_alike(first.transform(new), second.transform(new))
     assert list(first.get_feature_names_out()) == list(second.get_feature_names_out())

@@ -157,6 +157,19 @@ def by_value() -> Iterator[Case]:
     yield Case("sparse-projection", unbend.RandomProjection, {"kind": "sparse"}, sparse, sparse[:9])
 
 
+def by_classes() -> Iterator[Case]:
+    recognizer, y = unbend.SubspaceRecognizer, np.arange(90) // 15
+    names = np.array([f"class {number}" for number in y])
+    for name, options, labels in (
+        ("pca", {"n_components": 2}, y),
+        ("words", {"unknown_label": "none"}, names),
+        ("discriminant", {"discriminant": True, "metric": "manhattan"}, y / 1),
+        ("projection", {"subspace": "random_projection", "n_components": 2}, y),
+        ("thresholds", {"example_threshold": 1.0, "subspace_threshold": 2.0}, y),
+    ):
+        yield Case(f"SubspaceRecognizer-{name}", recognizer, options, fitting={"y": labels})
+
+
 def by_several() -> Iterator[Case]:
     distances = np.stack([cdist(POINTS, POINTS, metric) for metric in ("euclidean", "cityblock")])
     new = np.stack([cdist(NEW, POINTS, metric) for metric in ("euclidean", "cityblock")])
@@ -170,7 +183,7 @@ CASES = [
     case
     for cases in (
         by_words, by_data, by_metric, by_neighborhood, by_graph, by_randomness, by_value,
-        by_several,
+        by_classes, by_several,
     )
     for case in cases()
 ]  # fmt: skip

@@ -185,7 +185,8 @@ def test_threads_of_a_larger_machine_change_no_answer(
 ) -> None:
     def enlarge(document: Document) -> None:
         of_class(document, "PointSpace").update(workers=count)
-        of_class(document, "Gram").update(threads=count)
+        of_class(document, "AllGeodesics").update(threads=count)
+        of_class(document, "GeodesicNystrom").update(threads=count)
 
     path = tmp_path / "large.unbend"
     path.write_bytes(changed(whole, enlarge))

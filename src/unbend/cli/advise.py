@@ -38,7 +38,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
 from unbend.cli.parameters import option_name, parse_value
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, METHODS, entry_of
+from unbend.registry import CLUSTERINGS, EMBEDDINGS, METHODS
 
 ESTIMATORS = (
     "pca",
@@ -157,10 +157,7 @@ def suggest(
         )
     else:
         emit(*str(found).split("\n"))
-    # Clusterings have no coordinates to write; the embeddings beside them show the clusters.
-    methods = (found.estimator, *found.alternatives)
-    shown = next(method for method in methods if entry_of(method) is not None)
-    next_step(_embed_command(table, shown, data))
+    next_step(_next_command(table, found.estimator, data))
 
 
 def _method_name(estimator: Any) -> str:
@@ -175,13 +172,15 @@ def _changed_parameters(estimator: Any) -> dict[str, Any]:
     return {name: value for name, value in estimator.get_params().items() if value != usual[name]}
 
 
-def _embed_command(table: str, estimator: Any, data: DataOptions) -> str:
-    """Return the command that embeds a table as an estimator would."""
+def _next_command(table: str, estimator: Any, data: DataOptions) -> str:
+    """Return the command that embeds a table, or finds its clusters, as an estimator would."""
     parameters = _changed_parameters(estimator)
     distances = " --distances" if parameters.pop("metric", None) == "precomputed" else ""
     given = "".join(f" {option_name(name)} {value}" for name, value in parameters.items())
-    method = _method_name(estimator)
-    return f"unbend embed {shell_word(table)}{data.words()}{distances} --method {method}{given}"
+    words = f"{shell_word(table)}{data.words()}{distances}"
+    if not hasattr(estimator, "n_components"):
+        return f"unbend cluster {words}{given}"
+    return f"unbend embed {words} --method {_method_name(estimator)}{given}"
 
 
 SUGGEST = Command(
@@ -262,7 +261,7 @@ def compare(
     else:
         emit(*str(found).split("\n"))
     left_out = replace(data, ignore=(*data.ignore, *true_names))
-    next_step(f"{_embed_command(table, found.best, left_out)} -o flat.csv --plot flat.png")
+    next_step(f"{_next_command(table, found.best, left_out)} -o flat.csv --plot flat.png")
 
 
 def _parse_grid(typed: Sequence[str]) -> dict[str, list[object]]:

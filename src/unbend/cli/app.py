@@ -8,15 +8,29 @@ from typing import Annotated
 import typer
 
 import unbend
-from unbend.cli import advise, catalog, draw, embed, judge, localization, transform
+from unbend.cli import (
+    advise,
+    catalog,
+    cluster,
+    draw,
+    embed,
+    judge,
+    localization,
+    recognition,
+    transform,
+)
+from unbend.cli.command import Command
 from unbend.cli.interrupts import prompt_interrupts
 from unbend.cli.messages import ClosedPipe, Misuse, answer, emit
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, method_options, unknown_option
-from unbend.registry import EMBEDDINGS, Entry
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, Entry
 
 COMMANDS = (
     embed.COMMAND,
     transform.COMMAND,
+    cluster.COMMAND,
+    recognition.RECOGNIZE,
+    recognition.IDENTIFY,
     judge.QUALITY,
     draw.PLOT,
     draw.REPORT,
@@ -63,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def application(chosen: Entry | None = None, *, describe: bool = True) -> typer.Typer:
-    """Return the commands, `embed` with the options of the chosen method, described or not."""
+    """Return the commands; the one that fits the chosen method has its options."""
     app = typer.Typer(
         help="Dimensionality reduction: embeddings that keep the geometry of data.",
         epilog=FIRST_STEPS,
@@ -74,10 +88,16 @@ def application(chosen: Entry | None = None, *, describe: bool = True) -> typer.
     app.callback()(general)
     for command in COMMANDS:
         extra = []
-        if chosen is not None and command is embed.COMMAND:
+        if chosen is not None and command is _command_of(chosen):
             extra = method_options(chosen, describe=describe)
         command.add_to(app, extra)
     return app
+
+
+def _command_of(entry: Entry) -> Command:
+    if entry in CLASSIFIERS:
+        return recognition.RECOGNIZE
+    return cluster.COMMAND if entry in CLUSTERINGS else embed.COMMAND
 
 
 def _show_version(wanted: bool) -> None:
@@ -103,7 +123,12 @@ def chosen_method(arguments: Sequence[str]) -> Entry | None:
     """
     completing = "_UNBEND_COMPLETE" in os.environ
     words = _words_to_complete() if completing else list(arguments)
-    if next((word for word in words if not word.startswith("-")), None) != "embed":
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command == "cluster":
+        return CLUSTERINGS[0]
+    if command == "recognize":
+        return CLASSIFIERS[0]
+    if command != "embed":
         return None
     named = _named_method(words)
     if named is not None:

@@ -18,11 +18,12 @@ from unbend.cli.parameters import (
     find_method,
     option_name,
 )
-from unbend.registry import EMBEDDINGS, Entry
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, Entry
 
 if TYPE_CHECKING:
     from unbend.datasets import Surface
 
+ALL = (*EMBEDDINGS, *CLUSTERINGS, *CLASSIFIERS)
 # Entries of a list that are shown, on a line of its own and beside others.
 MOST, FEW = 12, 3
 
@@ -39,17 +40,25 @@ def methods(
         _show_all(json)
         next_step("unbend methods isomap    (its parameters)")
     else:
-        entry = find_method(name, EMBEDDINGS)
+        entry = find_method(name, ALL)
         _show_one(entry, json)
-        next_step(f"unbend embed TABLE --method {entry.name} -o OUT.csv")
+        next_step(_usage(entry))
+
+
+def _usage(entry: Entry) -> str:
+    if entry in CLUSTERINGS:
+        return "unbend cluster TABLE --clusters 3 -o OUT.csv"
+    if entry in CLASSIFIERS:
+        return "unbend recognize TABLE --model FILE.unbend"
+    return f"unbend embed TABLE --method {entry.name} -o OUT.csv"
 
 
 def _show_all(json: bool) -> None:
     if json:
-        emit_json([{"name": entry.name, "title": entry.title} for entry in EMBEDDINGS])
+        emit_json([{"name": entry.name, "title": entry.title} for entry in ALL])
         return
-    width = max(len(entry.name) for entry in EMBEDDINGS)
-    emit(*(f"{entry.name:<{width}}  {entry.title}" for entry in EMBEDDINGS))
+    width = max(len(entry.name) for entry in ALL)
+    emit(*(f"{entry.name:<{width}}  {entry.title}" for entry in ALL))
 
 
 def _show_one(entry: Entry, json: bool) -> None:
@@ -163,7 +172,7 @@ def surface(
     turns: Annotated[int | None, typer.Option(help="Turns of the helix.")] = None,
     output: Output = None,
 ) -> None:
-    """Write points of a surface with the coordinates they were surface from.
+    """Write points of a surface with the true coordinates of each.
 
     The columns are x, y, z, then the true coordinates chart_1, chart_2, which an embedding should
     find again, and the part that a point belongs to if the surface has parts.

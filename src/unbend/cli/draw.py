@@ -188,7 +188,10 @@ ROW_AND_COLUMN = {
 def report(
     table: TableFile,
     data: DataOptions,
-    output: Annotated[str, option("--output -o FILE.html", "The page to write.")],
+    output: Annotated[
+        str | None,
+        option("--output -o FILE.html", "The page to write; TABLE-report.html by default."),
+    ] = None,
     sample: Sample = 2000,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -200,8 +203,10 @@ def report(
     median of their column unless --missing says otherwise. The page is reproducible: the same table
     and seed give the same page.
     """
-    if output == PIPE:
+    if output == PIPE or (output is None and table == PIPE):
         raise Misuse("a page cannot go to stdout: give -o FILE.html")
+    if output is None:
+        output = f"{Path(table).stem}-report.html"
     given = Input(table, data)
     check_outputs(page=output, read=[given])
     if given.kind != "table" and data.missing == "median":
@@ -225,6 +230,7 @@ def report(
             categories=data.categories,
             array=data.array if about is None else None,
             separator=data.separator if about is None else None,
+            encoding=data.encoding if about is None else None,
             origin=about,
             max_rows=sample,
             random_state=seed,
@@ -300,7 +306,7 @@ def _python_code(kind: str, name: str, options: DataOptions) -> str:
 REPORT = Command(
     report,
     (
-        "unbend report iris.csv --label species -o iris.html",
+        "unbend report iris.csv --label species",
         "unbend report faces/ --gray -o faces.html",
         "unbend report news.csv --text-column body --stem --label topic -o news.html",
         "unbend report roll.csv --ignore chart_1,chart_2 --sample 1000 --seed 1 -o roll.html",

@@ -1,8 +1,9 @@
 """``unbend embed``: a table in, coordinates, a model and a figure out."""
 
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from unbend.cli.options import (
     Output,
     Picture,
     SaveModel,
+    SomeRows,
     TableFile,
     Threads,
     parse_bytes,
@@ -41,6 +43,9 @@ from unbend.cli.outputs import (
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
 from unbend.registry import EMBEDDINGS, SEVERAL, Entry
 
+# Names of columns that are labels more often than features.
+LABELS = ("class", "cluster", "diagnosis", "label", "labels", "outcome", "species", "target")
+
 
 def embed(
     table: TableFile,
@@ -56,6 +61,7 @@ def embed(
     jobs: Threads = None,
     memory: Memory = None,
     batches: Batches = None,
+    sample: SomeRows = None,
     no_training: NoTraining = False,
     float32: Float32 = False,
     **typed: str | None,
@@ -68,7 +74,7 @@ def embed(
     """
     entry = find_method(method, EMBEDDINGS)
     general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
-    estimator = _estimator(entry, {**general, **typed}, distances)
+    estimator = make_estimator(entry, {**general, **typed}, distances)
     results = Results(output, model, plot, json, not no_training, "float32" if float32 else None)
     precomputed = getattr(estimator, "metric", None) == "precomputed"
     if precomputed or entry in SEVERAL:
@@ -79,7 +85,11 @@ def embed(
     check_outputs(table=output, picture=plot, model=model, read=[read])
     if of_rows and given.of_pixels:
         _check_bands(output, estimator.n_components)
-    work = Embedding(estimator, entry, given, results)
+    if sample is not None and (batches is not None or not of_rows or given.of_pixels):
+        raise Misuse(
+            "--sample is for rows of tables, images and texts, without --batches: leave it out"
+        )
+    work = Embedding(estimator, entry, given, results, sample)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
@@ -98,7 +108,7 @@ def embed(
     _suggest(work)
 
 
-def _estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
+def make_estimator(entry: Entry, typed: dict[str, str | None], distances: bool) -> Any:
     """Make the estimator that the options describe."""
     from unbend.validation.parameters import parameters
 
@@ -130,6 +140,17 @@ def _check_distances(
     data.check_distances(why)
     if typed.get("metric") not in (None, "precomputed"):
         raise Misuse(f"--metric does not go with {why}: the data are distances and nothing else")
+
+
+@contextmanager
+def scale_as_asked(scale: str) -> Iterator[None]:
+    """Give no advice about units where the user chose a scale."""
+    from unbend.units import ScaleWarning
+
+    with warnings.catch_warnings():
+        if scale != "auto":
+            warnings.simplefilter("ignore", ScaleWarning)
+        yield
 
 
 def _memory_limit(memory: str | None) -> AbstractContextManager[None]:
@@ -174,6 +195,7 @@ class Embedding:
     entry: Entry
     data: Input
     results: Results
+    sample: int | None = None
     # Names of several matrices, once they are read.
     matrices: list[str] = field(default_factory=list)
 
@@ -185,16 +207,63 @@ class Embedding:
             self.matrices.extend(rows.like["names"])
             estimator.fit(matrices)
         elif getattr(estimator, "metric", None) == "precomputed":
+            if self._supervised:
+                raise Misuse(f"{self.entry.name} needs classes, and distances have none: use lle")
             estimator.fit(self.data.read_distances())
         else:
             self.data.check_ignored()
-            rows = self.data.read_prepared()
-            supervised = getattr(estimator, "supervised", False)
-            estimator.fit(rows.values(estimator), rows.table.label if supervised else None)
+            if self._supervised and self.data.kind == "table":
+                self._check_classes(self.data.options.label)
+            rows = self._read()
+            label = self._find_label(rows)
+            if label is not None:
+                say(
+                    f"Column {label!r} is a feature and looks like a label: give --label "
+                    f"{shell_word(label)}, or --ignore {shell_word(label)}."
+                )
+            if self._supervised:
+                self._check_classes(rows.table.label)
+            with scale_as_asked(self.data.options.scale):
+                estimator.fit(
+                    rows.values(estimator), rows.table.label if self._supervised else None
+                )
             if rows.preparation is not None:
                 estimator.preparation_ = rows.preparation
         self._write(estimator.embedding_, rows)
         return estimator.embedding_
+
+    def _read(self) -> Rows:
+        if self.sample is None:
+            return self.data.read_prepared()
+        seed = getattr(self.estimator, "random_state", None)
+        rows = self.data.read_sampled(self.sample, 0 if seed is None else int(seed))
+        say(f"Sampled {len(rows.table)} rows.")
+        return rows
+
+    @property
+    def _supervised(self) -> bool:
+        return getattr(self.estimator, "supervised", False)
+
+    def _check_classes(self, label: object) -> None:
+        """Refuse a supervised method without the classes of rows."""
+        if label is None:
+            near = self._find_label() if self.data.kind == "table" else None
+            column = "COLUMN" if near is None else shell_word(near)
+            raise Misuse(f"{self.entry.name} needs the class of each row: give --label {column}")
+
+    def _find_label(self, rows: Rows | None = None) -> str | None:
+        """Find a feature that looks like a label: by its name, or the only category at an end."""
+        options = self.data.options
+        if self.data.kind != "table" or options.label is not None:
+            return None
+        aside = (options.id, *options.ignore)
+        names = [name for name in self.data.column_names() if name not in aside]
+        named = next((name for name in names if name.lower() in LABELS), None)
+        if named is not None or rows is None or rows.preparation is None:
+            return named
+        kinds = {column.name: column.kind for column in rows.preparation.columns_}
+        words = [name for name in names if kinds.get(name) == "category"]
+        return words[0] if len(words) == 1 and words[0] in (names[0], names[-1]) else None
 
     def fit_batches(self, count: int) -> Any:
         """Fit to batches of so many rows; return the coordinates."""
@@ -243,19 +312,7 @@ class Embedding:
                 write_rows(results.coordinates, coordinates, names, table)
 
     def _save(self, target: str, coordinates: Any, rows: Rows | None) -> None:
-        options = self.data.options
-        # The dictionary of texts names their columns.
-        columns = [] if rows is None or rows.kind == "texts" else list(rows.table.columns)
-        about = {
-            "rows": len(coordinates),
-            "components": coordinates.shape[1],
-            "source": self.data.name,
-            "columns": columns,
-            "label": options.label,
-            "id": options.id,
-            "ignore": list(options.ignore),
-            "data": {"kind": "distances"} if rows is None else dict(rows.like),
-        }
+        about = describe_training(self.data, rows, coordinates)
         self.estimator.save(
             target, training=self.results.training, precision=self.results.precision, about=about
         )
@@ -295,6 +352,23 @@ class Embedding:
             }
             for place, name in enumerate(self.matrices)
         ]
+
+
+def describe_training(data: Input, rows: Rows | None, coordinates: Any) -> dict[str, Any]:
+    """Describe the training data of a model, so that new samples are read in the same way."""
+    options = data.options
+    # The dictionary of texts names their columns.
+    columns = [] if rows is None or rows.kind == "texts" else list(rows.table.columns)
+    return {
+        "rows": len(coordinates),
+        "components": coordinates.shape[1],
+        "source": data.name,
+        "columns": columns,
+        "label": options.label,
+        "id": options.id,
+        "ignore": list(options.ignore),
+        "data": {"kind": "distances"} if rows is None else dict(rows.like),
+    }
 
 
 def _preparation_facts(estimator: Any) -> dict[str, Any] | None:

@@ -31,6 +31,9 @@ OPTIONS = {
     "or invert=True": "or --invert",
     "pass encoding=": "give --encoding",
     "pass separator=": "give --separator",
+    "read it in batches, or some of its rows by sample_table": (
+        "embed some of its rows by --sample ROWS, or all by --batches ROWS with pca"
+    ),
     "separator=": "--separator ",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",
@@ -38,6 +41,9 @@ OPTIONS = {
     "reshape it to one row for each point": "say --as images if it holds images",
     ": use unbend.io.read_images": ": name the folder of such pictures",
     "read_distances if it holds distances": "--distances if it holds distances",
+    "make_pipeline(unbend.Prepare(), …), or ignore unbend.ScaleWarning if": (
+        "--scale standard, or give --scale none if"
+    ),
 }
 
 

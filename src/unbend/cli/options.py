@@ -73,6 +73,7 @@ Components = Annotated[
     option("--components --n-components -d NUMBER", "Embedding dimension; 2 by default."),
 ]
 Dimension = Annotated[int, option("--components -d", "Embedding dimension.", min=1)]
+Clusters = Annotated[str | None, option("--clusters --n-clusters -n NUMBER", "Number of clusters.")]
 Distances = Annotated[
     bool,
     option("--distances", "The table holds distances: a square matrix, or columns i, j, distance."),
@@ -110,6 +111,10 @@ Batches = Annotated[
 ]
 BatchRows = Annotated[int, option("--batches ROWS", "Read batches of so many rows.", min=1)]
 Sample = Annotated[int, option("--sample ROWS", "Use a random sample of so many rows.", min=1)]
+SomeRows = Annotated[
+    int | None,
+    option("--sample ROWS", "Use a random sample of so many rows; all by default.", min=1),
+]
 Neighbors = Annotated[int, option("--neighbors -k", "Number of neighbours.", min=1)]
 Truth = Annotated[
     list[str] | None, option("--truth COLUMNS", "Columns of TABLE with the true coordinates.")
@@ -217,7 +222,9 @@ class DataOptions:
         fixed=True,
     )
     encoding: str | None = _data(
-        "--encoding NAME", "Texts: encoding of the files; utf-8 by default.", TEXTS
+        "--encoding NAME",
+        "Text tables and texts: encoding, as cp1252; detected in tables, utf-8 for texts.",
+        ("table", "texts"),
     )
     bands: bool = _data(
         "--bands", "Cubes: rows are the bands, not the pixels.", CUBES, False, bool, fixed=True

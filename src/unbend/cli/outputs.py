@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
@@ -20,6 +20,8 @@ PAGES = (".html", ".htm")
 GRAPHS = (".npz", ".mtx", ".graphml")
 ENVI = (".hdr", ".img", ".dat")
 IMAGES = (*ENVI, ".png")
+# The column of the number of each row's cluster.
+CLUSTER = "cluster"
 
 
 def check_outputs(
@@ -104,22 +106,28 @@ def write_results() -> Iterator[None]:
         say(f"wrote {path}")
 
 
-def write_rows(target: str, values: Any, columns: Sequence[str], table: Any) -> None:
+def write_rows(
+    target: str,
+    values: Any,
+    columns: Sequence[str],
+    table: Any,
+    extra: Mapping[str, Any] | None = None,
+) -> None:
     """Write rows, with the ids and labels of their table, to a file or as CSV to stdout."""
     from unbend import io
     from unbend.report import stage
 
     with stage("writing"):
         if target != PIPE:
-            io.write(target, values, columns=columns, table=table)
+            io.write(target, values, columns=columns, table=table, extra=extra)
             return
         sys.stdout.flush()
         if sys.stdout.isatty():
             shown = BytesIO()
-            io.write(shown, values, columns=columns, table=table)
+            io.write(shown, values, columns=columns, table=table, extra=extra)
             emit(*shown.getvalue().decode().removesuffix("\n").split("\n"))
         else:
-            io.write(sys.stdout.buffer, values, columns=columns, table=table)
+            io.write(sys.stdout.buffer, values, columns=columns, table=table, extra=extra)
 
 
 def write_image(target: str, image: Any, names: list[str]) -> None:
@@ -158,9 +166,10 @@ def guess_method(points: Any) -> str | None:
 
 
 def coordinate_names(estimator: Any, count: int) -> list[str]:
-    """Name coordinates after their method: isomap_1, isomap_2 and so on."""
+    """Name coordinates after their method: isomap_1, isomap_2 and so on; clusters have one name."""
     entry = entry_of(estimator)
-    assert entry is not None
+    if entry is None:
+        return [CLUSTER]
     return [f"{entry.name}_{number + 1}" for number in range(count)]
 
 

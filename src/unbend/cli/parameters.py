@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 DEFAULT_METHOD = "isomap"
 
 # Parameters of many methods, under the names that a command line has for them.
-GENERAL = {"n_components": "--components", "random_state": "--seed", "n_jobs": "--jobs"}
+GENERAL = {
+    "n_components": "--components",
+    "n_clusters": "--clusters",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+}
 
 
 def find_method(name: str, among: tuple[Entry, ...] = METHODS) -> Entry:
@@ -63,7 +68,7 @@ def method_options(entry: Entry, *, describe: bool = True) -> list[inspect.Param
 def _option(parameter: "Parameter", panel: str, describe: bool) -> inspect.Parameter:
 
     def complete(incomplete: str) -> list[str]:
-        return [word for word in _choices(parameter) if word.startswith(incomplete)]
+        return [word for word in parameter.words if word.startswith(incomplete)]
 
     declared = typer.Option(
         option_name(parameter.name),
@@ -116,15 +121,6 @@ def describe_kinds(parameter: "Parameter") -> str:
     )
 
 
-def _choices(parameter: "Parameter") -> tuple[str, ...]:
-    """Return the words that a parameter takes."""
-    from unbend.validation.parameters import Choice
-
-    return tuple(
-        word for kind in parameter.kinds if isinstance(kind, Choice) for word in kind.words
-    )
-
-
 def parse_values(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, object]:
     """Parse what was typed for a method's parameters; refuse what it does not declare."""
     from unbend.validation.parameters import parameters
@@ -140,19 +136,24 @@ def parse_values(entry: Entry, typed: Mapping[str, str | None]) -> dict[str, obj
 def unknown_option(entry: Entry, option: str) -> str:
     """Return the refusal of an option that a method does not have."""
     from unbend.validation.parameters import parameters
+    from unbend.validation.scalars import suggest_name
 
-    names = [option_name(parameter.name) for parameter in parameters(entry.load())]
-    return f"{entry.name} has no {option}: it has {', '.join(names)}"
+    names = {parameter.name: option_name(parameter.name) for parameter in parameters(entry.load())}
+    near = suggest_name(option.lstrip("-"), names)
+    meant = f"it has {', '.join(names.values())}" if near is None else f"use {names[near]}"
+    return f"{entry.name} has no {option}: {meant}"
 
 
 def parse_value(parameter: "Parameter", text: str) -> object:
     """Parse a value: the first interpretation that the parameter allows."""
+    from unbend.validation.scalars import hint
+
     for reading in (*_interpretations(text), *_solvers(parameter, text)):
         if any(kind.has_type(reading) and kind.holds(reading) for kind in parameter.kinds):
             return reading
     raise Misuse(
         f"{option_name(parameter.name)} {text} is not allowed: it must be "
-        f"{describe_kinds(parameter)}"
+        f"{describe_kinds(parameter)}{hint(text, parameter.words)}"
     )
 
 

@@ -46,29 +46,21 @@ def transform(
 
     Columns are found by their names, in any order; the label, id and ignored columns of embed may
     be there or not. The table is read in batches. Texts are counted in the vocabulary of the
-    training data, and images and cubes read as those were.
+    training data, and images and cubes read as those were. A model of clusters gives the number
+    of the cluster of each row.
     """
     import unbend
 
     if json and output == PIPE:
         raise Misuse("--json and the coordinates cannot both go to stdout: give -o FILE")
     estimator = unbend.load(model)
-    about = getattr(estimator, "about_", {})
-    like = _training_data(about)
-    data.check_free(model)
-    preparation = _preparation(estimator, data, model)
-    given = _open_like(table, data, like, model)
-    check_outputs(table=output, read=[model, given])
-    given = _set_aside(given, about)
-    fitted = _fitted_columns(estimator)
+    if hasattr(estimator, "identify"):
+        raise Misuse(f"{model} recognizes classes: use unbend identify {shell_word(model)} TABLE")
+    given, samples = new_samples(estimator, model, table, data, output, batches)
     results = BatchResults()
     with show_progress(), write_results():
-        if preparation is not None:
-            for frame in given.read_frames(batches):
-                transform_frame(estimator, preparation, frame, results)
-        else:
-            for part, values in _parts(given, like, batches, estimator):
-                results.add(estimator.transform(_align(part, values, fitted, table)), part)
+        for values, part in samples:
+            results.add(_apply(estimator, values), part)
         coordinates, rest = results.concatenate()
         names = coordinate_names(estimator, coordinates.shape[1])
         if is_image(output):
@@ -82,6 +74,25 @@ def transform(
     if output not in (None, PIPE) and not is_image(output):
         options = DataOptions(label=rest.label_name, id=rest.id_name).words()
         next_step(f"unbend plot {shell_word(str(output))}{options} -o new.png")
+
+
+def new_samples(
+    estimator: Any, model: str, table: str, data: DataOptions, output: str | None, batches: int
+) -> "tuple[Input, Iterator[tuple[Any, Table]]]":
+    """Open new data as the training data of a model were; return them, and features by batches."""
+    about = getattr(estimator, "about_", {})
+    like = _training_data(about)
+    data.check_free(model)
+    preparation = _preparation(estimator, data, model)
+    given = _open_like(table, data, like, model)
+    check_outputs(table=output, read=[model, given])
+    given = _set_aside(given, about)
+    if preparation is not None:
+        frames = (prepare_frame(preparation, frame) for frame in given.read_frames(batches))
+        return given, (sample for sample in frames if sample is not None)
+    fitted = _fitted_columns(estimator)
+    parts = _parts(given, like, batches, estimator)
+    return given, ((_align(part, values, fitted, table), part) for part, values in parts)
 
 
 def _preparation(estimator: Any, data: DataOptions, model: str) -> Any:
@@ -100,8 +111,8 @@ def _preparation(estimator: Any, data: DataOptions, model: str) -> Any:
     return preparation
 
 
-def transform_frame(estimator: Any, preparation: Any, frame: "Frame", results: Any) -> None:
-    """Add the coordinates of a batch: its columns are prepared, and incomplete rows dropped."""
+def prepare_frame(preparation: Any, frame: "Frame") -> "tuple[Any, Table] | None":
+    """Return the features of a batch and the rest of its rows, without incomplete ones."""
     fitted = tuple(column.name for column in preparation.columns_)
     names = tuple(frame.columns)
     if (
@@ -116,8 +127,14 @@ def transform_frame(estimator: Any, preparation: Any, frame: "Frame", results: A
         features = preparation.transform(frame.take(keep)) if keep.any() else None
     except ValueError as error:
         raise refusal(error, frame.where) from error
-    if features is not None:
-        results.add(estimator.transform(features), frame.rest.take(keep))
+    return None if features is None else (features, frame.rest.take(keep))
+
+
+def _apply(estimator: Any, values: Any) -> Any:
+    """Return coordinates of new samples, or the number of the cluster of each."""
+    if hasattr(estimator, "predict"):
+        return estimator.predict(values)[:, None]
+    return estimator.transform(values)
 
 
 def _training_data(about: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from unbend import dimension as functions
 from unbend.arrays import FloatArray
 from unbend.atomic import atomic_fit
 from unbend.dimension.value import Dimension
-from unbend.validation.scalars import one_positional
+from unbend.validation.scalars import explain_arguments
 
 
 class DimensionEstimator(BaseEstimator):
@@ -77,7 +77,7 @@ def _estimator(name: str, function: Callable[..., Dimension]) -> type[DimensionE
     summary = (function.__doc__ or "").splitlines()[0]
     text = f"{summary}\n\n`unbend.dimension.{function.__name__}` explains it and its parameters."
     members = {
-        "__init__": one_positional(__init__),
+        "__init__": explain_arguments(__init__),
         "__doc__": text,
         "__module__": __name__,
         "_function": staticmethod(function),

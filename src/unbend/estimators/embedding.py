@@ -35,6 +35,7 @@ from unbend.validation.parameters import (
     declare,
     param,
 )
+from unbend.validation.scalars import check_integer
 
 # Parameters of all methods `fit` and `fit_batches`, unless these describe them.
 FIT_PARAMETERS = {
@@ -46,6 +47,8 @@ FIT_PARAMETERS = {
     "    Precomputed graph: the stored entries of row i are its neighbours. Their distances come\n"
     "    from X; `n_neighbors` and `radius` are then not used.",
 }
+# Name under which a pickle holds a fitted estimator.
+PACKED = "_packed"
 # Neighbours that `score` compares, or as many as fewer rows allow.
 NEIGHBORS = 10
 
@@ -160,6 +163,19 @@ class Model(BaseEstimator, ABC):
         from unbend.storage import save
 
         save(self, path, training=training, precision=precision, about=about)
+
+    def __getstate__(self) -> Any:
+        """Pickle what a file would hold, so that neither is larger; functions only as they are."""
+        from unbend.storage import pack
+
+        packed = pack(self) if "report_" in vars(self) else None
+        return super().__getstate__() if packed is None else {PACKED: packed}
+
+    def __setstate__(self, state: Any) -> None:
+        """Restore a pickle."""
+        from unbend.storage import unpack
+
+        super().__setstate__(unpack(state[PACKED]) if PACKED in state else state)
 
     def _forget_file(self) -> None:
         """Drop what only a loaded model has: a new fit has nothing to do with the file."""
@@ -315,11 +331,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def _check_dimension(self, n: int) -> None:
         """Refuse more coordinates than n objects can span."""
-        if self.n_components > n - 1:
-            raise ValueError(
-                f"n_components={self.n_components} and {n} rows span at most {n - 1} dimensions: "
-                "lower n_components"
-            )
+        check_integer("n_components", self.n_components, 1, n - 1, f"with {n} rows")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

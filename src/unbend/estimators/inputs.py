@@ -12,12 +12,26 @@ from unbend.gram.kernels import check_digits
 from unbend.graphs.readers import is_graph, lengths_of
 from unbend.neighbors import GraphSpace, NeighborIndex, PointSpace, Space, make_space
 from unbend.neighbors.precomputed import dense_distances
+from unbend.report import warn
+from unbend.units import ScaleWarning, find_dominant_column
 from unbend.validation.arrays import check_rows, largest_magnitude
 from unbend.validation.distances import (
     check_distances,
     check_nonnegative,
     check_square,
     check_symmetric,
+)
+
+# Metrics that compare columns as they are; others weigh them, or are for columns of one unit.
+UNWEIGHTED = (
+    "euclidean",
+    "manhattan",
+    "cityblock",
+    "chebyshev",
+    "minkowski",
+    "cosine",
+    "correlation",
+    "angular",
 )
 
 
@@ -44,7 +58,40 @@ def check_input(
     rows = check_rows(X, **checks)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.
     validate_data(estimator, X if hasattr(X, "shape") else rows, reset=reset, skip_check_array=True)
+    if reset and not is_sparse(rows) and _compares_columns(estimator):
+        _check_units(estimator, rows)
     return rows
+
+
+def _compares_columns(estimator: BaseEstimator) -> bool:
+    """Whether rows are points whose columns are compared as they are."""
+    if (kernel := getattr(estimator, "kernel", None)) is not None:
+        return isinstance(kernel, str) and kernel != "precomputed"
+    metric = getattr(estimator, "metric", "euclidean")
+    weighted = "w" in (getattr(estimator, "metric_params", None) or {})
+    return isinstance(metric, str) and metric in UNWEIGHTED and not weighted
+
+
+def _check_units(estimator: BaseEstimator, rows: FloatArray) -> None:
+    """Warn of a column that holds nearly all of the variance because its unit differs."""
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
+    dominant = find_dominant_column(rows, names)
+    if dominant is None:
+        return
+    column, share = dominant
+    name = repr(names[column]) if names else column
+    warn(
+        f"Column {name} holds {_percent(share)} % of the variance of X, so the others hardly "
+        "count. Standardise them by make_pipeline(unbend.Prepare(), …), or ignore "
+        "unbend.ScaleWarning if they share one unit.",
+        ScaleWarning,
+    )
+
+
+def _percent(share: float) -> str:
+    """Write a share with as many digits as differ from 100 %, at most four, rounded down."""
+    digits = next((d for d in range(4) if 100 * (1 - share) >= 10.0**-d), 4)
+    return f"{np.floor(share * 10 ** (2 + digits)) / 10**digits:.{digits}f}"
 
 
 def open_space(

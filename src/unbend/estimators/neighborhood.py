@@ -1,11 +1,13 @@
 """Methods built on neighbourhoods: neighbours → connection → kernel → spectrum → coordinates."""
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
@@ -41,7 +43,7 @@ from unbend.neighbors import (
 )
 from unbend.quality import coordinate_redundancy
 from unbend.report import note, stage, step, warn
-from unbend.validation.arrays import class_numbers
+from unbend.validation.arrays import check_distinct, class_numbers
 from unbend.validation.parameters import (
     COUNTS,
     FLAG,
@@ -56,6 +58,7 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
 
 # Neighbourhoods handled at once: enough to batch, little enough to stay in cache.
@@ -207,7 +210,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             Rows to embed; with ``metric="precomputed"`` a dense distance matrix, a sparse one
             whose entries are the edges of a graph, or a graph of networkx or igraph.
         y : array (n_samples,), optional
-            Classes, for supervised methods; ignored by the others.
+            Classes, -1, NaN or None where unknown: required by supervised methods, ignored by the
+            others.
         """
         with self._fitting() as report:
             fitted = self._fit_columns(X, graph)
@@ -222,6 +226,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
 
     def _fit_graph(self, X: Any, y: Any, graph: Any) -> dict[str, Any]:
         """Run all stages, and return what `_keep` takes."""
+        self._check_classes(y)
         workers, needs = threads(self.n_jobs), self._needs()
         least = needs.rows(self.n_components)
         space, dtype = open_space(self, X, workers, self._index())
@@ -251,6 +256,19 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             **self._merge_attributes([result.attributes for result in results]),
         }
 
+    def _check_classes(self, y: Any) -> None:
+        """Refuse a supervised fit without classes: it would be an unsupervised one."""
+        if self.supervised and y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
+                "the classes, -1 where unknown: fit(X, y). Without classes use LLE."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.supervised
+        return tags
+
     @property
     def graph_(self) -> csr_array:
         """The directed neighbour graph (n_samples, n_samples), entries are lengths.
@@ -273,8 +291,26 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _search(self, graph: Any, needs: Needs) -> NeighborSearch:
         method = f"{type(self).__name__} with n_components={self.n_components}"
         return NeighborSearch(
-            method, self.n_neighbors, self.radius, self.mutual, graph, needs, self.n_components
+            method,
+            self.n_neighbors,
+            self.radius,
+            self.mutual,
+            graph,
+            needs,
+            self.n_components,
+            self._check_rows,
         )
+
+    def _check_rows(self, n: int) -> None:
+        """Refuse fewer distinct rows than the method needs for its number of coordinates."""
+
+        def least(d: int) -> int:
+            return int(clone(self).set_params(n_components=d)._needs().rows(d))
+
+        if n < self._needs().rows(self.n_components):
+            check_distinct(n, least(1))
+            most = bisect_right(range(1, self.n_components), n, key=least)
+            check_integer("n_components", self.n_components, 1, most, f"with {n} distinct rows")
 
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._neighborhoods.space

@@ -63,12 +63,13 @@ class NeighborSearch:
     graph: Any
     needs: Needs
     d: int
+    check_rows: Callable[[int], None]
 
     def run(self, space: Space) -> Neighborhoods:
         """Find the neighbours of every distinct row."""
         n = space.n
         everyone = np.arange(n)
-        self._check_rows(n)
+        self.check_rows(n)
         if isinstance(space, GraphSpace):
             if self.graph is not None:
                 raise ValueError("X is a graph already: give graph= only with points or distances")
@@ -107,18 +108,11 @@ class NeighborSearch:
         if np.any(neighbors.distances == 0):
             first, inverse = space.distinct()
             if len(first) < len(everyone):
-                self._check_rows(len(first))
+                self.check_rows(len(first))
                 space = space.take(first)
                 counts = counts[first] if isinstance(counts, np.ndarray) else counts
                 neighbors, rule = self._neighbors(space, counts, len(first))
         return Neighborhoods(space, neighbors, rule, first, inverse)
-
-    def _check_rows(self, n: int) -> None:
-        if n < self.needs.rows(self.d):
-            raise ValueError(
-                f"{self.method} needs at least {self.needs.rows(self.d)} distinct rows and X has "
-                f"{n}: give it more rows or a smaller n_components"
-            )
 
     def _counts(self, n: int) -> Counts:
         if isinstance(self.n_neighbors, str):

@@ -3,12 +3,12 @@
 `open_source` opens a file once, and every reader takes what it returns. `read` takes CSV, TSV,
 Parquet, Arrow, Feather, XLSX, NPY, NPZ, HDF5, MAT and Matrix Market files, dataframes and arrays
 and returns a `Table`: numbers, with label and ids apart; `read_frame` returns columns of any kind.
-`open_table` reads the names of the columns only, and `batches` a limited number of rows at a time,
-for files larger than memory; `read_distances` takes distances in place of points and
-`read_matrices` several matrices of them; `read_images`, `read_texts` and `read_cube` take images,
-documents and hyperspectral cubes; `write` and `write_cube` write results. Parquet, Arrow and
-Feather need pyarrow, which also makes CSV faster; HDF5 needs h5py, XLSX python-calamine, images
-need Pillow.
+`open_table` reads the names of the columns only; for files larger than memory `batches` reads a
+limited number of rows at a time, and `sample_table` random rows. `read_distances` takes distances
+in place of points and `read_matrices` several matrices of them; `read_images`, `read_texts` and
+`read_cube` take images, documents and hyperspectral cubes; `write` and `write_cube` write results.
+Parquet, Arrow and Feather need pyarrow, which also makes CSV faster; HDF5 needs h5py, XLSX
+python-calamine, images need Pillow.
 """
 
 from unbend.files import atomic_write, write_together
@@ -17,7 +17,16 @@ from unbend.io.distances import read_distances
 from unbend.io.documents import Texts, read_texts
 from unbend.io.images import Images, read_images
 from unbend.io.matrices import Matrices, read_matrices
-from unbend.io.reading import Batches, TableReader, batches, open_table, read, read_frame
+from unbend.io.reading import (
+    Batches,
+    TableReader,
+    TableSample,
+    batches,
+    open_table,
+    read,
+    read_frame,
+    sample_table,
+)
 from unbend.io.source import Source, open_source
 from unbend.io.table import Frame, Table
 from unbend.io.writing import write
@@ -31,6 +40,7 @@ __all__ = [
     "Source",
     "Table",
     "TableReader",
+    "TableSample",
     "Texts",
     "atomic_write",
     "batches",
@@ -43,6 +53,7 @@ __all__ = [
     "read_images",
     "read_matrices",
     "read_texts",
+    "sample_table",
     "write",
     "write_cube",
     "write_together",

@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tokenize import TokenError
 from typing import IO, Any
 
@@ -19,6 +19,7 @@ from unbend.arrays import is_sparse
 from unbend.io.numerals import Array
 from unbend.io.source import IDX_TYPES, Source
 from unbend.io.table import (
+    TOO_LARGE,
     Frame,
     Roles,
     Table,
@@ -26,7 +27,7 @@ from unbend.io.table import (
     table_from_columns,
     table_from_matrix,
 )
-from unbend.memory import NotEnoughMemory, reserve
+from unbend.memory import NotEnoughMemory, check_fits, reserve
 
 # What NumPy raises for invalid headers.
 DAMAGE = (
@@ -65,11 +66,26 @@ class MatrixReader:
         """Names of the columns, and of the arrays beside them."""
         return (*self.matrix_names, *self.aside)
 
+    @property
+    def memory_size(self) -> int:
+        """Bytes that all rows would take, of a matrix that is still in its file."""
+        return 8 * math.prod(self.matrix.shape) if isinstance(self.matrix, np.memmap) else 0
+
+    def sample(self, rows: int, random_state: int) -> "tuple[MatrixReader, int] | None":
+        """Return a reader of random rows, and how many there are."""
+        n = len(self.matrix)
+        rng = np.random.default_rng(random_state)
+        chosen = np.sort(rng.choice(n, min(rows, n), replace=False))
+        aside = {name: column[chosen] for name, column in self.aside.items()}
+        return replace(self, matrix=np.array(self.matrix[chosen]), aside=aside), n
+
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Yield tables of at most `rows` rows, or one table of all."""
         n = len(self.matrix)
         if not n:
             raise ValueError(f"{self.where} has no rows")
+        if rows is None:
+            check_fits(self.memory_size, f"the numbers of {self.where}", TOO_LARGE)
         beside = set(roles.read_names(self.names, self.where)) & set(self.aside)
         step = rows or n
         for start in range(0, n, step):

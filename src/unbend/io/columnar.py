@@ -11,9 +11,19 @@ import numpy as np
 
 from unbend.io.numerals import Array, text_array
 from unbend.io.source import Source, require
-from unbend.io.table import Frame, Roles, Table, frame_from_columns, table_from_columns
+from unbend.io.table import (
+    TOO_LARGE,
+    Frame,
+    Roles,
+    Table,
+    frame_from_columns,
+    table_from_columns,
+)
 from unbend.memory import check_fits, reserve
 
+# Row groups of a sample: one in so many, but no more than that, unless rows need them; rows of a
+# group that are held at a time; rows drawn beyond those asked for.
+SHARE, MOST_GROUPS, SAMPLED_ROWS, SPARE = 4, 16, 1 << 16, 1.25
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "arrow stream": "Arrow"}
 
 
@@ -135,6 +145,59 @@ class ArrowReader:
         with self._open() as (schema, _):
             return tuple(schema.names)
 
+    @cached_property
+    def memory_size(self) -> int:
+        """Bytes that all rows would take, about; of Arrow files it is known when they are read."""
+        if self.source.format != "parquet" or self.source.packed:
+            return 0
+        with self._open_parquet() as file:
+            return 8 * int(file.metadata.num_rows) * len(self.names)
+
+    def sample(self, rows: int, random_state: int) -> tuple[FrameReader, int] | None:
+        """Return a reader of random rows, and how many there are; None of Arrow files.
+
+        Row groups are drawn without replacement, and rows without replacement from all of those.
+        """
+        if self.source.format != "parquet" or self.source.packed:
+            return None
+        arrow = require("pyarrow", self._purpose)
+        narwhals = require("narwhals", "reading dataframes")
+        rng = np.random.default_rng(random_state)
+        with self._open_parquet() as file:
+            total, groups = int(file.metadata.num_rows), int(file.metadata.num_row_groups)
+            if not total:
+                raise ValueError(f"{self.where} has no rows")
+            needed = int(np.ceil(SPARE * rows * groups / total))
+            drawn = min(groups, max(needed, min(MOST_GROUPS, -(-groups // SHARE))))
+            chosen = np.sort(rng.choice(groups, drawn, replace=False)).tolist()
+            count = sum(file.metadata.row_group(group).num_rows for group in chosen)
+            keep = np.zeros(count, dtype=bool)
+            keep[rng.choice(count, min(rows, count), replace=False)] = True
+            parts, start = [], 0
+            for batch in file.iter_batches(batch_size=SAMPLED_ROWS, row_groups=chosen):
+                mask = keep[start : start + batch.num_rows]
+                start += batch.num_rows
+                parts.append(batch.filter(arrow.array(mask)))
+            table = arrow.Table.from_batches(parts)
+        frame = narwhals.from_native(table, eager_only=True)
+        return FrameReader(frame, f"a sample of {self.where}"), total
+
+    @contextmanager
+    def _open_parquet(self) -> Iterator[Any]:
+        """Open a Parquet file of which only what is asked for is read."""
+        arrow = require("pyarrow", self._purpose)
+        parquet = require("pyarrow.parquet", self._purpose)
+        try:
+            with arrow.PythonFile(self.source.cursor(), "r") as content:
+                yield parquet.ParquetFile(content, pre_buffer=False)
+        except (arrow.ArrowException, OSError) as error:
+            raise ValueError(self._damage) from error
+
+    @property
+    def _damage(self) -> str:
+        title = TITLES[self.source.format]
+        return f"{self.where} is a damaged or cut off {title} file: fetch or write it again"
+
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Yield tables of at most `rows` rows, or one table of all."""
         for start, part in self._parts(roles, rows):
@@ -174,10 +237,7 @@ class ArrowReader:
                 parquet = self.source.format == "parquet"
                 yield self._parquet(content) if parquet else self._ipc(content)
         except (arrow.ArrowException, OSError) as error:
-            raise ValueError(
-                f"{self.where} is a damaged or cut off {TITLES[self.source.format]} file: fetch or "
-                "write it again"
-            ) from error
+            raise ValueError(self._damage) from error
 
     def _parquet(self, content: Any) -> tuple[Any, Any]:
         reader = require("pyarrow.parquet", self._purpose)
@@ -188,7 +248,7 @@ class ArrowReader:
             # Millions of equal numbers take a few bytes in the file.
             count = file.metadata.num_rows if rows is None else min(rows, file.metadata.num_rows)
             size = 8 * count * len(names)
-            reserve(size, f"the numbers of {self.where}", "read it in batches, or fewer rows")
+            reserve(size, f"the numbers of {self.where}", TOO_LARGE)
             if rows is None:
                 return iter(file.read(columns=names).to_batches())
             return iter(file.iter_batches(batch_size=rows, columns=names))

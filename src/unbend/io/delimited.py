@@ -2,17 +2,27 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
+from io import BytesIO
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from unbend.io.dialect import Dialect, Records, not_utf8
+from unbend.io.dialect import Dialect, Records, has_plain_line_ends, undecodable
 from unbend.io.numerals import MISSING, Array, infer_column, parse_numbers
-from unbend.io.source import Source
-from unbend.io.table import Frame, Roles, Table, frame_from_columns, table_from_columns
+from unbend.io.sampling import sample_records
+from unbend.io.source import FIELD_BYTES, Source
+from unbend.io.table import (
+    TOO_LARGE,
+    Frame,
+    Roles,
+    Table,
+    frame_from_columns,
+    table_from_columns,
+)
+from unbend.memory import reserve
 
 # Lines that become arrays at a time where the whole file is read without pyarrow.
 LINES = 50_000
@@ -22,6 +32,8 @@ BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 17
 FIELD, LONGER_ROWS, LARGEST_BLOCK = 64, 4, 1 << 30
 # Every column of a block costs some microseconds: blocks hold about so many rows of wide tables.
 ROWS, WIDE_BYTES = 128, 1 << 26
+# Most memory that a field of text takes: as one of Python's strings, and while it is parsed.
+TEXT_BYTES = 128
 # Name of the column behind the separator that ends every row; no header has it.
 END = "\n"
 
@@ -55,6 +67,24 @@ class TextReader:
         """Names of the columns."""
         return self.dialect.names
 
+    @property
+    def memory_size(self) -> int:
+        """Bytes that all rows take, about, if they are like the first; 0 if packed: not known."""
+        if self.source.packed:
+            return 0
+        lines = self.source.size / max(self.dialect.mean_length, 1.0)
+        numbers = sum(self.dialect.numeric)
+        texts = len(self.names) - numbers
+        return int(lines * (FIELD_BYTES * numbers + TEXT_BYTES * texts))
+
+    def sample(self, rows: int, random_state: int) -> "tuple[TextReader, int] | None":
+        """Return a reader of random rows, and about how many there are; None if not possible."""
+        if self.source.packed or not has_plain_line_ends(self.dialect.encoding):
+            return None
+        records, total = sample_records(self.source, self.dialect, rows, random_state)
+        drawn = Source(f"a sample of {self.where}", BytesIO(records))
+        return TextReader(drawn, replace(self.dialect, header_lines=0)), total
+
     def tables(self, roles: Roles, rows: int | None) -> Iterator[Table]:
         """Yield tables of at most `rows` rows, or one table of all."""
         for start, columns in self._parts(roles, rows, text=False):
@@ -74,6 +104,7 @@ class TextReader:
         """Yield the place of the first row and columns; `text`: what is text stays unparsed."""
         if rows is None:
             self.source.check_memory(self.dialect.separator)
+            reserve(self.memory_size, f"the columns of {self.where}", TOO_LARGE)
         start = 0
         for columns in _join_blocks(self._blocks(roles, rows, text), rows):
             for name in roles.aside:
@@ -96,16 +127,17 @@ class TextReader:
         """Yield columns in blocks of rows: numbers, or unparsed text.
 
         What pyarrow cannot parse, as +1.5, the csv module reads from that row on, or says which
-        line is wrong. pyarrow knows neither runs of spaces nor UTF-16.
+        line is wrong. pyarrow knows neither runs of spaces nor line ends of several bytes.
         """
         arrow, done = import_pyarrow(), 0
-        if arrow and self.dialect.separator != " " and self.dialect.encoding != "utf-16":
+        plain = has_plain_line_ends(self.dialect.encoding)
+        if arrow and self.dialect.separator != " " and plain:
             try:
                 for block in self._arrow_blocks(arrow, roles, rows is None, text):
                     yield block
                     done += _length(block)
                 return
-            except arrow.ArrowInvalid:
+            except (arrow.ArrowInvalid, UnicodeError):
                 pass
         yield from self._csv_blocks(roles, rows, done, text)
 
@@ -124,6 +156,7 @@ class TextReader:
                 skip_rows=dialect.header_lines,
                 block_size=self._block_bytes(whole),
                 use_threads=whole,
+                encoding="utf8" if dialect.encoding.startswith("utf-8") else dialect.encoding,
             ),
             arrow.csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
             arrow.csv.ConvertOptions(
@@ -193,8 +226,8 @@ class TextReader:
                 if len(record) != width or not ended:
                     raise ValueError(self._wrong_width(len(record), above + reader.line_num))
                 yield record[: len(self.names)]
-        except UnicodeDecodeError as error:
-            raise ValueError(not_utf8(self.where, error)) from error
+        except UnicodeError as error:
+            raise ValueError(undecodable(self.where, self.dialect.encoding, error)) from error
         except csv.Error as error:
             raise ValueError(
                 f"line {above + reader.line_num} of {self.where} cannot be split into fields "

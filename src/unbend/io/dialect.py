@@ -12,7 +12,8 @@ from typing import IO, Protocol
 import numpy as np
 
 from unbend.io.numerals import INTEGER, MISSING, is_number, parse_numbers
-from unbend.io.source import LONGEST_LINE, Source, line_too_long
+from unbend.io.source import CHUNK, LONGEST_LINE, Source, line_too_long
+from unbend.report import warn
 
 # Sample from which the dialect is detected: bytes at least, and lines at most.
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 200
@@ -25,6 +26,10 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# Bytes that are searched for what is not UTF-8; what comes behind is decoded when it is read.
+SCANNED_BYTES = 1 << 25
+# What a text is in if it is not UTF-8, as Excel and databases export it on Windows.
+WINDOWS = "cp1252"
 # Where two split a table equally well, the one that comes first is taken.
 SEPARATORS = (",", "\t", ";", "|", " ")
 # Lines of a table of one column are not split: text does not hold this control character.
@@ -195,8 +200,9 @@ class Dialect:
     header_lines: int
     # Whether every row ends with a separator, behind which there is nothing.
     trailing: bool
-    # Characters of the longest line in the sample.
+    # Characters of the longest line in the sample, and of a line on average.
     longest: int
+    mean_length: float
     # Of the columns in the sample: which hold nothing but numbers, and which have decimal commas.
     numeric: tuple[bool, ...]
     decimal_comma: bool
@@ -215,15 +221,19 @@ class Dialect:
 
 
 def detect_dialect(
-    source: Source, *, counted: bool = True, separator: str | None = None
+    source: Source,
+    *,
+    counted: bool = True,
+    separator: str | None = None,
+    encoding: str | None = None,
 ) -> Dialect:
     """Detect the dialect of a text file from its beginning.
 
     With `counted`, a first line 0, 1, 2, … may be a header, as pandas numbers columns; among pairs
-    and their distances it may also be a pair. A given `separator` is not detected.
+    and their distances it may also be a pair. A given `separator` or `encoding` is not detected.
     """
     check_separator(separator)
-    sample = _sample(source)
+    sample = _sample(source, _detect_encoding(source) if encoding is None else codec(encoding))
     try:
         return _detect(sample, _lead(sample.lines), source, counted, separator)
     except csv.Error as error:
@@ -283,6 +293,7 @@ def _detect(
         lead + header_lines,
         trailing,
         max(map(len, sample.lines)),
+        sum(map(len, sample.lines)) / len(sample.lines),
         tuple(kind != "text" for kind in kinds[:count]),
         "decimal comma" in kinds[:count],
     )
@@ -334,8 +345,43 @@ def _header_names(first: list[str], below: list[list[str]]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _sample(source: Source) -> _Sample:
-    """Read full lines from the beginning, two at least, and their encoding."""
+def codec(encoding: str) -> str:
+    """Return the name of an encoding of text, as Python spells it."""
+    try:
+        "\n".encode(encoding)
+        return codecs.lookup(encoding).name
+    except (LookupError, UnicodeError, TypeError) as error:
+        raise ValueError(f"encoding={encoding!r} is not known, or not one of text") from error
+
+
+def _detect_encoding(source: Source) -> str:
+    """Detect the encoding: by a byte order mark, else UTF-8, else Windows-1252 with a warning."""
+    with source.lines() as stream:
+        part = stream.read(CHUNK)
+        marks = (name for mark, name in BYTE_ORDER_MARKS.items() if part.startswith(mark))
+        marked = next(marks, None)
+        if marked is not None:
+            return marked
+        decoder, left = codecs.getincrementaldecoder("utf-8")(), SCANNED_BYTES
+        try:
+            while part and left > 0:
+                decoder.decode(part)
+                left -= len(part)
+                part = stream.read(CHUNK)
+            if not part:
+                decoder.decode(b"", True)
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            warn(
+                f"{source.name} is not in UTF-8 (it holds the byte 0x{byte:02x}): it is read as "
+                "Windows-1252; if letters are wrong, pass encoding="
+            )
+            return WINDOWS
+    return "utf-8"
+
+
+def _sample(source: Source, encoding: str) -> _Sample:
+    """Read full lines from the beginning, two at least."""
     with source.lines() as stream:
         head = stream.read(SAMPLE_BYTES)
         while head.count(b"\n") < 2 and (more := stream.read(len(head))):
@@ -343,24 +389,31 @@ def _sample(source: Source) -> _Sample:
             if len(head) > LONGEST_LINE and b"\n" not in head:
                 raise ValueError(line_too_long(source.name))
         rest = stream.read(1)
-    marks = (name for mark, name in BYTE_ORDER_MARKS.items() if head.startswith(mark))
-    encoding = next(marks, "utf-8")
-    if rest and encoding != "utf-16":
+    if rest and has_plain_line_ends(encoding):
         head = head[: head.rfind(b"\n") + 1] or head
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head, not rest)
-    except UnicodeDecodeError as error:
-        raise ValueError(not_utf8(source.name, error)) from error
+    except UnicodeError as error:
+        raise ValueError(undecodable(source.name, encoding, error)) from error
     if "\x00" in text:
         raise ValueError(f"{source.name} is not text: it holds bytes of zero")
     lines = list(islice(io.StringIO(text, newline=""), SAMPLE_LINES + 1))
     return _Sample(encoding, lines[:SAMPLE_LINES], bool(rest) or len(lines) > SAMPLE_LINES)
 
 
-def not_utf8(name: str, error: UnicodeDecodeError) -> str:
-    """Return the refusal of a file in another encoding."""
-    byte = error.object[error.start]
-    return f"{name} is not in UTF-8 (it holds the byte 0x{byte:02x}): save it as UTF-8"
+def has_plain_line_ends(encoding: str) -> bool:
+    """Whether lines end in one byte, as in ASCII: not in UTF-16."""
+    return encoding.startswith("utf-8") or "\n".encode(encoding) == b"\n"
+
+
+def undecodable(name: str, encoding: str, error: UnicodeError) -> str:
+    """Return the refusal of a file that is in another encoding."""
+    named = "UTF-8" if encoding.startswith("utf-8") else encoding
+    held = ""
+    if isinstance(error, UnicodeDecodeError):
+        held = f" (it holds the byte 0x{error.object[error.start]:02x})"
+    remedy = "save it as UTF-8, or pass encoding="
+    return f"{name} is not in {named}{held}: {remedy}"
 
 
 def _names_numbers(first: list[str], below: list[list[str]], comma: bool) -> bool:

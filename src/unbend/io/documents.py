@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.io.dialect import not_utf8
+from unbend.io.dialect import codec, has_plain_line_ends, undecodable
 from unbend.io.numerals import Array
 from unbend.io.reading import TableReader, check_no_separator, open_table
 from unbend.io.source import Source, is_file, is_folder, is_paths, list_files, open_source
@@ -141,7 +141,7 @@ def read_texts(
     stem: bool = False,
     unit: bool = True,
     like: Texts | Mapping[str, Any] | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     separator: str | None = None,
 ) -> Texts:
     r"""Read documents as a document–term matrix.
@@ -171,8 +171,9 @@ def read_texts(
     like : Texts or dict, optional
         Texts that were read before, or their `dictionary()`: their vocabulary and weights are used
         for new documents; the settings above are then ignored.
-    encoding : str, default='utf-8'
-        Encoding of files of documents.
+    encoding : str, optional
+        Encoding of files of documents, UTF-8 by default; with `column` that of the table, as for
+        `read`.
     separator : str, optional
         With `column`: character between the fields of a text file, as for `read`.
 
@@ -281,12 +282,14 @@ def read_documents(
     column: str | None,
     label: str | None,
     id: str | None,
-    encoding: str,
+    encoding: str | None,
     separator: str | None,
 ) -> Documents:
     """Return the documents of a source."""
     if column is not None:
-        return _from_column(open_table(source, separator=separator), column, label, id)
+        reader = open_table(source, separator=separator, encoding=encoding)
+        return _from_column(reader, column, label, id)
+    encoding = codec(encoding or "utf-8")
     check_no_separator(separator, "without column= each line is a document")
     if label is not None or id is not None:
         raise ValueError("label and id name columns of a table: name that of the documents too")
@@ -339,29 +342,18 @@ def _read_text(path: os.PathLike[str], encoding: str) -> str:
 def _decode(content: bytes, source: Source, encoding: str) -> str:
     try:
         text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
-    except UnicodeDecodeError as error:
-        if encoding == "utf-8":
-            raise ValueError(f"{not_utf8(source.name, error)}, or pass encoding=") from error
-        raise ValueError(f"{source.name} is not in the encoding {encoding}") from error
-    except LookupError as error:
-        raise ValueError(f"encoding={encoding!r} is not known") from error
+    except UnicodeError as error:
+        raise ValueError(undecodable(source.name, encoding, error)) from error
     if "\x00" in text:
         raise ValueError(f"{source.name} is not text: it holds bytes of zero")
     return text
 
 
 def _read_lines(source: Source, encoding: str) -> Iterator[str]:
-    if _line_end(encoding) != b"\n":
+    if not has_plain_line_ends(encoding):
         # Lines end in other bytes, as in UTF-16.
         yield from io.StringIO(_decode(source.read_bytes(), source, encoding))
         return
     with source.lines() as stream:
         for line in stream:
             yield _decode(line, source, encoding)
-
-
-def _line_end(encoding: str) -> bytes:
-    try:
-        return "\n".encode(encoding)
-    except (LookupError, UnicodeError) as error:
-        raise ValueError(f"encoding={encoding!r} is not known, or not one of text") from error

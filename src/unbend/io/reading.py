@@ -32,6 +32,11 @@ from unbend.io.table import (
     fill_missing_batch,
 )
 from unbend.io.workbook import is_workbook, read_workbook
+from unbend.memory import available_memory
+from unbend.validation.scalars import check_integer
+
+# Rows drawn from a table that is larger than memory, where fewer are asked for.
+SAMPLED_ROWS = 100_000
 
 
 class TableReader(Protocol):
@@ -65,6 +70,7 @@ def read(
     missing: str = "refuse",
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
 ) -> Table:
     r"""Read a table of numbers from a file, a dataframe or an array.
 
@@ -88,6 +94,9 @@ def read(
     separator : str, optional
         Character between the fields of a text file; a space stands for any number of spaces. By
         default it is detected from the first lines.
+    encoding : str, optional
+        Encoding of a text file, such as ``"cp1252"``. By default a byte order mark decides, then
+        UTF-8 is tried; what is not UTF-8 is read as Windows-1252, with a warning.
 
     Returns
     -------
@@ -102,7 +111,9 @@ def read(
     >>> table.columns, table.values.tolist(), table.label.tolist(), table.rows.tolist()
     (('width', 'height'), [[1.0, 2.5]], ['a'], [0])
     """
-    reader, roles = _open(source, Roles(label, id, _names(ignore)), missing, array, separator)
+    check_policy(missing)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
+    roles = Roles(label, id, _names(ignore)).resolve(reader.names, reader.where)
     (table,) = reader.tables(roles, None)
     return fill_missing(table, missing, reader.where)
 
@@ -115,12 +126,13 @@ def read_frame(
     ignore: Iterable[str] = (),
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
 ) -> Frame:
     r"""Read all columns of a table: numbers, text and dates, with their missing values.
 
     Parameters
     ----------
-    source, label, id, ignore, array, separator
+    source, label, id, ignore, array, separator, encoding
         As for `read`; nothing is refused because it is text.
 
     Returns
@@ -137,7 +149,7 @@ def read_frame(
     >>> frame.columns["width"].tolist(), frame.columns["kind"].tolist()
     ([1.0, nan], ['a', 'b'])
     """
-    reader = open_table(source, array=array, separator=separator)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
     roles = Roles(label, id, _names(ignore)).resolve(reader.names, reader.where)
     (frame,) = reader.frames(roles, None)
     return frame
@@ -153,6 +165,7 @@ def batches(
     missing: str = "refuse",
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
 ) -> "Batches":
     """Read a table in batches of rows: Parquet, Arrow, text or NPY larger than memory.
 
@@ -169,7 +182,7 @@ def batches(
         As for `read`. The mean of all rows takes one more pass; the median is not available.
     array : str, optional
         As for `read`. Of an HDF5 file one batch at a time is read.
-    separator : str, optional
+    separator, encoding : str, optional
         As for `read`.
 
     Returns
@@ -196,7 +209,9 @@ def batches(
         )
     if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
         raise ValueError(f"rows={rows!r} is not allowed: it must be an integer of at least 1")
-    reader, roles = _open(source, Roles(label, id, _names(ignore)), missing, array, separator)
+    check_policy(missing)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
+    roles = Roles(label, id, _names(ignore)).resolve(reader.names, reader.where)
     return Batches(reader, roles, int(rows), missing)
 
 
@@ -229,18 +244,104 @@ class Batches:
         return column_means(self.reader.tables(self.roles, self.rows), self.reader.where)
 
 
-def _open(
-    source: Any, roles: Roles, missing: str, array: str | None, separator: str | None
-) -> tuple[TableReader, Roles]:
-    check_policy(missing)
-    reader = open_table(source, array=array, separator=separator)
-    return reader, roles.resolve(reader.names, reader.where)
-
-
 def _names(ignore: Iterable[str]) -> tuple[str, ...]:
     if isinstance(ignore, str):
         raise TypeError(f"ignore={ignore!r} is a string: pass a list of names")
     return tuple(ignore)
+
+
+@dataclass(frozen=True, eq=False)
+class TableSample:
+    """Random rows of a table; what `sample_table` returns.
+
+    Attributes
+    ----------
+    reader : TableReader
+        The rows, for `read`, `read_frame` and every other reader of tables.
+    rows : int
+        Number of rows drawn.
+    total : int
+        Rows of the whole table.
+    exact : bool
+        Whether `total` is known, not estimated.
+    """
+
+    reader: TableReader
+    rows: int
+    total: int
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"{self.rows} of {'' if self.exact else 'about '}{self.total} rows"
+
+
+def sample_table(
+    source: Any,
+    rows: int,
+    *,
+    random_state: int = 0,
+    array: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> TableSample:
+    r"""Draw random rows of a table that may be larger than memory, without reading it whole.
+
+    Text is read in blocks of 4 KB at random places, Parquet in random row groups, NPY row by row.
+    Every row is as likely as any other, however long its line is. A block of text may begin inside
+    a quoted field: both readings are tried, and the one with more rows as wide as the header is
+    taken. Compressed text, UTF-16, Arrow and HDF5 cannot be sampled so.
+
+    Parameters
+    ----------
+    source, array, separator, encoding
+        As for `read`.
+    rows : int
+        Number of rows, drawn without replacement; they keep the order of the table.
+    random_state : int
+        Random seed: the same rows for the same seed.
+
+    Returns
+    -------
+    TableSample
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> text = "a,b\n" + "".join(f"{i},{i * i}\n" for i in range(20_000))
+    >>> sample = unbend.io.sample_table(io.BytesIO(text.encode()), 100)
+    >>> table = unbend.io.read(sample.reader)
+    >>> len(table), bool((table.values[:, 1] == table.values[:, 0] ** 2).all())
+    (100, True)
+    >>> 19_000 < sample.total < 21_000
+    True
+    """
+    count = check_integer("rows", rows)
+    seed = check_integer("random_state", random_state, 0)
+    reader = open_table(source, array=array, separator=separator, encoding=encoding)
+    drawn = reader.sample(count, seed) if hasattr(reader, "sample") else None
+    if drawn is None:
+        raise ValueError(
+            f"{reader.where} cannot be sampled without being read whole: unpack it, or save it as "
+            "UTF-8 text, Parquet or NPY"
+        )
+    chosen, total = drawn
+    return TableSample(chosen, min(count, total), total, exact=not isinstance(reader, TextReader))
+
+
+def fit_in_memory(
+    reader: TableReader, rows: int, random_state: int
+) -> tuple[TableReader, TableSample | None]:
+    """Return a table as it is, or random rows of one that is larger than free memory.
+
+    At least 100 000 rows are drawn, so that what is said of columns does not depend on how many
+    are looked at later.
+    """
+    size, free = getattr(reader, "memory_size", 0), available_memory()
+    if free is None or size <= free:
+        return reader, None
+    sample = sample_table(reader, max(rows, SAMPLED_ROWS), random_state=random_state)
+    return sample.reader, sample
 
 
 def open_table(
@@ -248,13 +349,14 @@ def open_table(
     *,
     array: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
     counted: bool = True,
 ) -> TableReader:
     r"""Open a table without reading its rows.
 
     Parameters
     ----------
-    source, array, separator
+    source, array, separator, encoding
         As for `read`. A reader is returned as it is.
     counted : bool, default=True
         Whether a first line 0, 1, 2, … of a text file may be a header.
@@ -276,10 +378,10 @@ def open_table(
         reader: TableReader = source
         return reader
     if is_file(source):
-        return _open_file(open_source(source), array, separator, counted)
+        return _open_file(open_source(source), array, separator, encoding, counted)
     if array is not None:
         raise ValueError(f"array={array!r} names an array of a file, and no file was given")
-    check_no_separator(separator, "the table is in memory")
+    check_no_separator(separator, "the table is in memory", encoding)
     if is_sparse(source):
         raise TypeError("a sparse matrix is not a table: pass source.toarray(), or fit to it")
     if isinstance(source, Mapping):
@@ -315,18 +417,21 @@ def _columns(source: Mapping[Any, Any]) -> dict[str, Array]:
     return columns
 
 
-def check_no_separator(separator: str | None, why: str) -> None:
-    """Refuse a separator where nothing is split."""
-    if separator is not None:
-        raise ValueError(f"separator={separator!r} is for text files and {why}: leave it out")
+def check_no_separator(separator: str | None, why: str, encoding: str | None = None) -> None:
+    """Refuse a separator, and an encoding, where no text is split."""
+    for name, value in (("separator", separator), ("encoding", encoding)):
+        if value is not None:
+            raise ValueError(f"{name}={value!r} is for text files and {why}: leave it out")
 
 
 def _open_file(
-    source: Source, array: str | None, separator: str | None, counted: bool
+    source: Source, array: str | None, separator: str | None, encoding: str | None, counted: bool
 ) -> TableReader:
-    kind, name = table_format(source), source.name
+    # Bytes of zero are no text, unless an encoding says so.
+    coded = encoding is not None and source.format == "unknown"
+    kind, name = "text" if coded else table_format(source), source.name
     if kind != "text":
-        check_no_separator(separator, f"{name} is not one")
+        check_no_separator(separator, f"{name} is not one", encoding)
     if kind == "npz" and is_workbook(source):
         return read_workbook(source, array)
     if kind == "npz":
@@ -337,7 +442,8 @@ def _open_file(
         return read_arrays(load_mat(source), array, name)
     check_no_array(array, name)
     if kind == "text":
-        return TextReader(source, detect_dialect(source, counted=counted, separator=separator))
+        dialect = detect_dialect(source, counted=counted, separator=separator, encoding=encoding)
+        return TextReader(source, dialect)
     if kind == "npy":
         return read_matrix(load_npy(source), name)
     if kind == "mtx":

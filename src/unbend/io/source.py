@@ -243,7 +243,7 @@ class Source:
         return self.path is not None and not self.packed
 
     def _raw(self) -> io.BufferedReader:
-        return io.BufferedReader(_Cursor(self._handle, self._lock), 1 << 16)
+        return io.BufferedReader(self.cursor(), 1 << 16)
 
     @contextmanager
     def stream(self) -> Iterator[IO[bytes]]:
@@ -305,6 +305,20 @@ class Source:
                 left -= held.write(part)
                 _check_memory(self.name, held.tell(), room)
         return held.getvalue()
+
+    def cursor(self) -> io.RawIOBase:
+        """Open the stored bytes without a buffer: what is asked for is read, and nothing else."""
+        return _Cursor(self._handle, self._lock)
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Return so many stored bytes from a place on, fewer at the end, and read no others."""
+        cursor = self.cursor()
+        cursor.seek(offset)
+        parts: list[bytes] = []
+        while count > 0 and (part := cursor.read(count)):
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
 
     @property
     def size(self) -> int:

@@ -14,6 +14,8 @@ from unbend.io.numerals import MISSING, Array, is_number
 INDEX_NAMES = ("", "__index_level_0__")
 SINGLE = ("float16", "float32")
 POLICIES = ("refuse", "drop", "mean", "median")
+# What to do about a table that memory cannot hold.
+TOO_LARGE = "read it in batches, or some of its rows by sample_table"
 
 
 @dataclass(frozen=True, eq=False)

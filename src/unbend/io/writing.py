@@ -4,7 +4,7 @@ import csv
 import io
 import os
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +26,7 @@ def write(
     *,
     columns: Sequence[str] | None = None,
     table: Any = None,
+    extra: Mapping[str, Array] | None = None,
 ) -> None:
     r"""Write coordinates to a file, with the ids and the label of the table they came from.
 
@@ -41,6 +42,8 @@ def write(
         Names of the coordinates; y0, y1, … by default.
     table : Table or Texts, optional
         Its ids go before the coordinates and its label behind.
+    extra : dict of array (n,), optional
+        Further columns of any type, by name; written last.
 
     Examples
     --------
@@ -55,7 +58,7 @@ def write(
     0.3,0.4,y
     """
     values = np.asarray(coordinates)
-    named = _named_columns(values, columns, table)
+    named = _named_columns(values, columns, table, extra or {})
     if hasattr(target, "write"):
         _write_text(target, named, ",")
         return
@@ -65,11 +68,14 @@ def write(
             f"{path} has an extension that is not written: use one of {', '.join(EXTENSIONS)}"
         )
     with atomic_write(path) as temporary:
-        _write_file(temporary, path.suffix.lower(), values, named, table)
+        beside = {} if table is None else {table.id_name or "id", table.label_name or "label"}
+        _write_file(temporary, path.suffix.lower(), values, named, {*beside, *(extra or {})})
 
 
-def _named_columns(values: Array, columns: Sequence[str] | None, table: Any) -> dict[str, Array]:
-    """Columns in the order of writing: ids, coordinates, label."""
+def _named_columns(
+    values: Array, columns: Sequence[str] | None, table: Any, extra: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Columns in the order of writing: ids, coordinates, label, further ones."""
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ValueError("coordinates must be an array of numbers with two dimensions")
     names = [f"y{place}" for place in range(values.shape[1])] if columns is None else list(columns)
@@ -80,6 +86,7 @@ def _named_columns(values: Array, columns: Sequence[str] | None, table: Any) -> 
         pairs.insert(0, (table.id_name or "id", table.ids))
     if table is not None and table.label is not None:
         pairs.append((table.label_name or "label", table.label))
+    pairs += extra.items()
     for place, (name, column) in enumerate(pairs):
         if len(column) != len(values):
             raise ValueError(
@@ -92,7 +99,7 @@ def _named_columns(values: Array, columns: Sequence[str] | None, table: Any) -> 
 
 
 def _write_file(
-    path: Path, suffix: str, values: Array, named: dict[str, Array], table: Any
+    path: Path, suffix: str, values: Array, named: dict[str, Array], beside: set[str]
 ) -> None:
     if suffix in SEPARATORS:
         with open(path, "wb") as stream:
@@ -100,7 +107,7 @@ def _write_file(
     elif suffix == ".npy":
         np.save(path, values, allow_pickle=False)
     elif suffix == ".npz":
-        _write_npz(path, values, named, table)
+        _write_npz(path, values, named, beside)
     else:
         _write_arrow(path, suffix, named)
 
@@ -133,13 +140,12 @@ def _items(column: Array) -> Iterator[Any]:
     return iter(column) if column.dtype == np.float32 else iter(column.tolist())
 
 
-def _write_npz(path: Path, values: Array, named: dict[str, Array], table: Any) -> None:
-    aside = {} if table is None else {table.id_name or "id", table.label_name or "label"}
-    beside = {name: _plain(column) for name, column in named.items() if name in aside}
-    names = [name for name in named if name not in aside]
-    if {"coordinates", COLUMNS} & set(beside):
+def _write_npz(path: Path, values: Array, named: dict[str, Array], beside: set[str]) -> None:
+    kept = {name: _plain(column) for name, column in named.items() if name in beside}
+    names = [name for name in named if name not in beside]
+    if {"coordinates", COLUMNS} & set(kept):
         raise ValueError("a label or id named 'coordinates' or 'columns' cannot be kept in NPZ")
-    held = {"coordinates": values, COLUMNS: np.array(names, dtype=np.str_), **beside}
+    held = {"coordinates": values, COLUMNS: np.array(names, dtype=np.str_), **kept}
     # NumPy's own function takes names as keywords, some of which mean something to it.
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in held.items():

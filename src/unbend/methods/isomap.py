@@ -5,13 +5,14 @@ from typing import ClassVar, final
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom, Spectrum, column_solver, solve
 from unbend.estimators.gram import repair_param
 from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
-from unbend.extension import EmbeddingResult, GeodesicNystrom
-from unbend.gram import Gram, negative_share
+from unbend.extension import AllGeodesics, EmbeddingResult, GeodesicNystrom
+from unbend.gram import Gram, Squares, negative_share
 from unbend.gram.columns import ColumnScaling, KnownColumns, scale_by_columns
 from unbend.gram.precision import kernel_geodesics
 from unbend.graphs import geodesics, undirected
@@ -33,12 +34,14 @@ SINGLE_RANGE = (1e-30, 1e30)
 class GeodesicKernel(Kernel):
     """Classical scaling of the geodesics between landmarks, which place all rows.
 
-    `geodesics` (n, m) lead from all rows to the landmarks, of whose geodesics `gram` is the Gram
-    matrix; without `landmarks` these are all rows. A `scaling` is Nyström's approximation of the
-    kernel of all rows by the landmarks' columns; else the landmarks' own kernel is solved.
+    `geodesics` (n, m) lead along the graph of `lengths` from all rows to the landmarks, of whose
+    geodesics `gram` is the Gram matrix; without `landmarks` these are all rows. A `scaling` is
+    Nyström's approximation of the kernel of all rows by the landmarks' columns; else the landmarks'
+    own kernel is solved.
     """
 
     geodesics: FloatArray
+    lengths: csr_array
     gram: Gram
     landmarks: IntArray | None = None
     scaling: ColumnScaling | None = None
@@ -46,12 +49,16 @@ class GeodesicKernel(Kernel):
 
     @classmethod
     def of_landmarks(
-        cls, component: Component, landmarks: IntArray, distances: FloatArray
+        cls,
+        component: Component,
+        lengths: csr_array,
+        landmarks: IntArray,
+        distances: FloatArray,
     ) -> "GeodesicKernel":
         """Take the distances (m, n) between the landmarks and all rows."""
         to_landmarks = np.ascontiguousarray(distances.T)
         gram = Gram(to_landmarks[landmarks], threads=component.threads)
-        return cls(component, gram.problem(), to_landmarks, gram, landmarks)
+        return cls(component, gram.problem(), to_landmarks, lengths, gram, landmarks)
 
     def approximate(self, count: int) -> "GeodesicKernel":
         """Take Nyström's approximation by the columns of the landmarks."""
@@ -60,7 +67,7 @@ class GeodesicKernel(Kernel):
 
     def embed(self, spectrum: Spectrum) -> EmbeddingResult:
         """Scale the eigenvectors by √λ, and extend them by Nyström's formula."""
-        part, gram, means = self.component, self.gram, None
+        part, gram, means = self.component, self.gram, self.gram.mean_squares
         if self.check_rounding:
             _check_rounding(spectrum)
         if self.scaling is not None:
@@ -73,11 +80,18 @@ class GeodesicKernel(Kernel):
                 if self.landmarks is None
                 else self._columns.coordinates(gram.mean_squares, weights)
             )
-        place = GeodesicNystrom(part.space, part.rule, self.geodesics, gram, weights, means)
+        known = (
+            AllGeodesics.known(self.lengths, self.geodesics, gram.threads)
+            if self.landmarks is None
+            else self.geodesics
+        )
+        constant = gram.squares.constant
+        mean = np.asarray(means @ weights)
+        place = GeodesicNystrom(part.space, part.rule, known, weights, mean, constant, gram.threads)
         attributes = {
             "landmarks_": self._columns.landmarks,
-            "geodesics_": self.geodesics,
-            "_gram": gram,
+            "_paths": known,
+            "_repair": (constant, gram.spectrum_shift, gram.threads),
             "_spectrum": None if self.scaling else spectrum,
         }
         return EmbeddingResult(coordinates, place, attributes)
@@ -88,9 +102,39 @@ class GeodesicKernel(Kernel):
         return KnownColumns(self.geodesics, everyone if self.landmarks is None else self.landmarks)
 
 
+@declare
+class GeodesicEmbedding(NeighborhoodEmbedding):
+    """Abstract: an embedding of geodesic distances, which it keeps as a graph.
+
+    Attributes
+    ----------
+    geodesics_ : array
+        Geodesic distances between the distinct rows (of the largest component, where each is
+        embedded separately); with landmarks those from all rows to the landmarks (n, m). A
+        reloaded model computes those between all rows again when they are first asked for.
+    """
+
+    isometric: ClassVar[bool] = True
+
+    @property
+    def geodesics_(self) -> FloatArray:
+        """Geodesic distances between the distinct rows, or from these to the landmarks."""
+        check_is_fitted(self)
+        known: FloatArray | AllGeodesics = self._paths
+        return known.matrix if isinstance(known, AllGeodesics) else known
+
+    @property
+    def _gram(self) -> Gram:
+        """Gram matrix of the geodesics between the landmarks, or between all rows, as repaired."""
+        constant, shift, threads = self._repair
+        everyone = isinstance(self._paths, AllGeodesics)
+        distances = self.geodesics_ if everyone else self.geodesics_[self.landmarks_]
+        return Gram(distances, Squares(constant=constant), shift, threads)
+
+
 @final
 @declare
-class Isomap(NeighborhoodEmbedding):
+class Isomap(GeodesicEmbedding):
     """Isometric feature mapping: distances along the data become straight distances.
 
     Shortest paths D along the neighbourhood graph stand for geodesics, and the coordinates are
@@ -107,10 +151,6 @@ class Isomap(NeighborhoodEmbedding):
         Coordinates, in the units of the data.
     eigenvalues_ : array (n_components,)
         Top eigenvalues of the kernel.
-    geodesics_ : array
-        Geodesic distances between the distinct rows (of the largest component, where each is
-        embedded separately);
-        with `Nystrom` or a columns-only `Fat` those from all rows to the landmarks.
     landmarks_ : array (m,)
         The rows whose columns of the kernel were used, among the distinct ones: all, or some with
         such a solver.
@@ -143,8 +183,6 @@ class Isomap(NeighborhoodEmbedding):
         "rounding moves no wanted eigenvalue by more than 1e-5 of itself, which halves time and "
         "memory, and double precision otherwise; `report_` records which. Sums are always double.",
     )
-    isometric: ClassVar[bool] = True
-    of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
 
     def _kernel(self, component: Component) -> GeodesicKernel:
         lengths = undirected(component.neighbors).lengths
@@ -162,7 +200,8 @@ class Isomap(NeighborhoodEmbedding):
             precision=str(distances.dtype),
         )
         single = self.precision == "single"
-        return GeodesicKernel(component, gram.problem(), distances, gram, check_rounding=single)
+        problem = gram.problem()
+        return GeodesicKernel(component, problem, distances, lengths, gram, check_rounding=single)
 
     def _column_kernel(
         self, component: Component, lengths: csr_array, solver: Nystrom
@@ -183,7 +222,7 @@ class Isomap(NeighborhoodEmbedding):
             instead="use a smaller m, or LTSA",
         )
         note(precision=str(distances.dtype))
-        kernel = GeodesicKernel.of_landmarks(component, landmarks, distances)
+        kernel = GeodesicKernel.of_landmarks(component, lengths, landmarks, distances)
         return kernel.approximate(self.n_components)
 
     def _geodesics(self, lengths: csr_array, threads: int) -> FloatArray:

@@ -1,11 +1,11 @@
 """Landmark Isomap."""
 
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 from unbend.estimators.landmarks import choose_landmarks, landmark_count, landmarks_param
-from unbend.estimators.neighborhood import Component, NeighborhoodEmbedding
+from unbend.estimators.neighborhood import Component
 from unbend.graphs import undirected
-from unbend.methods.isomap import GeodesicKernel
+from unbend.methods.isomap import GeodesicEmbedding, GeodesicKernel
 from unbend.report import note
 from unbend.validation.parameters import Choice, Integer, declare, param
 from unbend.validation.random_state import generator
@@ -16,7 +16,7 @@ AUTO = 200
 
 @final
 @declare
-class LandmarkIsomap(NeighborhoodEmbedding):
+class LandmarkIsomap(GeodesicEmbedding):
     """Landmark Isomap: Isomap of a few landmarks, and every other row placed from them.
 
     Classical scaling of the geodesic distances between m landmarks; the other rows, fitted and
@@ -32,8 +32,6 @@ class LandmarkIsomap(NeighborhoodEmbedding):
     landmarks_ : array (m,)
         The landmarks, as rows of the distinct fitted rows (of the largest component, where each is
         embedded separately).
-    geodesics_ : array (n, m)
-        Geodesic distances of the distinct rows to the landmarks.
 
     References
     ----------
@@ -55,19 +53,18 @@ class LandmarkIsomap(NeighborhoodEmbedding):
         help="Number of landmarks; 'auto' takes 200, or all rows if there are fewer.",
     )
     landmarks: str = landmarks_param()
-    isometric: ClassVar[bool] = True
-    of_training: ClassVar[tuple[str, ...]] = ("geodesics_",)
 
     def _kernel(self, component: Component) -> GeodesicKernel:
         d = self.n_components
         count = landmark_count(self.n_landmarks, AUTO, component.n, d + 2, d)
+        lengths = undirected(component.neighbors).lengths
         landmarks, distances = choose_landmarks(
             self.landmarks,
             count,
             component.space,
-            undirected(component.neighbors).lengths,
+            lengths,
             generator(self.random_state),
             component.threads,
         )
         note(landmarks=count, chosen=self.landmarks)
-        return GeodesicKernel.of_landmarks(component, landmarks, distances)
+        return GeodesicKernel.of_landmarks(component, lengths, landmarks, distances)

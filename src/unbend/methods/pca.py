@@ -9,13 +9,15 @@ from sklearn.decomposition import PCA as ScikitPCA
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding, seed_param
+from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
+from unbend.estimators.linear import LinearEmbedding
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import Choice, Integer, Real, declare, param
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
 DIRECT = ("auto", "full", "covariance_eigh")
@@ -27,7 +29,7 @@ DENSE_ENTRIES = 10**7
 
 @final
 @declare
-class PCA(Embedding):
+class PCA(LinearEmbedding):
     """Principal component analysis: the directions of largest variance.
 
     Coordinates are (x − mean) A', with the rows of A the top right singular vectors of the centered
@@ -169,11 +171,8 @@ class PCA(Embedding):
         )
 
     def _check_size(self, shape: tuple[int, ...]) -> None:
-        if self.n_components > min(shape):
-            raise ValueError(
-                f"n_components={self.n_components} and X is {shape[0]} x {shape[1]}: it must not "
-                "exceed the smaller of the two"
-            )
+        of = f"with {shape[0]} rows and {shape[1]} columns"
+        check_integer("n_components", self.n_components, 1, min(shape), of)
 
     def _no_axes(self, columns: int) -> PrincipalAxes:
         """Give any axes to rows that are all equal, which have no variance along any."""

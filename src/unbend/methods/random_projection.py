@@ -8,8 +8,9 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import Batches, open_batches, triangular_factor
-from unbend.estimators.embedding import Embedding, seed_param
+from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
+from unbend.estimators.linear import LinearEmbedding
 from unbend.extension import Linear, LinearInverse
 from unbend.lowrank.sketch import (
     johnson_lindenstrauss,
@@ -26,6 +27,7 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 
 # Pairs of rows on which the distortion is measured.
 PAIRS = 20_000
@@ -35,7 +37,7 @@ GATHERED_BYTES = 1 << 28
 
 @final
 @declare
-class RandomProjection(Embedding):
+class RandomProjection(LinearEmbedding):
     """Random projection: a random linear map that keeps distances, whatever the data.
 
     y = R x / √k with independent entries of mean 0 and variance 1 in R, so that ‖y‖² has the mean
@@ -173,12 +175,8 @@ class RandomProjection(Embedding):
 
     def _dimension(self, bound: int, columns: int) -> int:
         if self.n_components != "auto":
-            if self.n_components > columns:
-                raise ValueError(
-                    f"n_components={self.n_components} is more than n_features={columns}: a "
-                    "projection needs fewer"
-                )
-            return int(self.n_components)
+            of = f"with {columns} columns"
+            return check_integer("n_components", self.n_components, 1, columns, of)
         if bound > columns:
             raise ValueError(
                 f"eps={self.eps} and beta={self.beta} ask for {bound} coordinates and X has only "

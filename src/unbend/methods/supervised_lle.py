@@ -18,9 +18,9 @@ class SupervisedLLE(NeighborhoodEmbedding):
 
     W = (1 − t) Wᵉ + t Wᵒ: Wᵉ are the weights of LLE, Wᵒ those with the neighbours of a row's own
     class only. A row whose class is unknown (-1, NaN or None), or that has no neighbour of its
-    class, keeps its row of Wᵉ. At t = 0, and without y, it is LLE; at t = 1 the kernel is block
-    diagonal, as many eigenvalues vanish as there are classes, and each class becomes a point
-    (book, Theorem 10.1).
+    class, keeps its row of Wᵉ. At t = 0, and if no class is known, it is LLE; at t = 1 the kernel
+    is block diagonal, as many eigenvalues vanish as there are classes, and each class becomes a
+    point (book, Theorem 10.1).
 
     Attributes
     ----------

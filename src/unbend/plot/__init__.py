@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unbend.plot.reliability import point_quality, stability_ellipses
     from unbend.plot.saving import save
     from unbend.plot.scattering import scatter
+    from unbend.plot.sheets import eigenimages, image_sheet, reconstructions
 
 # No module may be named like a function: importing it would hide the function.
 _NAMES = {
@@ -29,10 +30,13 @@ _NAMES = {
     "contact_sheet": "panels",
     "coranking_matrix": "diagrams",
     "dimension_fits": "curves",
+    "eigenimages": "sheets",
     "feature_images": "image_plots",
+    "image_sheet": "sheets",
     "interactive": "pages",
     "point_quality": "reliability",
     "quality_curves": "diagrams",
+    "reconstructions": "sheets",
     "residual_variance": "curves",
     "save": "saving",
     "scatter": "scattering",
@@ -47,10 +51,13 @@ __all__ = [
     "contact_sheet",
     "coranking_matrix",
     "dimension_fits",
+    "eigenimages",
     "feature_images",
+    "image_sheet",
     "interactive",
     "point_quality",
     "quality_curves",
+    "reconstructions",
     "residual_variance",
     "save",
     "scatter",

@@ -79,7 +79,7 @@ def thumbnails(
             "columns"
         )
     check_real("side", side, 0, 1, closed="neither")
-    pictures = _check_images(images, len(coordinates))
+    pictures = check_images(images, len(coordinates))
     figure = scatter(embedding, color, title=title, method=method, ax=ax)
     axes = figure.axes[0] if ax is None else ax
     figure.draw_without_rendering()
@@ -126,7 +126,8 @@ def non_overlapping(points: FloatArray, box: FloatArray) -> IntArray:
     return np.sort(np.array(taken, dtype=np.intp))
 
 
-def _check_images(images: Any, n: int) -> list[Any]:
+def check_images(images: Any, n: int) -> list[Any]:
+    """Check n grey or RGB images, and scale colours to [0, 1]."""
     pictures = [np.asarray(image) for image in images]
     if len(pictures) != n:
         raise ValueError(f"there are {len(pictures)} images and {n} points: pass one per point")
@@ -193,7 +194,7 @@ def feature_images(
     ['PCA 1', 'PCA 2', 'PCA 3']
     """
     drawn = drawable(embedding, None, method)
-    rows, columns = _check_shape(shape)
+    rows, columns = check_shape(shape)
     kept = _check_mask(mask, rows, columns)
     if kept.sum() != drawn.n:
         raise ValueError(
@@ -225,7 +226,8 @@ def feature_images(
     return figure
 
 
-def _check_shape(shape: Any) -> tuple[int, int]:
+def check_shape(shape: Any) -> tuple[int, int]:
+    """Check the rows and columns of an image."""
     sides = tuple(shape) if isinstance(shape, tuple | list) else ()
     if len(sides) != 2 or not all(is_integer(side) and side > 0 for side in sides):
         raise ValueError(f"shape must be the rows and columns of the image, not {shape!r}")

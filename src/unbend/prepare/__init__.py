@@ -7,7 +7,7 @@ from unbend.prepare.columns import Column, Columns, read_columns
 from unbend.prepare.estimator import ColumnSummary, Prepare, UnseenCategoryWarning, UnusableTable
 from unbend.prepare.kinds import Inference, infer_kind
 from unbend.prepare.problems import Problem, find_problems
-from unbend.prepare.units import ScaleDecision, decide_scale
+from unbend.units import ScaleDecision, decide_scale
 
 __all__ = [
     "Column",

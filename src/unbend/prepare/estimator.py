@@ -18,9 +18,9 @@ from unbend.prepare.encoders import (
     NumberEncoder,
     with_weight,
 )
-from unbend.prepare.kinds import UNUSED, Inference, infer_kind, override
+from unbend.prepare.kinds import UNUSED, Inference, infer_kind, override, remark_class_codes
 from unbend.prepare.problems import Problem, find_problems
-from unbend.prepare.units import decide_scale
+from unbend.units import decide_scale
 from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
 
 
@@ -191,7 +191,7 @@ class Prepare(TransformerMixin, Model):
                 # Columns of an array have no names by which an id could be recognised.
                 is_id = plain and column.source == "number" and guess.kind == "id"
                 inferences[column.name] = Inference("numeric", "numbers") if is_id else guess
-        return inferences
+        return inferences if plain else remark_class_codes(table.columns, inferences)
 
     def _keep_rows(self, used: list[Column]) -> Any:
         n = len(used[0].values)

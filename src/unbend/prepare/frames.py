@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unbend.io.table import Frame, Table
+from unbend.prepare.columns import Array, read_columns
 from unbend.prepare.estimator import Prepare
+from unbend.prepare.kinds import column_values
 
 # Columns that a sentence names for each property.
 MOST_NAMES = 6
@@ -55,6 +57,18 @@ def prepare_frame(frame: Frame, preparation: Prepare, truth: Sequence[str] = ())
     return PreparedFrame(table, preparation, False, len(frame))
 
 
+def typed_columns(frame: Frame, preparation: Prepare) -> dict[str, Array]:
+    """Return the columns as their kinds say: numbers as such also where they were text, dates too.
+
+    Numbers have NaN, dates NaT and everything else None where a value is missing.
+    """
+    kinds = {column.name: column.kind for column in preparation.columns_}
+    return {
+        column.name: column_values(column, kinds[column.name])
+        for column in read_columns(frame).columns
+    }
+
+
 def _is_identity(preparation: Prepare, rows: Frame) -> bool:
     kinds = {column.kind for column in preparation.columns_}
     if preparation.scale_ != "none" or not kinds <= {"numeric", "boolean", "constant"}:
@@ -93,12 +107,25 @@ def describe_preparation(prepared: PreparedFrame) -> Iterator[str]:
 def describe_gaps(prepared: PreparedFrame) -> Iterator[str]:
     """Describe what was done about missing values."""
     preparation, dropped = prepared.preparation, prepared.rows - len(prepared.table)
-    gaps = [f"{c.name!r} ({c.missing})" for c in preparation.columns_ if c.features and c.missing]
+    gaps = [column for column in preparation.columns_ if column.features and column.missing]
     if dropped:
         yield f"Dropped {_count(dropped, 'row')} with missing values."
     elif gaps:
-        how = {"indicator": "median and an indicator"}.get(preparation.missing)
-        yield f"Imputed by {how or preparation.missing.replace('_', ' ')}: {list_some(gaps)}."
+        ways: dict[str, list[str]] = {}
+        for column in gaps:
+            way = _imputation(preparation, column.kind)
+            ways.setdefault(way, []).append(f"{column.name!r} ({column.missing})")
+        listed = "; by ".join(f"{way}: {list_some(names)}" for way, names in ways.items())
+        yield f"Imputed by {listed}."
+
+
+def _imputation(preparation: Prepare, kind: str) -> str:
+    """Name what takes the place of a missing value: a category has no mean and no median."""
+    one_hot = kind == "category" and preparation.categories == "onehot"
+    if preparation.missing == "indicator":
+        return "a category of its own" if one_hot else "median and an indicator"
+    way = "most_frequent" if one_hot else preparation.missing
+    return {"most_frequent": "most frequent value"}.get(way, way)
 
 
 def list_some(names: Sequence[str]) -> str:

@@ -26,14 +26,18 @@ DISTINCT = 0.9
 FEW_ROWS = 20
 # Integers with at most this many values may be codes of classes.
 CODES = 20
+# Consecutive integers from 0 or 1 up to this many are probably classes.
+CLASSES = 12
 
 ID_NAME = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|rownames)$|^unnamed: 0$|^$", re.I
 )
 LABEL_NAME = re.compile(
-    r"(^|[_\s.-])(class|label|target|category|cluster|group|type|species|code|zip|postcode)s?$",
+    r"(^|[_\s.-])(class|label|target|category|cluster|group|type|species|code|status)s?$",
     re.I,
 )
+# Integers of such names are no amounts, however many there are.
+CODE_NAME = re.compile(r"(^|[_\s.-])(zip|zipcode|zip_code|postcode|postal_code|plz|phone)$", re.I)
 BOOLEANS = (
     ("false", "true"),
     ("no", "yes"),
@@ -180,11 +184,39 @@ def _of_numbers(name: str, values: Array, distinct: int) -> Inference:
     if not name.strip():
         return Inference("id", "a column without a name, as an index is written")
     remark = ""
-    if integers and distinct <= CODES and LABEL_NAME.search(name):
+    if integers and CODE_NAME.search(name):
+        remark = "is named like a code: use it as a category, or leave it out"
+    elif integers and distinct <= CODES and LABEL_NAME.search(name):
         remark = f"looks like codes of {distinct} classes: use it as label, or as a category"
     elif integers and ID_NAME.search(name):
         remark = "named like an id: leave it out if it identifies rows"
     return Inference("numeric", "integers" if integers else "numbers", remark)
+
+
+def remark_class_codes(
+    columns: Sequence[Column], inferences: dict[str, Inference]
+) -> dict[str, Inference]:
+    """Remark a first or last column that counts a few classes, which are often a label.
+
+    Columns of a table that are mostly such codes, as answers and pixels, are no labels.
+    """
+    codes = [c for c in columns if c.source == "number" and _counts_classes(c.present)]
+    numbers = sum(column.source == "number" for column in columns)
+    remarks = {}
+    for column in {columns[0].name: columns[0], columns[-1].name: columns[-1]}.values():
+        inference = inferences[column.name]
+        if column in codes and 2 * len(codes) <= numbers and not inference.remark:
+            count = len(np.unique(column.present))
+            remark = f"looks like codes of {count} classes: use it as label, or as a category"
+            remarks[column.name] = replace(inference, remark=remark)
+    return inferences | remarks
+
+
+def _counts_classes(values: Array) -> bool:
+    """Whether values are 0, 1, 2, … or 1, 2, 3, … up to a few, each many times."""
+    unique = np.unique(values)
+    few = 2 <= len(unique) <= min(CLASSES, len(values) / FEW_ROWS)
+    return bool(few and unique[0] in (0.0, 1.0) and np.all(np.diff(unique) == 1.0))
 
 
 def _of_text(column: Column, values: Array, distinct: int) -> Inference:
@@ -269,3 +301,14 @@ def parse_date(text: str, form: str) -> datetime:
         raise ValueError(text)
     parsed = datetime.fromisoformat(text.strip())
     return parsed.astimezone(UTC).replace(tzinfo=None) if parsed.tzinfo else parsed
+
+
+def column_values(column: Column, kind: str) -> Array:
+    """Return the values of a column as its kind says: numbers, dates, or what they are."""
+    if column.source != "text" or kind not in ("numeric", "date"):
+        return column.values
+    if kind == "numeric":
+        return np.array([np.nan if text is None else float(text) for text in column.values])
+    form = _date_formats(column.present)[0]
+    days = [None if text is None else parse_date(text, form) for text in column.values]
+    return np.array(days, dtype="datetime64[us]")

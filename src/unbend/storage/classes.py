@@ -12,11 +12,12 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, PREPARATION
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, PREPARATION
 from unbend.storage.archive import DamagedFile
 
 _WHERE = {
     "Affinity": "graphs.weights",
+    "AllGeodesics": "extension",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
     "BruteForce": "neighbors.index.brute_force",
@@ -26,11 +27,11 @@ _WHERE = {
     "Dense": "eigen.dense",
     "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
+    "Examples": "methods.subspace_recognizer",
     "Fat": "eigen.approximate",
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
     "GeodesicNystrom": "extension",
-    "Gram": "gram",
     "GraphSpace": "neighbors.precomputed",
     "Harmonic": "extension",
     "HeatKernel": "graphs.weights",
@@ -73,7 +74,9 @@ _WHERE = {
 # Names in files of classes that share theirs with another.
 _CLASS = {"NystromSolver": "Nystrom"}
 _FUNCTIONS = {"adjacency": "graphs.weights"}
-_ESTIMATORS = {entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS, PREPARATION)}
+_ESTIMATORS = {
+    entry.class_name: entry for entry in (*EMBEDDINGS, *CLUSTERINGS, *CLASSIFIERS, PREPARATION)
+}
 
 # Imported where they are needed only: most models hold few of them.
 VALUES = tuple(_WHERE)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unbend.extension import AllGeodesics
 from unbend.neighbors import Space
 from unbend.report import Report
 from unbend.storage.archive import DamagedFile
@@ -205,6 +206,20 @@ def _neighbors(v: Any) -> bool:
     return ascending and _indices_below(v.indices, v.n)
 
 
+def _geodesic(v: Any) -> bool:
+    n, m = v.space.n, len(v.weights)
+    whole = isinstance(v.geodesics, AllGeodesics) and v.geodesics.n == m == n
+    known = whole or _table(v.geodesics, n, m)
+    return known and _table(v.weights, m, len(v.mean)) and 0 < v.threads <= THREADS
+
+
+def _examples(v: Any) -> bool:
+    codes = len(v.codes) == v.space.n and _indices_below(v.codes, len(v.spread))
+    axes = len(v.projection.axes)
+    turned = v.turn is None or _table(v.turn, axes, v.space.points.shape[1])
+    return codes and turned and v.inverse.axes.shape == v.projection.axes.shape
+
+
 def _diffusion(v: Any) -> bool:
     scales = v.affinity.scales
     own = scales is None or scales.shape == (v.space.n,)
@@ -228,14 +243,13 @@ RULES: dict[str, Any] = {
     "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "Nystrom": lambda v: v.mean_squares.ndim == 1 and _table(v.weights, len(v.mean_squares)),
-    "Gram": lambda v: (
-        _table(v.distances, len(v.distances), len(v.distances)) and 0 < v.threads <= THREADS
+    "AllGeodesics": lambda v: (
+        v.lengths.shape[0] == v.lengths.shape[1]
+        and v.precision in ("float32", "float64")
+        and bool(np.all(v.lengths.data >= 0))
+        and 0 < v.threads <= THREADS
     ),
-    "GeodesicNystrom": lambda v: (
-        _table(v.geodesics, v.space.n, len(v.gram.distances))
-        and _table(v.weights, len(v.gram.distances))
-        and (v.means is None or v.means.shape == (len(v.gram.distances),))
-    ),
+    "GeodesicNystrom": _geodesic,
     "StressExtension": lambda v: (
         v.coordinates.ndim == 2 and (v.space is None or v.space.n == len(v.coordinates))
     ),
@@ -249,6 +263,7 @@ RULES: dict[str, Any] = {
         and (v.weights is None or v.weights.shape == v.dissimilarities.shape)
     ),
     "Steps": lambda v: v.given.ndim == 1 and v.fitted.shape == v.given.shape,
+    "Examples": _examples,
     "Barycentric": lambda v: _table(v.coordinates, v.space.n),
     "Harmonic": lambda v: _table(v.vectors, v.space.n, len(v.values)),
     "DiffusionExtension": _diffusion,
@@ -289,7 +304,8 @@ def _estimator(v: Any) -> bool:
     parts = vars(v)
     table = isinstance(v.embedding_, np.ndarray) and v.embedding_.ndim == 2
     named = "feature_names_in_" not in parts or v.feature_names_in_.shape == (v.n_features_in_,)
-    places = _works(parts.get("_extension")) or is_estimator(parts.get("_eigenmaps"))
+    inner = is_estimator(parts.get("_eigenmaps")) or is_value(parts.get("_examples"))
+    places = inner or _works(parts.get("_extension"))
     back = parts.get("_preimage") is None or _works(v._preimage)
     found = all(is_value(parts[name]) for name in ("_neighborhoods", "_space") if name in parts)
     report = isinstance(v.report_, Report) and isinstance(v.n_features_in_, int)

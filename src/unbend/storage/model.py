@@ -13,7 +13,7 @@ from unbend.storage.archive import DamagedFile
 from unbend.storage.decode import Decoder, check_type
 from unbend.storage.encode import Encoder
 
-FORMAT, VERSION = "unbend", 2
+FORMAT, VERSION = "unbend", 3
 PRECISIONS = (None, "float32")
 
 
@@ -28,7 +28,10 @@ def save(
     """Write a fitted estimator to a file; see `Model.save`."""
     check_is_fitted(estimator)
     if precision not in PRECISIONS:
-        raise ValueError(f"precision={precision!r} is not allowed: it must be None or 'float32'")
+        raise ValueError(
+            f"precision={precision!r} is not allowed: it must be 'float32', or None for the "
+            "precision of the fit"
+        )
     encoder = Encoder(bool(training), precision is not None)
     entry = encoder.estimator(estimator)
     document = {
@@ -40,6 +43,31 @@ def save(
         "about": _plain(getattr(estimator, "about_", {}) if about is None else about),
     }
     archive.write(Path(path), document, encoder.arrays)
+
+
+def pack(estimator: Any) -> dict[str, Any] | None:
+    """Return a fitted estimator as a file would hold it, or None where no file can.
+
+    Pickles are made of this: every array once, and nothing that can be computed again.
+    """
+    encoder = Encoder(training=True, single=False)
+    try:
+        document = encoder.estimator(estimator)
+    except TypeError:
+        return None
+    about = vars(estimator).get("about_")
+    return {**document, "objects": encoder.objects, "about": about, "arrays": encoder.arrays}
+
+
+def unpack(packed: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator from what `pack` returned."""
+    decoder = Decoder(packed["arrays"].__getitem__)
+    decoder.objects(packed["objects"])
+    estimator = decoder.estimator(packed)
+    if packed["about"] is not None:
+        estimator.about_ = packed["about"]
+    attributes: dict[str, Any] = vars(estimator)
+    return attributes
 
 
 def _plain(about: Any) -> dict[str, Any]:

@@ -13,10 +13,11 @@ import numpy as np
 
 from unbend.validation.scalars import (
     at_least,
+    explain_arguments,
+    hint,
     is_finite,
     is_integer,
     is_real,
-    one_positional,
     refusal,
 )
 
@@ -164,7 +165,12 @@ class Parameter:
         if any(kind.holds(value) for kind in fitting):
             return
         error = ValueError if fitting else TypeError
-        raise error(refusal(self.name, value, self.allowed))
+        raise error(refusal(self.name, value, self.allowed) + hint(value, self.words))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words among the allowed values."""
+        return tuple(word for kind in self.kinds if isinstance(kind, Choice) for word in kind.words)
 
     @property
     def allowed(self) -> str:
@@ -222,7 +228,7 @@ Class = TypeVar("Class")
 def declare(cls: type[Class]) -> type[Class]:
     """Make a class of its declarations: its `__init__`, and the Parameters of its docstring."""
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
-    made.__init__ = one_positional(made.__init__)  # type: ignore[method-assign]
+    made.__init__ = explain_arguments(made.__init__)  # type: ignore[method-assign]
     text = inspect.cleandoc(made.__doc__ or "")
     lines = ["Parameters", "----------"]
     for parameter in parameters(made):

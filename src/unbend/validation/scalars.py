@@ -4,6 +4,7 @@ Every refusal reads "name=value is not allowed: it must be …". A wrong type is
 value a ValueError.
 """
 
+import difflib
 import inspect
 import math
 import numbers
@@ -12,6 +13,45 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+
+# Names that other libraries and papers have for parameters and values of ours.
+SYNONYMS = {
+    "k": "n_neighbors",
+    "d": "n_components",
+    "dim": "n_components",
+    "dims": "n_components",
+    "dimension": "n_components",
+    "dimensions": "n_components",
+    "n_dims": "n_components",
+    "eps": "radius",
+    "epsilon": "radius",
+    "distance": "metric",
+    "solver": "eigen_solver",
+    "seed": "random_state",
+    "threads": "n_jobs",
+    "workers": "n_jobs",
+    "landmarks": "n_landmarks",
+    "clusters": "n_clusters",
+    "float32": "single",
+    "float64": "double",
+    "l1": "manhattan",
+    "l2": "euclidean",
+}
+
+
+def suggest_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was probably meant, if one is near.
+
+    Examples
+    --------
+    >>> suggest_name("neighbors", ["n_components", "n_neighbors"]), suggest_name("k", ["radius"])
+    ('n_neighbors', None)
+    """
+    known = list(names)
+    typed = name.lower().replace("-", "_")
+    if SYNONYMS.get(typed) in known:
+        return SYNONYMS[typed]
+    return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 
 def is_integer(value: object) -> bool:
@@ -120,18 +160,33 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(refusal(name, value, allowed))
     if value not in words:
-        raise ValueError(refusal(name, value, allowed))
+        raise ValueError(refusal(name, value, allowed) + hint(value, words))
     return value
 
 
-def one_positional(init: Callable[..., None]) -> Callable[..., None]:
-    """Make `__init__` name the arguments that must be keywords, where Python only counts them."""
+def hint(value: object, words: Iterable[str]) -> str:
+    """Return the end of a refusal that names the word probably meant, or nothing."""
+    near = suggest_name(value, words) if isinstance(value, str) else None
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def explain_arguments(init: Callable[..., None]) -> Callable[..., None]:
+    """Make `__init__` name the argument that is wrong, and what it should be.
+
+    Python only counts those given by position, and does not know near names.
+    """
+    names = list(inspect.signature(init).parameters)[1:]
 
     @wraps(init)
     def __init__(self: Any, *given: Any, **named: Any) -> None:
+        name = type(self).__name__
+        unknown = next((word for word in named if word not in names), None)
+        if unknown is not None:
+            near = suggest_name(unknown, names)
+            meant = f"its parameters are {', '.join(names)}" if near is None else f"use {near}"
+            raise TypeError(f"{name} has no parameter {unknown!r}: {meant}")
         if len(given) > 1:
-            name = type(self).__name__
-            first, second = list(inspect.signature(init).parameters)[1:3]
+            first, second = names[:2]
             raise TypeError(
                 f"{name} takes {first} by position and the other parameters by name, and "
                 f"{len(given)} were given by position: write {name}({first}={given[0]!r}, "

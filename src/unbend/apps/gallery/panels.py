@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from unbend.arrays import FloatArray
 from unbend.datasets import SURFACES, Surface
 from unbend.quality import procrustes, trustworthiness
@@ -135,7 +137,9 @@ def _fit(surface: Surface, method: Any) -> Fit:
         values["n_neighbors"] = NEIGHBORS
     estimator = method(**values)
     start = time.perf_counter()
-    coordinates: FloatArray = estimator.fit_transform(surface.points)
+    # Surfaces have no classes: to a supervised method all are unknown.
+    classes = np.full(len(surface.points), -1)
+    coordinates: FloatArray = estimator.fit_transform(surface.points, classes)
     seconds = time.perf_counter() - start
     kind: Kind = "similarity" if method.isometric else "affine"
     return Fit(

@@ -22,6 +22,7 @@ from unbend.apps.study.sentences import (
 )
 from unbend.apps.study.study import NEIGHBORS, Column, Study
 from unbend.arrays import FloatArray
+from unbend.prepare.kinds import UNUSED
 from unbend.selection.judging import BETTER
 
 # Images in a row of the grid, and rows.
@@ -29,13 +30,11 @@ ACROSS, DOWN = 10, 4
 # As many rows as `compare` uses: the areas are then those of its table.
 CURVE_ROWS = 1000
 MOST_COLUMNS = 40
-# Kinds of columns whose values are numbers.
-NUMBERS = ("numeric", "boolean", "constant")
 LONGEST = 60
 TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)"}
 EXPLAINED = {
-    "trustworthiness": "neighbours in the embedding are neighbours in the data",
-    "continuity": "neighbours in the data are neighbours in the embedding",
+    "trustworthiness": "neighbours in the embedding are close in the data",
+    "continuity": "neighbours in the data are close in the embedding",
     "r_nx_auc": "neighbourhood preservation over all sizes, above chance",
     "redundancy": "a coordinate is a function of another",
     "occupancy": "share of the picture's places that points occupy, low for a few specks",
@@ -105,7 +104,7 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
         "To reproduce this",
         f"<pre class='shell'>{_text(shell)}</pre>\n<pre class='python'>{_text(python)}</pre>"
         + "<p>embed uses all rows of the table, also where a sample was studied.</p>"
-        * (len(found.table) < found.kept),
+        * (len(found.table) < found.kept and found.sample is None),
     )
 
 
@@ -113,9 +112,10 @@ def _the_data(found: Study) -> str:
     row, column = row_and_column(found.request)
     origin = found.request.origin
     size = None if origin is None else origin.size
-    mixed = any(each.kind not in NUMBERS for each in found.columns)
+    mixed = not all(each.numeric for each in found.columns)
     width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
-    summary = f"<p>{found.rows} {row}s, {width}" + " of numbers" * (origin is None and not mixed)
+    rows = f"{found.rows} {row}s" if found.sample is None else f"Sampled {found.sample}"
+    summary = f"<p>{rows}, {width}" + " of numbers" * (origin is None and not mixed)
     label = found.request.label
     summary += "" if label is None else f", labelled by {_data(label)}"
     if size is not None:
@@ -139,25 +139,36 @@ def _the_data(found: Study) -> str:
         for each in _heaviest(found.columns)
     ]
     left = len(found.columns) - len(lines)
-    more = f"<p>… and {left} {column}s that vary less.</p>" if left else ""
+    more = f"<p>… and {left} other {column}s that vary less or are no numbers.</p>" if left else ""
     return f"{summary}.</p>" + _list(describe_data(found)) + _table(heads, lines) + more
 
 
 def _numbers(column: Column) -> tuple[str, ...]:
-    """Return the cells about the values of a column; of text and dates only the kind."""
-    if not np.isfinite(column.mean):
-        return (*("–",) * 5, "constant" if column.constant else escape(column.kind))
+    """Return the cells about the values of a column; of text and dates few."""
+    shown = "constant" if column.constant else escape(column.kind)
+    if not column.numeric:
+        if column.levels > 1:
+            shown += f", {column.levels} different values"
+        return (_format(column.least), "–", _format(column.most), "–", "–", shown)
     known = (column.least, column.mean, column.most, column.deviation)
-    shown = "constant" if column.constant else bars(column.bars)
-    shown = shown if column.kind in NUMBERS else escape(column.kind)
-    return (*(f"{value:.4g}" for value in known), f"{column.share:.1%}", shown)
+    if column.kind not in UNUSED and not column.constant:
+        shown = bars(column.bars)
+    share = "–" if np.isnan(column.share) else f"{column.share:.1%}"
+    return (*map(_format, known), share, shown)
+
+
+def _format(value: Any) -> str:
+    """Return a number to four digits, or a date, with its time of day unless that is midnight."""
+    if isinstance(value, np.datetime64):
+        return str(np.datetime_as_string(value, unit="auto"))
+    return f"{value:.4g}" if np.isfinite(value) else "–"
 
 
 def _heaviest(columns: list[Column]) -> list[Column]:
     """Return the columns in their order, or of very many those that vary most, most first."""
     if len(columns) <= MOST_COLUMNS:
         return columns
-    return sorted(columns, key=lambda column: -column.share)[:MOST_COLUMNS]
+    return sorted(columns, key=lambda column: -np.nan_to_num(column.share))[:MOST_COLUMNS]
 
 
 def _quality(found: Study) -> str:

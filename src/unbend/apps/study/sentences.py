@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from unbend.apps.study.study import AS_IT_IS, NEIGHBORS, RESAMPLES, Request, Study, classes_of
+from unbend.io.reading import SAMPLED_ROWS
 from unbend.io.table import POLICIES
-from unbend.prepare.frames import describe_preparation
+from unbend.prepare.frames import describe_gaps, describe_preparation
 from unbend.registry import entry_of
 
 # Share of the variance from which one column dominates all distances.
@@ -22,31 +23,49 @@ STABLE, UNSTABLE = 0.05, 0.3
 def describe_data(found: Study) -> Iterator[str]:
     """Describe the table before any method."""
     row, column = row_and_column(found.request)
+    if found.sample is not None:
+        yield (
+            f"The table is larger than memory: sampled {found.sample}, and all numbers are those "
+            "of the sample."
+        )
     if len(found.table) < found.kept:
         studied = len(found.table)
         yield f"{studied} of {found.kept} {row}s, sampled without replacement, were studied."
-    missing = sum(each.missing for each in found.columns)
-    if missing and found.request.missing == "drop":
-        yield f"{_were(missing, 'value')} missing: {found.rows - found.kept} rows were dropped."
-    elif missing:
-        policy = found.request.missing.replace("_", " ")
-        yield f"{_were(missing, 'value')} missing: imputed by the {policy} of the column."
+    yield from _describe_missing(found)
     if found.prepared is not None:
+        preparation = found.prepared.preparation
+        if preparation.scale_ == "none" and preparation.scale == "auto":
+            yield f"Not scaled: {preparation.scale_reason_}."
         yield from describe_preparation(found.prepared)
     constant = sum(each.constant for each in found.columns)
     if constant and is_prepared(found):
         yield f"{_were(constant, column)} constant and left out."
     elif constant:
-        yield f"{_were(constant, column)} constant, which changes no distance: leave it out."
+        them = "it" if constant == 1 else "them"
+        yield f"{_were(constant, column)} constant, which changes no distance: leave {them} out."
     if found.duplicates:
-        yield f"{_were(found.duplicates, row)} a duplicate of an earlier one."
-    heaviest = max(found.columns, key=lambda each: each.share)
+        same = "1 is a duplicate" if found.duplicates == 1 else f"{found.duplicates} are duplicates"
+        yield f"Of the {row}s studied, {same} of an earlier one in all features."
+    heaviest = max(found.columns, key=lambda each: np.nan_to_num(each.share))
     scaled = found.prepared is not None and found.prepared.preparation.scale_ != "none"
     if len(found.columns) > 2 and heaviest.share > DOMINANT and not scaled:
         yield (
             f"One {column}, {heaviest.name!r}, holds {heaviest.share:.0%} of the variance, so it "
             "dominates all distances: if units differ, standardise first."
         )
+
+
+def _describe_missing(found: Study) -> Iterator[str]:
+    missing = sum(each.missing for each in found.columns)
+    if not missing:
+        return
+    count = _were(missing, "value")
+    if found.prepared is not None:
+        yield " ".join([f"{count} missing.", *describe_gaps(found.prepared)])
+    elif found.request.missing == "drop":
+        yield f"{count} missing. Dropped {found.rows - found.kept} rows."
+    else:
+        yield f"{count} missing. Imputed by {found.request.missing} of the column."
 
 
 def is_prepared(found: Study) -> bool:
@@ -72,7 +91,7 @@ def describe_dimension(found: Study) -> Iterator[str]:
         yield f"{choice.agreement:.0%} of the rules agree on {choice.dimension}."
     else:
         yield f"The rules disagree: the intrinsic dimension is {choice.verdict}."
-    if choice.low > 2:
+    if choice.low > 2 and choice.determined:
         yield (
             f"Two dimensions cannot represent such data: for features, use {choice.high} "
             "components."
@@ -86,18 +105,16 @@ def describe_quality(found: Study) -> Iterator[str]:
         yield "All methods failed; the table above says why."
         return
     if trust >= GOOD:
-        yield (
-            f"Neighbours in the embedding are neighbours in the data (trustworthiness {trust:.3f})."
-        )
+        yield f"Neighbours in the embedding are close in the data (trustworthiness {trust:.3f})."
     else:
         doubtful = float(np.mean(trust.local < FAIR))
         yield (
-            f"Do not interpret single neighbours: trustworthiness is {trust:.3f}, and "
-            f"{doubtful:.0%} of the points have false neighbours."
+            f"Do not interpret single neighbours: trustworthiness is {trust:.3f}, and below {FAIR} "
+            f"at {doubtful:.0%} of the points."
         )
     continuity = best.measures["continuity"]
-    share = "Most" if continuity >= GOOD else "Not all"
-    yield f"{share} neighbours in the data stay neighbours (continuity {continuity:.3f})."
+    stay = "stay close" if continuity >= GOOD else "do not all stay close"
+    yield f"Neighbours in the data {stay} (continuity {continuity:.3f})."
     yield (
         f"Neighbourhood preservation over all sizes (R_NX AUC) is {best.measures['r_nx_auc']:.0%}; "
         "100% is perfect, 0% is chance, and unrolling a sheet lowers it."
@@ -145,7 +162,8 @@ def shell_commands(found: Study) -> list[str]:
         assert entry is not None
         k = best.estimator.get_params().get("n_neighbors")
         size = "" if k is None else f" --n-neighbors {k}"
-        lines.append(f"unbend embed {table}{aside} --method {entry.name}{size} -o flat.csv")
+        some = "" if found.sample is None else f" --sample {request.max_rows}"
+        lines.append(f"unbend embed {table}{aside} --method {entry.name}{size}{some} -o flat.csv")
     return lines
 
 
@@ -155,6 +173,7 @@ def _aside(request: Request) -> str:
         return request.origin.options
     given = {"label": request.label, "id": request.id, "ignore": ",".join(request.ignore)}
     given |= {"array": request.array, "separator": request.separator}
+    given |= {"encoding": request.encoding}
     options = [f" --{name} {shlex.quote(value)}" for name, value in given.items() if value]
     if request.scale != "auto":
         options.append(f" --scale {request.scale}")
@@ -170,20 +189,28 @@ def _reading(found: Study) -> list[str]:
     request = found.request
     if request.origin is not None:
         return [f"table = {request.origin.code}", "values = table.values"]
-    given = {"label": request.label, "id": request.id, "ignore": list(request.ignore)}
-    given |= {"array": request.array, "separator": request.separator}
-    options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+    roles = {"label": request.label, "id": request.id, "ignore": list(request.ignore)}
+    file = {"array": request.array, "separator": request.separator, "encoding": request.encoding}
+    source, options = repr(request.source), _keywords(roles | file)
+    if found.sample is not None:
+        drawn = f"{max(request.max_rows, SAMPLED_ROWS)}, random_state={request.random_state}"
+        source = f"unbend.io.sample_table({source}, {drawn}{_keywords(file)}).reader"
+        options = _keywords(roles)
     if found.prepared is None or found.prepared.identity:
         # Without gaps the policy has no effect, and `read` knows fewer.
         policy = request.missing if request.missing in POLICIES else "refuse"
-        read = f"unbend.io.read({request.source!r}{options}, missing={policy!r})"
+        read = f"unbend.io.read({source}{options}, missing={policy!r})"
         return [f"table = {read}", "values = table.values"]
     return [
-        f"frame = unbend.io.read_frame({request.source!r}{options})",
+        f"frame = unbend.io.read_frame({source}{options})",
         f"prepare = unbend.{found.prepared.preparation!r}.fit(frame)".replace("\n", ""),
         "values = prepare.transform(frame)",
         "table = frame.take(prepare.kept_rows_).rest",
     ]
+
+
+def _keywords(given: dict[str, Any]) -> str:
+    return "".join(f", {name}={value!r}" for name, value in given.items() if value)
 
 
 def python_code(found: Study) -> str:

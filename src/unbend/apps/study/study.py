@@ -9,11 +9,12 @@ import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.io import Table
-from unbend.io.reading import open_table
+from unbend.io.reading import TableReader, TableSample, fit_in_memory, open_table
 from unbend.io.table import Frame, Roles, fill_missing
 from unbend.plot.colors import Labels, coloring
 from unbend.prepare import Prepare
-from unbend.prepare.frames import PreparedFrame, prepare_frame
+from unbend.prepare.frames import PreparedFrame, prepare_frame, typed_columns
+from unbend.prepare.kinds import UNUSED
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.quality.measure import sample_rows
 from unbend.report import stage
@@ -29,6 +30,8 @@ LEAST_ROWS = 30
 AS_IT_IS: dict[str, Any] = {"metric": "euclidean", "scale": "none"}
 # Bars of the small histogram of a column.
 BARS = 16
+# Relative rounding error of the mean of a column.
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,30 +45,39 @@ class Column:
     missing : int
         Number of missing values.
     least, mean, most, deviation : float
-        Of the other values; NaN where there is none.
+        Of the other finite values; NaN where there is none. Of dates only the first and the last,
+        of anything else nothing.
     share : float
-        Its share of the total variance, and so of squared distances.
+        Its share of the variance of all numbers that are used, before they are scaled; NaN for a
+        column that is no number or is left out.
     bars : array (16,)
         Counts of values in equal steps from the least to the most.
     kind : str
-        Numeric, or another kind of `unbend.prepare`; then only the missing values are counted.
+        Numeric, or another kind of `unbend.prepare`.
+    levels : int
+        Number of different values, of a column that is neither numbers nor dates.
     """
 
     name: str
     missing: int
-    least: float
+    least: Any
     mean: float
-    most: float
+    most: Any
     deviation: float
     share: float
     bars: FloatArray
     kind: str = "numeric"
+    levels: int = 0
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers."""
+        return bool(np.isfinite(self.mean))
 
     @property
     def constant(self) -> bool:
-        """Whether all its values are equal."""
-        text = np.isnan(self.mean) and self.kind not in ("numeric", "constant")
-        return not text and not self.least < self.most
+        """Whether it has no two different values."""
+        return self.kind == "constant" or (self.kind == "numeric" and not self.least < self.most)
 
 
 def describe_columns(table: Table) -> list[Column]:
@@ -79,45 +91,60 @@ def describe_columns(table: Table) -> list[Column]:
     ((2.0, 1.0, False), True)
     """
     values = np.asarray(table.values, dtype=np.float64)
-    variances = [_variance(column[np.isfinite(column)]) for column in values.T]
-    total = sum(variances) or 1.0
-    return [
-        _column(name, column, variance / total)
-        for name, column, variance in zip(table.columns, values.T, variances, strict=True)
-    ]
+    return _share_variance(
+        [_number(name, column) for name, column in zip(table.columns, values.T, strict=True)]
+    )
 
 
 def describe_frame(frame: Frame, preparation: Prepare) -> list[Column]:
-    """Describe columns of any kind: numbers by their distribution, others by their kind."""
-    kinds = {column.name: column for column in preparation.columns_}
-    numeric = [name for name, column in frame.columns.items() if column.dtype.kind in "biuf"]
-    numbers = describe_columns(frame.select(numeric).to_table()) if numeric else []
-    described = {column.name: column for column in numbers}
-    return [
-        replace(described[name], kind=kinds[name].kind)
-        if name in described
-        else Column(
-            name, kinds[name].missing, *(np.nan,) * 4, 0.0, np.zeros(BARS), kinds[name].kind
-        )
-        for name in frame.columns
-    ]
+    """Describe columns of any kind: numbers and dates by their values, others by their kind."""
+    kinds = {column.name: column.kind for column in preparation.columns_}
+    columns = (
+        _column(name, values, kinds[name])
+        for name, values in typed_columns(frame, preparation).items()
+    )
+    return _share_variance(list(columns))
 
 
-def _variance(known: FloatArray) -> float:
-    return float(known.var()) if len(known) else 0.0
+def _column(name: str, values: Any, kind: str) -> Column:
+    if values.dtype.kind == "f":
+        return replace(_number(name, values), kind=kind)
+    if values.dtype.kind == "M":
+        known = values[~np.isnat(values)]
+        first, last = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
+        missing = len(values) - len(known)
+        return Column(name, missing, first, np.nan, last, np.nan, np.nan, np.zeros(BARS), kind)
+    held = [value for value in values.tolist() if value is not None]
+    missing, levels = len(values) - len(held), len(set(held))
+    return Column(name, missing, *(np.nan,) * 5, np.zeros(BARS), kind, levels)
 
 
-def _column(name: str, values: FloatArray, share: float) -> Column:
+def _number(name: str, values: FloatArray) -> Column:
     known = values[np.isfinite(values)]
     missing = int(np.isnan(values).sum())
     if not len(known):
-        return Column(name, missing, *(np.nan,) * 4, share, np.zeros(BARS))
+        return Column(name, missing, *(np.nan,) * 5, np.zeros(BARS))
     least, most = float(known.min()), float(known.max())
     # Bounds given as floats far apart may overflow their difference, and equal ones have none.
     bars = np.zeros(BARS)
     if least < most and np.isfinite(most - least):
         bars = np.histogram(known, BARS, (least, most))[0].astype(np.float64)
-    return Column(name, missing, least, float(known.mean()), most, float(known.std()), share, bars)
+    mean = float(known.mean())
+    # A mean within its rounding error of zero has no digit that means anything.
+    if abs(mean) <= ROUNDING * max(abs(least), abs(most)):
+        mean = 0.0
+    return Column(name, missing, least, mean, most, float(known.std()), np.nan, bars)
+
+
+def _share_variance(columns: list[Column]) -> list[Column]:
+    """Divide the variance among the columns of numbers that give features."""
+    used = [column.numeric and column.kind not in UNUSED for column in columns]
+    pairs = zip(columns, used, strict=True)
+    total = sum(column.deviation**2 for column, counts in pairs if counts) or 1.0
+    return [
+        replace(column, share=column.deviation**2 / total) if counts else column
+        for column, counts in zip(columns, used, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -163,6 +190,7 @@ class Request:
     scale: str = "auto"
     kinds: dict[str, str] | None = None
     categories: str = "onehot"
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +225,8 @@ class Study:
         Neighbourhood hit of the data themselves, where there are classes.
     prepared : PreparedFrame, or None
         How columns became features; None for arrays, images and texts.
+    sample : TableSample, or None
+        Where the rows came from, of a table that is larger than memory.
     """
 
     request: Request
@@ -212,6 +242,7 @@ class Study:
     spread: Measure | None
     hit: Measure | None
     prepared: PreparedFrame | None = None
+    sample: TableSample | None = None
 
     @property
     def best(self) -> Trial | None:
@@ -228,6 +259,7 @@ class Study:
         """Return the numbers of the page."""
         return {
             "rows": self.rows,
+            "total": self.rows if self.sample is None else self.sample.total,
             "studied": len(self.table),
             "missing": sum(column.missing for column in self.columns),
             "constant": [column.name for column in self.columns if column.constant],
@@ -258,6 +290,7 @@ def study(
     array: str | None = None,
     origin: Origin | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
     scale: str = "auto",
     kinds: dict[str, str] | None = None,
     categories: str = "onehot",
@@ -266,10 +299,11 @@ def study(
 
     Parameters
     ----------
-    source, label, id, ignore, missing, array, separator
+    source, label, id, ignore, missing, array, separator, encoding
         As for `unbend.io.read`; missing values are counted before they are imputed.
     max_rows : int
-        Larger tables are studied by a random sample of so many rows.
+        Larger tables are studied by a random sample of so many rows. A table larger than memory is
+        not read whole: `unbend.io.sample_table` draws 100 000 rows, or `max_rows` if that is more.
     random_state : int
         Random seed.
     n_jobs : int, optional
@@ -304,9 +338,14 @@ def study(
             kinds=kinds,
             weights=None,
         )
-        read = _read(source, Roles(label, id, names), preparation, array, separator)
+        where, sample = "the table", None
+        if not isinstance(source, Table):
+            source = open_table(source, array=array, separator=separator, encoding=encoding)
+            where = source.where
+            source, sample = fit_in_memory(source, max_rows, random_state)
+        read = _read(source, Roles(label, id, names), preparation)
     request = Request(
-        name or read.where,
+        name or where,
         read.whole.label_name,
         id,
         names,
@@ -319,6 +358,7 @@ def study(
         scale,
         kinds,
         categories,
+        encoding,
     )
     whole = read.whole
     rows = sample_rows(len(whole), max_rows, random_state)
@@ -330,7 +370,7 @@ def study(
     with warnings.catch_warnings():
         # Warnings of the fits are kept with them, and shown on the page.
         warnings.simplefilter("ignore")
-        return _measure(request, read, table, n_jobs)
+        return replace(_measure(request, read, table, n_jobs), sample=sample)
 
 
 def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) -> Study:
@@ -381,29 +421,26 @@ class _Read:
     whole: Table
     columns: list[Column]
     rows: int
-    where: str
     prepared: PreparedFrame | None = None
 
 
-def _read(
-    source: Any, roles: Roles, preparation: Prepare, array: str | None, separator: str | None
-) -> _Read:
+def _read(source: Table | TableReader, roles: Roles, preparation: Prepare) -> _Read:
     """Read a table and prepare its columns; arrays, and what was read, have one unit."""
-    reader = None
-    if not isinstance(source, Table):
-        reader = open_table(source, array=array, separator=separator)
-        roles = roles.resolve(reader.names, reader.where)
-        given = preparation.get_params()
-        special = given["scale"] != "auto" or given["kinds"] or given["categories"] != "onehot"
-        if reader.tabular or special:
-            (frame,) = reader.frames(roles, None)
-            made = prepare_frame(frame, preparation)
-            columns = describe_frame(frame, preparation)
-            return _Read(made.table, columns, len(frame), reader.where, made)
-    raw = source if reader is None else next(iter(reader.tables(roles, None)))
-    where = "the table" if reader is None else reader.where
     missing = "refuse" if preparation.missing == "error" else preparation.missing
-    return _Read(fill_missing(raw, missing, where), describe_columns(raw), len(raw), where)
+    if isinstance(source, Table):
+        filled = fill_missing(source, missing, "the table")
+        return _Read(filled, describe_columns(source), len(source))
+    roles = roles.resolve(source.names, source.where)
+    given = preparation.get_params()
+    special = given["scale"] != "auto" or given["kinds"] or given["categories"] != "onehot"
+    if source.tabular or special:
+        (frame,) = source.frames(roles, None)
+        made = prepare_frame(frame, preparation)
+        columns = describe_frame(frame, preparation)
+        return _Read(made.table, columns, len(frame), made)
+    (raw,) = source.tables(roles, None)
+    filled = fill_missing(raw, missing, source.where)
+    return _Read(filled, describe_columns(raw), len(raw))
 
 
 def _chosen(rows: IntArray, n: int) -> BoolArray:

@@ -6,7 +6,7 @@ from sklearn import datasets
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from unbend.prepare import decide_scale
+from unbend.units import decide_scale
 
 
 def _names(p):

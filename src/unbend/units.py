@@ -1,5 +1,6 @@
 """Whether the columns of a table share one unit, so that their spreads may be compared."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,10 +12,41 @@ from unbend.arrays import FloatArray
 FACTOR = 10.0
 # Columns from which a table may be an image or a document-term matrix, or a spectrum.
 PIXELS, CHANNELS = 16, 20
+# A table stays an image, spectrum or document-term matrix beside one other column in so many.
+FEW_OTHERS = 10
 # A document-term matrix has at least this share of zeros.
 ZEROS = 0.6
 # Neighbouring channels of a spectrum: correlation at least, and change of log spread at most.
 CORRELATED, SMOOTH = 0.9, 0.2
+# After robust scaling medians are zero and interquartile ranges equal, within these shares of one.
+CENTRED, EQUAL = 0.1, 0.25
+# Share of the variance above which a column hides all others: of a table, and of points in a plane
+# or in space, where an object may be thirty times as long as it is wide.
+SHARE, POINT_SHARE = 0.9, 0.999
+# Names of coordinates in a plane or in space.
+COORDINATE = re.compile(r"[xyzuvw]?_?\d*", re.IGNORECASE)
+# Numbers that are looked at, and fewest rows of them.
+SAMPLE, SAMPLE_ROWS = 50_000, 100
+
+
+class ScaleWarning(UserWarning):
+    """One column holds nearly all of the variance of X: columns have different units.
+
+    Estimators issue it when fitted, and never rescale X themselves. `unbend.Prepare` does, where
+    columns differ in units; if the spreads are meant, filter the warning by this category.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import unbend
+    >>> X = np.random.default_rng(0).normal(size=(100, 4)) * [1, 1, 1000, 1]
+    >>> with warnings.catch_warnings(record=True) as issued:
+    ...     warnings.simplefilter("always")
+    ...     _ = unbend.PCA().fit(X)
+    >>> issued[0].category.__name__
+    'ScaleWarning'
+    """
 
 
 @dataclass(frozen=True)
@@ -62,12 +94,15 @@ def decide_scale(
     ('standard', "standard deviations range from 0.97 ('height') to 945 ('salary'): units differ")
     """
     if values.shape[1] == 0:
-        return ScaleDecision("standard", "no numeric columns")
+        return ScaleDecision("standard", "no column is numeric")
+    spreads = values.std(axis=0)
+    few = FEW_OTHERS * len(other_columns) <= values.shape[1]
+    if other_columns and few and (shared := _shared_unit(values, spreads, names)):
+        return ScaleDecision("none", shared)
     if other_columns:
         return ScaleDecision(
             "standard", f"{other_columns[0]!r} is not numeric and shares no unit with numbers"
         )
-    spreads = values.std(axis=0)
     varying = np.flatnonzero(spreads > 0)
     if len(varying) < 2:
         return ScaleDecision("none", "one numeric column")
@@ -88,6 +123,49 @@ def decide_scale(
     )
 
 
+def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple[int, float] | None:
+    """Find a column that hides all others because its unit differs.
+
+    It holds more than 90 % of the variance, and `decide_scale` would standardise the columns. Two
+    or three columns without names, or named as coordinates are, may be points of an object whose
+    extents merely differ: there it holds more than 99.9 %. Large tables are judged by a sample of
+    evenly spaced rows.
+
+    Parameters
+    ----------
+    values : array (n, p)
+        Columns, without NaN.
+    names : sequence of str
+        Their names, if they have any.
+
+    Returns
+    -------
+    tuple of int and float, or None
+        The column, and its share of the variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(100, 4)) * [1, 1, 1000, 1]
+    >>> find_dominant_column(X)[0]
+    2
+    """
+    n, p = values.shape
+    if p < 2:
+        return None
+    step = -(-n // max(SAMPLE // p, SAMPLE_ROWS))
+    some = values[::step].astype(np.float64)
+    centered = some - some.mean(axis=0)
+    variances = np.einsum("ij,ij->j", centered, centered)
+    column = int(np.argmax(variances))
+    share = float(variances[column] / max(variances.sum(), 1e-300))
+    in_space = p <= 3 and all(COORDINATE.fullmatch(name) for name in names)
+    if share <= (POINT_SHARE if in_space else SHARE):
+        return None
+    labels = list(names) or ["column"] * p
+    return (column, share) if decide_scale(some, labels).scale == "standard" else None
+
+
 def _shared_unit(values: FloatArray, spreads: FloatArray, names: Sequence[str]) -> str:
     """Name the kind of data whose columns share a unit, or return an empty string."""
     p = values.shape[1]
@@ -97,6 +175,7 @@ def _shared_unit(values: FloatArray, spreads: FloatArray, names: Sequence[str]) 
         (p >= PIXELS and _is_image(values), "pixels: columns share one range"),
         (p >= CHANNELS and (_is_axis(names) or _is_spectrum(values, spreads)), series),
         (p >= 2 and _is_scores(values, spreads), "an embedding: spreads carry meaning"),
+        (p >= 2 and _is_robust(values), "scaled by quartiles already: columns share one scale"),
     )
     return next((name for holds, name in tests if holds), "")
 
@@ -147,3 +226,15 @@ def _is_scores(values: FloatArray, spreads: FloatArray) -> bool:
     standard = z / s
     correlation = standard.T @ standard / len(z) - np.eye(len(s))
     return bool(np.abs(correlation).max() <= 1e-6)
+
+
+def _is_robust(values: FloatArray) -> bool:
+    """Whether columns were scaled by their quartiles: outliers make variances differ, not units."""
+    low, median, high = np.percentile(values, [25, 50, 75], axis=0)
+    ranges = high - low
+    wide = ranges > 0
+    return bool(
+        wide.sum() >= 2
+        and ranges.max() <= (1 + EQUAL) * ranges[wide].min()
+        and np.all(np.abs(median[wide]) <= CENTRED * ranges[wide])
+    )

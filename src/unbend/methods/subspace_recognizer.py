@@ -1,0 +1,574 @@
+"""Recognition in a subspace: is a sample of this kind, is its class known, which class is it."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
+from unbend.eigen import fix_signs
+from unbend.estimators.embedding import Model, seed_param
+from unbend.estimators.inputs import check_input
+from unbend.extension import Linear, LinearInverse, subspace_distances
+from unbend.gram.principal import exact_axes, full_axes
+from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
+from unbend.neighbors import PointSpace
+from unbend.neighbors.opening import make_space
+from unbend.report import note, recording, stage, warn
+from unbend.validation.parameters import (
+    FLAG,
+    FUNCTION,
+    MAPPING,
+    NOTHING,
+    Choice,
+    Integer,
+    Matching,
+    Real,
+    check_parameters,
+    declare,
+    param,
+)
+from unbend.validation.random_state import generator
+
+KNOWN, NEW, OTHER = "known", "new", "not of this kind"
+# Share of the variance, and distortion of distances, by which 'auto' chooses the dimension.
+VARIANCE, DISTORTION = 0.9, 0.5
+# Distances of samples to all examples that are held at a time.
+HELD_BYTES = 1 << 26
+LABEL = Matching(lambda value: isinstance(value, str | int | float | np.generic), "a label")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What a recognizer found about each sample.
+
+    Attributes
+    ----------
+    status : array (m,) of str
+        ``"known"``: of a class of the training data; ``"new"``: of the same kind as the training
+        data, but of none of its classes; ``"not of this kind"``.
+    label : array (m,) of object
+        Label of the samples that are known, None for the others.
+    nearest : array (m,) of int
+        Row of the nearest training example.
+    subspace_distance : array (m,)
+        Distance to the subspace.
+    example_distance : array (m,)
+        Distance to the nearest training example, in the subspace.
+    score : array (m,)
+        The number that was compared with `example_threshold_`.
+    """
+
+    status: np.ndarray[Any, Any]
+    label: np.ndarray[Any, Any]
+    nearest: IntArray
+    subspace_distance: FloatArray
+    example_distance: FloatArray
+    score: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Training examples in the subspace: coordinates, classes, and the spread of each class.
+
+    `turn` is the discriminant, as columns, which follows the projection to the subspace.
+    """
+
+    projection: Linear
+    inverse: LinearInverse
+    turn: FloatArray | None
+    space: PointSpace
+    codes: IntArray
+    spread: FloatArray
+
+    def coordinates(self, rows: FloatArray) -> FloatArray:
+        """Project rows to the subspace, or to the discriminant coordinates inside it."""
+        return _coordinates(self.projection, self.turn, rows)
+
+    def subspace_distance(self, rows: FloatArray) -> FloatArray:
+        """Distance of rows to the subspace."""
+        return subspace_distances(rows, self.projection, self.inverse)
+
+    def search(self, rows: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Find the nearest example: its number, distance and relative distance.
+
+        With d the distance to the nearest example, e that to the nearest one of another class and
+        s the spread of the class of the former, the relative distance is (d/s)(d/e).
+        """
+        m = len(rows)
+        nearest, distance, other = np.empty(m, dtype=np.intp), np.empty(m), np.empty(m)
+        placed = self.coordinates(rows)
+        for some in row_chunks(m, 24 * self.space.n, HELD_BYTES):
+            distances = self.space.distances_of(placed[some])
+            nearest[some] = distances.argmin(axis=1)
+            distance[some] = distances.min(axis=1)
+            own = self.codes[nearest[some], None] == self.codes
+            other[some] = np.where(own, np.inf, distances).min(axis=1)
+        # One class has no other; duplicates of two classes are as near to the one as to the other.
+        ratio = np.ones(m)
+        np.divide(distance, other, out=ratio, where=np.isfinite(other) & (other > 0))
+        return nearest, distance, distance / self.spread[self.codes[nearest]] * ratio
+
+
+@final
+@declare
+class SubspaceRecognizer(ClassifierMixin, Model):
+    """Recognition in a subspace, as by eigenfaces: of this kind or not, known or new, and who.
+
+    The subspace is spanned by principal components or drawn at random. A sample far from it is not
+    of the kind of the training data; one that is near to it, but far from every training example,
+    is new; all others get the label of the nearest example. `predict` ignores both thresholds
+    unless `unknown_label` is given; `identify` applies them.
+
+    Both thresholds are learnt from held-out classes: each group of classes is left out in turn, and
+    its samples play strangers to a recognizer of the others. Distances to examples are measured
+    relative to the spread of the class and to the nearest example of another class, so that one
+    threshold suits classes that vary little and classes that vary much. Classes, not samples, are
+    independent: with few of them a threshold stays on the safe side of its rate, and a rate
+    that they cannot support is warned of.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+        The labels.
+    mean_ : array (n_features,)
+        Mean of the training samples.
+    components_ : array (n_components, n_features)
+        Axes of the subspace: orthonormal for ``"pca"``, orthogonal with squared length D/k for
+        ``"random_projection"``.
+    discriminant_ : array (n_components, n_classes - 1) or None
+        Discriminant directions in the subspace, scaled to unit variance within classes.
+    embedding_ : array (n_samples, k)
+        Coordinates of the training samples: in the subspace, or along the discriminant directions.
+    spread_ : array (n_classes,)
+        Mean distance of an example to the nearest other one of its class, averaged with that of
+        all classes.
+    subspace_threshold_ : float
+        Distance to the subspace up to which samples are of this kind; infinite where the subspace
+        is the whole space.
+    example_threshold_ : float
+        Relative distance to the nearest example up to which samples are known; where
+        `example_threshold` is given, the distance itself.
+
+    References
+    ----------
+    Turk and Pentland, J. Cognitive Neuroscience 3 (1991); with a discriminant: Belhumeur, Hespanha
+    and Kriegman, IEEE PAMI 19 (1997). Book sections 5.3.2 and 7.4.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> import unbend
+    >>> X, y = load_digits(return_X_y=True)
+    >>> zero_to_seven = y < 8
+    >>> model = unbend.SubspaceRecognizer(discriminant=True, false_acceptance=0.2)
+    >>> model = model.fit(X[zero_to_seven], y[zero_to_seven])
+    >>> float((model.predict(X[zero_to_seven]) == y[zero_to_seven]).mean())
+    1.0
+    >>> found = model.identify(16 - X[:3])
+    >>> found.status.tolist(), found.label.tolist()
+    (['not of this kind', 'not of this kind', 'not of this kind'], [None, None, None])
+    """
+
+    n_components: Any = param(
+        "auto",
+        Integer(1),
+        Real(0, high=1),
+        Choice("auto"),
+        help="Dimension of the subspace, or for 'pca' the share of variance that it keeps. 'auto' "
+        "keeps 90 % of the variance; for 'random_projection' it is the Johnson–Lindenstrauss bound "
+        "at a distortion of 0.5, at most the number of features.",
+        kw_only=False,
+    )
+    subspace: str = param(
+        "pca",
+        Choice("pca", "random_projection"),
+        help="Subspace: principal components, or orthogonal random directions.",
+    )
+    discriminant: bool = param(
+        False, FLAG, help="Whether distances are measured along discriminant directions (Fisher)."
+    )
+    shrinkage: float = param(
+        0.1,
+        Real(0, closed=True, high=1),
+        help="Weight of the identity in the covariance within classes, for the discriminant.",
+    )
+    metric: Any = param(
+        None,
+        Choice("euclidean", "manhattan", "chebyshev", "minkowski", "angular", "cosine"),
+        FUNCTION,
+        NOTHING,
+        help="Distance to the examples. None: Euclidean, or the chord of the angle with a "
+        "discriminant.",
+    )
+    metric_params: dict[str, Any] | None = param(
+        None, MAPPING, NOTHING, help="Parameters of the metric."
+    )
+    false_acceptance: float = param(
+        0.05,
+        Real(0, high=1),
+        help="Share of samples of new classes that may be accepted as known: sets the threshold on "
+        "distances to examples.",
+    )
+    false_rejection: float = param(
+        0.01,
+        Real(0, high=1),
+        help="Share of samples of this kind that may be rejected by the distance to the subspace.",
+    )
+    subspace_threshold: float | None = param(
+        None, Real(0), NOTHING, help="Distance to the subspace that is accepted; None learns it."
+    )
+    example_threshold: float | None = param(
+        None, Real(0), NOTHING, help="Distance to an example that is accepted; None learns it."
+    )
+    unknown_label: Any = param(
+        None,
+        LABEL,
+        NOTHING,
+        help="Label that `predict` gives to samples that are not known; None: every sample gets "
+        "the label of the nearest example.",
+    )
+    n_folds: int = param(
+        30, Integer(2), help="Groups of classes that are held out in turn, at most."
+    )
+    random_state: Any = seed_param("the random directions and the groups of classes")
+
+    def fit(self, X: Any, y: Any) -> "SubspaceRecognizer":
+        """Fit to the rows of X and their labels y.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features)
+            Rows.
+        y : array (n_samples,)
+            Labels.
+        """
+        check_parameters(self)
+        with recording(type(self).__name__) as report:
+            rows = np.asarray(check_input(self, X, reset=True), dtype=np.float64)
+            classes, codes = self._check_labels(y, len(rows))
+            rng = generator(self.random_state)
+            with stage("subspace"):
+                examples = self._fit_examples(rows, codes, rng)
+                note(rows=len(rows), classes=len(classes), components=len(examples.projection.axes))
+            with stage("thresholds"):
+                thresholds = self._thresholds(rows, codes, examples, rng)
+                note(subspace=thresholds[0], example=thresholds[1])
+        self._forget_file()
+        self.report_ = report
+        self.classes_ = classes
+        self.mean_ = examples.projection.mean
+        self.components_ = examples.projection.axes
+        self.discriminant_ = examples.turn
+        self.embedding_ = examples.space.points
+        self.spread_ = examples.spread
+        self.subspace_threshold_, self.example_threshold_ = thresholds
+        self._examples = examples
+        return self
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Label new samples by the nearest example.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New samples.
+
+        Returns
+        -------
+        array (m,)
+            Labels; `unknown_label`, where it is given, for samples that are new or not of this
+            kind.
+        """
+        check_is_fitted(self)
+        rows = self._new_samples(X)
+        if self.unknown_label is None:
+            return np.asarray(self.classes_[self._examples.codes[self._examples.search(rows)[0]]])
+        found = self._identify(rows)
+        known = self.classes_[self._examples.codes[found.nearest]]
+        same = np.result_type(type(self.unknown_label), known).kind == known.dtype.kind
+        kind = known.dtype if same and known.dtype.kind != "U" else np.dtype(object)
+        return np.where(found.status == KNOWN, known, self.unknown_label).astype(kind)
+
+    def identify(self, X: Any) -> Identification:
+        """Find whether new samples are of this kind, whether their class is known, and which it is.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New samples.
+
+        Returns
+        -------
+        Identification
+            Status, label, nearest example and distances of each sample.
+        """
+        check_is_fitted(self)
+        return self._identify(self._new_samples(X))
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return minus the distance to the subspace: the higher, the more typical.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New samples.
+
+        Returns
+        -------
+        array (m,)
+        """
+        check_is_fitted(self)
+        return -self._examples.subspace_distance(self._new_samples(X))
+
+    def _identify(self, rows: FloatArray) -> Identification:
+        examples = self._examples
+        residual = examples.subspace_distance(rows)
+        nearest, distance, relative = examples.search(rows)
+        score = relative if self.example_threshold is None else distance
+        status = np.where(score <= self.example_threshold_, KNOWN, NEW)
+        status = np.where(residual <= self.subspace_threshold_, status, OTHER)
+        label = self.classes_[examples.codes[nearest]].astype(object)
+        label[status != KNOWN] = None
+        return Identification(status, label, nearest, residual, distance, score)
+
+    def _new_samples(self, X: Any) -> FloatArray:
+        rows = np.asarray(check_input(self, X, reset=False), dtype=np.float64)
+        return np.asarray(self._as_stored(rows))
+
+    def _check_labels(self, y: Any, n: int) -> tuple[np.ndarray[Any, Any], IntArray]:
+        if y is None:
+            raise ValueError(
+                "SubspaceRecognizer requires y to be passed, but the target y is None: pass labels"
+            )
+        labels = column_or_1d(y, warn=True)
+        if len(labels) != n:
+            raise ValueError(f"X has {n} rows and y has {len(labels)} labels: pass one a row")
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if self.unknown_label is not None and self.unknown_label in classes.tolist():
+            raise ValueError(
+                f"unknown_label={self.unknown_label!r} is a label of the training data: choose "
+                "another one"
+            )
+        if self.discriminant and not 2 <= len(classes) < n:
+            raise ValueError(
+                f"discriminant=True and y has {len(classes)} classes of {n} samples: it needs two "
+                "classes, and two samples in one of them"
+            )
+        # Files store words as objects.
+        return classes.astype(object) if classes.dtype.kind == "U" else classes, codes
+
+    def _fit_examples(
+        self, rows: FloatArray, codes: IntArray, rng: np.random.Generator
+    ) -> Examples:
+        mean = rows.mean(axis=0)
+        if self.subspace == "random_projection":
+            axes = self._random_axes(rows.shape, rng)
+        else:
+            axes = self._principal_axes(rows - mean, rng)
+        return self._project_examples(mean, axes, rows, codes)
+
+    def _project_examples(
+        self, mean: FloatArray, axes: FloatArray, rows: FloatArray, codes: IntArray
+    ) -> Examples:
+        """Make examples of rows in a subspace; `codes` number the classes without gaps."""
+        projection = Linear(mean, axes)
+        squares = np.square(axes).sum(axis=1, keepdims=True)
+        turn = None
+        if self.discriminant:
+            turn = discriminant_directions(projection(rows), codes, self.shrinkage)
+        metric, params = self.metric, self.metric_params
+        if metric is None:
+            metric = "angular" if self.discriminant else "euclidean"
+            params = {"measure": "chord"} if self.discriminant else None
+        space = make_space(_coordinates(projection, turn, rows), metric, params)
+        assert isinstance(space, PointSpace)
+        spread = class_spread(space, codes)
+        return Examples(projection, LinearInverse(mean, axes / squares), turn, space, codes, spread)
+
+    def _random_axes(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        n, columns = shape
+        k = self.n_components
+        if k == "auto":
+            k = min(columns, johnson_lindenstrauss(n, DISTORTION))
+        if not isinstance(k, int):
+            raise ValueError(
+                f"n_components={k!r} is a share of variance, which random directions do not have: "
+                "give an integer, or 'auto'"
+            )
+        self._check_dimension(k, columns, f"X has {columns} features")
+        return np.asarray(orthogonalize(random_matrix(k, columns, "gaussian", rng)) / np.sqrt(k))
+
+    def _principal_axes(self, centered: FloatArray, rng: np.random.Generator) -> FloatArray:
+        n, columns = centered.shape
+        most = min(n - 1, columns)
+        k = VARIANCE if self.n_components == "auto" else self.n_components
+        if isinstance(k, int):
+            self._check_dimension(k, most, f"{n} samples of {columns} features span {most}")
+            if not centered.any():
+                return np.eye(k, columns)
+            return fix_signs(exact_axes(centered, k, rng).axes.T).T
+        found = full_axes(centered, most)
+        energy = np.cumsum(np.square(found.singular))
+        if energy[-1] == 0:
+            return np.eye(1, columns)
+        count = int(np.searchsorted(energy, (k - 1e-12) * energy[-1])) + 1
+        return fix_signs(found.axes[:count].T).T
+
+    @staticmethod
+    def _check_dimension(k: int, most: int, why: str) -> None:
+        if k > most:
+            raise ValueError(f"n_components={k} and {why}: it must be at most {most}")
+
+    def _thresholds(
+        self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
+    ) -> tuple[float, float]:
+        """Return both thresholds, as given or as learnt from held-out classes."""
+        subspace, example = self.subspace_threshold, self.example_threshold
+        if subspace is None or example is None:
+            held_out = self._hold_out(rows, codes, examples, rng)
+            if subspace is None:
+                subspace = _accept_most(held_out.residuals, self.false_rejection, held_out.groups)
+            if example is None and codes.max() > 0:
+                example = _accept_few(held_out.scores, self.false_acceptance, held_out.groups)
+            elif example is None:
+                example = _accept_most(held_out.scores, self.false_rejection, held_out.groups)
+        if len(examples.projection.axes) == rows.shape[1]:
+            subspace = np.inf
+        return float(subspace), float(example)
+
+    def _hold_out(
+        self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
+    ) -> "HeldOut":
+        """Hold out classes, or samples where there is one class, and measure their distances."""
+        members = codes if codes.max() > 0 else np.arange(len(codes))
+        count = int(members.max()) + 1
+        if self.discriminant and count < 3:
+            raise ValueError(
+                "discriminant=True and y has two classes, of which one would be left when the "
+                "other is held out: give example_threshold and subspace_threshold"
+            )
+        folds = min(self.n_folds, count)
+        group = rng.permutation(count)[members] % folds
+        if self.subspace == "pca":
+            rows = rotate_to_few_columns(rows)
+        residuals, scores = np.empty(len(rows)), np.empty(len(rows))
+        for fold in range(folds):
+            out = group == fold
+            part = self._fit_fold(rows[~out], codes[~out], examples, rng)
+            residuals[out] = part.subspace_distance(rows[out])
+            scores[out] = part.search(rows[out])[2]
+        note(folds=folds, held_out="classes" if members is codes else "samples")
+        return HeldOut(residuals, scores, count)
+
+    def _fit_fold(
+        self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
+    ) -> Examples:
+        """Fit to some of the classes; random directions stay as they are."""
+        codes = np.unique(codes, return_inverse=True)[1]
+        mean = rows.mean(axis=0)
+        if self.subspace == "random_projection":
+            return self._project_examples(mean, examples.projection.axes, rows, codes)
+        k = min(len(examples.projection.axes), len(rows) - 1)
+        axes = full_axes(rows - mean, k).axes if k else np.zeros((1, rows.shape[1]))
+        return self._project_examples(mean, axes, rows, codes)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Distances of held-out samples, and how many independent groups these are."""
+
+    residuals: FloatArray
+    scores: FloatArray
+    groups: int
+
+
+def _coordinates(projection: Linear, turn: FloatArray | None, rows: FloatArray) -> FloatArray:
+    placed = projection(rows)
+    return placed if turn is None else row_products(placed, turn)
+
+
+def discriminant_directions(rows: FloatArray, codes: IntArray, shrinkage: float) -> FloatArray:
+    """Fisher's directions, as columns with unit variance within classes, best first.
+
+    They maximise the variance of the class means over the variance within classes, of which a share
+    is replaced by its mean over all directions (Friedman, 1989).
+    """
+    n, k = rows.shape
+    counts = np.bincount(codes)
+    means = np.zeros((len(counts), k))
+    np.add.at(means, codes, rows)
+    means /= counts[:, None]
+    within = rows - means[codes]
+    covariance = within.T @ within / (n - len(counts))
+    level = np.trace(covariance) / k
+    # A level of zero, of classes that do not vary, leaves every direction as good as any other.
+    ridge = max(shrinkage, 1e-10) * (level if level > 0 else 1.0)
+    covariance = (1 - shrinkage) * covariance + ridge * np.eye(k)
+    centered = means - means.mean(axis=0)
+    count = min(len(counts) - 1, k)
+    _, vectors = eigh(centered.T @ centered, covariance, subset_by_index=[k - count, k - 1])
+    return fix_signs(vectors[:, ::-1])
+
+
+def class_spread(space: PointSpace, codes: IntArray) -> FloatArray:
+    """Mean distance to the nearest other example of a class, averaged with that of all classes.
+
+    A class of one example has that of all classes, which is one where no class has two.
+    """
+    n = space.n
+    nearest = np.empty(n)
+    for some in row_chunks(n, 24 * n, HELD_BYTES):
+        distances = space.distances_of(space.rows(np.arange(n)[some]))
+        excluded = codes[some, None] != codes
+        excluded[np.arange(len(distances)), np.arange(n)[some]] = True
+        nearest[some] = np.where(excluded, np.inf, distances).min(axis=1)
+    several = np.bincount(codes) > 1
+    sums = np.bincount(codes, weights=np.where(several[codes], nearest, 0.0))
+    own = sums / np.bincount(codes)
+    overall = float(own[several].mean()) if several.any() else 0.0
+    if overall == 0:
+        return np.ones(len(own))
+    return np.asarray((np.where(several, own, overall) + overall) / 2)
+
+
+def rotate_to_few_columns(rows: FloatArray) -> FloatArray:
+    """Coordinates of centered rows in their own span, which has all distances between them."""
+    centered = np.asarray(rows - rows.mean(axis=0))
+    if centered.shape[1] <= centered.shape[0]:
+        return centered
+    return np.asarray(np.linalg.qr(centered.T, mode="r")).T
+
+
+def _accept_few(values: FloatArray, rate: float, groups: int) -> float:
+    """Threshold below which a share `rate` of new values falls, at most, in the mean.
+
+    Below the r-th smallest of n independent values fall r/(n + 1) of all, so the quantile of the
+    sample is taken at a lower level, down to the smallest value.
+    """
+    least = 1 / (groups + 1)
+    if rate < least:
+        warn(
+            f"{groups} classes are too few to learn a threshold that accepts only {rate:.2g} of "
+            f"new classes: about {least:.2g} may be accepted. Pass at least "
+            f"{int(np.ceil(1 / rate)) - 1} classes, a larger false_acceptance, or "
+            "example_threshold."
+        )
+    level = (rate * (groups + 1) - 1) / max(groups - 1, 1)
+    return float(np.quantile(values, min(max(level, 0.0), 1.0)))
+
+
+def _accept_most(values: FloatArray, rate: float, groups: int) -> float:
+    """Threshold above which a share `rate` of new values lies; the largest value, of few groups."""
+    level = ((1 - rate) * (groups + 1) - 1) / max(groups - 1, 1)
+    return float(np.quantile(values, min(max(level, 0.0), 1.0)))

@@ -1,0 +1,318 @@
+"""Every number of the page of each messy table, against pandas, NumPy and scikit-learn."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.manifold import trustworthiness
+from sklearn.neighbors import NearestNeighbors
+
+import unbend as library
+from tests.cli.program import unbend
+from tests.tables.corpus import TABLES
+from tests.tables.page import Expected, Page, fill, local_trust, numbers_in, rank_measures
+from unbend.quality import coordinate_redundancy
+
+# Tables of the default suite: gaps and categories, dates, a constant column, one unit, an encoding.
+FAST = ("penguins", "houses_latin1", "broken_columns", "spectra")
+LABELLED = ("wine", "passengers", "mushrooms")
+CASES = [
+    pytest.param(name, label, marks=() if name in FAST and not label else pytest.mark.slow)
+    for name, label in [(name, False) for name in TABLES] + [(name, True) for name in LABELLED]
+]
+
+
+@pytest.mark.parametrize(("name", "labelled"), CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_every_number_of_the_page_is_right(name, labelled, tmp_path):
+    messy = TABLES[name]()
+    path = messy.save(tmp_path)
+    label = messy.label if labelled else None
+    unbend("report", path.name, *(("--label", label) if label else ()), cwd=tmp_path)
+    page = Page((tmp_path / f"{path.stem}-report.html").read_text("utf-8"))
+    expected = Expected(name, messy, label)
+    X, rows = _features(path, label, expected)
+    _check_summary(page.sections["The data"], expected)
+    _check_columns(page.sections["The data"].tables[0], expected)
+    _check_sentences(page.sections["The data"].items, expected, X)
+    _check_dimension(page.sections["Intrinsic dimension"], X)
+    _check_suggestion(page.sections["Which method?"], X)
+    classes = rows.label.astype(str) if label else None
+    _check_quality(page.sections["Quality of the embeddings"], X, classes)
+    assert set(page.sections) == {
+        "The data",
+        "Intrinsic dimension",
+        "Which method?",
+        "Embeddings side by side",
+        "Quality of the embeddings",
+        "To reproduce this",
+    }
+
+
+def _features(path, label, expected):
+    """Return the features to the last bit, which must be those of the plain formulas."""
+    frame = library.io.read_frame(path, label=label)
+    prepare = library.Prepare(missing="median").fit(frame)
+    X = prepare.transform(frame)
+    np.testing.assert_allclose(X, expected.features(), rtol=1e-9, atol=1e-9)
+    numbers = all(expected.is_number(column) for column in expected.columns)
+    if expected.scale == "none" and numbers and not expected.frame.isna().any(axis=None):
+        # Numbers that share a unit are taken as they are, constant columns among them.
+        return expected.frame[expected.columns].to_numpy(float), frame.rest
+    return X, frame.rest
+
+
+def _check_summary(section, expected):
+    n, p = len(expected.frame), len(expected.columns)
+    numbers = all(expected.is_number(column) for column in expected.columns)
+    label = f", labelled by {expected.label}" if expected.label else ""
+    assert section.paragraphs[0] == f"{n} rows, {p} columns{' of numbers' * numbers}{label}."
+
+
+def _close(text, value, digits=4):
+    """Whether text is a number to some digits, or zero up to rounding."""
+    shown = float(text)
+    assert (
+        abs(shown - value)
+        <= 0.5000001 * 10.0 ** (np.floor(np.log10(abs(value))) + 1 - digits if value else -12)
+        + 1e-12 * abs(value)
+        + 1e-15
+    ), (text, value)
+
+
+def _check_columns(table, expected):
+    header, *lines = table
+    assert header[1:] == [
+        *("missing", "minimum", "mean", "maximum", "standard deviation", "share of variance"),
+        "values",
+    ]
+    shares = {c: np.nanvar(expected.values[c]) for c in expected.used if expected.is_number(c)}
+    total = sum(shares.values()) or 1.0
+    if len(expected.columns) <= 40:
+        assert [line[0] for line in lines] == expected.columns
+    else:
+        heaviest = sorted(shares.values(), reverse=True)[:40]
+        assert np.allclose([shares.get(line[0], 0.0) for line in lines], heaviest)
+    for name, missing, least, mean, most, deviation, share, values in lines:
+        series, kind = expected.frame[name], expected.kinds[name]
+        assert int(missing) == series.isna().sum()
+        if not expected.is_number(name):
+            _check_other_column(series, kind, (least, mean, most, deviation, share, values), name)
+            continue
+        known = series.dropna().astype(float)
+        _close(least, known.min())
+        if abs(known.mean()) > 1e-14 * known.abs().max():
+            _close(mean, known.mean())
+        else:
+            assert mean == "0"
+        _close(most, known.max())
+        _close(deviation, known.std(ddof=0))
+        if name in shares:
+            assert share == f"{shares[name] / total:.1%}"
+        elif kind == "constant":
+            assert share in ("–", "0.0%")
+        else:
+            assert share == "–"
+        if kind in ("id", "constant"):
+            assert values == kind
+        else:
+            heights, _ = np.histogram(known, 16)
+            np.testing.assert_allclose(values, 20 * heights / heights.max(), atol=0.051)
+
+
+def _check_other_column(series, kind, cells, name):
+    least, *between, most = cells[0], cells[1], cells[3], cells[4], cells[2]
+    assert between == ["–"] * 3
+    if kind == "date":
+        dates = pd.to_datetime(series, format="%d.%m.%Y" if name == "sold" else None)
+        assert (pd.Timestamp(least), pd.Timestamp(most)) == (dates.min(), dates.max())
+        assert cells[5] == "date"
+        return
+    assert (least, most) == ("–", "–")
+    distinct = series.nunique()
+    assert cells[5] == (kind if distinct < 2 else f"{kind}, {distinct} different values")
+
+
+def _check_sentences(items, expected, X):
+    """Check every sentence about the data; one of a kind not known here fails."""
+    frame, kinds = expected.frame[expected.columns], expected.kinds
+    gaps = {c: int(frame[c].isna().sum()) for c in expected.columns}
+    left_out = [c for c in expected.columns if c not in expected.used]
+    duplicates = len(X) - len(pd.DataFrame(X).drop_duplicates())
+    needed = {
+        "missing": sum(gaps.values()) > 0,
+        "of an earlier one": duplicates > 0,
+        "constant": "constant" in kinds.values(),
+        "Standardised": expected.scale == "standard",
+        "Not scaled": expected.scale == "none",
+        "Left out": bool(left_out) and expected.scale == "standard",
+    }
+    for sentence in items:
+        start = next((word for word in needed if word in sentence), None)
+        if "missing." in sentence:
+            _check_gaps(sentence, gaps, expected)
+        elif sentence.startswith("Of the rows studied"):
+            assert numbers_in(sentence) == [duplicates]
+        elif "were constant" in sentence or "was constant" in sentence:
+            assert numbers_in(sentence) == [sum(k == "constant" for k in kinds.values())]
+        elif start in ("Standardised", "Not scaled"):
+            _check_scaling(sentence, expected)
+        elif sentence.startswith("Left out"):
+            assert _names(sentence) == [(c, kinds[c]) for c in left_out][:6]
+        elif sentence.startswith("Encoded"):
+            encoded = [c for c in expected.used if kinds[c] in ("category", "ordinal", "date")]
+            assert _names(sentence) == [(c, kinds[c]) for c in encoded][:6]
+        elif sentence.startswith("Duplicate columns"):
+            assert re.findall("'(.*?)' = '(.*?)'", sentence) == [("again", "b")]
+        elif sentence.startswith("Columns to look at"):
+            _check_remarks(sentence, expected)
+        elif sentence.startswith("One column"):
+            spreads = {c: np.nanvar(expected.values[c]) for c in expected.used}
+            heaviest = max(spreads, key=spreads.get)
+            share = spreads[heaviest] / sum(spreads.values())
+            assert f"{heaviest!r} holds {share:.0%}" in sentence
+            assert share > 0.9
+        else:
+            pytest.fail(f"a sentence that the test does not know: {sentence}")
+    said = " ".join(items)
+    for word, holds in needed.items():
+        assert (word in said) == holds, (word, said)
+
+
+def _names(sentence):
+    return re.findall(r"'([^']*)' \((\w+)\)", sentence)
+
+
+def _check_gaps(sentence, gaps, expected):
+    total = re.match(r"(\d+) values? w(?:as|ere) missing\.", sentence)
+    assert int(total[1]) == sum(gaps.values())
+    used = {c: gaps[c] for c in expected.used if gaps[c]}
+    for way, listed in re.findall(r"by ([a-z ]+): ((?:'[^']*' \(\d+\)(?:, )?)+)", sentence):
+        for name, count in re.findall(r"'([^']*)' \((\d+)\)", listed):
+            assert used.pop(name) == int(count)
+            frequent = expected.kinds[name] == "category"
+            assert way == ("most frequent value" if frequent else "median")
+    assert not used
+
+
+def _check_scaling(sentence, expected):
+    numeric = [c for c in expected.used if expected.is_number(c)]
+    spreads = {c: np.std(fill(expected.values[c])) for c in numeric}
+    if sentence.startswith("Standardised"):
+        assert sentence.startswith(f"Standardised {len(expected.used)} column")
+    if "range from" in sentence:
+        low, high = min(spreads, key=spreads.get), max(spreads, key=spreads.get)
+        found = re.search(r"from (\S+) \('(.*?)'\) to (\S+) \('(.*?)'\)", sentence)
+        assert (float(found[1]), float(found[3])) == (
+            float(f"{spreads[low]:.2g}"),
+            float(f"{spreads[high]:.3g}"),
+        )
+        assert spreads[found[2]] == pytest.approx(spreads[low])
+        assert found[4] == high
+    if "within a factor" in sentence:
+        spreads = [spread for spread in spreads.values() if spread > 0]
+        (factor,) = re.findall(r"factor of ([\d.]+)\.", sentence)
+        assert float(factor) == float(f"{max(spreads) / min(spreads):.2g}")
+    if "is not numeric" in sentence:
+        (first,) = re.findall("'(.*?)' is not numeric", sentence)
+        assert expected.kinds[first] in ("category", "date", "ordinal")
+
+
+def _check_remarks(sentence, expected):
+    for name, count in re.findall(r"'([^']*)' looks like codes of (\d+) classes", sentence):
+        values = np.unique(expected.values[name])
+        assert len(values) == int(count)
+        assert np.all(values == np.round(values))
+
+
+def _check_dimension(section, X):
+    choice = library.choose_dimension(X)
+    assert section.paragraphs == [str(choice.dimension)]
+    votes = {name: f"{vote:.1f}" for name, vote in choice.votes.items()}
+    votes |= {name: f"{vote:.1f} (abstains)" for name, vote in choice.abstained.items()}
+    assert dict(section.tables[0][1:]) == votes
+    agreed = sum(abs(v - choice.dimension) <= 0.5 for v in choice.votes.values())
+    for sentence in section.items:
+        for share in re.findall(r"(\d+)% of the rules", sentence):
+            assert abs(int(share) - 100 * agreed / len(choice.votes)) <= 0.5
+        for dimension in re.findall(r"(\d+)-dimensional|use (\d+)|agree on (\d+)", sentence):
+            assert int("".join(dimension)) == choice.dimension
+
+
+def _check_suggestion(section, X):
+    suggestion = library.suggest(X, random_state=0)
+    others = ", ".join(map(str, suggestion.alternatives))
+    assert section.paragraphs == [str(suggestion.estimator)]
+    assert section.items == [*suggestion.reasons, f"Alternatives: {others}."]
+    assert section.items[0].startswith(f"{len(X)} rows of {X.shape[1]} columns")
+
+
+def _check_quality(section, X, classes):
+    header, *lines = section.tables[0]
+    names = ["trustworthiness", "continuity", "neighbourhood preservation (R_NX AUC)", "redundancy"]
+    names += ["neighborhood hit"] * (classes is not None)
+    assert header == ["method", *names, "mean rank", "remarks"]
+    tied = len(np.unique(X, axis=0)) < len(X)
+    table = np.array([[float(cell) for cell in line[1 : len(names) + 1]] for line in lines])
+    embeddings = [_embed(line[0], X) for line in lines]
+    for numbers, Y, line in zip(table, embeddings, lines, strict=True):
+        least, most = rank_measures(X, Y, 10)
+        assert np.all(numbers[:3] >= least - 5.1e-5), line
+        assert np.all(numbers[:3] <= most + 5.1e-5), line
+        if not tied and np.allclose(least, most, rtol=0, atol=1e-9):
+            # Without ties scikit-learn gives the first two as well.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                both = (
+                    trustworthiness(
+                        cdist(first, first), second, n_neighbors=10, metric="precomputed"
+                    )
+                    for first, second in ((X, Y), (Y, X))
+                )
+            np.testing.assert_allclose(numbers[:2], list(both), atol=5.1e-5)
+        assert numbers[3] == pytest.approx(coordinate_redundancy(Y).max(), abs=5.1e-5)
+        if classes is not None:
+            hit = _neighborhood_hit(Y, classes)
+            assert numbers[4] == pytest.approx(hit, abs=5.1e-5 if not tied else 0.02)
+        for measure, shown in re.findall(
+            r"\((trustworthiness|continuity|redundancy) (\S+)\)", line[-1]
+        ):
+            assert float(shown) == pytest.approx(numbers[names.index(measure)], abs=5.6e-4)
+    _check_best(section.items, X, embeddings[0], table[0], classes)
+
+
+def _embed(title, X):
+    method, *parameters = title.split()
+    given = {name: int(value) for name, value in (pair.split("=") for pair in parameters)}
+    return getattr(library, method)(n_components=2, **given).fit_transform(X)
+
+
+def _neighborhood_hit(points, classes):
+    near = NearestNeighbors(n_neighbors=10).fit(points).kneighbors(return_distance=False)
+    return np.mean(classes[near] == classes[:, None])
+
+
+def _check_best(items, X, Y, numbers, classes):
+    said = " ".join(items)
+    for word, value in (("trustworthiness", numbers[0]), ("continuity", numbers[1])):
+        (shown,) = re.findall(rf"{word} (?:is )?(\d\.\d+)", said)
+        assert float(shown) == pytest.approx(value, abs=5.6e-4)
+    for share in re.findall(r"below 0\.9 at (\d+)% of the points", said):
+        doubtful = np.mean(local_trust(X, Y, 10) < 0.9)
+        tied = len(np.unique(X, axis=0)) < len(X)
+        assert abs(int(share) - 100 * doubtful) <= (5 if tied else 0.51)
+    (preserved,) = re.findall(r"R_NX AUC\) is (\d+)%", said)
+    assert abs(int(preserved) - 100 * numbers[2]) <= 0.51
+    if classes is not None:
+        before, after, chance = map(float, re.findall(r"(\d+\.\d)%", said))
+        _, counts = np.unique(classes, return_counts=True)
+        assert chance == pytest.approx(100 * np.sum((counts / len(X)) ** 2), abs=0.051)
+        assert after == pytest.approx(100 * numbers[4], abs=0.06)
+        assert before == pytest.approx(100 * _neighborhood_hit(X, classes), abs=2)
+    for word, share in re.findall(r"is (stable|fairly stable|unstable): .* by (\d+)%", said):
+        assert word == (
+            "stable" if int(share) < 5 else "fairly stable" if int(share) < 30 else "unstable"
+        )
