@@ -371,7 +371,12 @@ EXEMPT = {
             "random_columns",
             "random_matrix",
             "sketch_matrix",
+            "sparse_signs",
             "apply_sketch",
+            "guaranteed_distortion",
+            "guaranteed_exponent",
+            "johnson_lindenstrauss",
+            "length_tails",
         )
     },
     **{

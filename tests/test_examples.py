@@ -5,10 +5,13 @@ import runpy
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unbend as library
 from unbend.neighbors import METRICS
+from unbend.plot.colors import PALETTE
+from unbend.registry import METHODS
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -89,3 +92,27 @@ def test_faces_of_a_person_stay_together(monkeypatch, capsys, tmp_path):
     best = max(of["hit"] for of in found.values())
     # Forty people: chance is one in forty.
     assert 0.25 < best < before
+
+
+def test_the_picture_of_texts_has_a_colour_for_each_of_eight_sections():
+    image = pytest.importorskip("PIL.Image")
+    path = EXAMPLES.parent / "docs" / "examples" / "texts.png"
+    pixels = np.asarray(image.open(path).convert("RGB"), dtype=int).reshape(-1, 3)
+    for color in PALETTE[:8]:
+        wanted = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)])
+        assert np.sum(np.abs(pixels - wanted).max(axis=1) <= 16) > 50, color
+
+
+def test_pages_name_the_estimators_that_take_sparse_rows():
+    sparse = [
+        entry.class_name for entry in METHODS if entry.load()().__sklearn_tags__().input_tags.sparse
+    ]
+    assert sparse == ["PCA", "RandomProjection"]
+    page = (EXAMPLES.parent / "docs" / "io.md").read_text(encoding="utf-8")
+    assert "**`PCA` and `RandomProjection` take sparse rows; the others do not**" in " ".join(
+        page.split()
+    )
+    commands = (EXAMPLES.parent / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert "stay sparse for `--method pca --svd-solver arpack` and `random_projection`" in " ".join(
+        commands.split()
+    )

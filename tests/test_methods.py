@@ -9,7 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import unbend
 from tests.loops import sampled
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
+from unbend.lowrank import johnson_lindenstrauss
+from unbend.lowrank.sketch import orthogonalize, random_matrix
 from unbend.quality import procrustes, trustworthiness
 
 TYPES = ["graph_laplacian", "laplace_beltrami", "self_tuning"]

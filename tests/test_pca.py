@@ -46,7 +46,8 @@ def check_exact(model, points, d):
     total = variance.sum()
     ratio = model.explained_variance_ratio_
     np.testing.assert_allclose(ratio, variance[:d] / total, 0, 1e-12)
-    left = variance[d:].mean() if d < len(variance) else 0.0
+    columns = points.shape[1]
+    left = variance[d:].sum() / (columns - d) if d < columns else 0.0
     assert model.noise_variance_ == pytest.approx(left, abs=1e-13 * total)
 
 
@@ -153,3 +154,97 @@ def test_randomised_axes_are_had_by_name_only():
 
 def test_the_name_in_unbend_sklearn_is_scikit_learns_class():
     assert unbend.sklearn.PCA is ScikitPCA
+
+
+@pytest.mark.parametrize("shape", [(600, 400), (150, 900)])
+def test_all_solvers_agree_with_lapack(shape):
+    points, d = rows(*shape, "slow"), 10
+    models = {
+        solver: unbend.PCA(n_components=d, svd_solver=solver).fit(points)
+        for solver in ("auto", "full", "dual", "em", "sensible")
+    }
+    models["covariance"] = (
+        unbend.PCA(n_components=d, svd_solver="covariance_eigh").fit(points)
+        if shape[0] > shape[1]
+        else models["full"]
+    )
+    models["batches"] = unbend.PCA(n_components=d).fit_batches(np.array_split(points, 4))
+    _, singular, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    for solver, model in models.items():
+        exact = solver not in ("em", "sensible")
+        tolerance = 1e-12 if exact else 1e-7
+        np.testing.assert_allclose(
+            model.singular_values_, singular[:d], 0, tolerance * singular[0], err_msg=solver
+        )
+        away = model.components_ - (model.components_ @ axes[:d].T) @ axes[:d]
+        gap = (singular[d - 1] - singular[d]) / singular[0]
+        assert np.linalg.norm(away, 2) <= (tolerance / gap if exact else 1e-7), solver
+
+
+@pytest.mark.parametrize("shape", [(600, 400), (50, 200), (300, 8)])
+@pytest.mark.parametrize("share", [0.3, 0.95, 0.999])
+def test_a_share_of_variance_takes_as_many_axes_as_scikit_learn_does(shape, share):
+    points = rows(*shape, "slow") if shape[1] > 8 else rows(*shape, "power")
+    peer = ScikitPCA(share, svd_solver="full").fit(points)
+    for model in (
+        unbend.PCA(n_components=share).fit(points),
+        unbend.PCA(share, svd_solver="dual").fit(points),
+        unbend.PCA(share).fit_batches(np.array_split(points, 3)),
+    ):
+        d = model.n_components_
+        assert d == peer.n_components_ == len(model.components_)
+        np.testing.assert_allclose(model.singular_values_, peer.singular_values_, 1e-11)
+        assert model.explained_variance_ratio_.sum() > share
+        assert model.explained_variance_ratio_[:-1].sum() <= share
+        assert model.transform(points).shape == (len(points), d)
+
+
+def test_a_share_of_variance_of_sparse_rows_counts_all_of_it():
+    rng = np.random.default_rng(0)
+    sparse = csr_array(random_array((300, 120), density=0.05, rng=rng))
+    model = unbend.PCA(0.9).fit(sparse)
+    assert (
+        model.n_components_ == ScikitPCA(0.9, svd_solver="full").fit(sparse.toarray()).n_components_
+    )
+
+
+@pytest.mark.parametrize("solver", ["em", "sensible", "arpack", "randomized"])
+def test_solvers_that_need_the_number_of_axes_refuse_a_share(solver):
+    with pytest.raises(ValueError, match="share of the variance"):
+        unbend.PCA(0.9, svd_solver=solver).fit(rows(30, 8, "slow"))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.5, -0.2])
+def test_a_share_of_variance_lies_between_nought_and_one(share):
+    with pytest.raises(ValueError, match="above 0 and below 1"):
+        unbend.PCA(share).fit(rows(30, 8, "slow"))
+
+
+@pytest.mark.parametrize("shape", [(50, 200), (200, 50)])
+def test_the_noise_variance_is_the_mean_over_all_directions_left_out(shape):
+    points = np.random.default_rng(0).normal(size=shape)
+    eigenvalues = np.sort(np.linalg.eigvalsh(np.cov(points.T)))[::-1]
+    left = eigenvalues[3:].mean()
+    for solver in ("auto", "full", "dual", "em"):
+        model = unbend.PCA(n_components=3, svd_solver=solver).fit(points)
+        assert model.noise_variance_ == pytest.approx(left, rel=1e-10)
+    sensible = unbend.PCA(n_components=3, svd_solver="sensible").fit(points)
+    n = len(points)
+    assert sensible.noise_variance_ == pytest.approx(left * (n - 1) / n, rel=1e-7)
+
+
+def test_the_noise_variance_of_sensible_pca_maximises_the_likelihood():
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 6)) + 0.8 * rng.normal(size=(40, 6))
+    model = unbend.PCA(n_components=2, svd_solver="sensible").fit(points)
+    centred = points - points.mean(axis=0)
+    scatter = centred.T @ centred / len(points)
+    variances = np.square(model.singular_values_) / len(points)
+
+    def log_likelihood(noise):
+        covariance = model.components_.T @ np.diag(variances - noise) @ model.components_
+        covariance += noise * np.eye(6)
+        return -np.linalg.slogdet(covariance)[1] - np.trace(np.linalg.solve(covariance, scatter))
+
+    best = model.noise_variance_
+    assert log_likelihood(best) > max(log_likelihood(f * best) for f in (0.98, 0.99, 1.01, 1.02))

@@ -236,13 +236,29 @@ def test_the_scale_of_a_coordinate_does_not_matter():
     )
 
 
+def test_points_that_coincide_predict_nothing():
+    """A circle wound eight times, each point eightfold up to rounding or a little noise."""
+    turn = 2 * np.pi * np.arange(1000) / 1000
+    wound = np.column_stack([np.cos(8 * turn + 0.3), np.sin(8 * turn + 0.3)])
+    assert np.all(coordinate_redundancy(wound) < 0.3)
+    noise = np.random.default_rng(0).normal(size=wound.shape)
+    assert np.all(coordinate_redundancy(wound + 1e-5 * noise) < 0.3)
+    # What repeats still does: cos 2u of cos u, each point eightfold.
+    strip = np.column_stack([np.cos(8 * turn + 0.3), np.cos(16 * turn + 0.6)])
+    assert coordinate_redundancy(strip)[1] > 0.99
+
+
+def test_one_point_many_times_repeats_itself():
+    np.testing.assert_array_equal(coordinate_redundancy(np.ones((30, 3))), [0.0, 1.0, 1.0])
+
+
 def test_a_constant_coordinate_and_coinciding_points_are_no_obstacle():
     x = np.random.default_rng(0).uniform(size=(300, 1))
     shares = coordinate_redundancy(np.column_stack([x, np.full(300, 0.1), x**2]))
     assert np.allclose(shares, [0, 1, 1], atol=1e-3)
     same = np.column_stack([np.zeros(300), x])
     assert coordinate_redundancy(same)[1] < 0.3
-    levels = np.repeat(np.arange(10.0), 30)
+    levels = np.repeat(np.linspace(0.0, 9.0, 100), 5)
     assert coordinate_redundancy(np.column_stack([levels, np.sin(levels)]))[1] > 0.95
 
 

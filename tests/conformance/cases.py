@@ -33,7 +33,7 @@ def _words(method: type) -> list[tuple[type, str, Any]]:
         for word in (
             kind.words if isinstance(kind, Choice) else (True, False) if kind is FLAG else ()
         )
-        if word not in ("precomputed", "kernel")  # these change what X means
+        if word not in ("precomputed", "kernel", "affinity")  # these change what X means
     ]
 
 

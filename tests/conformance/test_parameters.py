@@ -32,7 +32,9 @@ pytestmark = STRICT
 ORACLE = over([method for method in NEIGHBORHOOD if method.__name__ in ORACLES])
 
 WRONG = [
-    *[("n_components", value, TypeError) for value in (2.5, True, None)],
+    *[("n_components", value, TypeError) for value in (True, None)],
+    # A float is a share of the variance for PCA, and then of the wrong value.
+    ("n_components", 2.5, (TypeError, ValueError)),
     ("n_components", "2", (TypeError, ValueError)),
     *[("n_components", value, ValueError) for value in (0, -1)],
     *[("n_neighbors", value, ValueError) for value in (0, -1)],

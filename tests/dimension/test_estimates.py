@@ -10,7 +10,7 @@ from tests.dimension import manifolds
 from tests.loops import each
 from unbend import dimension
 from unbend._kernels import kernels
-from unbend.datasets import swiss_roll
+from unbend.datasets import SURFACES, swiss_roll
 from unbend.dimension._rows import distinct_rows
 from unbend.dimension.likelihood import _spread_of_line
 from unbend.dimension.packing import _packing
@@ -200,3 +200,44 @@ def test_a_graph_of_some_distances_is_refused_with_advice():
 def test_impossible_parameters_are_refused(name, options, words):
     with pytest.raises(ValueError, match=words):
         getattr(dimension, name)(manifolds.affine(100, 2, 2, 0), **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (1.9617, 0.0219, "1.962 ± 0.022"),
+        (4.94, 0.123, "4.94 ± 0.12"),
+        (12.4, 3.21, "12.4 ± 3.2"),
+        (40.0, 25.0, "40 ± 25"),
+        (3.0, 3e-8, "3.0000 ± <0.0001"),
+        (2.0, 0.0, "2.0000 ± <0.0001"),
+    ],
+)
+def test_an_estimate_is_printed_to_two_digits_of_its_error(value, error, text):
+    curve = dimension.pca(np.random.default_rng(0).normal(size=(20, 3))).curve
+    assert str(dimension.Dimension("name", value, error, None, curve)) == f"name: {text}"
+
+
+@pytest.mark.parametrize("surface", ["swiss_roll", "s_curve", "punched_sphere"])
+@pytest.mark.parametrize("n", [200, 500, 800, 1000, 1500])
+def test_the_default_neighbourhoods_of_local_pca_are_flat(surface, n):
+    for seed in range(3):
+        points = SURFACES[surface](n, random_state=seed).points
+        assert dimension.local_pca(points).dimension == 2
+
+
+@pytest.mark.parametrize("d", [4, 10, 20])
+def test_the_default_neighbourhoods_of_local_pca_hold_many_dimensions(d):
+    solid = np.random.default_rng(0).normal(size=(600, d))
+    assert dimension.local_pca(solid).dimension == d
+
+
+def test_the_linear_dimension_is_no_bound_with_its_default_threshold():
+    rng = np.random.default_rng(0)
+    box = rng.uniform(size=(800, 3)) * [10, 10, 1]
+    assert dimension.pca(box).dimension == 2
+    assert dimension.pca(box, threshold=1e-9).dimension == 3
+    ellipsoid = rng.normal(size=(500, 6)) * [10, 5, 3, 2, 1, 0.5]
+    turned = ellipsoid @ np.linalg.qr(rng.normal(size=(20, 6)))[0].T
+    assert dimension.pca(turned).dimension == 3
+    assert dimension.pca(turned, threshold=1e-9).dimension == 6

@@ -49,7 +49,9 @@ def test_every_estimate_has_its_parts(name, cube):
     assert isinstance(found.dimension, float)
     assert found.uncertainty >= 0
     assert float(found) == found.dimension
-    assert str(found).startswith(f"{name}: {found.dimension:.1f} ±")
+    written, _, error = str(found).removeprefix(f"{name}: ").partition(" ± ")
+    assert float(written) == pytest.approx(found.dimension, abs=found.uncertainty + 1e-4)
+    assert float(error.lstrip("<")) == pytest.approx(found.uncertainty, rel=0.06, abs=1e-4)
     curve = found.curve
     assert np.all(np.diff(curve.x) >= 0)
     assert len(curve.x) == len(curve.y)

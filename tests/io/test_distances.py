@@ -115,12 +115,16 @@ REFUSED = {
     "diagonal": (changed(2, 2, 1), "non-zero diagonal"),
     "negative": (lines(-DISTANCES), "must be non-negative"),
     "infinite": (changed(1, 2, np.inf), "row 2 and column 3 .* is not finite"),
-    "missing": (changed(1, 2, "NA"), "missing in .* row 2 and column 'x2'"),
     "not square": (lines(DISTANCES[:5]), "has 5 rows and 7 columns"),
-    "words": (b"a,b,c\nu,x,1\nv,y,2\n", "column"),
+    "words": (b"a,b,c,d\nu,x,1,1\nv,y,2,1\n", "column"),
+    "two named lengths": (b"u,x,1\nx,u,2\nu,v,1\n", "between 'x' and 'u': keep one, or pass sym"),
+    "no name": (b"a,b,d\nu,x,1\n,u,2\nu,v,1\n", "row 2 of .* lacks the name"),
     "fractions": (b"0,1.5,3\n0,2,4\n", "row 1 of .* numbers of two points"),
     "below zero": (b"0,1,3\n-1,2,4\n", "row 2 of .* numbers of two points"),
-    "two lengths": (b"0,1,3\n1,0,4\n", "two distances between the points 1 and 0"),
+    "two lengths": (
+        b"0,1,3\n1,0,4\n",
+        "two distances between point 1 .counted from 0. and point 0",
+    ),
     "own distance": (b"0,1,3\n1,1,4\n", "row 2 of .* other than zero from itself"),
     "negative pair": (b"0,1,-3\n1,2,4\n0,3,4\n0,4,1\n", "must be non-negative"),
     "infinite pair": (b"0,1,3\n1,2,inf\n", "row 2 of .* is not finite"),
@@ -146,3 +150,69 @@ def test_a_method_takes_what_was_read():
 def test_a_first_pair_that_happens_to_count_is_a_pair():
     found = unbend.io.read_distances(io.BytesIO(b"0,1,2\n0,2,1.5\n1,2,2.5\n"))
     assert np.array_equal(found, [[0, 2, 1.5], [2, 0, 2.5], [1.5, 2.5, 0]])
+
+
+NAMED = {
+    "header and names": (frame(), NAMES),
+    "names of rows": (frame(header=False), NAMES),
+    "header": (frame(index=False), NAMES),
+    "numbers alone": (frame(header=False, index=False), None),
+    "numbered by pandas": (SQUARES["numbered by pandas"], None),
+}
+
+
+@pytest.mark.parametrize(("content", "names"), NAMED.values(), ids=NAMED)
+def test_a_square_table_keeps_the_names_of_its_objects(content, names, engine):
+    found = unbend.io.read_named_distances(io.BytesIO(content))
+    assert found.names == (None if names is None else tuple(names))
+    assert np.array_equal(found.values, DISTANCES)
+
+
+@pytest.mark.parametrize("header", ["", "from,to,distance\n"])
+@pytest.mark.parametrize("both", [False, True])
+def test_pairs_by_name_give_the_square_table_in_order_of_appearance(header, both, engine):
+    order = np.random.default_rng(0).permutation(len(pairs(both, 0)))
+    chosen = [pairs(both, 0)[place] for place in order]
+    content = header + "".join(f"{NAMES[i]},{NAMES[j]},{float(d)!r}\n" for i, j, d in chosen)
+    found = unbend.io.read_named_distances(io.BytesIO(content.encode()))
+    first = dict.fromkeys(NAMES[point] for i, j, _ in chosen for point in (i, j))
+    assert found.names == tuple(first)
+    places = [NAMES.index(name) for name in found.names]
+    assert np.array_equal(found.values, DISTANCES[np.ix_(places, places)])
+
+
+def test_empty_fields_are_unknown_pairs(engine):
+    gaps = DISTANCES.astype(object)
+    gaps[2, 4] = gaps[4, 2] = gaps[0, 6] = ""
+    found = unbend.io.read_distances(io.BytesIO(lines(gaps)))
+    expected = DISTANCES.copy()
+    expected[2, 4] = expected[4, 2] = 0
+    assert found.nnz == 40
+    assert np.array_equal(found.toarray(), expected)
+    content = b"a,b,3\nb,c,\nc,a,4\n"
+    graph = unbend.io.read_named_distances(io.BytesIO(content))
+    assert (graph.names, graph.values.nnz, graph.values[0, 2]) == (("a", "b", "c"), 4, 4.0)
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_triangle_is_enough(k, engine):
+    below = pd.DataFrame(np.where(np.tri(7, k=-k, dtype=bool), DISTANCES, np.nan), NAMES, NAMES)
+    for triangle in (below, below.T):
+        found = unbend.io.read_named_distances(io.BytesIO(triangle.to_csv().encode()))
+        assert np.array_equal(found.values, DISTANCES)
+        assert found.names == tuple(NAMES)
+
+
+def test_symmetrizing_averages_both_directions_and_clears_the_diagonal():
+    noise = np.random.default_rng(1).uniform(-0.1, 0.1, (7, 7))
+    rough = DISTANCES + 0.2 + noise
+    found = unbend.io.read_named_distances(rough, symmetrize=True)
+    expected = (rough + rough.T) / 2
+    np.fill_diagonal(expected, 0)
+    assert np.allclose(found.values, expected, atol=1e-15)
+    assert found.asymmetry == pytest.approx(np.abs(rough - rough.T).max())
+    assert found.diagonal == pytest.approx(np.abs(rough.diagonal()).max())
+    by_pair = lines([(i, j, rough[i, j]) for i in range(7) for j in range(7)])
+    assert np.allclose(unbend.io.read_distances(io.BytesIO(by_pair), symmetrize=True), expected)
+    graph = unbend.io.read_distances(csr_array(rough), symmetrize=True)
+    assert np.allclose(graph, expected)

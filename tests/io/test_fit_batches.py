@@ -73,13 +73,14 @@ def test_more_columns_than_rows_and_rows_that_are_all_equal():
 @pytest.mark.parametrize("n_components", [3, "auto"])
 def test_random_projection_of_batches_is_that_of_the_rows(svd, n_components, monkeypatch):
     rows = RNG.standard_normal((300, 600)) + 2
-    # So little memory for pairs that the batches are read several times.
-    monkeypatch.setattr(random_projection, "GATHERED_BYTES", 1 << 26)
+    # So little memory that distances of 100 rows are compared.
+    monkeypatch.setattr(random_projection, "COMPARED_BYTES", 100 * 8 * 600)
     parameters = {"n_components": n_components, "svd": svd, "eps": 0.9, "random_state": 3}
     parts = cut(rows, [1, 50, 51, 190])
     batched = unbend.RandomProjection(**parameters).fit_batches(parts)
     whole = unbend.RandomProjection(**parameters).fit(rows)
     assert batched.bound_ == whole.bound_
+    assert batched.distortion_["pairs"] == 4950
     np.testing.assert_allclose(batched.components_, whole.components_, atol=1e-11)
     for name, value in whole.distortion_.items():
         assert batched.distortion_[name] == pytest.approx(value, rel=1e-10)

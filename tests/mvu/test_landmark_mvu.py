@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 import unbend
 from tests.loops import each, sampled
@@ -141,6 +142,41 @@ def test_warns_when_a_span_cannot_keep_lengths():
     with pytest.warns(UserWarning, match="4 landmarks keep the lengths so badly"):
         mvu = unbend.LandmarkMVU(n_landmarks=4).fit(points)
     assert mvu.lower_bound_ < 0
+
+
+def sensor_graph(seed, noise, n=400):
+    """Sensors in a square, and the noisy lengths of edges up to a radius of 20 neighbours."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(size=(n, 2))
+    distances = cdist(places, places)
+    near = np.triu(distances < np.sqrt(20 / (np.pi * n)), 1)
+    lengths = np.where(near, distances * np.abs(rng.normal(1, noise, distances.shape)), 0.0)
+    return places, csr_array(lengths + lengths.T)
+
+
+@each("count", [10, 20])
+@each("noise", [0.0, 0.1])
+def test_the_slack_of_eigenvectors_fits_what_they_can_keep(noise, count):
+    for seed in range(3):
+        places, graph = sensor_graph(seed, noise)
+        options = {"n_landmarks": count, "metric": "precomputed"}
+        with pytest.warns(UserWarning, match="keep the shape but not the lengths: half of the edg"):
+            chosen = unbend.LandmarkMVU(**options).fit(graph)
+        with pytest.warns(UserWarning, match="A larger slack lets them go"):
+            stiff = unbend.LandmarkMVU(slack=0.01, **options).fit(graph)
+        errors = [unbend.quality.procrustes(places, m.embedding_) for m in (chosen, stiff)]
+        assert errors[0] < min(0.05, 0.7 * errors[1])
+        assert chosen.lower_bound_ > 0 > stiff.lower_bound_
+        assert chosen.report_.stage("kernel").facts["slack"] > 0.1
+
+
+def test_eigenvectors_show_the_shape_of_a_roll():
+    for seed in range(3):
+        roll = swiss_roll(600, random_state=seed)
+        with pytest.warns(UserWarning, match="keep the shape but not the lengths"):
+            mvu = unbend.LandmarkMVU(n_neighbors=8, basis="laplacian").fit(roll.points)
+        assert unbend.quality.procrustes(roll.chart, mvu.embedding_) < 0.04
+        assert mvu.lower_bound_ > 0
 
 
 def test_many_landmarks_ask_for_their_memory_first():

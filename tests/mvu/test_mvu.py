@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import unbend
@@ -12,6 +13,7 @@ from tests.mvu.graphs import cycle, lengths, of_points
 from unbend.datasets import SURFACES, s_curve, swiss_roll
 from unbend.methods import mvu as module
 from unbend.mvu import Certificate, Edges, unfold
+from unbend.mvu.sdp import STIFF
 
 
 def test_a_roll_is_unrolled_and_certified():
@@ -166,3 +168,61 @@ def test_where_the_kernel_itself_is_not_proved_its_factors_are_tried():
     found = unfold(edges)
     assert found.certificate.gap <= 1e-6
     assert found.eigenvalues.sum() == pytest.approx(20 * where.var(), rel=1e-6)
+
+
+def objective(points, edges, squares, nu):
+    """Value of tr K − ν Σ (|yᵢ − yⱼ|² − d²)² of the book's (9.19), each edge once."""
+    centred = points - points.mean(axis=0)
+    lengths = np.square(points[edges[:, 0]] - points[edges[:, 1]]).sum(axis=1)
+    return np.square(centred).sum() - nu * np.square(lengths - squares).sum()
+
+
+@pytest.mark.parametrize("nu", [0.5, 5.0])
+def test_the_books_penalty_is_maximised(nu):
+    n = 9
+    edges = np.column_stack((np.arange(n), (np.arange(n) + 1) % n))
+    squares = np.square(np.random.default_rng(0).uniform(0.5, 2.0, n))
+    ends = (edges[:, 0], edges[:, 1])
+    graph = csr_array((np.sqrt(squares), ends), shape=(n, n))
+    mvu = unbend.MVU(metric="precomputed", constraint="soft", nu=nu).fit(graph + graph.T)
+    found = objective(mvu.kernel_, edges, squares, nu)
+    assert mvu.lower_bound_ == pytest.approx(found)
+    assert mvu.status_ == "certified"
+    starts = np.random.default_rng(1).normal(size=(8, 4 * n))
+    best = max(
+        -minimize(lambda y: -objective(y.reshape(n, 4), edges, squares, nu), start).fun
+        for start in starts
+    )
+    assert best == pytest.approx(found, rel=1e-5)
+
+
+@pytest.mark.parametrize("constraint", ["inequality", "soft", "equality"])
+def test_bounds_are_those_of_the_objective_and_not_of_the_variance(constraint):
+    points = s_curve(150, random_state=0).points
+    mvu = unbend.MVU(n_neighbors=5, constraint=constraint, slack=0.05).fit(points)
+    variance = np.square(mvu.kernel_).sum()
+    edges = of_points(points, 5)
+    scaled, size = edges.normalize()
+    if constraint == "inequality":
+        penalty = 0.0
+    else:
+        # Springs ½ κ d² c² with κ = 1/(λ₂ slack), λ₂ of the Laplacian of weights 1/d².
+        least = np.linalg.eigvalsh(scaled.laplacian(np.ones(edges.m)).toarray())[1]
+        slack = 0.05 if constraint == "soft" else STIFF
+        stretch = scaled.stretch(mvu.kernel_ / np.sqrt(size))
+        penalty = size * 0.5 * scaled.squares @ np.square(stretch) / (least * slack)
+    assert mvu.lower_bound_ == pytest.approx(variance - penalty, rel=1e-9)
+    assert mvu.lower_bound_ <= mvu.upper_bound_
+    assert (variance > mvu.upper_bound_) == (constraint != "inequality")
+
+
+def test_a_penalty_without_springs_is_refused():
+    with pytest.raises(ValueError, match=r"nu=1.0 has no effect"):
+        unbend.MVU(nu=1.0).fit(s_curve(50, random_state=0).points)
+
+
+def test_the_books_graph_unfolds_with_four_neighbours():
+    """Figure 9.2: 1000 points, k = 4, the locally complete graph."""
+    roll = swiss_roll(1000, random_state=0)
+    whole = unbend.MVU(n_neighbors=4, complete=True).fit(roll.points)
+    assert unbend.quality.procrustes(roll.chart, whole.embedding_) < 0.03

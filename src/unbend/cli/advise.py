@@ -355,7 +355,7 @@ def dimension(
         emit_json(facts)
     else:
         lines = [
-            f"  {name:<16}{value.dimension:6.2f} ± {value.uncertainty:.2f}"
+            f"  {name:<16}{str(value).removeprefix(f'{name}: ')}"
             for name, value in estimates.items()
         ]
         lines += [f"  {name:<16}failed: {why}" for name, why in failures.items()]

@@ -16,6 +16,7 @@ from unbend.cli.options import (
     MethodSeed,
     Output,
     SaveModel,
+    Symmetrize,
     TableFile,
     Threads,
 )
@@ -28,6 +29,7 @@ def cluster(
     data: DataOptions,
     clusters: Clusters = None,
     distances: Distances = False,
+    symmetrize_distances: Symmetrize = False,
     output: Output = None,
     model: SaveModel = None,
     json: Json = False,
@@ -51,13 +53,19 @@ def cluster(
     precomputed = estimator.metric == "precomputed"
     if precomputed:
         data.check_distances("--distances")
+    if symmetrize_distances and not precomputed:
+        raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
     if json and output == PIPE:
         raise Misuse("--json and the clusters cannot both go to stdout: give -o FILE")
     source = Input(table, data)
     check_outputs(table=output, model=model, read=[table if precomputed else source])
     began = time.perf_counter()
     with show_progress():
-        rows = _fit(estimator, source, precomputed)
+        rows = (
+            _fit_distances(estimator, source, symmetrize_distances)
+            if precomputed
+            else _fit(estimator, source)
+        )
         with write_results():
             if model is not None:
                 about = describe_training(source, rows, estimator.embedding_)
@@ -76,10 +84,13 @@ def cluster(
         next_step(f"unbend cluster {shell_word(table)} -n {clusters} -o OUT.csv --model FILE")
 
 
-def _fit(estimator: Any, source: Input, precomputed: bool) -> Rows | None:
-    if precomputed:
-        estimator.fit(source.read_distances())
-        return None
+def _fit_distances(estimator: Any, source: Input, symmetrize: bool) -> Rows:
+    rows, matrix = source.read_distances(symmetrize)
+    estimator.fit(matrix)
+    return rows
+
+
+def _fit(estimator: Any, source: Input) -> Rows:
     source.check_ignored()
     rows = source.read_prepared()
     with scale_as_asked(source.options.scale):
@@ -89,17 +100,17 @@ def _fit(estimator: Any, source: Input, precomputed: bool) -> Rows | None:
     return rows
 
 
-def _write(target: str, labels: Any, rows: Rows | None) -> None:
-    table = None if rows is None else replace(rows.table, values=rows.table.values[:, :0])
+def _write(target: str, labels: Any, rows: Rows) -> None:
+    table = replace(rows.table, values=rows.table.values[:, :0])
     write_rows(target, labels[:, None], [CLUSTER], table)
 
 
-def _facts(estimator: Any, rows: Rows | None) -> dict[str, Any]:
+def _facts(estimator: Any, rows: Rows) -> dict[str, Any]:
     """Return the sizes, and the agreement with classes where the table has them."""
     import numpy as np
     from sklearn.metrics import adjusted_rand_score
 
-    label = None if rows is None else rows.table.label
+    label = rows.table.label
     agreement = None if label is None else float(adjusted_rand_score(label, estimator.labels_))
     return {
         "rows": len(estimator.labels_),

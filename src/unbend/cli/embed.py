@@ -25,6 +25,7 @@ from unbend.cli.options import (
     Picture,
     SaveModel,
     SomeRows,
+    Symmetrize,
     TableFile,
     Threads,
     parse_bytes,
@@ -53,6 +54,7 @@ def embed(
     method: Method = DEFAULT_METHOD,
     components: Components = None,
     distances: Distances = False,
+    symmetrize_distances: Symmetrize = False,
     output: Output = None,
     model: SaveModel = None,
     plot: Picture = None,
@@ -89,7 +91,9 @@ def embed(
         raise Misuse(
             "--sample is for rows of tables, images and texts, without --batches: leave it out"
         )
-    work = Embedding(estimator, entry, given, results, sample)
+    if symmetrize_distances and not precomputed:
+        raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
+    work = Embedding(estimator, entry, given, results, sample, symmetrize_distances)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
@@ -196,6 +200,7 @@ class Embedding:
     data: Input
     results: Results
     sample: int | None = None
+    symmetrize: bool = False
     # Names of several matrices, once they are read.
     matrices: list[str] = field(default_factory=list)
 
@@ -209,7 +214,8 @@ class Embedding:
         elif getattr(estimator, "metric", None) == "precomputed":
             if self._supervised:
                 raise Misuse(f"{self.entry.name} needs classes, and distances have none: use lle")
-            estimator.fit(self.data.read_distances())
+            rows, matrix = self.data.read_distances(self.symmetrize)
+            estimator.fit(matrix)
         else:
             self.data.check_ignored()
             if self._supervised and self.data.kind == "table":

@@ -286,13 +286,23 @@ class Input:
             )
         return io.batches(self.reader, rows=rows, **self.options.table_keywords())
 
-    def read_distances(self) -> Any:
-        """Read a matrix of distances."""
+    def read_distances(self, symmetrize: bool = False) -> tuple[Rows, Any]:
+        """Read a matrix of distances, and the names of its objects."""
         from unbend import io
         from unbend.report import stage
 
         with stage("reading"):
-            return io.read_distances(self.source, separator=self.options.separator)
+            found = io.read_named_distances(
+                self.source, separator=self.options.separator, symmetrize=symmetrize
+            )
+        if found.asymmetry or found.diagonal:
+            say(
+                f"Averaged the two directions, which differ by up to {found.asymmetry:.4g}, and "
+                f"set the diagonal, up to {found.diagonal:.4g}, to zero."
+            )
+        return Rows(
+            "distances", _object_table(found.names, len(found)), {"kind": "distances"}
+        ), found.values
 
     def read_network(self) -> tuple[Any, int]:
         """Read distances of which some are missing, and the number of the first point."""
@@ -304,20 +314,27 @@ class Input:
 
     def read_matrices(self) -> tuple[Rows, list[Any]]:
         """Read several matrices, and the names of their objects."""
-        import numpy as np
-
         from unbend import io
         from unbend.report import stage
 
         with stage("reading"):
             options = self.options
             read = io.read_matrices(self.source, array=options.array, separator=options.separator)
-        objects = None if read.objects is None else np.array(read.objects, dtype=object)
-        n = read.values[0].shape[0]
-        id_name = None if objects is None else "object"
-        table = io.Table(np.empty((n, 0)), (), None, None, objects, id_name, np.arange(n))
+        table = _object_table(read.objects, read.values[0].shape[0])
         like = {"kind": "matrices", "names": list(read.names)}
         return Rows("matrices", table, like), list(read.values)
+
+
+def _object_table(names: Sequence[str] | None, n: int) -> "Table":
+    """Return a table of n objects with their names and without numbers."""
+    import numpy as np
+
+    from unbend.io import Table
+
+    objects = None if names is None else np.array(names, dtype=object)
+    id_name = None if names is None else "object"
+    columns = () if names is None else tuple(names)
+    return Table(np.empty((n, 0)), columns, None, None, objects, id_name, np.arange(n))
 
 
 def _folder_kind(name: str) -> str | None:

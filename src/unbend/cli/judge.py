@@ -245,10 +245,17 @@ def graph(
 def _space(given: Input, distances: bool) -> tuple[Any, Any]:
     import numpy as np
 
+    from unbend.arrays import is_sparse
     from unbend.neighbors import DistanceSpace, PointSpace
 
     if distances:
-        return DistanceSpace(given.read_distances()), None
+        objects, matrix = given.read_distances()
+        if is_sparse(matrix):
+            raise ValueError(
+                f"{given.name} lacks the distances of some pairs, and neighbours are found among "
+                "all: give every distance"
+            )
+        return DistanceSpace(matrix), objects.table.ids
     rows = given.read_prepared().dense()
     return PointSpace(np.ascontiguousarray(rows.values, dtype=np.float64)), rows.ids
 
@@ -268,6 +275,7 @@ def _graph_facts(lengths: Any, found: Any, neighbors: int) -> dict[str, Any]:
         "length_median": float(np.median(lengths.data)),
         "length_most": float(lengths.data.max()),
         "thin": len(found.thin),
+        "local_dimension": found.local_dimension,
         "hidden": found.hidden,
         "suggested_neighbors": found.suggested,
         "passes": found.passes,

@@ -76,7 +76,16 @@ Dimension = Annotated[int, option("--components -d", "Embedding dimension.", min
 Clusters = Annotated[str | None, option("--clusters --n-clusters -n NUMBER", "Number of clusters.")]
 Distances = Annotated[
     bool,
-    option("--distances", "The table holds distances: a square matrix, or columns i, j, distance."),
+    option(
+        "--distances",
+        "The table holds distances: a square matrix, or two names or numbers and a distance.",
+    ),
+]
+Symmetrize = Annotated[
+    bool,
+    option(
+        "--symmetrize-distances", "Average distances that differ by direction; zero the diagonal."
+    ),
 ]
 Output = Annotated[str | None, option("--output -o FILE", "Where to write; '-' is stdout.")]
 SaveModel = Annotated[

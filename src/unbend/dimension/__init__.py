@@ -7,7 +7,8 @@ others change nothing. `unbend.dimension.estimators` has a scikit-learn estimato
 `unbend.dimension.curse` says why high dimensions are different (book section 1.3).
 
 No estimate is right for all data. Ask several: `multiscale_svd` where there is noise,
-`u_statistic`, `mle` and `two_nn` where there is none, `pca` for an upper bound.
+`u_statistic`, `mle` and `two_nn` where there is none, `pca` for the dimension of the flat space
+that holds the data: with its default threshold that leaves out short directions, and is no bound.
 """
 
 from unbend.dimension import curse

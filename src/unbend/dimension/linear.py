@@ -22,6 +22,8 @@ from unbend.validation.scalars import check_integer, check_real
 CLOUD = 2000
 # Most neighbourhoods looked at: those of neighbouring rows are nearly the same.
 CENTRES = 2500
+# A neighbourhood has one of so many rows, where the user names no number, within these sizes.
+SHARE, SIZES = 40, (12, 100)
 # Ratios below this, times the number of directions, are rounding.
 FLOOR = 1e-14
 # Shares of neighbourhoods farther than this from one half do not cross it in another sample.
@@ -69,8 +71,10 @@ def pca(
     -----
     Good is a curve that drops steeply where it crosses the threshold; one that crosses it slowly
     has no linear dimension. It cannot see that data are bent: a curve that winds through ten
-    dimensions has linear dimension ten, so the result bounds the dimension from above where the
-    threshold is small enough. Rows far from all others are left out, and `outliers` counts them.
+    dimensions has linear dimension ten. The result bounds the dimension from above only where the
+    threshold is below the variance of every direction, such as 1e-9 for data without noise: with
+    the default a box of 10 × 10 × 1 has two dimensions. Rows far from all others are
+    left out, and `outliers` counts them.
 
     References
     ----------
@@ -163,7 +167,7 @@ def _near(away: FloatArray) -> BoolArray:
 def local_pca(
     X: Any,
     *,
-    n_neighbors: int = 100,
+    n_neighbors: int | None = None,
     threshold: float = 0.05,
     metric: MetricName = "euclidean",
     metric_params: Mapping[str, Any] | None = None,
@@ -177,9 +181,10 @@ def local_pca(
     X : array_like, data frame or Space
         Rows of numbers, or a square matrix of distances with ``metric="precomputed"``, of which
         local coordinates are found by classical scaling.
-    n_neighbors : int
+    n_neighbors : int, optional
         Rows of a neighbourhood besides its centre, several times the dimension; fewer where there
-        are fewer rows.
+        are fewer rows. By default a fortieth of the rows, from 12 to 100, so that neighbourhoods
+        are flat; doubled, up to 100, where the estimate exceeds half of it.
     threshold : float
         α: directions with more than α times the largest variance are counted.
     random_state : None, int, Generator or RandomState
@@ -208,32 +213,44 @@ def local_pca(
     Examples
     --------
     >>> from unbend.datasets import swiss_roll
-    >>> found = local_pca(swiss_roll(2000, random_state=0).points, n_neighbors=20)
+    >>> found = local_pca(swiss_roll(2000, random_state=0).points)
     >>> found.dimension, found.local.shape
     (2.0, (2000,))
     """
     share = check_real("threshold", threshold, 0, 1, closed="low")
     rows = distinct_rows(X, metric, metric_params, n_jobs)
-    k = min(check_integer("n_neighbors", n_neighbors, 2), rows.n - 1)
     centres = np.sort(generator(random_state).permutation(rows.n)[:CENTRES])
+    automatic = n_neighbors is None
+    k = int(np.clip(rows.n // SHARE, *SIZES)) if n_neighbors is None else n_neighbors
+    k = min(check_integer("n_neighbors", k, 2), rows.n - 1)
+    while True:
+        ratios, near = _spectra(rows, centres, k)
+        floor = max(share, FLOOR * ratios.shape[1])
+        local = np.sum(_above(ratios, floor), axis=1) * 1.0
+        if not automatic or np.median(local) <= k / 2 or k >= min(SIZES[1], rows.n - 1):
+            break
+        k = min(2 * k, SIZES[1], rows.n - 1)
+    dimension = float(np.median(local))
+    error = _median_error(local, centres, near, rows.n)
+    if len(centres) < rows.n:
+        local = local[nearest_centre(rows.space, centres)]
+    number = np.arange(1.0, ratios.shape[1] + 1)
+    line = np.full(len(number), floor)
+    spectrum = np.median(ratios, axis=0)
+    curve = Curve(number, spectrum, "direction", "variance / largest", (1.0, dimension), line)
+    return Dimension("local_pca", dimension, error, local[rows.copy], curve)
+
+
+def _spectra(rows: Rows, centres: IntArray, k: int) -> tuple[FloatArray, IntArray]:
+    """Variances of neighbourhoods over the largest of each, and the rows that these hold."""
     found, near = [], []
     for chunk in row_chunks(len(centres), 48 * (k + 1) ** 2 + 16 * rows.n):
         blocks, _ = rows.space.nearest_of(rows.space.rows(centres[chunk]), k + 1)
         found.append(block_variances(rows.space, blocks))
         near.append(blocks)
     variances = np.concatenate(found)
-    ratios = variances / np.maximum(variances[:, :1], np.finfo(float).tiny)
-    floor = max(share, FLOOR * variances.shape[1])
-    local = np.sum(_above(ratios, floor), axis=1) * 1.0
-    dimension = float(np.median(local))
-    error = _median_error(local, centres, np.concatenate(near), rows.n)
-    if len(centres) < rows.n:
-        local = local[nearest_centre(rows.space, centres)]
-    number = np.arange(1.0, variances.shape[1] + 1)
-    line = np.full(len(number), floor)
-    spectrum = np.median(ratios, axis=0)
-    curve = Curve(number, spectrum, "direction", "variance / largest", (1.0, dimension), line)
-    return Dimension("local_pca", dimension, error, local[rows.copy], curve)
+    largest = np.maximum(variances[:, :1], np.finfo(float).tiny)
+    return variances / largest, np.concatenate(near)
 
 
 def _median_error(local: FloatArray, centres: IntArray, near: IntArray, n: int) -> float:

@@ -10,6 +10,8 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.report import html_table
 
+# Errors below this are not written out.
+LEAST_ERROR = 0.0001
 # Parameters that all estimators share.
 PARAMETERS = {
     "X": (
@@ -79,7 +81,7 @@ class Dimension:
     >>> roll = unbend.datasets.swiss_roll(2000, random_state=0).points
     >>> found = unbend.dimension.mle(roll)
     >>> print(found)
-    mle: 2.0 ± 0.0
+    mle: 1.996 ± 0.021
     >>> found.local.shape, found.curve.x_label
     ((2000,), 'neighbours')
     """
@@ -105,7 +107,7 @@ class Dimension:
         return self.dimension
 
     def __str__(self) -> str:
-        return f"{self.method}: {self.dimension:.1f} ± {self.uncertainty:.1f}"
+        return f"{self.method}: {format_estimate(self.dimension, self.uncertainty)}"
 
     def _repr_html_(self) -> str:
         curve = self.curve
@@ -114,6 +116,22 @@ class Dimension:
         rows += [("fitted range", f"{low:.4g} to {high:.4g}")]
         rows += [("outliers", str(self.outliers))] if self.outliers else []
         return html_table(str(self), ("property", "value"), rows)
+
+
+def format_estimate(value: float, error: float) -> str:
+    """Write an estimate to two significant digits of its standard error.
+
+    Examples
+    --------
+    >>> format_estimate(1.9617, 0.0219), format_estimate(3.0, 3e-8)
+    ('1.962 ± 0.022', '3.0000 ± <0.0001')
+    """
+    if not np.isfinite(error):
+        return f"{value:.2f} ± {error}"
+    if error < LEAST_ERROR:
+        return f"{value:.4f} ± <{LEAST_ERROR}"
+    decimals = int(np.clip(1 - np.floor(np.log10(error)), 0, 4))
+    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
 
 
 def integer_error(exceeds: FloatArray) -> float:

@@ -335,7 +335,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = getattr(self, "metric", None) in ("precomputed", "kernel")
+        metric = getattr(self, "metric", None)
+        tags.input_tags.pairwise = metric in ("precomputed", "kernel", "affinity")
         return tags
 
     @property
@@ -358,8 +359,10 @@ def _preserved_neighbors(estimator: Any, X: Any) -> float:
     """Share of neighbours preserved, corrected for chance: R_NX at ten neighbours."""
     check_is_fitted(estimator)
     metric = getattr(estimator, "metric", "euclidean")
-    if metric == "kernel":
-        raise ValueError("score needs points or distances, and a kernel has neither: pass points")
+    if metric in ("kernel", "affinity"):
+        raise ValueError(
+            f"score needs points or distances, and metric={metric!r} has neither: pass points"
+        )
     if metric == "precomputed" and (is_sparse(X) or is_graph(X)):
         raise ValueError(
             "score needs all distances to the fitted rows and a graph has those of some: pass a "

@@ -9,8 +9,15 @@ from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse, row_chunks
 from unbend.gram.kernels import check_digits
-from unbend.graphs.readers import is_graph, lengths_of
-from unbend.neighbors import GraphSpace, NeighborIndex, PointSpace, Space, make_space
+from unbend.graphs.readers import edges_of, is_graph, lengths_of
+from unbend.neighbors import (
+    AffinitySpace,
+    GraphSpace,
+    NeighborIndex,
+    PointSpace,
+    Space,
+    make_space,
+)
 from unbend.neighbors.precomputed import dense_distances
 from unbend.report import warn
 from unbend.units import ScaleWarning, find_dominant_column
@@ -20,6 +27,8 @@ from unbend.validation.distances import (
     check_nonnegative,
     check_square,
     check_symmetric,
+    largest_entry,
+    refuse_asymmetry,
 )
 
 # Metrics that compare columns as they are; others weigh them, or are for columns of one unit.
@@ -39,6 +48,8 @@ def graph_lengths(estimator: BaseEstimator, X: Any) -> Any:
     """Return the sparse distances of a graph, where X is one; anything else as it is."""
     if not is_graph(X):
         return X
+    if getattr(estimator, "metric", None) == "affinity":
+        return edges_of(X, "similarity")
     if getattr(estimator, "metric", None) != "precomputed":
         name = type(estimator).__name__
         raise TypeError(
@@ -98,6 +109,8 @@ def open_space(
     estimator: BaseEstimator, X: Any, workers: int, index: NeighborIndex | str = "exact"
 ) -> tuple[Space, np.dtype[Any]]:
     """Space of the rows to fit, by the estimator's metric, and the dtype results should have."""
+    if estimator.metric == "affinity":
+        return _affinity_space(estimator, X)
     precomputed = estimator.metric == "precomputed"
     rows = check_input(estimator, X, reset=True, sparse=precomputed)
     if precomputed:
@@ -110,6 +123,19 @@ def open_space(
     )
     space = make_space(own, estimator.metric, estimator.metric_params, workers, index)
     return space, rows.dtype
+
+
+def _affinity_space(estimator: BaseEstimator, X: Any) -> tuple[Space, np.dtype[Any]]:
+    """Space of a symmetric matrix of affinities that are not negative, dense or sparse."""
+    affinities = check_input(estimator, X, reset=True, sparse=True)
+    check_square(affinities, what="matrix of affinities")
+    check_nonnegative(affinities, what="Affinities")
+    weights = csr_array(affinities, dtype=np.float64)
+    asymmetry = abs(weights - weights.T)
+    largest = float(asymmetry.max()) if asymmetry.nnz else 0.0
+    refuse_asymmetry(largest, largest_entry(weights), affinities.dtype, "affinity matrix", "")
+    weights = csr_array((weights + weights.T) / 2)
+    return AffinitySpace.from_affinities(weights), affinities.dtype
 
 
 def square_similarities(
@@ -140,6 +166,8 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
         rows = check_input(estimator, X, reset=False)
         return np.ascontiguousarray(rows, dtype=np.float64)
     distances = check_input(estimator, X, reset=False, sparse=True)
+    if isinstance(space, AffinitySpace):
+        return _lengths_of_affinities(distances)
     check_nonnegative(distances)
     if isinstance(space, GraphSpace):
         rows = dense_distances(csr_array(distances)) if is_sparse(distances) else distances
@@ -151,3 +179,14 @@ def new_rows(estimator: BaseEstimator, X: Any, space: Space) -> FloatArray:
     if is_sparse(distances):
         raise ValueError("New samples must be dense distances, as the fitted ones were.")
     return np.asarray(distances, dtype=np.float64)
+
+
+def _lengths_of_affinities(affinities: Any) -> FloatArray:
+    """Lengths 1/w of new samples to the fitted ones, infinite where the affinity is zero."""
+    check_nonnegative(affinities, what="Affinities")
+    dense = affinities.toarray() if is_sparse(affinities) else affinities
+    if not (dense > 0).any(axis=1).all():
+        raise ValueError("A new sample has no affinity to any fitted sample. Pass at least one.")
+    lengths = np.full(dense.shape, np.inf)
+    np.divide(1.0, dense, out=lengths, where=dense > 0)
+    return lengths

@@ -31,10 +31,12 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.graphs.noise import growth_exponents, local_dimension
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.neighbors import (
     METRICS,
+    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
@@ -69,6 +71,35 @@ GAP = 0.2
 ZERO = 1e-14
 # R² on earlier coordinates from which on a coordinate is reported as redundant.
 REDUNDANT = 0.8
+
+
+def affinity_metric() -> Any:
+    """Declare `metric` of methods that also take a matrix of affinities."""
+    return param(
+        "euclidean",
+        Choice(*METRICS, "precomputed", "affinity"),
+        FUNCTION,
+        help="Distance between rows. 'precomputed': X holds distances; a sparse X is a graph, "
+        "taken as it is, and absent means not measured. 'affinity': X holds the weights of all "
+        "edges, a symmetric matrix, dense or sparse, with its diagonal.",
+    )
+
+
+def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
+    """Refuse parameters that differ from their defaults though they are not used."""
+    for name, default in defaults.items():
+        value = getattr(estimator, name)
+        if not (value is default or (isinstance(value, str | float) and value == default)):
+            raise ValueError(f"{name}={value!r} has no effect with {reason}: leave it out")
+
+
+def check_degrees(degree: FloatArray) -> None:
+    """Refuse rows without any edge of positive weight."""
+    if np.any(degree <= 0):
+        raise ValueError(
+            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a "
+            "larger bandwidth, more neighbours or symmetrize='max'"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +232,11 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Return what the kernel needs of the neighbourhoods to be defined."""
         return Needs()
 
+    @property
+    def _least_dimension(self) -> int:
+        """The embedding dimension; one where the spectrum decides."""
+        return self.n_components if isinstance(self.n_components, int) else 1
+
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> "NeighborhoodEmbedding":
         """Fit to the rows of X.
 
@@ -228,7 +264,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Run all stages, and return what `_keep` takes."""
         self._check_classes(y)
         workers, needs = threads(self.n_jobs), self._needs()
-        least = needs.rows(self.n_components)
+        least = needs.rows(self._least_dimension)
         space, dtype = open_space(self, X, workers, self._index())
         with stage("neighbors"):
             found = self._search(graph, needs).run(space)
@@ -297,7 +333,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             self.mutual,
             graph,
             needs,
-            self.n_components,
+            self._least_dimension,
             self._check_rows,
         )
 
@@ -307,10 +343,11 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         def least(d: int) -> int:
             return int(clone(self).set_params(n_components=d)._needs().rows(d))
 
-        if n < self._needs().rows(self.n_components):
+        d = self._least_dimension
+        if n < self._needs().rows(d):
             check_distinct(n, least(1))
-            most = bisect_right(range(1, self.n_components), n, key=least)
-            check_integer("n_components", self.n_components, 1, most, f"with {n} distinct rows")
+            most = bisect_right(range(1, d), n, key=least)
+            check_integer("n_components", d, 1, most, f"with {n} distinct rows")
 
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._neighborhoods.space
@@ -330,7 +367,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _embed(self, component: Component, least: int) -> EmbeddingResult:
         """Embed one component; the eigenvalues are among the attributes."""
         if component.n < least:
-            return _scale_geodesics(component, self.n_components, self.isometric)
+            return _scale_geodesics(component, self._least_dimension, self.isometric)
         alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
         if alone:
             raise ValueError(
@@ -377,6 +414,7 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
 
     def _kernel(self, component: Component) -> LocalKernel:
         neighbors, n = component.neighbors, component.n
+        self._check_local_dimension(component)
         entries = int(np.sum(np.square(neighbors.counts + 1)))
         # The pieces overlap, so the kernel has at most half as many entries as they have.
         reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
@@ -396,6 +434,28 @@ class AlignmentEmbedding(NeighborhoodEmbedding):
         constant = np.ones((n, 1))
         problem = SpectralProblem(kernel, "bottom", constant, nullity=self.n_components)
         return LocalKernel(component, problem)
+
+    def _check_local_dimension(self, component: Component) -> None:
+        """Warn where a wanted direction of the neighbourhoods is curvature.
+
+        Of a curve the second direction is that of its normal, and functions that are affine in
+        both turn with it: coordinates then follow the turning of the curve, not its length.
+        """
+        space, d = component.space, self.n_components
+        if d < 2 or isinstance(space, GraphSpace):
+            return
+        growth = growth_exponents(space, d, int(np.median(component.neighbors.counts)))
+        note(growth=[float(power) for power in growth])
+        local = local_dimension(growth)
+        if local < d:
+            warn(
+                f"The local dimension is {local}, below n_components={d}: the variance of "
+                f"neighbourhoods along direction {local + 1} grows as the power "
+                f"{growth[local]:.1f} of that along the first, as curvature does (directions of "
+                "the data: 1). Coordinates then follow the curvature, and parts may lie on each "
+                f"other. Use n_components={local}, or DiffusionMaps, LaplacianEigenmaps or Isomap "
+                "where the data close up."
+            )
 
 
 def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:

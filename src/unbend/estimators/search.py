@@ -23,15 +23,19 @@ Counts = int | IntArray | str | None
 
 @dataclass(frozen=True)
 class Needs:
-    """What a kernel needs: how many neighbours, and which of the edges as found it uses."""
+    """What a kernel needs: how many neighbours, and which of the edges as found it uses.
+
+    Some kernels can have all n − 1 eigenvectors beside the trivial one: `spare` rows beyond d.
+    """
 
     neighbors: int = 1
     mutual: bool = False
     edges: Callable[[Neighbors], Neighbors] | None = None
+    spare: int = 2
 
     def rows(self, d: int) -> int:
         """Fewest rows that can be embedded in d dimensions."""
-        return max(d + 2, self.neighbors + 1)
+        return max(d + self.spare, self.neighbors + 1)
 
 
 @dataclass(frozen=True, eq=False)

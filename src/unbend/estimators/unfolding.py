@@ -14,7 +14,7 @@ from unbend.mvu import Certificate, Unfolding
 from unbend.mvu.coordinates import Trilateration
 from unbend.neighbors import GraphSpace
 from unbend.report import note, warn
-from unbend.validation.parameters import Choice, Real, declare, param
+from unbend.validation.parameters import NOTHING, Choice, Real, declare, param
 
 # Eigenvalues below this share of the largest do not count as dimensions.
 LEAST_SHARE = 1e-6
@@ -37,9 +37,12 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
         Where the eigenvalues of the kernel fall most steeply; on a long strip that may be after
         the first already.
     lower_bound_ : float
-        Variance of the kernel less the penalty of stretched edges: the optimum is at least that.
+        Value of the objective: the variance tr K, less the penalty of changed edge lengths for
+        'soft' and 'equality'.
     upper_bound_ : float
-        Proved upper bound of the optimum; for landmarks, of kernels within their span.
+        Proved upper bound of the same objective; for landmarks, of kernels within their span. It
+        bounds the variance for 'inequality' only: under springs the variance of `kernel_`
+        exceeds the objective by their penalty, and so may exceed this bound.
     gap_ : float
         (upper − lower)/abs(upper).
     edge_residual_ : float
@@ -61,6 +64,13 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
         help="For 'soft': relative stretch of squared lengths under equal tension in all edges. "
         "More slack gives more variance and smooths noise.",
     )
+    nu: float | None = param(
+        None,
+        Real(0),
+        NOTHING,
+        help="For 'soft', in place of `slack`: the ν of tr K − ν Σ (|yᵢ − yⱼ|² − d²)² over the "
+        "edges (book (9.19)), in the units of the data; `slack` divides each term by d² instead.",
+    )
     tol: float = param(1e-6, Real(0), help="Relative gap up to which a result is certified.")
     isometric: ClassVar[bool] = True
 
@@ -77,6 +87,13 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
         factor = unfolding.factor[vertex] - unfolding.factor[vertex].mean(axis=0)
         attributes = {**self._attributes(unfolding, factor), **more}
         return UnfoldedKernel(component, problem_of_factor(factor), factor, reg, attributes)
+
+    def _check_penalty(self) -> None:
+        """Refuse a ν that no spring has."""
+        if self.nu is not None and self.constraint != "soft":
+            raise ValueError(
+                f"nu={self.nu} has no effect with constraint={self.constraint!r}: use 'soft'"
+            )
 
     def _note(self, found: Unfolding, merged: int) -> None:
         proof = found.certificate
@@ -141,7 +158,7 @@ class UnfoldedKernel(Kernel):
 def nothing_to_unfold() -> Unfolding:
     """One vertex, no edge."""
     zero = np.zeros(1)
-    return Unfolding(zero[:, None], zero, zero, Certificate(0.0, 0.0), 0.0, 0.0, 0, 0, "none")
+    return Unfolding(zero[:, None], zero, zero, Certificate(0.0, 0.0), 0.0, 0.0, 0.0, 0, 0, "none")
 
 
 def problem_of_factor(factor: FloatArray) -> SpectralProblem:

@@ -114,10 +114,10 @@ def sensible_axes(
     """Maximum likelihood for x = Cz + noise of equal variance in all directions.
 
     The EM iteration of Roweis (1998) and Tipping and Bishop (1999); covariances have the
-    divisor n − 1.
+    divisor n of maximum likelihood.
     """
     n, columns = centered.shape
-    total = float(np.square(centered).sum() / (n - 1))
+    total = float(np.square(centered).sum() / n)
     noise = total / columns
     identity = np.eye(d)
 
@@ -127,7 +127,7 @@ def sensible_axes(
             # No noise is left, and the model is that of `em_axes`.
             coordinates = centered @ np.linalg.qr(loading)[0]
             return np.asarray(np.linalg.lstsq(coordinates, centered, rcond=None)[0].T)
-        image = centered.T @ (centered @ loading) / (n - 1)
+        image = centered.T @ (centered @ loading) / n
         posterior = np.linalg.inv(loading.T @ loading + noise * identity)
         inner = noise * identity + posterior @ (loading.T @ image)
         improved = np.linalg.solve(inner.T, image.T).T
@@ -139,7 +139,7 @@ def sensible_axes(
     loading, iterations = _until_steady(improve, start, tol, max_iter)
     found = _rotate(centered, loading, noise, iterations)
     # The iteration stops when the axes stand; given these the noise has a closed form.
-    left = max(total - float(np.square(found.singular).sum()) / (n - 1), 0.0)
+    left = max(total - float(np.square(found.singular).sum()) / n, 0.0)
     return PrincipalAxes(found.axes, found.singular, left / max(columns - d, 1), iterations)
 
 

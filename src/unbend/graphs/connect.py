@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from unbend.arrays import FloatArray, IntArray, with_short_indices
 from unbend.graphs.graph import components, undirected
-from unbend.neighbors import GraphSpace, Neighbors, Space
+from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, Space
 from unbend.report import note, warn
 
 # How to handle a disconnected graph.
@@ -62,6 +62,9 @@ def connect_components(
             "nothing"
         )
         return Connection(neighbors, component, [everyone[component == c] for c in range(count)])
+    if isinstance(space, AffinitySpace) and policy != "largest":
+        warn(f"{apart}: eigenvectors of eigenvalue zero separate them; use connect='components'")
+        return Connection(neighbors, component, [everyone])
     if isinstance(space, GraphSpace):
         purpose = "place the other rows by" if policy == "largest" else "bridge them with"
         raise ValueError(

@@ -7,7 +7,15 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.graphs.graph import Graph, components, undirected
-from unbend.graphs.noise import LocalSpectra, energies_by_size, extents, hiding_ratio, local_spectra
+from unbend.graphs.noise import (
+    LocalSpectra,
+    energies_by_size,
+    extents,
+    growth_exponents,
+    hiding_ratio,
+    local_dimension,
+    local_spectra,
+)
 from unbend.graphs.readers import edges_of, is_graph
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.point_space import PointSpace
@@ -137,8 +145,12 @@ class Consistency:
     tried, hidden_by_size : array (sizes,)
         Numbers of neighbours that were tried, and `hidden` for each.
     suggested : int, or None
-        The smallest number of neighbours that passes all three with room to spare, if one of
-        those tried does.
+        The smallest number of neighbours that passes with room to spare, if one of those tried
+        does.
+    growth : array (d,)
+        How the variance along each principal direction grows from n_neighbors to twice as many,
+        as a power of that along the first: 1 along the data, 2 for curvature, 0 for noise. Not a
+        number where it is not known.
     """
 
     d: int
@@ -152,6 +164,7 @@ class Consistency:
     tried: IntArray
     hidden_by_size: FloatArray
     suggested: int | None
+    growth: FloatArray
 
     @property
     def connected(self) -> bool:
@@ -171,9 +184,15 @@ class Consistency:
         return self.hidden > 1
 
     @property
+    def local_dimension(self) -> int:
+        """Directions along the data, d at most: those whose variance does not grow as curvature."""
+        return local_dimension(self.growth)
+
+    @property
     def passes(self) -> bool:
         """Whether nothing is wrong."""
-        return self.connected and not len(self.thin) and not self.ruled_by_noise
+        flat = self.local_dimension == self.d
+        return self.connected and not len(self.thin) and not self.ruled_by_noise and flat
 
     def problems(self) -> list[str]:
         """Describe what is wrong; empty if nothing is."""
@@ -193,10 +212,23 @@ class Consistency:
                 f"noise rules the neighbourhoods: coordinate {self.d} costs local methods "
                 f"{self.hidden:.1f} times what a function of the first does, which hides it"
             )
+        if self.local_dimension < self.d:
+            number = self.local_dimension + 1
+            found.append(
+                f"direction {number} of the neighbourhoods is curvature: its variance grows as the "
+                f"power {self.growth[number - 1]:.1f} of that along the first (1 along the data, 2 "
+                f"for curvature), so the local dimension is {self.local_dimension}"
+            )
         return found
 
     def advice(self) -> str:
-        """Recommend a number of neighbours."""
+        """Recommend a dimension or a number of neighbours."""
+        if self.local_dimension < self.d:
+            return (
+                f"use d = {self.local_dimension}; LTSA and Hessian LLE with more would show the "
+                "curvature. A closed curve or surface needs another dimension in DiffusionMaps, "
+                "LaplacianEigenmaps or Isomap"
+            )
         if self.suggested is not None:
             return f"the smallest n_neighbors that passes with room to spare is {self.suggested}"
         if not len(self.tried):
@@ -221,8 +253,10 @@ class Consistency:
         if self.dimension is not None and self.outside is not None:
             least, most = int(self.dimension.min()), int(self.dimension.max())
             share = np.median(self.outside)
+            powers = ", ".join(f"{power:.2g}" for power in self.growth)
             facts += [
                 ("local dimension", f"{least} to {most}"),
+                ("growth", f"{powers} (1 along the data, 2 for curvature)"),
                 ("outside d-plane", f"{share:.3g} of the variance, hidden {self.hidden:.2g}"),
             ]
         return facts
@@ -241,10 +275,12 @@ class Consistency:
 def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistency:
     """Check a data graph before its embedding is trusted (book section 4.1.4).
 
-    Three things must hold: the graph is connected; every neighbourhood spans d directions; and
-    noise does not rule the neighbourhoods. The last is judged by the variances of the
-    neighbourhoods inside and outside their best d-planes and by the extents of the data: where
-    `hidden` is above one, local methods such as LTSA lose a coordinate, whatever their solver.
+    Four things must hold: the graph is connected; every neighbourhood spans d directions; these
+    grow with the neighbourhood as directions of the data do, and not as curvature does, which is
+    what d above the local dimension shows; and noise does not rule the neighbourhoods. The last
+    is judged by the variances of the neighbourhoods inside and outside their best d-planes and by
+    the extents of the data: where `hidden` is above one, local methods such as LTSA lose a
+    coordinate, whatever their solver.
 
     Parameters
     ----------
@@ -314,7 +350,10 @@ def _of_graph(neighbors: Neighbors, d: int) -> Consistency:
     k = int(np.median(neighbors.counts))
     sizes = np.bincount(component)
     radius = radii(neighbors)
-    return Consistency(d, k, component, sizes, None, None, radius, 0.0, none, none + 0.0, None)
+    unknown = np.full(d, np.nan)
+    return Consistency(
+        d, k, component, sizes, None, None, radius, 0.0, none, none + 0.0, None, unknown
+    )
 
 
 def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consistency:
@@ -347,6 +386,7 @@ def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consis
         tried=tried,
         hidden_by_size=hidden_by_size,
         suggested=suggested,
+        growth=growth_exponents(space, d, k),
     )
 
 

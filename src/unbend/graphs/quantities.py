@@ -108,6 +108,43 @@ def _members(n: int, cluster: ArrayLike) -> BoolArray:
     return inside
 
 
+def normalized_cut(weights: csr_array, labels: ArrayLike) -> float:
+    """Ncut(A₁, …, A_k) = ½ Σ cut(Aᵢ, Āᵢ)/vol(Aᵢ) of a clustering (Shi and Malik).
+
+    The cut is the weight of the edges that leave a cluster, the volume that of all edges at its
+    vertices. It is between 0, where no edge is cut, and k/2; no clustering has less than half
+    the sum of the k least eigenvalues of the symmetric Laplacian.
+
+    Parameters
+    ----------
+    weights : csr_array
+        Symmetric weights.
+    labels : array (n,)
+        Cluster of each vertex. A cluster without edges adds nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> path = csr_array(np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 3.0], [0.0, 3.0, 0.0]]))
+    >>> round(normalized_cut(path, [0, 1, 1]), 4)
+    0.625
+    """
+    edges = as_undirected(weights).tocoo()
+    values = np.asarray(labels)
+    if values.shape != (edges.shape[0],):
+        raise ValueError(
+            f"labels must hold one cluster for each of {edges.shape[0]} vertices, and their shape "
+            f"is {values.shape}"
+        )
+    names, cluster = np.unique(values, return_inverse=True)
+    leaves = cluster[edges.row] != cluster[edges.col]
+    cuts = np.bincount(cluster[edges.row[leaves]], edges.data[leaves], len(names))
+    sizes = np.bincount(cluster[edges.row], edges.data, len(names))
+    shares = np.divide(cuts, sizes, out=np.zeros(len(names)), where=sizes > 0)
+    return float(shares.sum() / 2)
+
+
 def rayleigh_quotient(weights: csr_array, f: ArrayLike) -> float:
     """Σ w_ij (f_i − f_j)² over edges, divided by Σ f_i² d_i with d the volumes (book (3.12)).
 

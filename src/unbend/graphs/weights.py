@@ -69,28 +69,54 @@ def weigh(lengths: csr_array, weight: Weight) -> csr_array:
     return csr_array((weights, lengths.indices, lengths.indptr), shape=lengths.shape)
 
 
+@dataclass(frozen=True)
+class Reciprocal:
+    """Weights 1/d: of an affinity matrix, whose entries are stored as the lengths 1/w."""
+
+    def __call__(self, distances: FloatArray) -> FloatArray:
+        """Weigh distances."""
+        return np.asarray(1.0 / distances)
+
+
 @dataclass(frozen=True, eq=False)
 class Affinity:
-    """w(x, y) = exp(−d²/t), or exp(−d²/(σ(x) σ(y))) where each row has a scale of its own.
+    """w(x, y) = exp(−d²/t), exp(−d²/(t σ(x) σ(y))) with a scale for each row, or η(d).
 
-    An infinite t gives weight one to every edge.
+    An infinite t gives weight one to every edge. The scale of a new sample is the distance to the
+    neighbour of number `neighbor`.
     """
 
     t: float
     scales: FloatArray | None = None
+    neighbor: int = 1
+    function: Weight | None = None
 
     def __call__(self, distances: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
         """Weights of pairs; `first` and `second` are the scales of their ends."""
-        widths = self.t if self.scales is None else first * second
+        if self.function is not None:
+            return weights_of(distances, self.function)
+        widths = self.t if self.scales is None else self.t * first * second
         return np.asarray(np.exp(-np.square(distances) / widths))
+
+    @property
+    def own(self) -> float:
+        """Weight of a row with itself."""
+        return 1.0 if self.function is None else float(weights_of(np.zeros(1), self.function)[0])
 
     def of_new(self, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Weights of new samples with their neighbours, zero where the distance is infinite."""
-        near = np.where(np.isfinite(distances), distances, 0.0)
-        if self.scales is None:
-            return np.where(np.isfinite(distances), self(near, near, near), 0.0)
-        own = np.maximum(near.max(axis=1, keepdims=True), np.finfo(float).tiny)
-        return np.where(np.isfinite(distances), self(near, own, self.scales[indices]), 0.0)
+        near = np.isfinite(distances)
+        weights = np.zeros(distances.shape)
+        rows, columns = np.nonzero(near)
+        first: FloatArray = np.ones(1)
+        second = first
+        if self.scales is not None:
+            # A fitted row has itself as its first neighbour, of number zero.
+            nearest = np.where(near, distances, 0.0)[:, : self.neighbor + 1]
+            first = np.maximum(nearest.max(axis=1), np.finfo(float).tiny)[rows]
+            second = self.scales[indices[rows, columns]]
+        weights[rows, columns] = self(distances[rows, columns], first, second)
+        return weights
 
 
 def gaussian(neighbors: Neighbors, t: float | None = None) -> Affinity:
@@ -98,11 +124,14 @@ def gaussian(neighbors: Neighbors, t: float | None = None) -> Affinity:
     return Affinity(float(np.mean(np.square(neighbors.distances))) if t is None else t)
 
 
-def self_tuning(neighbors: Neighbors) -> Affinity:
-    """Affinity with the distance to the last neighbour as scale (Zelnik-Manor and Perona, 2004)."""
-    last = np.maximum(neighbors.offsets[1:] - 1, 0)
-    scales = np.where(neighbors.counts > 0, neighbors.distances[last], 1.0)
-    return Affinity(np.nan, np.maximum(scales, np.finfo(float).tiny))
+def self_tuning(neighbors: Neighbors, neighbor: int = 7, factor: float = 1.0) -> Affinity:
+    """Affinity exp(−d²/(c σᵢσⱼ)), σ the distance to a row's neighbour of some number.
+
+    Rows with fewer neighbours take their last (Zelnik-Manor and Perona, 2004; book 14.2.4).
+    """
+    place = neighbors.offsets[:-1] + np.minimum(neighbors.counts, neighbor) - 1
+    scales = np.where(neighbors.counts > 0, neighbors.distances[np.maximum(place, 0)], 1.0)
+    return Affinity(factor, np.maximum(scales, np.finfo(float).tiny), neighbor)
 
 
 def edge_weights(neighbors: Neighbors, affinity: Affinity) -> FloatArray:
@@ -117,7 +146,7 @@ def diffusion_weights(neighbors: Neighbors, affinity: Affinity) -> csr_array:
         (edge_weights(neighbors, affinity), neighbors.indices, neighbors.offsets),
         shape=(neighbors.n, neighbors.n),
     )
-    return csr_array(symmetrize(weights, "max") + eye_array(neighbors.n))
+    return csr_array(symmetrize(weights, "max") + affinity.own * eye_array(neighbors.n))
 
 
 def without_density(weights: csr_array, alpha: float) -> tuple[csr_array, FloatArray]:

@@ -13,7 +13,7 @@ python-calamine, images need Pillow.
 
 from unbend.files import atomic_write, write_together
 from unbend.io.cube import Cube, read_cube, write_cube
-from unbend.io.distances import read_distances
+from unbend.io.distances import NamedDistances, read_distances, read_named_distances
 from unbend.io.documents import Texts, read_texts
 from unbend.io.images import Images, read_images
 from unbend.io.matrices import Matrices, read_matrices
@@ -37,6 +37,7 @@ __all__ = [
     "Frame",
     "Images",
     "Matrices",
+    "NamedDistances",
     "Source",
     "Table",
     "TableReader",
@@ -52,6 +53,7 @@ __all__ = [
     "read_frame",
     "read_images",
     "read_matrices",
+    "read_named_distances",
     "read_texts",
     "sample_table",
     "write",

@@ -1,6 +1,7 @@
 """Distances between points: a square table, or one line for each pair."""
 
 import io
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,29 +12,72 @@ from unbend.io.arrays import SCATTERED, is_sparse_archive, load_matrix_market
 from unbend.io.arrays import load_npz as load_arrays
 from unbend.io.reading import TableReader, check_no_separator, open_table
 from unbend.io.source import Source, is_file, open_source, table_format
-from unbend.io.table import Roles, Table, fill_missing
+from unbend.io.table import Roles, Table
 from unbend.memory import reserve
-from unbend.validation.distances import check_distances
+from unbend.validation.distances import (
+    check_diagonal,
+    check_distances,
+    check_nonnegative,
+    check_symmetric,
+    largest_entry,
+)
+
+# Ends messages about what the parameter mends.
+REMEDY = " Or pass symmetrize=True."
 
 
-def read_distances(source: Any, *, separator: str | None = None) -> FloatArray | csr_array:
+@dataclass(frozen=True, eq=False)
+class NamedDistances:
+    """Distances between objects, and the names of these; what `read_named_distances` returns.
+
+    Attributes
+    ----------
+    values : array (n, n) or sparse array (n, n)
+        All distances; or, where some pairs are unknown, those that are known.
+    names : tuple of str or None
+        Names of the objects, where the source has some.
+    asymmetry, diagonal : float
+        Largest difference of the two directions, and largest distance of an object to itself, that
+        `symmetrize` removed.
+    """
+
+    values: FloatArray | csr_array
+    names: tuple[str, ...] | None
+    asymmetry: float = 0.0
+    diagonal: float = 0.0
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+
+def read_distances(
+    source: Any, *, separator: str | None = None, symmetrize: bool = False
+) -> FloatArray | csr_array:
     r"""Read distances between points from a file, a dataframe or an array.
 
     Parameters
     ----------
     source : path, binary file object, dataframe, array, or sparse array
         As for `read`, with or without a header. A square table of all distances, where a first
-        column may name the rows; or three columns, the numbers of two points and their distance.
-        Points are counted from 0, or from 1 where no 0 occurs; a pair may be given once or both
-        ways. An NPZ file of SciPy's, or Matrix Market, holds the distances of some pairs.
+        column may name the rows; or three columns, two points and their distance. Points are names,
+        or numbers from 0, or from 1 where no 0 occurs. A pair may be given once or both ways, so
+        that a triangle is enough; an empty field is an unknown pair. An NPZ file of SciPy's, or
+        Matrix Market, holds the distances of some pairs.
     separator : str, optional
         As for `read`.
+    symmetrize : bool, default=False
+        Whether two directions that differ are averaged, and distances of points to themselves set
+        to zero; otherwise both are refused.
 
     Returns
     -------
     array (n, n)
         All distances; or, where some pairs are missing, a sparse array of those that there are.
         Both are symmetric, for estimators with ``metric="precomputed"``.
+
+    See Also
+    --------
+    read_named_distances : With the names of the objects.
 
     Examples
     --------
@@ -46,6 +90,34 @@ def read_distances(source: Any, *, separator: str | None = None) -> FloatArray |
     >>> unbend.io.read_distances(io.BytesIO(b"0,1,3\n1,2,5\n")).nnz
     4
     """
+    return read_named_distances(source, separator=separator, symmetrize=symmetrize).values
+
+
+def read_named_distances(
+    source: Any, *, separator: str | None = None, symmetrize: bool = False
+) -> NamedDistances:
+    r"""Read distances and the names of the objects, as `read_distances` reads them.
+
+    Parameters
+    ----------
+    source, separator, symmetrize
+        As for `read_distances`.
+
+    Returns
+    -------
+    NamedDistances
+        Names are those of the first column, or of the header, of a square table, or of the pairs
+        in the order in which they first occur.
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> pairs = io.BytesIO(b"Boston,Atlanta,1508\nAtlanta,Chicago,944\nChicago,Boston,1367\n")
+    >>> cities = unbend.io.read_named_distances(pairs)
+    >>> cities.names, cities.values[0].tolist()
+    (('Boston', 'Atlanta', 'Chicago'), [0.0, 1508.0, 1367.0])
+    """
     where = "the matrix"
     if is_file(source):
         source = open_source(source)
@@ -54,12 +126,23 @@ def read_distances(source: Any, *, separator: str | None = None) -> FloatArray |
         sparse = csr_array(source) if is_sparse(source) else None
     if sparse is not None:
         check_no_separator(separator, f"{where} is sparse")
-        return _check_graph(sparse, where)
+        if symmetrize and sparse.shape[0] == sparse.shape[1]:
+            return _average_graph(sparse, where)
+        return NamedDistances(_check_graph(sparse, where), None)
     reader = open_table(source, separator=separator, counted=False)
-    table = fill_missing(read_distance_table(reader), "refuse", reader.where)
-    if table.values.shape[1] == 3 and not _is_square(table.values):
-        return _from_pairs(table.values, reader.where)
-    return _square(table, reader.where)
+    try:
+        table = read_distance_table(reader)
+    except ValueError:
+        named = _pairs_by_name(reader)
+        if named is None:
+            raise
+        return _distances_of_pairs(named, reader.where, symmetrize)
+    if _holds_pairs(table):
+        pairs = _pairs_by_number(table.values, reader.where)
+        return _distances_of_pairs(pairs, reader.where, symmetrize)
+    square = _square_values(table, reader.where)
+    _check_finite(square, reader.where)
+    return _distances_of_square(square, _object_names(table, len(square)), symmetrize)
 
 
 def read_network(
@@ -87,10 +170,11 @@ def read_network(
         return _check_graph(matrix, source.name), 0
     reader = open_table(source, separator=separator, counted=False)
     table = read_distance_table(reader)
-    if table.values.shape[1] != 3 or _is_square(table.values):
+    if not _holds_pairs(table):
         return _square_values(table, reader.where), 0
-    table = fill_missing(table, "refuse", reader.where)
-    return _from_pairs(table.values, reader.where), _first_number(table.values)
+    pairs = _pairs_by_number(table.values, reader.where)
+    found = _distances_of_pairs(pairs, reader.where, symmetrize=False)
+    return found.values, _first_number(table.values)
 
 
 def read_sparse(source: Source) -> csr_array | None:
@@ -135,18 +219,60 @@ def read_distance_table(reader: TableReader) -> Table:
     return table
 
 
-def _is_square(values: FloatArray) -> bool:
-    """Whether three columns are all distances between three points."""
+def _holds_pairs(table: Table) -> bool:
+    """Whether three columns are pairs and not all distances between three points."""
+    values = table.values
     if values.shape != (3, 3):
-        return False
-    return np.array_equal(values, values.T, equal_nan=True) and not values.diagonal().any()
+        return bool(values.shape[1] == 3)
+    agree = np.isnan(values) | np.isnan(values.T) | (values == values.T)
+    zero = np.nan_to_num(values.diagonal()) == 0
+    return table.ids is None and not (bool(agree.all()) and bool(zero.all()))
 
 
-def _square(table: Table, where: str) -> FloatArray:
-    distances = _square_values(table, where)
-    _check_finite(distances, where)
-    check_distances(distances)
-    return distances
+def _distances_of_square(
+    square: FloatArray, names: tuple[str, ...] | None, symmetrize: bool
+) -> NamedDistances:
+    """Fill in the direction that is missing where the other is known; average both if asked."""
+    check_nonnegative(square)
+    back = square.T
+    difference = np.abs(square - back)
+    asymmetry = float(np.nanmax(difference, initial=0.0))
+    diagonal = float(np.nanmax(np.abs(square.diagonal()), initial=0.0))
+    if not symmetrize:
+        check_symmetric(square, "distance matrix", REMEDY)
+        check_diagonal(square.diagonal(), largest_entry(square), square.dtype, REMEDY)
+    one_way = np.where(np.isnan(square), back, square)
+    values = np.where(np.isnan(difference) | (not symmetrize), one_way, square / 2 + back / 2)
+    if symmetrize or np.isnan(square.diagonal()).any():
+        np.fill_diagonal(values, 0.0)
+    if np.isnan(values).any():
+        first, second = np.nonzero(np.triu(~np.isnan(values), 1))
+        return _distances_of_pairs(
+            Pairs(first, second, values[first, second], len(values), names), "", symmetrize=False
+        )
+    removed = (asymmetry, diagonal) if symmetrize else (0.0, 0.0)
+    return NamedDistances(np.ascontiguousarray(values), names, *removed)
+
+
+def _average_graph(graph: csr_array, where: str) -> NamedDistances:
+    entries = graph.tocoo()
+    lengths = np.asarray(entries.data, dtype=np.float64)
+    if not np.isfinite(lengths).all():
+        raise ValueError(f"{where} holds a distance that is not finite: leave it out")
+    pairs = Pairs(
+        entries.row.astype(np.int64), entries.col.astype(np.int64), lengths, graph.shape[0]
+    )
+    return _distances_of_pairs(pairs, where, symmetrize=True)
+
+
+def _object_names(table: Table, n: int) -> tuple[str, ...] | None:
+    """Names of the rows, or of the columns, of a square table; numbers that count are none."""
+    for words in (table.ids, table.columns):
+        names = () if words is None else tuple(str(word) for word in words)
+        counted = all(name.lstrip("x").isdecimal() for name in names)
+        if len(names) == n and not counted and len(set(names)) == n:
+            return names
+    return None
 
 
 def _square_values(table: Table, where: str) -> FloatArray:
@@ -180,7 +306,7 @@ def _check_names(table: Table, where: str) -> None:
 
 
 def _check_finite(distances: FloatArray, where: str) -> None:
-    rows, columns = np.nonzero(~np.isfinite(distances))
+    rows, columns = np.nonzero(np.isinf(distances))
     if len(rows):
         raise ValueError(
             f"the distance in row {rows[0] + 1} and column {columns[0] + 1} of {where} is not "
@@ -188,7 +314,22 @@ def _check_finite(distances: FloatArray, where: str) -> None:
         )
 
 
-def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Known distances between n points, each pair once or more."""
+
+    first: IntArray
+    second: IntArray
+    lengths: FloatArray
+    n: int
+    names: tuple[str, ...] | None = None
+
+    def name(self, point: int) -> str:
+        """Return the name of a point, or its number."""
+        return f"point {point} (counted from 0)" if self.names is None else repr(self.names[point])
+
+
+def _pairs_by_number(triples: FloatArray, where: str) -> Pairs:
     points = triples[:, :2]
     whole = np.isfinite(points) & (points == np.floor(points)) & (points >= 0) & (points < 2**31)
     if not whole.all():
@@ -198,25 +339,36 @@ def _from_pairs(triples: FloatArray, where: str) -> FloatArray | csr_array:
             "columns are two integers and a distance"
         )
     first, second = (points - _first_number(triples)).astype(np.int64).T
-    lengths = np.asarray(triples[:, 2], dtype=np.float64)
-    if not np.isfinite(lengths).all():
-        row = int(np.argmax(~np.isfinite(lengths)))
-        raise ValueError(f"the distance in row {row + 1} of {where} is not finite: leave it out")
     n = int(max(first.max(), second.max())) + 1
     if n > SCATTERED * (len(triples) + 1000):
         raise ValueError(
             f"{where} counts points up to {n} and has {len(triples)} distances: number the points "
             "without gaps"
         )
-    apart = first != second
-    if lengths[~apart].any():
-        raise ValueError(
-            f"row {_first(~apart & (lengths != 0)) + 1} of {where} has a point at a distance other "
-            "than zero from itself"
-        )
-    if n < 2:
-        raise ValueError(f"{where} has no pair of different points")
-    return _symmetric(first[apart], second[apart], lengths[apart], n, where)
+    return Pairs(first, second, np.asarray(triples[:, 2], dtype=np.float64), n)
+
+
+def _pairs_by_name(reader: TableReader) -> Pairs | None:
+    """Read two columns of names and one of distances, or nothing where the table is another."""
+    if len(reader.names) != 3:
+        return None
+    (frame,) = reader.frames(Roles(None, None, ()), None)
+    if len(frame.columns) != 3:
+        return None
+    one, two, lengths = frame.columns.values()
+    if lengths.dtype.kind not in "fiu" or any(c.dtype.kind == "f" for c in (one, two)):
+        return None
+    for row, name in enumerate(zip(one.tolist(), two.tolist(), strict=True)):
+        if None in name:
+            raise ValueError(f"row {row + 1} of {reader.where} lacks the name of a point: add it")
+    words = np.column_stack((one, two)).astype(str).ravel()
+    names, start, place = np.unique(words, return_index=True, return_inverse=True)
+    order = np.argsort(start)
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    first, second = rank[place].reshape(-1, 2).T
+    ordered = tuple(str(name) for name in names[order])
+    return Pairs(first, second, np.asarray(lengths, dtype=np.float64), len(names), ordered)
 
 
 def _first_number(triples: FloatArray) -> int:
@@ -228,25 +380,43 @@ def _first(mask: BoolArray) -> int:
     return int(np.argmax(mask))
 
 
-def _symmetric(
-    first: IntArray, second: IntArray, lengths: FloatArray, n: int, where: str
-) -> FloatArray | csr_array:
-    """Put every pair in once and both ways; dense if there is a distance for each."""
+def _distances_of_pairs(pairs: Pairs, where: str, symmetrize: bool) -> NamedDistances:
+    """Put every known pair in once and both ways; dense if there is a distance for each."""
+    n, infinite = pairs.n, np.isinf(pairs.lengths)
+    if infinite.any():
+        raise ValueError(
+            f"the distance in row {_first(infinite) + 1} of {where} is not finite: leave it out"
+        )
+    apart, known = pairs.first != pairs.second, ~np.isnan(pairs.lengths)
+    own = pairs.lengths[~apart & known]
+    if own.any() and not symmetrize:
+        row = _first(~apart & known & (pairs.lengths != 0))
+        raise ValueError(
+            f"row {row + 1} of {where} has a point at a distance other than zero from itself: "
+            "leave it out, or pass symmetrize=True"
+        )
+    if n < 2 or not apart.any():
+        raise ValueError(f"{where} has no pair of different points")
+    first, second = pairs.first[apart & known], pairs.second[apart & known]
+    lengths = pairs.lengths[apart & known]
     low, high = np.minimum(first, second), np.maximum(first, second)
     keys, start, place = np.unique(low * n + high, return_index=True, return_inverse=True)
-    agree = lengths == lengths[start][place]
-    if not agree.all():
-        row = _first(~agree)
+    difference = np.abs(lengths - lengths[start][place])
+    if difference.any() and not symmetrize:
+        row = _first(difference > 0)
         raise ValueError(
-            f"{where} has two distances between the points {first[row]} and {second[row]}, counted "
-            "from 0: keep one"
+            f"{where} has two distances between {pairs.name(first[row])} and "
+            f"{pairs.name(second[row])}: keep one, or pass symmetrize=True"
         )
-    low, high, lengths = keys // n, keys % n, lengths[start]
-    entries = (np.r_[lengths, lengths], (np.r_[low, high], np.r_[high, low]))
-    graph = csr_array(entries, shape=(n, n))
-    if len(keys) == n * (n - 1) // 2:
-        return np.asarray(_check_graph(graph, where).toarray())
-    return _check_graph(graph, where)
+    mean = np.bincount(place, weights=lengths) / np.bincount(place)
+    chosen = np.where(difference.any(), mean, lengths[start]) if len(keys) else lengths
+    low, high = keys // n, keys % n
+    entries = (np.r_[chosen, chosen], (np.r_[low, high], np.r_[high, low]))
+    graph = _check_graph(csr_array(entries, shape=(n, n)), where)
+    complete = len(keys) == n * (n - 1) // 2
+    values = np.asarray(graph.toarray()) if complete else graph
+    removed = (float(difference.max(initial=0.0)), float(np.abs(own).max(initial=0.0)))
+    return NamedDistances(values, pairs.names, *removed)
 
 
 def _check_graph(graph: csr_array, where: str) -> csr_array:

@@ -1,5 +1,12 @@
 """Low-rank approximation: factorisations, sketches, column selection, and error bounds."""
 
+from unbend.lowrank.bounds import (
+    LengthTails,
+    guaranteed_distortion,
+    guaranteed_exponent,
+    johnson_lindenstrauss,
+    length_tails,
+)
 from unbend.lowrank.cholesky import Columnwise, PivotedCholesky, pivoted_cholesky
 from unbend.lowrank.fat import fat, fat_rows
 from unbend.lowrank.interpolative import Interpolative, interpolative, randomized_interpolative
@@ -27,7 +34,13 @@ from unbend.lowrank.selection import (
     volume_columns,
     weighted_columns,
 )
-from unbend.lowrank.sketch import SKETCHES, apply_sketch, random_matrix, sketch_matrix
+from unbend.lowrank.sketch import (
+    SKETCHES,
+    apply_sketch,
+    random_matrix,
+    sketch_matrix,
+    sparse_signs,
+)
 from unbend.lowrank.svd import RowBlocks, Svd, randomized_svd, single_pass_svd
 from unbend.lowrank.utv import ULV, URV, VSV, SignedTriangle, ulv, urv, vsv
 
@@ -40,6 +53,7 @@ __all__ = [
     "Columnwise",
     "Eigenfunctions",
     "Interpolative",
+    "LengthTails",
     "NormalizedAffinities",
     "PivotedCholesky",
     "RankRevealingLU",
@@ -52,9 +66,13 @@ __all__ = [
     "fat",
     "fat_rows",
     "greedy_columns",
+    "guaranteed_distortion",
+    "guaranteed_exponent",
     "interpolative",
+    "johnson_lindenstrauss",
     "largest_eigenvalue",
     "largest_singular",
+    "length_tails",
     "leverage_columns",
     "leverage_scores",
     "nystrom_extension",
@@ -68,6 +86,7 @@ __all__ = [
     "rank_revealing_lu",
     "single_pass_svd",
     "sketch_matrix",
+    "sparse_signs",
     "strong_qr",
     "ulv",
     "urv",

@@ -1,4 +1,4 @@
-"""Error bounds of the theorems in the book's chapter 15, as functions of sizes and spectra.
+"""Error bounds of the theorems in the book's chapters 7 and 15, as functions of sizes and spectra.
 
 β and γ are the book's: a Gaussian matrix l × k has σ_min ≥ 1/√(lβ), and one with sides at most x
 has σ_max ≤ √(2xγ), but for the probabilities `smallest_singular_failure` and
@@ -9,9 +9,133 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from unbend.lowrank.selection import log_elementary
 from unbend.lowrank.utv import ULV, URV, spectral_norm
+from unbend.validation.scalars import check_integer, check_real
+
+
+def _rate(eps: float) -> float:
+    """ε²/2 − ε³/3, which grows up to 1/6 at ε = 1."""
+    return eps**2 / 2 - eps**3 / 3
+
+
+def johnson_lindenstrauss(n: int, eps: float, beta: float = 0.0) -> int:
+    """Least dimension in which a random projection keeps all squared distances within 1 ± eps.
+
+    k ≥ (4 + 2β) ln n / (ε²/2 − ε³/3) suffices for n points with probability at least 1 − n^−β
+    (Achlioptas, 2003; book (7.6) and Theorem 7.2). β = 0 guarantees only that such a projection
+    exists.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, at least 2.
+    eps : float
+        Relative error of squared distances, between 0 and 1.
+    beta : float
+        Exponent of the probability of failure.
+
+    Examples
+    --------
+    >>> from unbend.lowrank import johnson_lindenstrauss
+    >>> johnson_lindenstrauss(1000, 0.5)
+    332
+    """
+    n = check_integer("n", n, 2)
+    rate = _rate(check_real("eps", eps, 0, 1, closed="neither"))
+    return int(np.ceil((4 + 2 * check_real("beta", beta, 0)) * np.log(n) / rate))
+
+
+def guaranteed_distortion(n: int, k: int, beta: float = 0.0) -> float:
+    """Solve (7.6) for the ε that k random coordinates guarantee for all pairs of n points.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, at least 2.
+    k : int
+        Embedding dimension.
+    beta : float
+        The guarantee holds with probability at least 1 − n^−β; for β = 0 it only exists.
+
+    Returns
+    -------
+    float
+        Relative error of squared distances, below 1. Not a number where there is no guarantee,
+        which is so unless (4 + 2β) ln n / k < 1/6.
+
+    Examples
+    --------
+    >>> from unbend.lowrank import guaranteed_distortion
+    >>> round(guaranteed_distortion(1000, 332), 3), guaranteed_distortion(1000, 100)
+    (0.5, nan)
+    """
+    points, size = check_integer("n", n, 2), check_integer("k", k)
+    needed = (4 + 2 * check_real("beta", beta, 0)) * np.log(points) / size
+    if needed >= _rate(1.0):
+        return float("nan")
+    return float(brentq(lambda eps: _rate(eps) - needed, 0.0, 1.0, xtol=1e-15))
+
+
+def guaranteed_exponent(n: int, k: int, eps: float) -> float:
+    """Find the β of the probability 1 − n^−β with which k coordinates keep n points in 1 ± eps.
+
+    k (ε²/4 − ε³/6)/ln n − 2 (Theorem 7.2 of the book). Negative where nothing is guaranteed.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, at least 2.
+    k : int
+        Embedding dimension.
+    eps : float
+        Relative error of squared distances, between 0 and 1.
+
+    Examples
+    --------
+    >>> from unbend.lowrank import guaranteed_exponent
+    >>> round(guaranteed_exponent(200, 300, 0.3), 2)
+    -0.98
+    """
+    points, size = check_integer("n", n, 2), check_integer("k", k)
+    rate = _rate(check_real("eps", eps, 0, 1, closed="neither"))
+    return float(size * rate / 2 / np.log(points) - 2)
+
+
+@dataclass(frozen=True)
+class LengthTails:
+    """Bounds of P(‖y‖² ≤ k/β) and P(‖y‖² ≥ kβ)."""
+
+    lower: float
+    upper: float
+
+
+def length_tails(k: int, beta: float) -> LengthTails:
+    """Bound how often k normal coordinates of mean square 1 are too short or too long by β.
+
+    P(‖y‖² ≤ k/β) < exp(k/2 (1 − 1/β − ln β)) and P(‖y‖² ≥ kβ) < exp(k/2 (1 − β + ln β)): (7.8)
+    and (7.9) of the book, from which the bound of Johnson and Lindenstrauss follows.
+
+    Parameters
+    ----------
+    k : int
+        Number of coordinates.
+    beta : float
+        Factor above 1.
+
+    Examples
+    --------
+    >>> from unbend.lowrank import length_tails
+    >>> tails = length_tails(100, 1.5)
+    >>> round(tails.lower, 4), round(tails.upper, 4)
+    (0.0271, 0.0089)
+    """
+    size = check_integer("k", k)
+    factor = check_real("beta", beta, 1, closed="neither")
+    lower = np.exp(size / 2 * (1 - 1 / factor - np.log(factor)))
+    return LengthTails(float(lower), float(np.exp(size / 2 * (1 - factor + np.log(factor)))))
 
 
 def interpolation_bound(n: int, k: int, f: float = 1.0) -> float:

@@ -4,7 +4,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.fft import dct
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, is_sparse
@@ -38,18 +38,24 @@ def orthogonalize(matrix: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(matrix.T)[0].T * np.sqrt(columns))
 
 
-def johnson_lindenstrauss(n: int, eps: float, beta: float = 0.0) -> int:
-    """Least dimension that preserves all squared distances of n points within 1 ± eps.
+def sparse_signs(rows: int, columns: int, density: float, rng: np.random.Generator) -> csr_array:
+    """Random sparse matrix: ±1/√p with probability p/2 each, else 0; p = 1/3 is type 3.
 
-    k ≥ (4 + 2β) ln n / (ε²/2 − ε³/3) suffices with probability at least 1 − n^−β
-    (Achlioptas, 2003); β = 0 only guarantees that such a projection exists (book (7.6)).
+    Only the entries that are not zero are drawn and stored (Li, Hastie and Church, 2006, for p
+    down to 1/√columns).
 
     Examples
     --------
-    >>> johnson_lindenstrauss(1000, 0.5)
-    332
+    >>> import numpy as np
+    >>> matrix = sparse_signs(50, 400, 0.1, np.random.default_rng(0))
+    >>> bool(abs(matrix.nnz / 20000 - 0.1) < 0.01), sorted(set(matrix.data.round(4).tolist()))
+    (True, [-3.1623, 3.1623])
     """
-    return int(np.ceil((4 + 2 * beta) * np.log(n) / (eps**2 / 2 - eps**3 / 3)))
+    counts = rng.binomial(columns, density, size=rows)
+    chosen = [np.sort(rng.choice(columns, count, replace=False, shuffle=False)) for count in counts]
+    signs = rng.choice((-1.0, 1.0), int(counts.sum())) / np.sqrt(density)
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    return csr_array((signs, np.concatenate(chosen), offsets), shape=(rows, columns))
 
 
 def sketch_matrix(n: int, m: int, kind: Sketch, rng: np.random.Generator) -> FloatArray:

@@ -25,6 +25,8 @@ from unbend.report import note, warn
 from unbend.validation.parameters import Choice, Integer, Real, declare, inherit, param
 from unbend.validation.random_state import generator
 
+# Slack of landmarks, and the median error of a length from which on eigenvectors are reported.
+LANDMARK_SLACK, POOR = 0.01, 0.1
 # Landmarks taken where the user names no number.
 AUTO = 50
 # Neighbours that write a row, at least: three, which may be enough for distances, span no plane.
@@ -88,6 +90,14 @@ class LandmarkMVU(UnfoldingEmbedding):
         help="How lengths are held: each is a spring; none may grow; or stiff springs. Where the "
         "span keeps lengths worst, bounds shrink everything.",
     )
+    slack: Any = param(
+        "auto",
+        Real(0),
+        Choice("auto"),
+        help="For 'soft': relative stretch of squared lengths under equal tension in all edges. "
+        "'auto' is 0.01 with landmarks; with eigenvectors, which cannot keep all lengths, as much "
+        "as makes a first layout in their span cost its variance.",
+    )
     weight_neighbors: Any = param(
         "auto",
         Integer(2),
@@ -103,14 +113,19 @@ class LandmarkMVU(UnfoldingEmbedding):
     def _kernel(self, component: Component) -> UnfoldedKernel:
         lengths = undirected(component.neighbors).lengths
         edges, vertex = graph_edges(lengths)
+        self._check_penalty()
         landmarks, columns = self._columns(component, lengths, edges, vertex)
+        slack = self.slack
+        if slack == "auto":
+            slack = LANDMARK_SLACK if len(landmarks) else None
         if edges.m:
             found = unfold_in_span(
                 edges,
                 columns,
                 self.constraint,  # type: ignore[arg-type]
                 dimensions=self.n_components,
-                slack=self.slack,
+                slack=slack,
+                nu=self.nu,
                 tolerance=self.tol,
                 rng=generator(self.random_state),
             )
@@ -120,12 +135,21 @@ class LandmarkMVU(UnfoldingEmbedding):
         return self._unfolded_kernel(component, found, vertex, self.reg, landmarks_=landmarks)
 
     def _warn_if_poor(self, found: Unfolding, landmarks: int) -> None:
-        """Warn where the best that landmarks can write is poor; smooth vectors keep the shape."""
-        if landmarks and self.constraint == "soft" and found.certificate.lower < 0:
+        """Warn where the best kernel within the span keeps lengths badly."""
+        if self.constraint != "soft":
+            return
+        if landmarks and found.certificate.lower < 0:
             warn(
                 f"kernels of {landmarks} landmarks keep the lengths so badly (one is "
                 f"{found.residual:.0%} off) that the springs cost more than the variance: use more "
                 "landmarks, or constraint='inequality'"
+            )
+        elif not landmarks and found.median_residual > POOR:
+            stiff = " A larger slack lets them go." if found.certificate.lower < 0 else ""
+            warn(
+                f"Eigenvectors keep the shape but not the lengths: half of the edges are off by "
+                f"more than {found.median_residual:.0%}, one by {found.residual:.0%}. Use more of "
+                f"them (n_landmarks), or unbend.localize to refine the result.{stiff}"
             )
 
     def _columns(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
@@ -12,7 +13,10 @@ from unbend.estimators.neighborhood import (
     Component,
     Kernel,
     NeighborhoodEmbedding,
+    affinity_metric,
+    check_degrees,
     note_redundancy,
+    refuse_unused,
 )
 from unbend.estimators.search import Needs, Neighborhoods
 from unbend.extension import (
@@ -32,8 +36,8 @@ from unbend.gram.spectral import (
 from unbend.graphs import adjacency, degrees, heat_kernel, weigh
 from unbend.graphs.graph import How, symmetric_part
 from unbend.graphs.laplacian import difference
-from unbend.graphs.weights import Weight
-from unbend.neighbors import Neighbors, PointSpace
+from unbend.graphs.weights import Reciprocal, Weight
+from unbend.neighbors import AffinitySpace, Neighbors, PointSpace, Space
 from unbend.report import note, stage
 from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
 from unbend.validation.random_state import generator
@@ -49,9 +53,10 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
     """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
 
     With weights W on the edges and degrees D, the coordinates solve (D − W) f = λ D f at the
-    bottom end, the constant left out. Neighbours stay together; lengths are not preserved, and on a
-    long strip later eigenvectors are functions of the first (cos 2x of cos x): `redundancy_`
-    shows which, and more components show the other direction.
+    bottom end, the constant left out. With ``metric="affinity"`` X is W itself, loops included.
+    Neighbours stay together; lengths are not preserved, and on a long strip later eigenvectors are
+    functions of the first (cos 2x of cos x): `redundancy_` shows which, and more components show
+    the other direction.
 
     With ``n_neighbors=None``, no radius, ``weights="heat"`` and ``eigen_solver=Nystrom(m)`` all
     pairs of rows are joined, and m columns of their weights stand for all (Fowlkes et al., 2004).
@@ -100,29 +105,42 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
         help="Solutions f of L f = λ D f, their scaling D^½ f, or solutions of L f = λ f.",
     )
 
+    metric: Any = affinity_metric()
+
     def _needs(self) -> Needs:
         return Needs(mutual=self.symmetrize == "min")
 
     def _weight(self, distances: FloatArray) -> Weight:
+        if self.metric == "affinity":
+            return Reciprocal()
         if self.weights == "adjacency":
             return adjacency
         return heat_kernel(distances, self.t) if self.weights == "heat" else self.weights
 
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
-        weights = symmetric_part(weigh(component.neighbors.graph(), weight), self.symmetrize)
+        weights = self._edge_weights(component.space, component.neighbors, weight)
         degree = degrees(weights)
-        _check_degrees(degree)
+        check_degrees(degree)
         mass = None if self.normalization == "none" else degree
         constant = np.ones((component.n, 1))
         problem = SpectralProblem(difference(degree, weights), "bottom", constant, mass)
         return LaplacianKernel(component, problem, weight, degree, self.normalization)
+
+    def _edge_weights(self, space: Space, neighbors: Neighbors, weight: Weight) -> csr_array:
+        """Symmetric weights of the edges; of affinities these themselves, with their loops."""
+        if isinstance(space, AffinitySpace):
+            return space.affinities
+        return symmetric_part(weigh(neighbors.graph(), weight), self.symmetrize)
 
     def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
         """Embed rows by the random walk on all pairs (slides (69)).
 
         Nothing of size n² is computed: three passes over n × m affinities.
         """
+        if self.metric == "affinity":
+            refuse_unused(self, "metric='affinity'", weights="adjacency", t=None, symmetrize="max")
+            return None
         solver = column_solver(self.eigen_solver)
         if solver is None or not (graph is self.n_neighbors is self.radius is None):
             return None
@@ -177,6 +195,7 @@ class LaplacianEigenmaps(NeighborhoodEmbedding):
             "_next_eigenvalue": 1.0 - found.values[d + 1] if len(found.values) > d + 1 else np.nan,
             "redundancy_": redundancy,
             "volume_": float(found.degree.sum()),
+            "_edge_weight": None,
             "_neighborhoods": Neighborhoods(space, none, Rule(1), rows, rows),
         }
 
@@ -193,10 +212,13 @@ class LaplacianKernel(Kernel):
         """Take the eigenvectors f, or D^½ f, as coordinates."""
         vectors, space, rule = spectrum.vectors, self.component.space, self.component.rule
         plain, scaled = self.normalization == "none", self.normalization == "symmetric"
+        if isinstance(space, AffinitySpace):
+            rule = Rule(space.n)
         extension = Harmonic(space, rule, self.weight, vectors, spectrum.values, plain, scaled)
         attributes = {
             "redundancy_": note_redundancy(vectors),
             "volume_": float(self.degree.sum()),
+            "_edge_weight": self.weight,
         }
         coordinates = vectors * np.sqrt(self.degree)[:, None] if scaled else vectors
         return EmbeddingResult(coordinates, extension, attributes)
@@ -210,11 +232,3 @@ def _distances_between(landmarks: PointSpace) -> FloatArray:
             f"the {landmarks.n} rows whose columns were sampled are all equal: use a larger m"
         )
     return np.asarray(between[~np.eye(landmarks.n, dtype=bool)])
-
-
-def _check_degrees(degree: FloatArray) -> None:
-    if np.any(degree <= 0):
-        raise ValueError(
-            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a larger t, "
-            "more neighbours or symmetrize='max'"
-        )

@@ -17,11 +17,17 @@ class MVU(UnfoldingEmbedding):
 
     Maximises tr K over kernels K ⪰ 0 of centered points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
     neighbours, or with springs in place of bounds: a semidefinite program. The coordinates are the
-    top eigenvectors of K, scaled by √λ. What it finds is bounded from above by a proof, and a fit
+    top eigenvectors of K, scaled by √λ. The objective is bounded from above by a proof, and a fit
     that is not proved optimal warns.
 
+    The book's graph is locally complete: two rows that are neighbours of a third are joined, too
+    (its η_ij = 1 where η'η > 0), so that angles are kept as well as lengths. That is
+    ``complete=True``, with several times the edges. Without it k must be large enough that the
+    triangles of the graph fix the angles, which ten neighbours do on surfaces; three or four, as
+    in the book's figures, do not.
+
     Where lengths are kept by springs, many kernels can be nearly or exactly as good: what is
-    certified is the variance, and small eigenvalues may differ.
+    certified is the objective, and small eigenvalues may differ.
 
     Attributes
     ----------
@@ -47,7 +53,7 @@ class MVU(UnfoldingEmbedding):
         False,
         FLAG,
         help="Whether neighbours of one row are joined with each other too, where their distance "
-        "is known: angles are then kept as well, at the cost of many more edges.",
+        "is known, as in the book: angles are then kept as well, at the cost of many more edges.",
     )
     solver: str = param(
         "auto",
@@ -57,6 +63,7 @@ class MVU(UnfoldingEmbedding):
     )
 
     def _kernel(self, component: Component) -> UnfoldedKernel:
+        self._check_penalty()
         neighbors = component.neighbors
         if self.complete:
             neighbors = complete_neighborhoods(component.space, neighbors)
@@ -67,6 +74,7 @@ class MVU(UnfoldingEmbedding):
                 self.constraint,  # type: ignore[arg-type]
                 dimensions=self.n_components,
                 slack=self.slack,
+                nu=self.nu,
                 tolerance=self.tol,
                 solver=self.solver,  # type: ignore[arg-type]
                 rng=generator(self.random_state),

@@ -1,6 +1,7 @@
 """Principal component analysis."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -17,12 +18,14 @@ from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes,
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import Choice, Integer, Real, declare, param
 from unbend.validation.random_state import generator
-from unbend.validation.scalars import check_integer
+from unbend.validation.scalars import check_integer, is_integer
 
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
 DIRECT = ("auto", "full", "covariance_eigh")
 SCIKIT = ("full", "covariance_eigh", "arpack", "randomized")
 SPARSE = ("auto", *SCIKIT)
+# Solvers that find all axes, of which a share of the variance takes the first.
+COMPLETE = (*DIRECT, "dual")
 # Entries up to which 'auto' makes sparse rows dense: 80 MB.
 DENSE_ENTRIES = 10**7
 
@@ -55,8 +58,13 @@ class PCA(LinearEmbedding):
         Variance along each axis, and its share of the whole.
     singular_values_ : array (n_components,)
         Singular values of the centered data.
+    n_components_ : int
+        Number of axes: `n_components`, or as many as the requested share of variance needs.
     noise_variance_ : float
-        Mean variance of the directions left out; for ``sensible``, its maximum-likelihood value.
+        Mean variance of the n_features − n_components directions left out; for ``sensible``, the
+        maximum-likelihood estimate, whose variances are σ²/n. scikit-learn (and
+        ``unbend.sklearn.PCA``) divides by min(n_samples, n_features) − n_components instead,
+        which is larger where there are fewer rows than columns.
     n_iter_ : int
         Iterations taken; 1 for solvers that do not iterate.
 
@@ -73,6 +81,14 @@ class PCA(LinearEmbedding):
     array([-5.,  0.,  5.])
     """
 
+    n_components: Any = param(
+        2,
+        Integer(1),
+        Real(0, below=1),
+        help="Embedding dimension; a number between 0 and 1 takes the fewest axes that explain "
+        "more than this share of the variance ('auto', 'full', 'covariance_eigh', 'dual').",
+        kw_only=False,
+    )
     svd_solver: str = param(
         "auto",
         Choice("auto", *SCIKIT, "dual", "em", "sensible"),
@@ -88,13 +104,14 @@ class PCA(LinearEmbedding):
         """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'."""
         with self._fitting() as report:
             rows = check_input(self, X, reset=True, sparse=self.svd_solver in SPARSE)
-            self._check_size(rows.shape)
+            d = self._axes_to_find(rows.shape)
             mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
                 note(solver=self.svd_solver)
-                centered = self._center(rows, mean)
+                centered = self._center(rows, mean, d)
                 total = _total_variance(centered, mean)
-                found = self._axes(centered) if total > 0 else self._no_axes(rows.shape[1])
+                found = self._axes(centered, d) if total > 0 else _no_axes(d, rows.shape[1])
+                found = self._cut(found)
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
@@ -127,20 +144,17 @@ class PCA(LinearEmbedding):
             with stage("mean"):
                 rows = open_batches(self, batches)
                 shape = (rows.n, len(rows.mean))
-                self._check_size(shape)
+                d = self._axes_to_find(shape)
             with stage("spectrum"):
                 note(rows=shape[0], columns=shape[1], solver="triangular factor")
                 factor = triangular_factor(rows, rows.mean)
                 total = float(np.square(factor).sum() / (rows.n - 1))
-                found = self._axes_of_factor(factor) if total > 0 else self._no_axes(shape[1])
+                found = _axes_of_factor(factor, d) if total > 0 else _no_axes(d, shape[1])
+                found = self._cut(found)
                 extension = Linear(rows.mean, fix_signs(found.axes.T).T)
-        nothing = np.empty((0, self.n_components), dtype=rows.dtype)
+        nothing = np.empty((0, len(found.axes)), dtype=rows.dtype)
         self._keep_axes(report, found, extension, total, shape, nothing)
         return self
-
-    def _axes_of_factor(self, factor: FloatArray) -> PrincipalAxes:
-        _, singular, axes = np.linalg.svd(factor, full_matrices=False)
-        return PrincipalAxes(axes[: self.n_components], singular[: self.n_components])
 
     def _keep_axes(
         self,
@@ -153,7 +167,7 @@ class PCA(LinearEmbedding):
     ) -> None:
         mean, axes, dtype = extension.mean, extension.axes, embedding.dtype
         variance = np.square(found.singular) / (shape[0] - 1)
-        left = min(shape) - self.n_components
+        left = shape[1] - len(axes)
         noise = max(0.0, total - float(variance.sum())) / max(left, 1)
         self._keep(
             report,
@@ -166,23 +180,38 @@ class PCA(LinearEmbedding):
             explained_variance_=variance,
             explained_variance_ratio_=variance / (total if total > 0 else 1.0),
             singular_values_=found.singular,
+            n_components_=len(axes),
             noise_variance_=noise if found.noise is None else found.noise,
             n_iter_=found.iterations,
         )
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
-        of = f"with {shape[0]} rows and {shape[1]} columns"
-        check_integer("n_components", self.n_components, 1, min(shape), of)
+    def _axes_to_find(self, shape: tuple[int, ...]) -> int:
+        """Return the number of axes to compute: all of them where a share of variance is wanted."""
+        if is_integer(self.n_components):
+            of = f"with {shape[0]} rows and {shape[1]} columns"
+            return check_integer("n_components", self.n_components, 1, min(shape), of)
+        if self.svd_solver not in COMPLETE:
+            raise ValueError(
+                f"n_components={self.n_components} is a share of the variance, and svd_solver="
+                f"{self.svd_solver!r} needs the number of axes: pass an integer, or use "
+                f"{', '.join(repr(solver) for solver in COMPLETE)}"
+            )
+        return min(shape)
 
-    def _no_axes(self, columns: int) -> PrincipalAxes:
-        """Give any axes to rows that are all equal, which have no variance along any."""
-        return PrincipalAxes(np.eye(self.n_components, columns), np.zeros(self.n_components))
+    def _cut(self, found: PrincipalAxes) -> PrincipalAxes:
+        """Keep the fewest axes that explain more than the requested share of the variance."""
+        if is_integer(self.n_components):
+            return found
+        shares = np.cumsum(np.square(found.singular))
+        count = 1 + int(np.sum(shares[:-1] <= self.n_components * shares[-1]))
+        note(axes=count, share=self.n_components)
+        return replace(found, axes=found.axes[:count], singular=found.singular[:count])
 
-    def _center(self, rows: Any, mean: FloatArray) -> Any:
+    def _center(self, rows: Any, mean: FloatArray, d: int) -> Any:
         """Centered rows; sparse ones as they are, for a solver that centers them implicitly."""
         if is_sparse(rows):
             small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES
-            if self.svd_solver != "auto" or not (small or self.n_components == min(rows.shape)):
+            if self.svd_solver != "auto" or not (small or d == min(rows.shape)):
                 return rows.astype(np.float64, copy=False)
             rows = rows.toarray()
         centered = rows - mean
@@ -190,9 +219,8 @@ class PCA(LinearEmbedding):
         centered -= centered.mean(axis=0)
         return centered
 
-    def _axes(self, centered: Any) -> PrincipalAxes:
-        rng = generator(self.random_state)
-        d, solver = self.n_components, self.svd_solver
+    def _axes(self, centered: Any, d: int) -> PrincipalAxes:
+        rng, solver = generator(self.random_state), self.svd_solver
         if solver == "auto" and is_sparse(centered):
             solver = "arpack"
             note(solver=solver, because="sparse rows, too many to make them dense")
@@ -217,6 +245,16 @@ class PCA(LinearEmbedding):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.svd_solver in SPARSE
         return tags
+
+
+def _no_axes(d: int, columns: int) -> PrincipalAxes:
+    """Give any axes to rows that are all equal, which have no variance along any."""
+    return PrincipalAxes(np.eye(d, columns), np.zeros(d))
+
+
+def _axes_of_factor(factor: FloatArray, d: int) -> PrincipalAxes:
+    _, singular, axes = np.linalg.svd(factor, full_matrices=False)
+    return PrincipalAxes(axes[:d], singular[:d])
 
 
 def _total_variance(centered: Any, mean: FloatArray) -> float:

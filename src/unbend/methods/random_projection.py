@@ -11,15 +11,17 @@ from unbend.estimators.batches import Batches, open_batches, triangular_factor
 from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
 from unbend.estimators.linear import LinearEmbedding
-from unbend.extension import Linear, LinearInverse
-from unbend.lowrank.sketch import (
+from unbend.extension import Extension, Linear, ProjectionInverse, SparseLinear
+from unbend.lowrank.bounds import (
+    guaranteed_distortion,
+    guaranteed_exponent,
     johnson_lindenstrauss,
-    orthogonalize,
-    random_matrix,
 )
-from unbend.report import Report, note, stage
+from unbend.lowrank.sketch import orthogonalize, random_matrix, sparse_signs
+from unbend.report import Report, stage
 from unbend.validation.parameters import (
     FLAG,
+    NOTHING,
     Choice,
     Integer,
     Real,
@@ -29,10 +31,13 @@ from unbend.validation.parameters import (
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer
 
-# Pairs of rows on which the distortion is measured.
-PAIRS = 20_000
-# Rows of pairs that are held at a time when rows come in batches.
-GATHERED_BYTES = 1 << 28
+# Rows between which all distances are compared: at least so many, and as many as cost no more
+# than the projection, but not more than fit into this many bytes.
+COMPARED, COMPARED_BYTES = 200, 1 << 28
+# Squares below this share of the rows' own are recomputed from differences.
+CANCELLED = 1e-6
+# Density of type 3.
+TYPE_3 = 1 / 3
 
 
 @final
@@ -41,26 +46,34 @@ class RandomProjection(LinearEmbedding):
     """Random projection: a random linear map that keeps distances, whatever the data.
 
     y = R x / √k with independent entries of mean 0 and variance 1 in R, so that ‖y‖² has the mean
-    ‖x‖². All distances between n rows are kept within 1 ± ε once k reaches the
-    Johnson–Lindenstrauss bound, which ``n_components="auto"`` takes. `distortion_` is what was
-    measured.
+    ‖x‖². All squared distances between n rows are kept within 1 ± ε once k reaches the
+    Johnson–Lindenstrauss bound, which ``n_components="auto"`` takes. For another k `guarantee_`
+    is the ε that is guaranteed, and `distortion_` what was measured.
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates; no rows after `fit_batches`.
-    components_ : array (n_components, n_features)
-        The matrix, R / √k, dense.
+    components_ : array or csr_array (n_components, n_features)
+        The matrix, R / √k; sparse for ``kind="sparse"`` unless it was orthogonalised or turned.
+    singular_values_ : array (n_components,) or None
+        With `svd`, singular values of the centered coordinates; else None.
     distortion_ : dict
-        Ratio of squared distances after and before, on pairs of rows drawn at random: `least`,
-        `mean`, `largest`, and `within`, the share that lies in 1 ± eps.
+        Ratio of squared distances after and before: `least`, `mean`, `largest`, `within`, the
+        share that lies in 1 ± eps, and `pairs`, how many were compared: all of the rows, or of a
+        sample of them that costs no more than the projection.
     bound_ : int
         The Johnson–Lindenstrauss bound for these rows, `eps` and `beta`.
+    guarantee_ : float
+        The ε that n_components guarantee with probability 1 − n^−beta; not a number where they
+        are too few to guarantee any (book (7.6)).
+    beta_ : float
+        The β for which n_components guarantee `eps`; negative where they do not.
 
     References
     ----------
-    Johnson and Lindenstrauss (1984); Dasgupta and Gupta (2003); Achlioptas, JCSS 66 (2003). Book
-    chapter 7.
+    Johnson and Lindenstrauss (1984); Dasgupta and Gupta (2003); Achlioptas, JCSS 66 (2003); very
+    sparse matrices: Li, Hastie and Church, KDD (2006). Book chapter 7.
 
     Examples
     --------
@@ -84,11 +97,19 @@ class RandomProjection(LinearEmbedding):
         Choice("gaussian", "sign", "sparse"),
         help="Entries: normal (type 1), ±1 (type 2), or ±√3 with probability 1/6 each (type 3).",
     )
+    density: Any = param(
+        None,
+        Real(0, high=1),
+        Choice("auto"),
+        NOTHING,
+        help="For 'sparse': share of the entries that are not zero, ±1/√density each. None is 1/3, "
+        "type 3; 'auto' is 1/√n_features, which is many times as fast on wide data.",
+    )
     orthogonalize: bool = param(
         False, FLAG, help="Whether rows are made orthogonal and scaled by √(D/k)."
     )
     svd: bool = param(False, FLAG, help="Whether coordinates are turned to their principal axes.")
-    eps: float = param(0.2, Real(0), help="Distortion that the bound allows, below 1.")
+    eps: float = param(0.2, Real(0, below=1), help="Distortion that the bound allows.")
     beta: float = param(
         1.0, Real(0, closed=True), help="The bound holds with probability 1 − n^−beta."
     )
@@ -103,74 +124,80 @@ class RandomProjection(LinearEmbedding):
             Rows.
         """
         with self._fitting() as report:
-            self._check_eps()
             rng = generator(self.random_state)
             rows = check_input(self, X, reset=True, sparse=True)
             bound = johnson_lindenstrauss(rows.shape[0], self.eps, self.beta)
             k = self._dimension(bound, rows.shape[1])
+            singular = None
             with stage("coordinates"):
                 axes = self._matrix(k, rows.shape[1], rng)
-                embedding = np.asarray(rows.astype(np.float64) @ axes.T)
+                embedding = _projection(axes)(rows)
                 if self.svd:
-                    turn = _principal_turn(embedding - embedding.mean(axis=0))
+                    turn, singular = _principal_turn(embedding - embedding.mean(axis=0), k)
                     axes = turn @ axes
                     embedding = embedding @ turn.T
             with stage("distortion"):
-                pairs = rng.integers(rows.shape[0], size=(2, PAIRS))
-                distortion = _distortion(*_squares(rows, embedding, pairs), self.eps)
-                note(bound=bound, **distortion)
-        self._keep_axes(report, embedding.astype(rows.dtype), axes, distortion, bound)
+                some = _compared_rows(rows.shape[0], rows.shape[1], k, rng)
+                distortion = _distortion(rows[some], embedding[some], self.eps)
+        self._keep_axes(
+            report, embedding.astype(rows.dtype), axes, singular, distortion, bound, rows.shape[0]
+        )
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":
         """Draw a projection incrementally, in memory for one batch.
 
         The result is that of `fit` on all rows, up to rounding, but `embedding_` has no rows: use
-        `transform` on each batch. The batches are read twice, once more with `svd`, and
-        more often if the pairs for `distortion_` need more than a quarter of a gigabyte.
+        `transform` on each batch. The batches are read twice, and once more with `svd`.
         """
         with self._fitting() as report:
-            self._check_eps()
             rng = generator(self.random_state)
             with stage("mean"):
                 rows = open_batches(self, batches)
                 bound = johnson_lindenstrauss(rows.n, self.eps, self.beta)
-                k = self._dimension(bound, len(rows.mean))
+                columns = len(rows.mean)
+                k = self._dimension(bound, columns)
+            singular = None
             with stage("coordinates"):
-                axes = self._matrix(k, len(rows.mean), rng)
+                axes = self._matrix(k, columns, rng)
                 if self.svd:
-                    images = (some @ axes.T for some in rows)
-                    axes = _principal_turn(triangular_factor(images, axes @ rows.mean)) @ axes
+                    project = _projection(axes)
+                    factor = triangular_factor((project(some) for some in rows), axes @ rows.mean)
+                    turn, singular = _principal_turn(factor, k)
+                    axes = turn @ axes
             with stage("distortion"):
-                pairs = rng.integers(rows.n, size=(2, PAIRS))
-                distortion = _distortion(*_gathered_squares(rows, axes, pairs), self.eps)
-                note(bound=bound, **distortion)
+                some = _gather(rows, _compared_rows(rows.n, columns, k, rng))
+                distortion = _distortion(some, _projection(axes)(some), self.eps)
         nothing = np.empty((0, k), dtype=rows.dtype)
-        self._keep_axes(report, nothing, axes, distortion, bound)
+        self._keep_axes(report, nothing, axes, singular, distortion, bound, rows.n)
         return self
-
-    def _check_eps(self) -> None:
-        if self.eps >= 1:
-            raise ValueError(f"eps={self.eps!r} is not allowed: it must be below 1")
 
     def _keep_axes(
         self,
         report: Report,
         embedding: FloatArray,
-        axes: FloatArray,
+        axes: Any,
+        singular: FloatArray | None,
         distortion: dict[str, float],
         bound: int,
+        n: int,
     ) -> None:
-        origin = np.zeros(axes.shape[1])
+        k = axes.shape[0]
+        guarantee = guaranteed_distortion(n, k, self.beta)
+        said = f"within 1 ± {guarantee:.3g}" if guarantee < 1 else "none: too few coordinates"
+        report.stage("distortion").facts.update(bound=bound, guarantee=said, **distortion)
         self._keep(
             report,
             embedding,
             embedding.dtype,
-            Linear(origin, axes),
-            LinearInverse(origin, np.linalg.pinv(axes).T),
+            _projection(axes),
+            ProjectionInverse(axes),
             components_=axes.astype(embedding.dtype),
+            singular_values_=singular,
             distortion_=distortion,
             bound_=bound,
+            guarantee_=guarantee,
+            beta_=guaranteed_exponent(n, k, self.eps),
         )
 
     def _dimension(self, bound: int, columns: int) -> int:
@@ -184,11 +211,19 @@ class RandomProjection(LinearEmbedding):
             )
         return bound
 
-    def _matrix(self, k: int, columns: int, rng: np.random.Generator) -> FloatArray:
-        matrix = random_matrix(k, columns, self.kind, rng)
+    def _matrix(self, k: int, columns: int, rng: np.random.Generator) -> Any:
+        if self.kind != "sparse":
+            if self.density is not None:
+                raise ValueError(
+                    f"density={self.density!r} has no effect with kind={self.kind!r}: use 'sparse'"
+                )
+            matrix: Any = random_matrix(k, columns, self.kind, rng)
+        else:
+            share = columns**-0.5 if self.density == "auto" else self.density or TYPE_3
+            matrix = sparse_signs(k, columns, share, rng)
         if self.orthogonalize:
-            matrix = orthogonalize(matrix)
-        return np.asarray(matrix / np.sqrt(k))
+            matrix = orthogonalize(matrix.toarray() if is_sparse(matrix) else matrix)
+        return matrix / np.sqrt(k)
 
     def _new_rows(self, X: Any) -> FloatArray:
         rows: FloatArray = check_input(self, X, reset=False, sparse=True)
@@ -200,46 +235,60 @@ class RandomProjection(LinearEmbedding):
         return tags
 
 
-def _principal_turn(centered: FloatArray) -> FloatArray:
-    """Principal axes, with signs that do not depend on how they were found."""
-    return fix_signs(np.linalg.svd(centered, full_matrices=False)[2].T).T
+def _projection(axes: Any) -> Extension:
+    """Return x ↦ A x."""
+    return SparseLinear(axes) if is_sparse(axes) else Linear(np.zeros(axes.shape[1]), axes)
 
 
-def _squares(rows: Any, embedding: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Squared distances of pairs of rows before and after."""
-    rows, embedding = rows.astype(np.float64), embedding.astype(np.float64)
-    first, second = pairs
-    before = np.empty(PAIRS)
-    for some in row_chunks(PAIRS, 1, 1000):
-        difference = rows[first[some]] - rows[second[some]]
-        squares = difference.multiply(difference) if is_sparse(difference) else difference**2
-        before[some] = np.asarray(squares.sum(axis=1)).ravel()
-    return before, np.square(embedding[first] - embedding[second]).sum(axis=1)
+def _principal_turn(centered: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """Principal axes, with signs that do not depend on how they were found, and singular values."""
+    _, singular, axes = np.linalg.svd(centered, full_matrices=len(centered) < k)
+    values = np.zeros(k)
+    values[: len(singular)] = singular
+    return fix_signs(axes.T).T, values
 
 
-def _gathered_squares(
-    batches: Batches, axes: FloatArray, pairs: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Do the same for rows that come in batches, for as many pairs at a time as memory allows."""
-    before, after = np.empty(PAIRS), np.empty(PAIRS)
-    columns = axes.shape[1]
-    for some in row_chunks(PAIRS, 32 * columns, GATHERED_BYTES):
-        wanted, places = np.unique(pairs[:, some], return_inverse=True)
-        held = np.empty((len(wanted), columns))
-        start = 0
-        for rows in batches:
-            low, high = np.searchsorted(wanted, [start, start + len(rows)])
-            held[low:high] = rows[wanted[low:high] - start]
-            start += len(rows)
-        first, second = places.reshape(2, -1)
-        difference = held[first] - held[second]
-        before[some] = np.square(difference).sum(axis=1)
-        after[some] = np.square(difference @ axes.T).sum(axis=1)
-    return before, after
+def _compared_rows(n: int, columns: int, k: int, rng: np.random.Generator) -> IntArray:
+    """Rows whose distances are compared: all, or a sample without replacement."""
+    affordable = max(COMPARED, int(np.sqrt(n * k)))
+    count = min(n, affordable, max(2, COMPARED_BYTES // (8 * columns)))
+    return np.sort(rng.permutation(n)[:count])
 
 
-def _distortion(before: FloatArray, after: FloatArray, eps: float) -> dict[str, float]:
+def _gather(batches: Batches, wanted: IntArray) -> FloatArray:
+    """Collect some of the rows that come in batches."""
+    held = np.empty((len(wanted), len(batches.mean)))
+    start = 0
+    for rows in batches:
+        low, high = np.searchsorted(wanted, [start, start + len(rows)])
+        held[low:high] = rows[wanted[low:high] - start]
+        start += len(rows)
+    return held
+
+
+def _pair_squares(rows: Any) -> FloatArray:
+    """Squared distances of all pairs of rows, dense or sparse, by one product."""
+    first, second = np.triu_indices(rows.shape[0], 1)
+    rows = rows.astype(np.float64)
+    if not is_sparse(rows):
+        rows = rows - rows.mean(axis=0)
+    gram = rows @ rows.T
+    gram = gram.toarray() if is_sparse(gram) else gram
+    own = gram.diagonal()
+    sums = own[first] + own[second]
+    squares = np.asarray(sums - 2.0 * gram[first, second])
+    near = np.flatnonzero(squares <= CANCELLED * sums)
+    for some in row_chunks(len(near), 32 * rows.shape[1]):
+        pairs = near[some]
+        difference = rows[first[pairs]] - rows[second[pairs]]
+        exact = difference.power(2) if is_sparse(difference) else np.square(difference)
+        squares[pairs] = np.asarray(exact.sum(axis=1)).ravel()
+    return squares
+
+
+def _distortion(rows: Any, embedding: FloatArray, eps: float) -> dict[str, float]:
     """Ratios of squared distances after and before, on pairs that differ."""
+    before, after = _pair_squares(rows), _pair_squares(embedding)
     apart = before > 0
     ratios = after[apart] / before[apart] if apart.any() else np.ones(1)
     return {
@@ -247,4 +296,5 @@ def _distortion(before: FloatArray, after: FloatArray, eps: float) -> dict[str, 
         "mean": float(ratios.mean()),
         "largest": float(ratios.max()),
         "within": float(np.mean(np.abs(ratios - 1) <= eps)),
+        "pairs": len(before),
     }

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from unbend.arrays import FloatArray, IntArray
 from unbend.estimators.embedding import Model
 from unbend.estimators.inputs import graph_lengths
+from unbend.graphs import normalized_cut
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
 from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
@@ -53,6 +54,10 @@ class SpectralClustering(ClusterMixin, Model):
         What was rounded.
     eigenvalues_ : array (n_clusters - 1,)
         Eigenvalues of the Laplacian, the trivial zero left out.
+    ncut_ : float
+        Normalised cut of the clusters, ½ Σ cut(A, Ā)/vol(A), on the graph without bridges; its
+        least possible value is at least half the sum of `eigenvalues_`. NaN where no graph is
+        formed (all pairs by columns).
 
     References
     ----------
@@ -97,7 +102,7 @@ class SpectralClustering(ClusterMixin, Model):
         Parameters
         ----------
         X : array (n_samples, n_features)
-            Rows, or distances or a graph as for `LaplacianEigenmaps`.
+            Rows, or distances, a graph or affinities as for `LaplacianEigenmaps`.
         """
         check_parameters(self)
         X = graph_lengths(self, X)
@@ -118,7 +123,16 @@ class SpectralClustering(ClusterMixin, Model):
         self.embedding_ = self._rows_to_round(eigenmaps.embedding_)
         self._turn, self._centers = self._round(self.embedding_)
         self.labels_ = self._nearest(self.embedding_)
+        self.ncut_ = self._normalized_cut()
         return self
+
+    def _normalized_cut(self) -> float:
+        eigenmaps, found = self._eigenmaps, self._eigenmaps._neighborhoods
+        weight = eigenmaps._edge_weight
+        if weight is None:
+            return float("nan")
+        weights = eigenmaps._edge_weights(found.space, found.neighbors, weight)
+        return normalized_cut(weights, self.labels_[found.first])
 
     @property
     def graph_(self) -> csr_array:

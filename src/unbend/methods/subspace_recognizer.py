@@ -15,8 +15,10 @@ from unbend.estimators.embedding import Model, seed_param
 from unbend.estimators.inputs import check_input
 from unbend.extension import Linear, LinearInverse, subspace_distances
 from unbend.gram.principal import exact_axes, full_axes
-from unbend.lowrank.sketch import johnson_lindenstrauss, orthogonalize, random_matrix
+from unbend.lowrank.bounds import johnson_lindenstrauss
+from unbend.lowrank.sketch import orthogonalize, random_matrix
 from unbend.neighbors import PointSpace
+from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.opening import make_space
 from unbend.report import note, recording, stage, warn
 from unbend.validation.parameters import (
@@ -60,6 +62,8 @@ class Identification:
         Distance to the subspace.
     example_distance : array (m,)
         Distance to the nearest training example, in the subspace.
+    within_distance : array (m,)
+        Euclidean distance in the subspace to the nearest example, whatever the metric.
     score : array (m,)
         The number that was compared with `example_threshold_`.
     """
@@ -69,6 +73,7 @@ class Identification:
     nearest: IntArray
     subspace_distance: FloatArray
     example_distance: FloatArray
+    within_distance: FloatArray
     score: FloatArray
 
     def __len__(self) -> int:
@@ -80,13 +85,15 @@ class Identification:
 class Examples:
     """Training examples in the subspace: coordinates, classes, and the spread of each class.
 
-    `turn` is the discriminant, as columns, which follows the projection to the subspace.
+    `turn` is the discriminant, as columns, which follows the projection to the subspace. `space`
+    has the coordinates and the metric of the search, `subspace` those of the projection alone.
     """
 
     projection: Linear
     inverse: LinearInverse
     turn: FloatArray | None
     space: PointSpace
+    subspace: PointSpace
     codes: IntArray
     spread: FloatArray
 
@@ -97,6 +104,10 @@ class Examples:
     def subspace_distance(self, rows: FloatArray) -> FloatArray:
         """Distance of rows to the subspace."""
         return subspace_distances(rows, self.projection, self.inverse)
+
+    def within_distance(self, rows: FloatArray) -> FloatArray:
+        """Euclidean distance in the subspace to the nearest example."""
+        return self.subspace.nearest_of(self.projection(rows), 1)[1][:, 0]
 
     def search(self, rows: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Find the nearest example: its number, distance and relative distance.
@@ -125,11 +136,12 @@ class SubspaceRecognizer(ClassifierMixin, Model):
     """Recognition in a subspace, as by eigenfaces: of this kind or not, known or new, and who.
 
     The subspace is spanned by principal components or drawn at random. A sample far from it is not
-    of the kind of the training data; one that is near to it, but far from every training example,
-    is new; all others get the label of the nearest example. `predict` ignores both thresholds
-    unless `unknown_label` is given; `identify` applies them.
+    of the kind of the training data, nor is one that is farther from all examples than samples of
+    new classes are; one that is near, but not near enough to an example, is new; all others get the
+    label of the nearest example. `predict` ignores the thresholds unless `unknown_label` is given;
+    `identify` applies them.
 
-    Both thresholds are learnt from held-out classes: each group of classes is left out in turn, and
+    Thresholds are learnt from held-out classes: each group of classes is left out in turn, and
     its samples play strangers to a recognizer of the others. Distances to examples are measured
     relative to the spread of the class and to the nearest example of another class, so that one
     threshold suits classes that vary little and classes that vary much. Classes, not samples, are
@@ -155,6 +167,9 @@ class SubspaceRecognizer(ClassifierMixin, Model):
     subspace_threshold_ : float
         Distance to the subspace up to which samples are of this kind; infinite where the subspace
         is the whole space.
+    within_threshold_ : float
+        Euclidean distance in the subspace to the nearest example up to which samples are of this
+        kind; infinite where `subspace_threshold` is given.
     example_threshold_ : float
         Relative distance to the nearest example up to which samples are known; where
         `example_threshold` is given, the distance itself.
@@ -222,7 +237,8 @@ class SubspaceRecognizer(ClassifierMixin, Model):
     false_rejection: float = param(
         0.01,
         Real(0, high=1),
-        help="Share of samples of this kind that may be rejected by the distance to the subspace.",
+        help="Share of samples of this kind, known or new, that may be rejected as not of this "
+        "kind: sets the thresholds on distances to and in the subspace.",
     )
     subspace_threshold: float | None = param(
         None, Real(0), NOTHING, help="Distance to the subspace that is accepted; None learns it."
@@ -262,7 +278,7 @@ class SubspaceRecognizer(ClassifierMixin, Model):
                 note(rows=len(rows), classes=len(classes), components=len(examples.projection.axes))
             with stage("thresholds"):
                 thresholds = self._thresholds(rows, codes, examples, rng)
-                note(subspace=thresholds[0], example=thresholds[1])
+                note(subspace=thresholds[0], within=thresholds[1], example=thresholds[2])
         self._forget_file()
         self.report_ = report
         self.classes_ = classes
@@ -271,7 +287,7 @@ class SubspaceRecognizer(ClassifierMixin, Model):
         self.discriminant_ = examples.turn
         self.embedding_ = examples.space.points
         self.spread_ = examples.spread
-        self.subspace_threshold_, self.example_threshold_ = thresholds
+        self.subspace_threshold_, self.within_threshold_, self.example_threshold_ = thresholds
         self._examples = examples
         return self
 
@@ -332,14 +348,15 @@ class SubspaceRecognizer(ClassifierMixin, Model):
 
     def _identify(self, rows: FloatArray) -> Identification:
         examples = self._examples
-        residual = examples.subspace_distance(rows)
+        residual, within = examples.subspace_distance(rows), examples.within_distance(rows)
         nearest, distance, relative = examples.search(rows)
         score = relative if self.example_threshold is None else distance
         status = np.where(score <= self.example_threshold_, KNOWN, NEW)
-        status = np.where(residual <= self.subspace_threshold_, status, OTHER)
+        alike = (residual <= self.subspace_threshold_) & (within <= self.within_threshold_)
+        status = np.where(alike, status, OTHER)
         label = self.classes_[examples.codes[nearest]].astype(object)
         label[status != KNOWN] = None
-        return Identification(status, label, nearest, residual, distance, score)
+        return Identification(status, label, nearest, residual, distance, within, score)
 
     def _new_samples(self, X: Any) -> FloatArray:
         rows = np.asarray(check_input(self, X, reset=False), dtype=np.float64)
@@ -393,8 +410,10 @@ class SubspaceRecognizer(ClassifierMixin, Model):
             params = {"measure": "chord"} if self.discriminant else None
         space = make_space(_coordinates(projection, turn, rows), metric, params)
         assert isinstance(space, PointSpace)
-        spread = class_spread(space, codes)
-        return Examples(projection, LinearInverse(mean, axes / squares), turn, space, codes, spread)
+        plain = turn is None and space.metric is EUCLIDEAN
+        subspace = space if plain else PointSpace(projection(rows))
+        inverse, spread = LinearInverse(mean, axes / squares), class_spread(space, codes)
+        return Examples(projection, inverse, turn, space, subspace, codes, spread)
 
     def _random_axes(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         n, columns = shape
@@ -432,20 +451,21 @@ class SubspaceRecognizer(ClassifierMixin, Model):
 
     def _thresholds(
         self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
-    ) -> tuple[float, float]:
-        """Return both thresholds, as given or as learnt from held-out classes."""
-        subspace, example = self.subspace_threshold, self.example_threshold
+    ) -> tuple[float, float, float]:
+        """Return the thresholds, as given or as learnt from held-out classes."""
+        subspace, example, within = self.subspace_threshold, self.example_threshold, np.inf
         if subspace is None or example is None:
             held_out = self._hold_out(rows, codes, examples, rng)
             if subspace is None:
                 subspace = _accept_most(held_out.residuals, self.false_rejection, held_out.groups)
+                within = _accept_most(held_out.within, self.false_rejection, held_out.groups)
             if example is None and codes.max() > 0:
                 example = _accept_few(held_out.scores, self.false_acceptance, held_out.groups)
             elif example is None:
                 example = _accept_most(held_out.scores, self.false_rejection, held_out.groups)
         if len(examples.projection.axes) == rows.shape[1]:
             subspace = np.inf
-        return float(subspace), float(example)
+        return float(subspace), within, float(example)
 
     def _hold_out(
         self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
@@ -462,14 +482,15 @@ class SubspaceRecognizer(ClassifierMixin, Model):
         group = rng.permutation(count)[members] % folds
         if self.subspace == "pca":
             rows = rotate_to_few_columns(rows)
-        residuals, scores = np.empty(len(rows)), np.empty(len(rows))
+        residuals, within, scores = np.empty((3, len(rows)))
         for fold in range(folds):
             out = group == fold
             part = self._fit_fold(rows[~out], codes[~out], examples, rng)
             residuals[out] = part.subspace_distance(rows[out])
+            within[out] = part.within_distance(rows[out])
             scores[out] = part.search(rows[out])[2]
         note(folds=folds, held_out="classes" if members is codes else "samples")
-        return HeldOut(residuals, scores, count)
+        return HeldOut(residuals, within, scores, count)
 
     def _fit_fold(
         self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
@@ -489,6 +510,7 @@ class HeldOut:
     """Distances of held-out samples, and how many independent groups these are."""
 
     residuals: FloatArray
+    within: FloatArray
     scores: FloatArray
     groups: int
 

@@ -18,7 +18,8 @@ from unbend.mvu.coordinates import landmark_isomap
 from unbend.mvu.curvature import DenseCurvature
 from unbend.mvu.edges import Edges, SubspaceEdges, center, orthonormal_basis
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
-from unbend.mvu.sdp import Constraint, Unfolding, relaxation_of, unfolding_of
+from unbend.mvu.sdp import Constraint, Unfolding, relaxation_of, stiffness, unfolding_of
+from unbend.report import note
 
 # Extra columns of the first factor; number and size of increases of the rank.
 SPARE, ROUNDS, MORE = 2, 5, 2
@@ -28,6 +29,8 @@ UNUSED = 1e-8
 FIRST_EDGES, ADDED = 40, 10
 # Rounds of adding edges, and the excess of a squared length that scaling corrects.
 ADDITIONS, EXCESS = 40, 1e-7
+# Slack of a span that keeps all lengths.
+LEAST_SLACK = 0.01
 UNKNOWN = Certificate(-np.inf, np.inf)
 
 
@@ -37,14 +40,15 @@ def unfold_in_span(
     constraint: Constraint = "soft",
     *,
     dimensions: int = 2,
-    slack: float = 0.01,
+    slack: float | None = 0.01,
+    nu: float | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
 ) -> Unfolding:
     """Maximise the variance over kernels Q L Q' with given columns Q.
 
-    Parameters are those of `unfold`. The certificate bounds the problem within the span, not
-    outside it.
+    Parameters are those of `unfold`; without a slack it is chosen by what the span can keep. The
+    certificate bounds the problem within the span, not outside it.
 
     Examples
     --------
@@ -60,9 +64,10 @@ def unfold_in_span(
     basis = orthonormal_basis(columns)
     whole = SubspaceEdges.of(scaled, basis)
     rng = np.random.default_rng(0) if rng is None else rng
-    relaxation = relaxation_of(whole, constraint, slack)
     rank = min(basis.shape[1], rank)
     start = basis.T @ landmark_isomap(scaled, rank, rng)
+    slack = _span_slack(whole, start) if slack is None else slack
+    relaxation = relaxation_of(whole, constraint, slack, None if nu is None else nu * size)
     count = min(edges.m, FIRST_EDGES * basis.shape[1])
     some = np.sort(rng.choice(edges.m, count, replace=False))
     search = _Search(whole, relaxation, tolerance)
@@ -75,6 +80,18 @@ def unfold_in_span(
     factor, _ = principal_axes(center(basis @ search.coordinates))
     state = whole, relaxation, search.coordinates, search.tensions
     return unfolding_of(factor, state, search.certificate, size, "landmarks", search.steps)
+
+
+def _span_slack(edges: SubspaceEdges, start: FloatArray) -> float:
+    """Slack at which the lengths that a first layout in the span changes cost its variance.
+
+    So the best objective, variance less penalty, is positive: springs as stiff as those of a span
+    that keeps all lengths would cost many times the variance there is.
+    """
+    penalty = stiffness(edges, 1.0).cost(edges.stretch(start), 0.0)
+    slack = max(LEAST_SLACK, penalty / float(np.square(start).sum()))
+    note(slack=slack)
+    return slack
 
 
 def _reserve(edges: Edges, p: int, rank: int) -> None:

@@ -41,8 +41,9 @@ class Unfolding:
     """Coordinates Y of a kernel YY', tensions of the edges, and bounds of the optimum.
 
     `factor` (n, r) is in principal axes and feasible in floating point: no upper bound is exceeded.
-    `certificate` bounds the optimum. `residual` is the largest relative error of a length,
-    `gradient` the residual force of the tensions, relative to Y.
+    `certificate` bounds the optimum. `residual` is the largest relative error of a length, and
+    `median_residual` that of half of them; `gradient` is the residual force of the tensions,
+    relative to Y.
     """
 
     factor: FloatArray
@@ -50,6 +51,7 @@ class Unfolding:
     tensions: FloatArray
     certificate: Certificate
     residual: float
+    median_residual: float
     gradient: float
     rank: int
     steps: int
@@ -71,10 +73,15 @@ def stiffness(edges: Edges | SubspaceEdges, slack: float) -> Soft:
     return Soft(edges.squares / (least * slack))
 
 
-def relaxation_of(edges: Edges | SubspaceEdges, constraint: Constraint, slack: float) -> Relaxation:
-    """Relaxation of the lengths of normalised edges."""
+def relaxation_of(
+    edges: Edges | SubspaceEdges, constraint: Constraint, slack: float, nu: float | None = None
+) -> Relaxation:
+    """Relaxation of the lengths of normalised edges; ν is in their units."""
     if constraint == "inequality":
         return Inequality()
+    if constraint == "soft" and nu is not None:
+        # ν (|y|² − d²)² is ½ κ c² of the relative stretch c with κ = 2ν d⁴.
+        return Soft(2.0 * nu * np.square(edges.squares))
     return stiffness(edges, slack if constraint == "soft" else STIFF)
 
 
@@ -84,6 +91,7 @@ def unfold(
     *,
     dimensions: int = 2,
     slack: float = 0.01,
+    nu: float | None = None,
     tolerance: float = 1e-6,
     solver: Solver = "auto",
     rng: np.random.Generator | None = None,
@@ -100,6 +108,9 @@ def unfold(
         Expected embedding dimension; the first factor has a few more columns.
     slack : float
         For "soft": relative stretch of squared lengths at the mean tension.
+    nu : float, optional
+        For "soft", in place of `slack`: the objective is tr K − ν Σ (|yᵢ − yⱼ|² − d²)², each edge
+        once (book (9.19)).
     tolerance : float
         Relative duality gap at convergence.
     solver : "auto", "interior" or "factored"
@@ -116,7 +127,7 @@ def unfold(
     (6.0, True)
     """
     scaled, size = edges.normalize()
-    relaxation = relaxation_of(scaled, constraint, slack)
+    relaxation = relaxation_of(scaled, constraint, slack, None if nu is None else nu * size)
     rng = np.random.default_rng(0) if rng is None else rng
     spare = SPARE if constraint == "inequality" else SPARE_SOFT
     rank = min(edges.n - 1, max(dimensions, 2) + spare)
@@ -244,13 +255,15 @@ def unfolding_of(
 ) -> Unfolding:
     """Convert a solution (edges, relaxation, coordinates, tensions) to the units of the data."""
     edges, relaxation, coordinates, tensions = state
+    residuals = relaxation.residual(edges.stretch(coordinates))
     eigenvalues = np.square(factor).sum(axis=0) * size
     return Unfolding(
         factor * np.sqrt(size),
         eigenvalues,
         tensions * size,
         Certificate(proof.lower * size, proof.upper * size),
-        float(relaxation.residual(edges.stretch(coordinates)).max()),
+        float(residuals.max()),
+        float(np.median(residuals)),
         gradient(edges, coordinates, tensions),
         int(np.sum(eigenvalues > 1e-9 * eigenvalues[0])),
         steps,

@@ -6,11 +6,12 @@ from unbend.neighbors.metrics.metric import METRICS, describe_parameters
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.opening import MetricName, make_space, open_space
 from unbend.neighbors.point_space import PointSpace
-from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
+from unbend.neighbors.precomputed import AffinitySpace, DistanceSpace, GraphSpace
 from unbend.neighbors.space import Space
 
 __all__ = [
     "METRICS",
+    "AffinitySpace",
     "BruteForce",
     "DistanceSpace",
     "GraphSpace",

@@ -200,3 +200,35 @@ class GraphSpace(_StoredDistances):
     def distinct(self) -> tuple[IntArray, IntArray]:
         """Return all rows: a graph does not determine duplicates."""
         return np.arange(self.n), np.arange(self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class AffinitySpace(GraphSpace):
+    """Symmetric affinities w, loops included; the edges of the graph have the lengths 1/w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> space = AffinitySpace.from_affinities(csr_array(np.array([[1.0, 0.5], [0.5, 1.0]])))
+    >>> space.nearest(1).distances
+    array([2., 2.])
+    """
+
+    affinities: csr_array
+
+    @classmethod
+    def from_affinities(cls, affinities: csr_array) -> "AffinitySpace":
+        """Make the graph of affinities that are not zero."""
+        affinities = affinities.copy()
+        affinities.sum_duplicates()
+        affinities.eliminate_zeros()
+        edges = affinities.tocoo()
+        apart = edges.row != edges.col
+        pairs = (edges.row[apart], edges.col[apart])
+        lengths = csr_array((1.0 / edges.data[apart], pairs), shape=edges.shape)
+        return cls(lengths, affinities)
+
+    def take(self, rows: IntArray) -> "AffinitySpace":
+        """Restrict to a subset of the rows."""
+        edges, affinities = (csr_array(m[rows][:, rows]) for m in (self.edges, self.affinities))
+        return AffinitySpace(edges, affinities)

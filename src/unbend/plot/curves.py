@@ -140,7 +140,7 @@ def residual_variance(
     only: Any = None if isinstance(embedding, Mapping) else embedding
     longest = max(map(len, curves.values()))
     if d is not None or hasattr(only, "n_components"):
-        _mark(axes, _check_dimension(only.n_components if d is None else d, longest))
+        _mark(axes, _check_dimension(only.embedding_.shape[1] if d is None else d, longest))
     axes.set_ylim(0, max(axes.get_ylim()[1], 1e-12))
     named = "" if isinstance(embedding, Mapping) else _title(embedding, "")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

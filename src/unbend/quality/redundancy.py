@@ -14,6 +14,8 @@ RIDGE = 1e-3
 # Cells along each axis, of about the size of a marker in a figure, and the share of the points that
 # cells are counted for.
 CELLS, MOST = 100, 0.8
+# Rows that agree to this share of the standard deviation in all coordinates are one point.
+COINCIDENT = 1e-3
 
 
 def coordinate_redundancy(
@@ -24,7 +26,9 @@ def coordinate_redundancy(
     On a long strip the second eigenfunction of the Laplacian, :math:`\cos 2x`, is a function of
     the first, :math:`\cos x`: a second coordinate that shows nothing new. Each coordinate is
     predicted at each point by an affine fit to the points nearest in the earlier coordinates,
-    the point itself left out, and the share of its variance so explained is returned.
+    the point itself left out, and the share of its variance so explained is returned. Rows that
+    coincide in all coordinates count once: a copy would predict its twin perfectly, whatever the
+    coordinates show.
 
     Below 0.5 a coordinate shows something of its own; above 0.8 it mostly repeats, and the next
     one may show more. It cannot see whether a new direction is a true one: noise is new too.
@@ -65,6 +69,9 @@ def coordinate_redundancy(
     # Each earlier coordinate has the same say in who is near, whatever its eigenvalue.
     spread = points.std(axis=0)
     points = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    points = points[np.unique(np.round(points / COINCIDENT), axis=0, return_index=True)[1]]
+    if len(points) < 2:
+        return np.array([0.0, *np.ones(points.shape[1] - 1)])
     shares = [_r_squared(points[:, :j], points[:, j], k) for j in range(1, points.shape[1])]
     return np.array([0.0, *shares])
 

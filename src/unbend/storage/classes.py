@@ -17,6 +17,7 @@ from unbend.storage.archive import DamagedFile
 
 _WHERE = {
     "Affinity": "graphs.weights",
+    "AffinitySpace": "neighbors.precomputed",
     "AllGeodesics": "extension",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
@@ -55,6 +56,8 @@ _WHERE = {
     "Placement": "extension",
     "PointSpace": "neighbors.point_space",
     "Problem": "prepare.problems",
+    "ProjectionInverse": "extension",
+    "Reciprocal": "graphs.weights",
     "Report": "report",
     "Ridge": "preimage",
     "Rule": "extension",
@@ -62,6 +65,7 @@ _WHERE = {
     "ShiftInvert": "eigen.shift_invert",
     "Similarities": "gram.kernels",
     "SimilaritySquares": "gram",
+    "SparseLinear": "extension",
     "SpectralPlaces": "gram.spectral",
     "Spectrum": "eigen.problem",
     "Squares": "gram",

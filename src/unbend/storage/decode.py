@@ -214,7 +214,7 @@ def _geodesic(v: Any) -> bool:
 
 
 def _examples(v: Any) -> bool:
-    codes = len(v.codes) == v.space.n and _indices_below(v.codes, len(v.spread))
+    codes = len(v.codes) == v.space.n == v.subspace.n and _indices_below(v.codes, len(v.spread))
     axes = len(v.projection.axes)
     turned = v.turn is None or _table(v.turn, axes, v.space.points.shape[1])
     return codes and turned and v.inverse.axes.shape == v.projection.axes.shape
@@ -238,10 +238,13 @@ RULES: dict[str, Any] = {
     ),
     "DistanceSpace": lambda v: _table(v.distances, len(v.distances), len(v.distances)),
     "GraphSpace": lambda v: v.edges.shape[0] == v.edges.shape[1],
+    "AffinitySpace": lambda v: v.affinities.shape == v.edges.shape == v.edges.shape[::-1],
     "Neighbors": _neighbors,
     "Rule": lambda v: v.k > 0,
     "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
     "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
+    "SparseLinear": lambda v: v.axes.ndim == 2,
+    "ProjectionInverse": lambda v: v.axes.ndim == 2,
     "Nystrom": lambda v: v.mean_squares.ndim == 1 and _table(v.weights, len(v.mean_squares)),
     "AllGeodesics": lambda v: (
         v.lengths.shape[0] == v.lengths.shape[1]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from unbend.extension import Linear, LinearInverse
+from unbend.extension import Linear, LinearInverse, ProjectionInverse, SparseLinear
 from unbend.neighbors import NeighborIndex, Space
 from unbend.storage.archive import is_storable
 from unbend.storage.classes import fields, function_name, is_estimator, is_value, value_name
@@ -142,9 +142,9 @@ def _round_to_single(array: NDArray[Any], where: str) -> NDArray[Any]:
 
 def _of_training(estimator: Any, state: dict[str, Any]) -> set[str]:
     """Attributes that hold fitted rows, or are of use with them only."""
-    free = isinstance(state.get("_extension"), Linear)
+    free = isinstance(state.get("_extension"), Linear | SparseLinear)
     kept = {"_sklearn_output_config", "_precision"} | ({"_extension"} if free else set())
-    if isinstance(state.get("_preimage"), LinearInverse | None):
+    if isinstance(state.get("_preimage"), LinearInverse | ProjectionInverse | None):
         kept.add("_preimage")
     private = {name for name in state if name.startswith("_") and estimator.private_is_training}
     return (private - kept) | (set(estimator.of_training) & set(state))

@@ -70,11 +70,12 @@ class Threads:
 
 @dataclasses.dataclass(frozen=True)
 class Real:
-    """Finite numbers above `low`, or from `low` where `closed`, up to `high`."""
+    """Finite numbers above `low`, or from `low` where `closed`, up to `high` or below `below`."""
 
     low: float
     closed: bool = False
     high: float = np.inf
+    below: float = np.inf
 
     def has_type(self, value: object) -> bool:
         """Accept Python and NumPy real numbers, not booleans."""
@@ -83,10 +84,12 @@ class Real:
     def holds(self, value: Any) -> bool:
         """Compare with the bound."""
         above = value > self.low or (self.closed and value == self.low)
-        return bool(is_finite(value) and above and value <= self.high)
+        return bool(is_finite(value) and above and value <= self.high and value < self.below)
 
     def __str__(self) -> str:
         bound = f"a number {'of at least' if self.closed else 'above'} {self.low:g}"
+        if self.below < np.inf:
+            return f"{bound} and below {self.below:g}"
         return bound if self.high == np.inf else f"{bound} and at most {self.high:g}"
 
 
