@@ -347,6 +347,7 @@ EXEMPT = {
     "unbend.Fat": VALUES,
     "unbend.Nystrom": VALUES,
     "unbend.Prepare": "takes tables with text, dates and gaps; tests/prepare",
+    "unbend.OutOfDistributionWarning": VALUES,
     "unbend.Report": VALUES,
     "unbend.ScaleWarning": VALUES,
     "unbend.load": "reads files",

@@ -15,6 +15,7 @@ from unbend.graphs import geodesics
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
+from unbend.neighbors.space import COMPARED
 from unbend.report import step
 
 # Least share of the degree by which a sum over neighbours is divided.
@@ -40,9 +41,13 @@ class Rule:
     def neighbors(self, space: Space, new: FloatArray) -> tuple[IntArray, FloatArray]:
         """Find indices and distances (m, k), infinite where not a neighbour."""
         indices, distances = space.nearest_of(new, min(self.k, space.n))
+        return indices, self.limit(distances)
+
+    def limit(self, distances: FloatArray) -> FloatArray:
+        """Make distances beyond the radius infinite, but never the first."""
         far = distances > self.radius
         far[:, 0] = False
-        return indices, np.where(far, np.inf, distances)
+        return np.where(far, np.inf, distances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,8 +377,20 @@ class Placement:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new samples."""
+        return self.place(new, *self.neighbors(new))
+
+    def neighbors(self, new: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find as many nearest fitted rows as the extension, or a score of outlyingness, needs."""
         shared = self._shared_extension()
-        indices, distances = (shared.rule if shared else Rule(1)).neighbors(self.space, new)
+        k = max(COMPARED, shared.rule.k if shared else 1)
+        return self.space.nearest_of(new, min(k, self.space.n))
+
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Place new samples whose nearest fitted rows are known."""
+        shared = self._shared_extension()
+        if shared:
+            indices = indices[:, : shared.rule.k]
+            distances = shared.rule.limit(distances[:, : shared.rule.k])
         nearest = indices[:, 0]
         placed = self.embedding[nearest].astype(np.float64)
         apart = distances[:, 0] > 0

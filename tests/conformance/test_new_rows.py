@@ -29,6 +29,7 @@ from tests.conformance.cases import (
 from tests.loops import each, sampled
 from tests.oracles.neighbors import nearest, pairwise
 from unbend.datasets import SURFACES
+from unbend.estimators.neighborhood import NeighborhoodEmbedding
 from unbend.methods.kernel_pca import KERNELS
 
 pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning")]
@@ -170,13 +171,18 @@ def test_held_out_rows_are_embedded_as_well_as_the_fitted_ones(
 @EVERY
 def test_a_row_far_away_gets_finite_coordinates(method: type, away: float) -> None:
     fitted = fit_curve(method)
+    far = [[away, 0.0, -away], [0.0, away, 0.0]]
     try:
-        placed = fitted.transform([[away, 0.0, -away], [0.0, away, 0.0]])
+        placed, warned = quietly(lambda: fitted.transform(far))
     except ValueError as error:
         assert away > 1e50
         assert_clear(error)
     else:
         assert np.all(np.isfinite(placed))
+        searches = isinstance(fitted, NeighborhoodEmbedding)
+        assert [text.startswith("2 of 2 new samples are far") for text in warned] == [
+            True
+        ] * searches
 
 
 @EVERY_NEIGHBORHOOD

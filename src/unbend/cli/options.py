@@ -104,6 +104,9 @@ Float32 = Annotated[
 Picture = Annotated[str | None, option("--plot FILE", "Plot the embedding: .png .svg .pdf .html")]
 StillPicture = Annotated[str | None, option("--plot FILE", "Plot the result: .png .svg .pdf")]
 Json = Annotated[bool, option("--json", "Report as JSON on stdout.")]
+Score = Annotated[
+    bool, option("--score", "Write the outlyingness of each row: about 1, far outside above 5.")
+]
 Seed = Annotated[int, option("--seed", "Random seed.", min=0)]
 MethodSeed = Annotated[str | None, option("--seed --random-state NUMBER", "Random seed.")]
 Threads = Annotated[
@@ -219,6 +222,12 @@ class DataOptions:
         TEXTS,
         fixed=True,
     )
+    terms: str | None = _data(
+        "--terms FILE",
+        "Texts: vocabulary, one word a line; by default all words.",
+        TEXTS,
+        fixed=True,
+    )
     stem: bool = _data(
         "--stem", "Texts: reduce English words to their stems.", TEXTS, False, bool, fixed=True
     )
@@ -274,7 +283,7 @@ class DataOptions:
     scale: str = _data(
         "--scale SCALE",
         "Scaling of columns: auto (standard if units differ), none, standard, robust, range, log "
-        "or gower.",
+        "or gower (Gower's distance, by --metric cityblock).",
         ("table",),
         "auto",
         str,

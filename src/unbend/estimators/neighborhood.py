@@ -43,6 +43,7 @@ from unbend.neighbors import (
     Space,
     describe_parameters,
 )
+from unbend.outlyingness import score_rows
 from unbend.quality import coordinate_redundancy
 from unbend.report import note, stage, step, warn
 from unbend.validation.arrays import check_distinct, class_numbers
@@ -352,6 +353,22 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _new_rows(self, X: Any) -> FloatArray:
         space: Space = self._neighborhoods.space
         return space.narrow(new_rows(self, X, space), self._neighborhoods.first)
+
+    def _place(self, X: Any) -> tuple[FloatArray, FloatArray | None]:
+        new, placement = self._as_stored(self._new_rows(X)), self._placement
+        indices, distances = placement.neighbors(new)
+        scores = score_rows(indices, distances, self._neighborhoods.spacing)
+        return placement.place(new, indices, distances), scores
+
+    def _outlyingness(self, X: Any) -> FloatArray:
+        indices, distances = self._placement.neighbors(self._as_stored(self._new_rows(X)))
+        return score_rows(indices, distances, self._neighborhoods.spacing)
+
+    @property
+    def _placement(self) -> Placement:
+        """The extension, which knows the neighbours of new samples."""
+        assert isinstance(self._extension, Placement)
+        return self._extension
 
     def _check_largest(self, rows: int, least: int) -> None:
         if rows < least:
