@@ -123,3 +123,12 @@ def test_does_not_remark_words_with_few_numbers():
     texts = ["red", "green", "12"] * 20
     preparation = unbend.Prepare().fit({"a": _number(), "m": texts})
     assert not preparation.problems_
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_an_estimator_names_the_columns_that_it_cannot_use(library):
+    table = {"a": _number(), "flag": _number() > 0, "city": ["Bonn", "Kiel"] * 30}
+    with pytest.raises(TypeError, match=r"Encode 'city' by make_pipeline\(unbend.Prepare\(\)"):
+        unbend.Isomap().fit(library.DataFrame(table))
+    with pytest.raises(TypeError, match="Convert or drop other values"):
+        unbend.Isomap().fit(library.Series(table["city"]))
