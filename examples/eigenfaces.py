@@ -16,12 +16,8 @@ from sklearn.datasets import load_sample_images
 import unbend
 from unbend import plot
 
-OPTIONS = {
-    "eigenfaces": {},
-    "eigenfaces, discriminant": {"discriminant": True},
-    "random projection": {"subspace": "random_projection"},
-}
-SPLITS = 5
+DISCRIMINANT, RANDOM = {"discriminant": True}, {"subspace": "random_projection"}
+OPTIONS = {"eigenfaces": {}, "with discriminant": DISCRIMINANT, "random projection": RANDOM}
 
 
 def patches(shape, count=100):
@@ -60,7 +56,7 @@ def main():
     print(f"{'':26} {'rank-1':>7} {'right':>7} {'strangers':>10} {'patches':>8}")
     figures = {}
     for name, options in OPTIONS.items():
-        found = [measure(options, rows, people, patches(shape), seed) for seed in range(SPLITS)]
+        found = [measure(options, rows, people, patches(shape), seed) for seed in range(5)]
         figures[name] = rank, right, strangers, others = np.mean(found, axis=0)
         print(f"{name:26} {rank:7.3f} {right:7.3f} {strangers:10.3f} {others:8.3f}")
     rank, right, strangers, _ = figures["eigenfaces"]
