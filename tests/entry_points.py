@@ -250,6 +250,7 @@ TABLE: dict[str, Entry] = {
     "unbend.quality.coranking": pair(quality.coranking),
     "unbend.quality.coranking_matrix": pair(quality.coranking_matrix),
     "unbend.quality.shepard": pair(quality.shepard),
+    "unbend.quality.strain": pair(quality.strain),
     "unbend.quality.stress": pair(quality.stress),
     "unbend.quality.residual_variance": pair(quality.residual_variance),
     "unbend.quality.local_isometry_error": pair(
@@ -340,6 +341,7 @@ EXEMPT = {
     "unbend.Fat": VALUES,
     "unbend.Nystrom": VALUES,
     "unbend.Prepare": "takes tables with text, dates and gaps; tests/prepare",
+    "unbend.OutOfDistributionWarning": VALUES,
     "unbend.Report": VALUES,
     "unbend.ScaleWarning": VALUES,
     "unbend.load": "reads files",

@@ -51,6 +51,7 @@ _NAMES = {
     ),
     **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
     "Prepare": "unbend.prepare",
+    "OutOfDistributionWarning": "unbend.outlyingness",
     "Report": "unbend.report",
     "ScaleWarning": "unbend.units",
     "load": "unbend.storage",

@@ -11,10 +11,11 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
-from unbend.graphs import geodesics
+from unbend.graphs import geodesics, symmetric_geodesics
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
+from unbend.neighbors.space import COMPARED
 from unbend.report import step
 
 # Least share of the degree by which a sum over neighbours is divided.
@@ -40,9 +41,13 @@ class Rule:
     def neighbors(self, space: Space, new: FloatArray) -> tuple[IntArray, FloatArray]:
         """Find indices and distances (m, k), infinite where not a neighbour."""
         indices, distances = space.nearest_of(new, min(self.k, space.n))
+        return indices, self.limit(distances)
+
+    def limit(self, distances: FloatArray) -> FloatArray:
+        """Make distances beyond the radius infinite, but never the first."""
         far = distances > self.radius
         far[:, 0] = False
-        return indices, np.where(far, np.inf, distances)
+        return np.where(far, np.inf, distances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,17 +191,22 @@ class AllGeodesics:
     lengths: csr_array
     precision: str
     threads: int
+    directed: bool = False
 
     @classmethod
-    def known(cls, lengths: csr_array, matrix: FloatArray, threads: int) -> "AllGeodesics":
+    def known(
+        cls, lengths: csr_array, matrix: FloatArray, threads: int, directed: bool
+    ) -> "AllGeodesics":
         """Take geodesics that were computed."""
-        made = cls(lengths, str(matrix.dtype), threads)
+        made = cls(lengths, str(matrix.dtype), threads, directed)
         made.__dict__["matrix"] = matrix
         return made
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the geodesics, which the graph determines."""
-        return {name: self.__dict__[name] for name in ("lengths", "precision", "threads")}
+        return {
+            name: self.__dict__[name] for name in ("lengths", "precision", "threads", "directed")
+        }
 
     @property
     def n(self) -> int:
@@ -218,7 +228,8 @@ class AllGeodesics:
 
     def _rows(self, sources: IntArray | None) -> FloatArray:
         precision = np.dtype(self.precision)
-        return geodesics(self.lengths, sources, dtype=precision, threads=self.threads)
+        compute = symmetric_geodesics if self.directed else geodesics
+        return compute(self.lengths, sources, dtype=precision, threads=self.threads)
 
 
 @final
@@ -372,8 +383,20 @@ class Placement:
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Place new samples."""
+        return self.place(new, *self.neighbors(new))
+
+    def neighbors(self, new: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find as many nearest fitted rows as the extension, or a score of outlyingness, needs."""
         shared = self._shared_extension()
-        indices, distances = (shared.rule if shared else Rule(1)).neighbors(self.space, new)
+        k = max(COMPARED, shared.rule.k if shared else 1)
+        return self.space.nearest_of(new, min(k, self.space.n))
+
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Place new samples whose nearest fitted rows are known."""
+        shared = self._shared_extension()
+        if shared:
+            indices = indices[:, : shared.rule.k]
+            distances = shared.rule.limit(distances[:, : shared.rule.k])
         nearest = indices[:, 0]
         placed = self.embedding[nearest].astype(np.float64)
         apart = distances[:, 0] > 0

@@ -234,7 +234,7 @@ def _check_dimension(section, X):
     votes = {name: f"{vote:.1f}" for name, vote in choice.votes.items()}
     votes |= {name: f"{vote:.1f} (abstains)" for name, vote in choice.abstained.items()}
     assert dict(section.tables[0][1:]) == votes
-    agreed = sum(abs(v - choice.dimension) <= 0.5 for v in choice.votes.values())
+    agreed = sum(max(1, round(v)) == choice.dimension for v in choice.votes.values())
     for sentence in section.items:
         for share in re.findall(r"(\d+)% of the rules", sentence):
             assert abs(int(share) - 100 * agreed / len(choice.votes)) <= 0.5

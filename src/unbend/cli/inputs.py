@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +14,7 @@ from unbend.cli.messages import PIPE, Misuse, say
 from unbend.cli.options import KINDS, DataOptions
 
 if TYPE_CHECKING:
+    from unbend.cli.preparation import PreparedBatches
     from unbend.io import Cube, Frame, Source, Table, TableReader, Texts
 
 # Names that readers give to the ids and labels of data without columns.
@@ -264,7 +265,19 @@ class Input:
 
     def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
         """Read a random sample as a table of numbers."""
+        from unbend.cli.preparation import check_euclidean
+
+        check_euclidean(self.options)
         return self.read_sampled(rows, seed, truth).dense()
+
+    def prepare_batches(self, rows: int) -> "PreparedBatches | None":
+        """Prepare a table in batches; None of arrays and pixels, which have one unit."""
+        from unbend.cli.preparation import PreparedBatches
+
+        self.options.check_for(self.kind, self.name)
+        if self.kind != "table" or not (self.reader.tabular or self.options.asks_preparation):
+            return None
+        return PreparedBatches.fit(_Frames(self, rows), self.options, self.name)
 
     def read_batches(self, rows: int) -> "Iterable[Table]":
         """Open a table, or the pixels of a cube, as batches that can be read again and again."""
@@ -318,6 +331,17 @@ class Input:
         table = _object_table(read.objects, read.values[0].shape[0])
         like = {"kind": "matrices", "names": list(read.names)}
         return Rows("matrices", table, like), list(read.values)
+
+
+@dataclass(frozen=True)
+class _Frames:
+    """Columns of any kind in batches, which can be read again and again."""
+
+    given: Input
+    rows: int
+
+    def __iter__(self) -> "Iterator[Frame]":
+        return iter(self.given.read_frames(self.rows))
 
 
 def _object_table(names: Sequence[str] | None, n: int) -> "Table":

@@ -19,7 +19,9 @@ PIXELS = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 POLICIES = ("refuse", "drop", "mean", "median", "most_frequent", "indicator")
 SCALES = ("auto", "none", "standard", "robust", "range", "log", "gower")
 ENCODINGS = ("onehot", "ordinal")
-COLUMN_KINDS = ("numeric", "ordinal", "category", "date", "boolean", "text", "id", "constant")
+COLUMN_KINDS = (
+    *("numeric", "ordinal", "category", "date", "boolean", "terms", "text", "id", "constant"),
+)
 PREFIX = "data_"
 PANEL = "Arrays, images, texts and cubes"
 # What each kind of data is called in a sentence, one and many.
@@ -104,6 +106,9 @@ Float32 = Annotated[
 Picture = Annotated[str | None, option("--plot FILE", "Plot the embedding: .png .svg .pdf .html")]
 StillPicture = Annotated[str | None, option("--plot FILE", "Plot the result: .png .svg .pdf")]
 Json = Annotated[bool, option("--json", "Report as JSON on stdout.")]
+Score = Annotated[
+    bool, option("--score", "Write the outlyingness of each row: about 1, far outside above 5.")
+]
 Seed = Annotated[int, option("--seed", "Random seed.", min=0)]
 MethodSeed = Annotated[str | None, option("--seed --random-state NUMBER", "Random seed.")]
 Threads = Annotated[
@@ -280,7 +285,7 @@ class DataOptions:
     scale: str = _data(
         "--scale SCALE",
         "Scaling of columns: auto (standard if units differ), none, standard, robust, range, log "
-        "or gower.",
+        "or gower (Gower's distance, by --metric cityblock).",
         ("table",),
         "auto",
         str,

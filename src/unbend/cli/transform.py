@@ -1,5 +1,6 @@
 """``unbend transform``: new samples in the embedding of a saved model."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,8 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from unbend.cli.command import Command
 from unbend.cli.inputs import Input, name_pixels, pick_columns
-from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
-from unbend.cli.options import KINDS, BatchRows, DataOptions, Json, ModelFile, Output, TableFile
+from unbend.cli.messages import (
+    PIPE,
+    Misuse,
+    emit_json,
+    next_step,
+    print_message,
+    say,
+    shell_word,
+    show_progress,
+)
+from unbend.cli.options import (
+    KINDS,
+    BatchRows,
+    DataOptions,
+    Json,
+    ModelFile,
+    Output,
+    Score,
+    TableFile,
+)
 from unbend.cli.outputs import (
     BatchResults,
     check_outputs,
@@ -40,6 +59,7 @@ def transform(
     data: DataOptions,
     output: Output = None,
     batches: BatchRows = 100_000,
+    score: Score = False,
     json: Json = False,
 ) -> None:
     """Transform new samples by a saved model.
@@ -47,7 +67,8 @@ def transform(
     Columns are found by their names, in any order; the label, id and ignored columns of embed may
     be there or not. The table is read in batches. Texts are counted in the vocabulary of the
     training data, and images and cubes read as those were. A model of clusters gives the number
-    of the cluster of each row.
+    of the cluster of each row. A warning counts the rows far outside the training data; --score
+    writes the outlyingness of each, about 1 for rows like the training data.
     """
     import unbend
 
@@ -57,20 +78,23 @@ def transform(
     if hasattr(estimator, "identify"):
         raise Misuse(f"{model} recognizes classes: use unbend identify {shell_word(model)} TABLE")
     given, samples = new_samples(estimator, model, table, data, output, batches)
-    results = BatchResults()
+    results, placing = BatchResults(), Placing(estimator, score)
     with show_progress(), write_results():
         for values, part in samples:
-            results.add(_apply(estimator, values), part)
+            results.add(placing.place(values), part)
         coordinates, rest = results.concatenate()
-        names = coordinate_names(estimator, coordinates.shape[1])
+        names = coordinate_names(estimator, coordinates.shape[1] - score)
+        names += ["outlyingness"] * score
         if is_image(output):
             write_image(str(output), given.cube.image(coordinates), names)
         elif output is not None or not json:
             rest = name_pixels(rest, given.cube) if given.of_pixels else rest
             write_rows(output or PIPE, coordinates, names, rest)
     say(f"{len(coordinates)} rows transformed by {model}")
+    placing.warn_far(table)
     if json:
-        emit_json({"model": model, "table": table, "rows": len(coordinates), "output": output})
+        facts = {"model": model, "table": table, "rows": len(coordinates), "output": output}
+        emit_json({**facts, "far_outside": placing.far})
     if output not in (None, PIPE) and not is_image(output):
         options = DataOptions(label=rest.label_name, id=rest.id_name).words()
         next_step(f"unbend plot {shell_word(str(output))}{options} -o new.png")
@@ -130,11 +154,57 @@ def prepare_frame(preparation: Any, frame: "Frame") -> "tuple[Any, Table] | None
     return None if features is None else (features, frame.rest.take(keep))
 
 
-def _apply(estimator: Any, values: Any) -> Any:
-    """Return coordinates of new samples, or the number of the cluster of each."""
-    if hasattr(estimator, "predict"):
-        return estimator.predict(values)[:, None]
-    return estimator.transform(values)
+class Placing:
+    """Coordinates of batches, with their outlyingness if asked for, and the number of far rows."""
+
+    def __init__(self, estimator: Any, score: bool) -> None:
+        self.estimator, self.score = estimator, score
+        self.rows, self.far, self.first = 0, 0, 0
+
+    def place(self, values: Any) -> Any:
+        """Return coordinates of new samples, or the number of the cluster of each."""
+        import numpy as np
+
+        from unbend.outlyingness import FAR, OutOfDistributionWarning
+
+        with warnings.catch_warnings():
+            # One warning for all batches.
+            warnings.simplefilter("ignore", OutOfDistributionWarning)
+            placed, scores = self._score(values)
+        if scores is None:
+            return placed
+        far = np.flatnonzero(scores > FAR)
+        if len(far) and not self.far:
+            self.first = self.rows + int(far[0])
+        self.rows, self.far = self.rows + len(scores), self.far + len(far)
+        return np.column_stack((placed, scores)) if self.score else placed
+
+    def _score(self, values: Any) -> tuple[Any, Any]:
+        """Return coordinates and scores; no scores where they are neither defined nor asked for."""
+        from unbend.outlyingness import UndefinedScore
+
+        model = self.estimator
+        if hasattr(model, "predict"):
+            return model.predict(values)[:, None], model.outlyingness(values)
+        try:
+            placed, scores = model.transform(values, return_outlyingness=True)
+        except UndefinedScore:
+            if self.score:
+                raise
+            placed, scores = model.transform(values), None
+        return placed, scores
+
+    def warn_far(self, table: str) -> None:
+        """Warn if more than 1 % of the rows are far outside the training data."""
+        from unbend.outlyingness import SHARE
+
+        if self.far > SHARE * self.rows:
+            how = "" if self.score else "; --score writes the outlyingness of each"
+            print_message(
+                f"Warning: {self.far} of {self.rows} rows of {table} are far outside the training "
+                f"data, so their coordinates are extrapolated; the first is row {self.first + 1}"
+                f"{how}"
+            )
 
 
 def _training_data(about: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -228,6 +298,7 @@ COMMAND = Command(
     (
         "unbend transform iris.unbend new.csv -o new-flat.csv",
         "unbend transform iris.unbend new.csv --label species -o new-flat.csv",
+        "unbend transform iris.unbend new.csv --score -o new-flat.csv",
         "unbend transform news.unbend today.csv --text-column body -o today-flat.csv",
         "unbend surface s_curve | unbend transform curve.unbend - --ignore chart_1,chart_2",
     ),

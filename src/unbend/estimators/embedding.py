@@ -17,10 +17,12 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.atomic import atomic_fit
 from unbend.docstrings import complete_docstring
 from unbend.eigen import SOLVERS
+from unbend.estimators.inputs import new_rows
 from unbend.extension import Extension
 from unbend.graphs.readers import is_graph
 from unbend.neighbors import PointSpace, Space
-from unbend.neighbors.space import smallest
+from unbend.neighbors.space import COMPARED, smallest
+from unbend.outlyingness import UndefinedScore, score_rows, warn_outliers
 from unbend.quality.ranks import agreement
 from unbend.report import Report, recording, stage
 from unbend.validation.arrays import check_rows
@@ -49,6 +51,8 @@ FIT_PARAMETERS = {
 }
 # Name under which a pickle holds a fitted estimator.
 PACKED = "_packed"
+# Metric and kernel of estimators that were fitted to similarities.
+SIMILARITIES = (("kernel", ""), ("", "precomputed"))
 # Neighbours that `score` compares, or as many as fewer rows allow.
 NEIGHBORS = 10
 
@@ -238,23 +242,83 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """
         return self.fit(X, y, **fit_params).embedding_
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: Any, *, return_outlyingness: bool = False) -> Any:
         """Embed new samples by the out-of-sample extension, each independently of the others.
 
         Parameters
         ----------
         X : array (m, n_features)
             New samples; with ``metric="precomputed"`` their distances to the fitted rows (m, n).
+        return_outlyingness : bool
+            Whether to return the `outlyingness` of each sample, too. Methods that look for
+            neighbours of new samples have it at no cost.
 
         Returns
         -------
         array (m, n_components)
             A sample that equals a fitted row gets that row's coordinates.
+        array (m,)
+            Outlyingness, if asked for.
+
+        Warns
+        -----
+        OutOfDistributionWarning
+            If more than 1 % of the samples are far outside the fitted rows, by methods that look
+            for their neighbours anyway. `outlyingness` gives the score of each sample.
         """
         check_is_fitted(self)
         with stage("transform"):
-            placed = self._extension(self._as_stored(self._new_rows(X)))
-        return np.asarray(placed, dtype=self.embedding_.dtype)
+            placed, scores = self._place(X)
+            if return_outlyingness and scores is None:
+                scores = self._outlyingness(X)
+        if scores is not None:
+            warn_outliers(scores)
+        coordinates = np.asarray(placed, dtype=self.embedding_.dtype)
+        return (coordinates, scores) if return_outlyingness else coordinates
+
+    def outlyingness(self, X: Any) -> FloatArray:
+        """Score how far new samples are outside the fitted rows, each independently.
+
+        Mean distance to the five nearest fitted rows, over the mean distance of these to their own
+        five nearest: about 1 for samples like the fitted ones. Above 5 a sample is far outside, and
+        its coordinates are extrapolated; of samples like the fitted ones hardly one in 500 is.
+        Linear methods compare with up to 2000 fitted rows, by coordinates and by the distance to
+        the subspace (PCA) or the length (RandomProjection).
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New samples, as for `transform`.
+
+        Returns
+        -------
+        array (m,)
+
+        Examples
+        --------
+        >>> import unbend
+        >>> roll = unbend.datasets.swiss_roll(500, random_state=0).points
+        >>> model = unbend.Isomap(n_neighbors=8).fit(roll)
+        >>> bool(model.outlyingness(roll + 0.01).max() < 5)
+        True
+        >>> bool(model.outlyingness([[1e4, 0.0, 0.0]])[0] > 1000)
+        True
+        """
+        check_is_fitted(self)
+        return self._outlyingness(X)
+
+    def _place(self, X: Any) -> tuple[FloatArray, FloatArray | None]:
+        """Coordinates of new samples, and their outlyingness where it costs nothing more."""
+        return self._extension(self._as_stored(self._new_rows(X))), None
+
+    def _outlyingness(self, X: Any) -> FloatArray:
+        if (getattr(self, "metric", ""), getattr(self, "kernel", "")) in SIMILARITIES:
+            raise UndefinedScore(
+                "outlyingness needs distances, and similarities give none: pass points"
+            )
+        space: Space = self._space
+        new = self._as_stored(new_rows(self, X, space))
+        return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Reconstruct rows from coordinates.

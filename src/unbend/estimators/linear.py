@@ -3,12 +3,19 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.embedding import Embedding
-from unbend.extension import subspace_distances
+from unbend.extension import LinearInverse, subspace_distances
+from unbend.neighbors import PointSpace
+from unbend.neighbors.space import COMPARED
+from unbend.outlyingness import UndefinedScore, score_rows
 from unbend.validation.parameters import declare
+
+# Fitted rows with which `outlyingness` compares, at most.
+REFERENCE_ROWS = 2000
 
 
 @declare
@@ -54,3 +61,31 @@ class LinearEmbedding(Embedding):
         array (m,)
         """
         return -self.subspace_distances(X)
+
+    def _outlyingness(self, X: Any) -> FloatArray:
+        reference = vars(self).get("_reference")
+        if reference is None:
+            raise UndefinedScore(
+                "outlyingness compares with fitted rows, and this model holds none: use fit and "
+                "not fit_batches, and save it with training=True"
+            )
+        new, space = self._features(self._as_stored(self._new_rows(X))), PointSpace(reference)
+        return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
+
+    def _keep_reference(self, rows: Any) -> None:
+        """Keep some of the fitted rows, as `outlyingness` compares them."""
+        self._reference = self._features(rows[:: -(-rows.shape[0] // REFERENCE_ROWS)])
+
+    def _features(self, rows: Any) -> FloatArray:
+        """Coordinates of rows, and what they do not show: the distance to the subspace.
+
+        For a projection that has no center it is the length of the row, which costs no inverse.
+        Neither differs by more than the distance of two rows.
+        """
+        back = self._preimage
+        beside = (
+            subspace_distances(rows, self._extension, back)
+            if isinstance(back, LinearInverse)
+            else row_norms(rows.astype(np.float64))
+        )
+        return np.column_stack((self._extension(rows), beside))

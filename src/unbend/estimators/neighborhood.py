@@ -43,6 +43,7 @@ from unbend.neighbors import (
     Space,
     describe_parameters,
 )
+from unbend.outlyingness import score_rows
 from unbend.quality import coordinate_redundancy
 from unbend.report import note, stage, step, warn
 from unbend.validation.arrays import check_distinct, class_numbers
@@ -265,7 +266,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         self._check_classes(y)
         workers, needs = threads(self.n_jobs), self._needs()
         least = needs.rows(self._least_dimension)
-        space, dtype = open_space(self, X, workers, self._index())
+        space, dtype = self._open_space(X, workers)
         with stage("neighbors"):
             found = self._search(graph, needs).run(space)
         space, inverse = found.space, found.inverse
@@ -280,7 +281,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         ]
         with stage("coordinates"):
             embedding, placement = arrange_components(space, connection, results, self.isometric)
-            k = max(found.rule.k, embedding.shape[1] + 1)
+            k = max(self._preimage_count(found.rule), embedding.shape[1] + 1)
             preimage = barycentric_preimage(space, embedding, k)
         return {
             "embedding": embedding[inverse],
@@ -291,6 +292,14 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             "_neighborhoods": found,
             **self._merge_attributes([result.attributes for result in results]),
         }
+
+    def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
+        """Space of the rows to fit, and the dtype that results should have."""
+        return open_space(self, X, workers, self._index())
+
+    def _preimage_count(self, rule: Rule) -> int:
+        """Rows from which a pre-image is combined."""
+        return rule.k
 
     def _check_classes(self, y: Any) -> None:
         """Refuse a supervised fit without classes: it would be an unsupervised one."""
@@ -353,6 +362,22 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         space: Space = self._neighborhoods.space
         return space.narrow(new_rows(self, X, space), self._neighborhoods.first)
 
+    def _place(self, X: Any) -> tuple[FloatArray, FloatArray | None]:
+        new, placement = self._as_stored(self._new_rows(X)), self._placement
+        indices, distances = placement.neighbors(new)
+        scores = score_rows(indices, distances, self._neighborhoods.spacing)
+        return placement.place(new, indices, distances), scores
+
+    def _outlyingness(self, X: Any) -> FloatArray:
+        indices, distances = self._placement.neighbors(self._as_stored(self._new_rows(X)))
+        return score_rows(indices, distances, self._neighborhoods.spacing)
+
+    @property
+    def _placement(self) -> Placement:
+        """The extension, which knows the neighbours of new samples."""
+        assert isinstance(self._extension, Placement)
+        return self._extension
+
     def _check_largest(self, rows: int, least: int) -> None:
         if rows < least:
             raise ValueError(
@@ -367,7 +392,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _embed(self, component: Component, least: int) -> EmbeddingResult:
         """Embed one component; the eigenvalues are among the attributes."""
         if component.n < least:
-            return _scale_geodesics(component, self._least_dimension, self.isometric)
+            return scale_geodesics(component, self._least_dimension, self.isometric)
         alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
         if alone:
             raise ValueError(
@@ -462,7 +487,7 @@ def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
     return {"eigenvalues_": values, "_next_eigenvalue": next_value}
 
 
-def _scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingResult:
+def scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingResult:
     """Classical MDS of the geodesics of a component too small for the method."""
     space, n = component.space, component.n
     values, coordinates = np.zeros(d), np.zeros((n, d))

@@ -30,7 +30,9 @@ from unbend.mds import (
     stochastic_gradient,
 )
 from unbend.mds.object_pairs import euclidean_features, mean_pairs
-from unbend.neighbors import METRICS, PointSpace
+from unbend.neighbors import METRICS, DistanceSpace, PointSpace, Space
+from unbend.neighbors.space import COMPARED
+from unbend.outlyingness import UndefinedScore, score_rows
 from unbend.report import Report, note, stage, step, warn
 from unbend.validation.arrays import real_array
 from unbend.validation.parameters import (
@@ -345,6 +347,20 @@ class Scaling(Embedding):
     def _new_rows(self, X: Any) -> FloatArray:
         return new_distances(self, X, self._points)
 
+    def _outlyingness(self, X: Any) -> FloatArray:
+        new = self._as_stored(self._new_rows(X))
+        space: Space | None = self._points
+        if space is None:
+            if not len(self._dissimilarities.dissimilarities):
+                raise UndefinedScore(
+                    "outlyingness compares with fitted distances, and solver='sgd' keeps none: use "
+                    "solver='lbfgs'"
+                )
+            known = self._pairs().square().astype(np.float64)
+            space = DistanceSpace(np.where(np.isnan(known), np.inf, known))
+            new = np.where(np.isnan(new), np.inf, new)
+        return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.metric == "precomputed"
@@ -406,6 +422,12 @@ class MultiScaling(Embedding):
         # A distance that is missing in one matrix may be known from another.
         check_connected(mean_pairs([one.pairs for one in given]))
         return given
+
+    def _outlyingness(self, X: Any) -> FloatArray:
+        raise UndefinedScore(
+            f"{type(self).__name__} has several distances of each sample, so outlyingness is not "
+            "defined: use that of MetricMDS for one matrix"
+        )
 
     def _new_rows(self, X: Any) -> FloatArray:
         matrices = matrices_of(X)

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
 
-from unbend.arrays import IntArray, is_sparse
+from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.extension import Rule
 from unbend.graphs import fewest_neighbors
 from unbend.graphs.readers import edges_of
 from unbend.neighbors import GraphSpace, Neighbors, Space
+from unbend.neighbors.space import COMPARED, mean_spacing
 from unbend.report import note, warn
 
 AUTO = "auto"
@@ -50,6 +52,13 @@ class Neighborhoods:
     rule: Rule
     first: IntArray
     inverse: IntArray
+
+    @cached_property
+    def spacing(self) -> FloatArray:
+        """Mean distance of each distinct row to its five nearest others."""
+        if self.neighbors.counts.min() < min(COMPARED, self.space.n - 1):
+            return self.space.spacing
+        return mean_spacing(self.neighbors.nearest(np.full(self.space.n, COMPARED)))
 
 
 @dataclass(frozen=True, eq=False)

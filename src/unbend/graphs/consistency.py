@@ -245,7 +245,7 @@ class Consistency:
         lines.append(f"  components      {len(self.sizes)}")
         if self.dimension is not None and self.outside is not None:
             least, most = int(self.dimension.min()), int(self.dimension.max())
-            lines.append(f"  local dimension {least} to {most}")
+            lines.append(f"  directions      {least} to {most} spanned")
             share = np.median(self.outside)
             powers = ", ".join(f"{power:.2g}" for power in self.growth)
             lines.append(f"  growth          {powers} (1 along the data, 2 for curvature)")

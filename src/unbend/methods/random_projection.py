@@ -142,6 +142,7 @@ class RandomProjection(LinearEmbedding):
         self._keep_axes(
             report, embedding.astype(rows.dtype), axes, singular, distortion, bound, rows.shape[0]
         )
+        self._keep_reference(rows)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":

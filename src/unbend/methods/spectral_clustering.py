@@ -155,6 +155,22 @@ class SpectralClustering(ClusterMixin, Model):
         check_is_fitted(self)
         return self._nearest(self._rows_to_round(self._eigenmaps.transform(X)))
 
+    def outlyingness(self, X: Any) -> FloatArray:
+        """Score how far new samples are outside the fitted rows; see `Isomap.outlyingness`.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New samples.
+
+        Returns
+        -------
+        array (m,)
+            About 1 for samples like the fitted ones; above 5 a sample is far outside.
+        """
+        check_is_fitted(self)
+        return self._eigenmaps.outlyingness(X)
+
     def _rows_to_round(self, vectors: FloatArray) -> FloatArray:
         """Eigenvectors with the constant one first; unit rows for Ng, Jordan and Weiss.
 

@@ -1,6 +1,7 @@
 """A finite metric space: points, a distance matrix or a graph."""
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
@@ -8,6 +9,9 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.neighbors.index.protocol import drop_self
 from unbend.neighbors.neighbors import Neighbors
+
+# Neighbours whose distances give the local spacing of rows.
+COMPARED = 5
 
 
 class Space(ABC):
@@ -64,6 +68,28 @@ class Space(ABC):
     @abstractmethod
     def distinct(self) -> tuple[IntArray, IntArray]:
         """First occurrence of each distinct row, in order, and the inverse indices."""
+
+    @cached_property
+    def spacing(self) -> FloatArray:
+        """Mean distance of each row to its five nearest others; duplicate rows count once."""
+        if self.n < 2:
+            return np.zeros(self.n)
+        near = self.nearest(min(COMPARED, self.n - 1))
+        if np.any(near.distances == 0):
+            first, inverse = self.distinct()
+            if len(first) < self.n:
+                return np.asarray(self.take(first).spacing[inverse])
+        return mean_spacing(near)
+
+
+def mean_spacing(near: Neighbors) -> FloatArray:
+    """Mean distance of each row to its nearest neighbours; that of the others where it has none."""
+    known = np.isfinite(near.distances)
+    rows = near.rows[known]
+    counts = np.bincount(rows, minlength=near.n)
+    sums = np.bincount(rows, near.distances[known], minlength=near.n)
+    typical = sums.sum() / max(counts.sum(), 1)
+    return np.asarray(np.divide(sums, counts, out=np.full(near.n, typical), where=counts > 0))
 
 
 def without_self(indices: IntArray, distances: FloatArray) -> Neighbors:

@@ -18,7 +18,7 @@ from unbend.quality.ranks import (
 )
 from unbend.quality.redundancy import coordinate_redundancy
 from unbend.quality.spread import residual_variance, widest_gap
-from unbend.quality.stress_measures import Shepard, shepard, stress
+from unbend.quality.stress_measures import Shepard, shepard, strain, stress
 
 __all__ = [
     "CoRanking",
@@ -40,6 +40,7 @@ __all__ = [
     "procrustes",
     "residual_variance",
     "shepard",
+    "strain",
     "stress",
     "trustworthiness",
     "widest_gap",

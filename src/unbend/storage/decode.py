@@ -309,6 +309,9 @@ def _estimator(v: Any) -> bool:
     named = "feature_names_in_" not in parts or v.feature_names_in_.shape == (v.n_features_in_,)
     inner = is_estimator(parts.get("_eigenmaps")) or is_value(parts.get("_examples"))
     places = inner or _works(parts.get("_extension"))
+    reference = parts.get("_reference")
+    if reference is not None and not _table(reference, len(reference), v.embedding_.shape[1] + 1):
+        return False
     back = parts.get("_preimage") is None or _works(v._preimage)
     found = all(is_value(parts[name]) for name in ("_neighborhoods", "_space") if name in parts)
     report = isinstance(v.report_, Report) and isinstance(v.n_features_in_, int)
