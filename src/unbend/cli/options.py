@@ -222,6 +222,12 @@ class DataOptions:
         TEXTS,
         fixed=True,
     )
+    terms: str | None = _data(
+        "--terms FILE",
+        "Texts: vocabulary, one word a line; by default all words.",
+        TEXTS,
+        fixed=True,
+    )
     stem: bool = _data(
         "--stem", "Texts: reduce English words to their stems.", TEXTS, False, bool, fixed=True
     )
@@ -277,7 +283,7 @@ class DataOptions:
     scale: str = _data(
         "--scale SCALE",
         "Scaling of columns: auto (standard if units differ), none, standard, robust, range, log "
-        "or gower.",
+        "or gower (Gower's distance, by --metric cityblock).",
         ("table",),
         "auto",
         str,

@@ -13,7 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unbend.plot.curves import consistency, dimension_fits, residual_variance, spectrum
+    from unbend.plot.curves import (
+        consistency,
+        dimension_fits,
+        eigenfunctions,
+        residual_variance,
+        spectrum,
+    )
     from unbend.plot.diagrams import coranking_matrix, quality_curves, shepard
     from unbend.plot.image_plots import feature_images, thumbnails
     from unbend.plot.pages import interactive
@@ -30,6 +36,7 @@ _NAMES = {
     "contact_sheet": "panels",
     "coranking_matrix": "diagrams",
     "dimension_fits": "curves",
+    "eigenfunctions": "curves",
     "eigenimages": "sheets",
     "feature_images": "image_plots",
     "image_sheet": "sheets",
@@ -51,6 +58,7 @@ __all__ = [
     "contact_sheet",
     "coranking_matrix",
     "dimension_fits",
+    "eigenfunctions",
     "eigenimages",
     "feature_images",
     "image_sheet",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.prepare.columns import Column
+from unbend.prepare.columns import Array, Column
 from unbend.prepare.kinds import Inference
 
 
@@ -57,7 +57,7 @@ def find_problems(
         "--missing median (or mean, most_frequent, indicator, drop)",
         missing == "error",
     )
-    infinite = [repr(c.name) for c in used if _has_infinite(c)]
+    infinite = [_describe_infinite(c) for c in used if _infinite(c).size]
     add(
         "Columns with infinite values",
         infinite,
@@ -91,8 +91,16 @@ def find_problems(
     return tuple(problems)
 
 
-def _has_infinite(column: Column) -> bool:
-    return column.values.dtype.kind == "f" and bool(np.isinf(column.values).any())
+def _infinite(column: Column) -> Array:
+    """Return the places of infinite values."""
+    if column.values.dtype.kind != "f":
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(np.isinf(column.values))
+
+
+def _describe_infinite(column: Column) -> str:
+    places = _infinite(column)
+    return f"{column.name!r} ({len(places)}, the first in row {places[0] + 1})"
 
 
 def _duplicates(columns: Sequence[Column]) -> list[str]:

@@ -36,7 +36,7 @@ def describe_data(found: Study) -> Iterator[str]:
         preparation = found.prepared.preparation
         if preparation.scale_ == "none" and preparation.scale == "auto":
             yield f"Not scaled: {preparation.scale_reason_}."
-        yield from describe_preparation(found.prepared)
+        yield from describe_preparation(preparation, identity=found.prepared.identity)
     constant = sum(each.constant for each in found.columns)
     if constant and is_prepared(found):
         yield f"{_were(constant, column)} constant and left out."
@@ -61,7 +61,10 @@ def _describe_missing(found: Study) -> Iterator[str]:
         return
     count = _were(missing, "value")
     if found.prepared is not None:
-        yield " ".join([f"{count} missing.", *describe_gaps(found.prepared)])
+        prepared = found.prepared
+        yield " ".join(
+            [f"{count} missing.", *describe_gaps(prepared.preparation, prepared.dropped)]
+        )
     elif found.request.missing == "drop":
         yield f"{count} missing. Dropped {found.rows - found.kept} rows."
     else:
