@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.manifold import Isomap as ScikitIsomap
 from sklearn.model_selection import GridSearchCV
 
 import unbend
@@ -51,6 +53,41 @@ def test_failed_trials_are_reported_and_ranked_last():
         _ = unbend.compare(curve.points, [bad]).best
     with pytest.raises(ValueError, match="method='TSNE' is not allowed: it must be one of 'PCA'"):
         unbend.compare(curve.points, ["TSNE"])
+
+
+class FitReturnsCoordinates(BaseEstimator):
+    """As openTSNE: `fit` returns the coordinates, and nothing is kept."""
+
+    def fit(self, X):
+        return np.array(X[:, :2])
+
+
+class FitTransformOnly(BaseEstimator):
+    """As some: only `fit_transform`."""
+
+    def fit_transform(self, X, y=None):
+        return np.array(X[:, :2])
+
+
+class Breaks(BaseEstimator):
+    def fit(self, X):
+        raise RuntimeError("the compiler is missing")
+
+
+def test_estimators_of_other_libraries_are_judged_by_the_same_measures():
+    points = unbend.datasets.s_curve(200, random_state=0).points
+    methods = [FitReturnsCoordinates(), FitTransformOnly(), Breaks(), unbend.PCA()]
+    found = unbend.selection.compare(points, [*methods, ScikitIsomap()])
+    measures = {trial.title: trial.measures for trial in found.trials}
+    assert measures["FitReturnsCoordinates"] == measures["FitTransformOnly"]
+    expected = unbend.quality.trustworthiness(points, points[:, :2], n_neighbors=10)
+    assert measures["FitReturnsCoordinates"]["trustworthiness"] == pytest.approx(expected)
+    assert found.trials[-1].failure == "the compiler is missing"
+    assert found.trials[0].title == "Isomap"
+    assert len(found.contact_sheet().axes) >= 4
+    np.testing.assert_array_equal(
+        next(t for t in found.trials if t.title == "FitTransformOnly").embedding, points[:, :2]
+    )
 
 
 def test_progress_is_reported_trial_by_trial_and_can_cancel():

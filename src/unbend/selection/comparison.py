@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
+from unbend.registry import entry_of
 from unbend.selection._common import check_estimator, check_points, make_method
 from unbend.selection.format import reasons, table
 from unbend.selection.judging import BETTER, make_judge
@@ -34,6 +35,8 @@ class Trial:
         Method, and the parameters that were varied.
     estimator : estimator
         Fitted; not fitted where it failed.
+    embedding : array (n, d) or None
+        Coordinates, or None where it failed.
     measures : mapping of str to float
         What was measured; empty where it failed.
     seconds : float
@@ -52,15 +55,16 @@ class Trial:
     estimator: Any
     measures: Mapping[str, float]
     seconds: float
+    embedding: FloatArray | None = None
     mean_rank: float = np.inf
     failure: str = ""
     warnings: tuple[str, ...] = ()
     reason: str = ""
 
     @property
-    def embedding(self) -> FloatArray | None:
-        """Coordinates, or None where it failed."""
-        return None if self.failure else np.asarray(self.estimator.embedding_)
+    def shown(self) -> Any:
+        """What `unbend.plot` draws: the estimator, or the coordinates of one of another library."""
+        return self.estimator if hasattr(self.estimator, "embedding_") else self.embedding
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,7 @@ class Comparison:
         """Draw all embeddings, best first, as `unbend.plot.contact_sheet` does."""
         from unbend.plot import contact_sheet
 
-        found = {trial.title: trial.estimator for trial in self.trials if not trial.failure}
+        found = {trial.title: trial.shown for trial in self.trials if not trial.failure}
         return contact_sheet(found, color, **options)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
@@ -126,7 +130,9 @@ def compare(
     X : array (n, D)
         Points.
     methods : iterable of str, classes or estimators, or mapping of titles to them
-        Methods; by default one of each kind.
+        Methods; by default one of each kind. Estimators of other libraries are judged by the same
+        measures: any with `get_params` and `fit`, such as umap.UMAP(), pacmap.PaCMAP() or
+        openTSNE.TSNE().
     n_components : int
         Dimensions, for methods given by name or class.
     parameters : mapping of str to sequence
@@ -217,15 +223,30 @@ def _try(title: str, estimator: Any, points: FloatArray, judge: Callable[..., An
     """Fit and measure; what fails says so, and the others go on."""
     start = time.perf_counter()
     with monitoring(lambda progress: None):
+        # Libraries other than ours may raise anything.
+        ours = entry_of(estimator) is not None
+        kinds = (ValueError, TypeError, ArithmeticError, MemoryError) if ours else (Exception,)
         try:
-            estimator.fit(points)
+            found = _embed(estimator, points)
             seconds = time.perf_counter() - start
-            measures = judge(np.asarray(estimator.embedding_, dtype=np.float64))
-        except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
+            measures = judge(np.asarray(found, dtype=np.float64))
+        except kinds as error:
             return Trial(title, estimator, {}, time.perf_counter() - start, failure=str(error))
     report = getattr(estimator, "report_", None)
     said = () if report is None else tuple(report.warnings)
-    return Trial(title, estimator, measures, seconds, warnings=said)
+    return Trial(title, estimator, measures, seconds, found, warnings=said)
+
+
+def _embed(estimator: Any, points: FloatArray) -> FloatArray:
+    """Fit an estimator and return its coordinates; openTSNE's `fit` returns them itself."""
+    if not hasattr(estimator, "fit") and not hasattr(estimator, "fit_transform"):
+        raise TypeError(f"{type(estimator).__name__} has neither fit nor fit_transform")
+    result = estimator.fit(points) if hasattr(estimator, "fit") else None
+    if hasattr(estimator, "embedding_"):
+        return np.asarray(estimator.embedding_)
+    if isinstance(result, np.ndarray):
+        return np.asarray(result)
+    return np.asarray(estimator.fit_transform(points))
 
 
 def _rank(trials: list[Trial]) -> list[Trial]:
@@ -239,7 +260,7 @@ def _rank(trials: list[Trial]) -> list[Trial]:
         values = np.round(-values if BETTER[name] else values, 3)
         ranks += np.array([1 + np.sum(values < value) for value in values]) / len(names)
     why = reasons([trial.measures for trial in good], BETTER)
-    parts = ("title", "estimator", "measures", "seconds", "failure", "warnings")
+    parts = ("title", "estimator", "measures", "seconds", "embedding", "failure", "warnings")
     ranked = [
         Trial(**{part: getattr(trial, part) for part in parts}, mean_rank=float(rank), reason=words)
         for trial, rank, words in zip(good, ranks, why, strict=True)
