@@ -11,10 +11,13 @@ import pytest
 
 import unbend
 from tests.loops import each
+from unbend.apps.gallery.panels import embed
+from unbend.apps.gallery.viewer import page_html
 from unbend.datasets import SURFACES, swiss_roll, toroidal_helix
 from unbend.graphs import consistency
 from unbend.graphs.noise import growth_exponents
 from unbend.neighbors import DistanceSpace, PointSpace
+from unbend.registry import METHODS
 
 SHEETS = [name for name in SURFACES if name != "toroidal_helix"]
 
@@ -103,3 +106,14 @@ def test_exponents_do_not_depend_on_scale_and_are_unknown_without_rows_or_direct
     assert np.isnan(growth_exponents(PointSpace(points[:5]), 2, 10)).all()
     line = np.outer(np.random.default_rng(0).uniform(size=300), [1.0, 2.0, 3.0])
     assert np.isnan(growth_exponents(PointSpace(line), 2, 10)[1])
+
+
+def test_the_demo_shows_the_warning_and_its_reason():
+    entries = [entry for entry in METHODS if entry.class_name in ("LTSA", "HessianLLE")]
+    row = embed("toroidal_helix", 1000, 0, methods=entries)
+    for panel in row.panels:
+        assert any("The local dimension is 1, below n_components=2" in w for w in panel.warnings)
+        assert not any("is a function of earlier ones" in w for w in panel.warnings)
+    assert page_html([row]).count("class='warning'>The local dimension is 1") == 2
+    flat = embed("swiss_roll", 1000, 0, methods=entries)
+    assert not any("local dimension" in w for panel in flat.panels for w in panel.warnings)

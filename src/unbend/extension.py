@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
-from unbend.graphs import geodesics
+from unbend.graphs import geodesics, symmetric_geodesics
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
@@ -191,17 +191,22 @@ class AllGeodesics:
     lengths: csr_array
     precision: str
     threads: int
+    directed: bool = False
 
     @classmethod
-    def known(cls, lengths: csr_array, matrix: FloatArray, threads: int) -> "AllGeodesics":
+    def known(
+        cls, lengths: csr_array, matrix: FloatArray, threads: int, directed: bool
+    ) -> "AllGeodesics":
         """Take geodesics that were computed."""
-        made = cls(lengths, str(matrix.dtype), threads)
+        made = cls(lengths, str(matrix.dtype), threads, directed)
         made.__dict__["matrix"] = matrix
         return made
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the geodesics, which the graph determines."""
-        return {name: self.__dict__[name] for name in ("lengths", "precision", "threads")}
+        return {
+            name: self.__dict__[name] for name in ("lengths", "precision", "threads", "directed")
+        }
 
     @property
     def n(self) -> int:
@@ -223,7 +228,8 @@ class AllGeodesics:
 
     def _rows(self, sources: IntArray | None) -> FloatArray:
         precision = np.dtype(self.precision)
-        return geodesics(self.lengths, sources, dtype=precision, threads=self.threads)
+        compute = symmetric_geodesics if self.directed else geodesics
+        return compute(self.lengths, sources, dtype=precision, threads=self.threads)
 
 
 @final

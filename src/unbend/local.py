@@ -5,14 +5,19 @@ to a rigid motion, as `Space.coordinates` gives them. The point itself comes fir
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels, reference
 from unbend.arrays import FloatArray, IntArray
+from unbend.validation.arrays import check_rows
+from unbend.validation.scalars import check_real
 
 # Ridge, relative to the trace, that rounding does not swallow.
 LEAST_RIDGE = 1e-14
+# Eigenvalues of a Gram matrix below this share of the largest are rounding.
+NULL = 1e-12
 
 
 def barycentric_weights(
@@ -22,7 +27,8 @@ def barycentric_weights(
 
     Minimises ‖x − Σ w_j x_j‖² + reg·trace(G)·‖w‖², with G the Gram matrix of the differences
     x_j − x: the regularisation makes the answer unique when there are more neighbours than
-    directions (Saul and Roweis, 2003; book section 10.1).
+    directions (Saul and Roweis, 2003; book section 10.1). Without one, the shortest of the best
+    weights are taken, which those of a vanishing regularisation tend to.
 
     Examples
     --------
@@ -32,7 +38,9 @@ def barycentric_weights(
     array([[0.5, 0.5]])
     """
     if nonnegative:
-        return _nonnegative_weights(reference.ridged_gram(coordinates, reg))
+        return _nonnegative_weights(reference.ridged_gram(coordinates, max(reg, LEAST_RIDGE)))
+    if reg == 0:
+        return _unridged_weights(reference.ridged_gram(coordinates, 0.0))
     coordinates = np.ascontiguousarray(coordinates, dtype=np.float64)
     weights = np.empty((coordinates.shape[0], coordinates.shape[1] - 1))
     kernels.barycentric_weights(coordinates, reg, 1, weights)
@@ -43,6 +51,72 @@ def barycentric_weights(
         reference.barycentric_weights(coordinates[singular], max(reg, LEAST_RIDGE), 1, found)
         weights[singular] = found
     return weights
+
+
+def _unridged_weights(gram: FloatArray) -> FloatArray:
+    """Minimise w'Gw over Σw = 1; of several solutions the shortest.
+
+    With G = Σ λ u u' and c = u'1 the ridged weights are Σ c/(λ + ε) u, up to scale: in the limit
+    the part of 1 in the null space of G, if there is any, and else G⁺1.
+    """
+    values, vectors = np.linalg.eigh(gram)
+    sums = vectors.sum(axis=1)
+    null = values <= NULL * np.maximum(values[:, -1:], np.finfo(float).tiny)
+    within = np.where(null, sums, 0.0)
+    feasible = np.square(within).sum(axis=1, keepdims=True) > NULL * gram.shape[1]
+    outside = np.divide(sums, values, out=np.zeros_like(sums), where=~null)
+    weights = np.einsum("mij,mj->mi", vectors, np.where(feasible, within, outside))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def barycentric_coordinates(
+    points: ArrayLike, vertices: ArrayLike, *, reg: float = 0.0, nonnegative: bool = False
+) -> FloatArray:
+    """Weights, summing to one, that write points by vertices (book section 10.1.1).
+
+    Inside a simplex these are the barycentric coordinates; with fewer vertices those of the
+    nearest point of their plane, and with more the shortest of all that are exact.
+
+    Parameters
+    ----------
+    points : array (m, D)
+        Points to write.
+    vertices : array (k, D) or (m, k, D)
+        Vertices for all points, or for each its own.
+    reg : float
+        Ridge, relative to the trace of the Gram matrix of the differences, which draws the weights
+        together.
+    nonnegative : bool
+        Whether weights must not be negative: the nearest point of the convex hull.
+
+    Returns
+    -------
+    array (m, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> barycentric_coordinates([[0.2, 0.3]], triangle).round(6)
+    array([[0.5, 0.2, 0.3]])
+    """
+    rows = check_rows(points, "points", min_rows=1).astype(np.float64)
+    given = np.asarray(vertices, dtype=np.float64)
+    if given.ndim == 2:
+        corners = np.broadcast_to(
+            check_rows(given, "vertices", min_rows=1), (len(rows), *given.shape)
+        )
+    else:
+        corners = given
+    if corners.ndim != 3 or corners.shape[0] != len(rows) or corners.shape[2] != rows.shape[1]:
+        raise ValueError(
+            f"vertices must be (k, {rows.shape[1]}) or ({len(rows)}, k, {rows.shape[1]}) for "
+            f"points of shape {rows.shape}, and their shape is {given.shape}"
+        )
+    if not np.all(np.isfinite(corners)):
+        raise ValueError("vertices contains NaN or infinity. Pass finite numbers.")
+    ridge = check_real("reg", reg, 0)
+    return barycentric_weights(np.concatenate((rows[:, None], corners), axis=1), ridge, nonnegative)
 
 
 def _nonnegative_weights(gram: FloatArray) -> FloatArray:

@@ -25,8 +25,8 @@ CENTRED, EQUAL = 0.1, 0.25
 SHARE, POINT_SHARE = 0.9, 0.999
 # Names of coordinates in a plane or in space.
 COORDINATE = re.compile(r"[xyzuvw]?_?\d*", re.IGNORECASE)
-# Numbers that are looked at, and fewest rows of them.
-SAMPLE, SAMPLE_ROWS = 50_000, 100
+# Rows that are looked at: so many, fewer where columns are many.
+MOST_ROWS, LEAST_ROWS, SAMPLE = 500, 100, 50_000
 
 
 class ScaleWarning(UserWarning):
@@ -153,7 +153,7 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
     n, p = values.shape
     if p < 2:
         return None
-    step = -(-n // max(SAMPLE // p, SAMPLE_ROWS))
+    step = -(-n // min(MOST_ROWS, max(SAMPLE // p, LEAST_ROWS)))
     some = values[::step].astype(np.float64)
     centered = some - some.mean(axis=0)
     variances = np.einsum("ij,ij->j", centered, centered)
@@ -229,7 +229,7 @@ def _is_scores(values: FloatArray, spreads: FloatArray) -> bool:
 def _is_robust(values: FloatArray) -> bool:
     """Whether columns were scaled by their quartiles: outliers make variances differ, not units."""
     # Quartiles of a few rows rule out nearly all tables, and cost little.
-    some = np.percentile(values[:: -(-len(values) // SAMPLE_ROWS)], [25, 75], axis=0)
+    some = np.percentile(values[:: -(-len(values) // LEAST_ROWS)], [25, 75], axis=0)
     extents = np.diff(some, axis=0)
     if extents.max() > FACTOR * np.min(extents[extents > 0], initial=np.inf):
         return False

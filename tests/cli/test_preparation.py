@@ -210,3 +210,14 @@ def test_batches_are_prepared_as_the_whole_is(name, tmp_path):
     unbend(*new, cwd=tmp_path)
     found = pd.read_csv(tmp_path / "new.csv").iloc[:, :2]
     np.testing.assert_allclose(found, whole.iloc[:, :2], atol=1e-8)
+
+
+def test_texts_are_used_beside_other_columns(tmp_path):
+    table = TABLES["packages"]()
+    path = table.save(tmp_path)
+    words = ("embed", path.name, "--label", "section", "--column-kind", "description=terms")
+    done = unbend(*words, "-o", "flat.csv", "--model", "m.unbend", cwd=tmp_path)
+    assert b"Encoded: 'description' (terms)." in done.stderr
+    unbend("transform", "m.unbend", path.name, "-o", "new.csv", cwd=tmp_path)
+    flat, new = (pd.read_csv(tmp_path / f"{name}.csv").iloc[:, :2] for name in ("flat", "new"))
+    np.testing.assert_allclose(new, flat, atol=1e-8)

@@ -57,7 +57,6 @@ WRONG = [
     ("n_jobs", 0, ValueError),
     *[("n_jobs", value, TypeError) for value in (1.5, "2")],
     ("repair", "shft", ValueError),
-    ("reg", 0.0, ValueError),
     ("reg", -1.0, ValueError),
     ("nonnegative", 1, TypeError),
     ("weights", "head", ValueError),

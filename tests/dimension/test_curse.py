@@ -137,3 +137,43 @@ def test_extreme_radii_keep_their_digits():
         expected = density + curse.log_ball_volume(dimension, radius)
         assert curse.log_gaussian_inside(dimension, radius) == pytest.approx(expected, rel=1e-12)
     assert curse.log_cube_volume(2, 1e308) == pytest.approx(2 * (math.log(2) + math.log(1e308)))
+
+
+def test_the_surface_is_the_derivative_of_the_volume():
+    for D in (1, 2, 3, 10, 400):
+        for r in (0.5, 1.0, 2.0):
+            step = 1e-6
+            slope = (curse.log_ball_volume(D, r + step) - curse.log_ball_volume(D, r - step)) / (
+                2 * step
+            )
+            found = curse.log_sphere_area(D, r)
+            assert found == pytest.approx(curse.log_ball_volume(D, r) + np.log(slope), rel=1e-6)
+    assert curse.log_sphere_area(3, 2.0) == pytest.approx(np.log(16 * np.pi))
+
+
+@pytest.mark.parametrize("D", [5, 200])
+def test_chebyshevs_bound_holds_for_measured_norms(D):
+    rows = np.random.default_rng(0).normal(size=(4000, D))
+    found = curse.measured_concentration(rows, max_rows=4000)
+    predicted = curse.norm_concentration(D, mean=0, variance=1, third=0, fourth=3)
+    assert found.mean == pytest.approx(float(predicted.mean), rel=0.03)
+    assert found.variance == pytest.approx(float(predicted.variance), rel=0.15)
+    norms = np.linalg.norm(rows - rows.mean(axis=0), axis=1)
+    for deviation in (0.8, 1.5, 3.0):
+        share = np.mean(np.abs(norms - found.mean) >= deviation)
+        assert share <= curse.chebyshev_bound(found.variance, deviation)
+    assert curse.chebyshev_bound(4.0, 1.0) == 1.0
+
+
+def test_concentration_of_given_rows_grows_with_the_dimension():
+    rng = np.random.default_rng(0)
+    found = [curse.measured_concentration(rng.uniform(size=(400, D))) for D in (2, 20, 500)]
+    assert found[0].spread > found[1].spread > found[2].spread
+    assert found[0].contrast > 10 > found[1].contrast > 1 > found[2].contrast
+    # A sheet in many columns does not concentrate.
+    sheet = rng.uniform(size=(400, 2)) @ rng.normal(size=(2, 500))
+    assert curse.measured_concentration(sheet).contrast > 10
+    with pytest.raises(ValueError, match="All rows of X are equal"):
+        curse.measured_concentration(np.ones((5, 3)))
+    with pytest.raises(ValueError, match="deviation must be above 0"):
+        curse.chebyshev_bound(1.0, 0.0)

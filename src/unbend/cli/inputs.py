@@ -76,6 +76,8 @@ class Input:
         if not name:
             raise Misuse("the name of the table is empty: give a file, a folder, or '-' for stdin")
         self.name, self.options, self._default = name, options, default
+        # Rows of the whole table, once a sample of them is read.
+        self.total_rows: int | None = None
 
     @cached_property
     def source(self) -> "Source | str":
@@ -243,7 +245,9 @@ class Input:
 
         from unbend.quality.measure import sample_rows
 
-        read = self._fit_in_memory(rows, seed).read_prepared(truth)
+        whole = self._fit_in_memory(rows, seed)
+        read = whole.read_prepared(truth)
+        self.total_rows = whole.total_rows or len(read.table)
         keep = np.zeros(len(read.table), dtype=bool)
         keep[sample_rows(len(read.table), rows, seed)] = True
         return read.take(keep)
@@ -261,6 +265,7 @@ class Input:
         say(f"{self.name} is larger than memory: sampled {sample}.")
         other = copy(self)
         other.__dict__["reader"] = reader
+        other.total_rows = sample.total
         return other
 
     def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":

@@ -19,7 +19,9 @@ PIXELS = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 POLICIES = ("refuse", "drop", "mean", "median", "most_frequent", "indicator")
 SCALES = ("auto", "none", "standard", "robust", "range", "log", "gower")
 ENCODINGS = ("onehot", "ordinal")
-COLUMN_KINDS = ("numeric", "ordinal", "category", "date", "boolean", "text", "id", "constant")
+COLUMN_KINDS = (
+    *("numeric", "ordinal", "category", "date", "boolean", "terms", "text", "id", "constant"),
+)
 PREFIX = "data_"
 PANEL = "Arrays, images, texts and cubes"
 # What each kind of data is called in a sentence, one and many.

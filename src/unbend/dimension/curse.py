@@ -3,13 +3,16 @@
 Everything is computed by logarithms, so that dimension 10 000 is no harder than dimension 10.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import gammainc, gammaincc, gammaln
 
 from unbend.arrays import FloatArray
+from unbend.validation.arrays import check_rows
+from unbend.validation.scalars import check_integer
 
 
 def log_ball_volume(dimension: ArrayLike, radius: ArrayLike = 1.0) -> FloatArray:
@@ -127,6 +130,20 @@ def log_gaussian_inside(dimension: ArrayLike, radius: ArrayLike = 2.0) -> FloatA
     return np.asarray(np.where(small, series, direct))
 
 
+def log_sphere_area(dimension: ArrayLike, radius: ArrayLike = 1.0) -> FloatArray:
+    r"""Logarithm of the surface of a ball, :math:`2\pi^{D/2} r^{D-1} / \Gamma(D/2)`.
+
+    The derivative of the volume by the radius (book section 1.3.3).
+
+    Examples
+    --------
+    >>> np.exp(log_sphere_area([2, 3])).round(4)  # 2π and 4π
+    array([ 6.2832, 12.5664])
+    """
+    D, r = np.broadcast_arrays(_dimension(dimension), _positive("radius", radius))
+    return np.asarray(np.log(2) + D / 2 * np.log(np.pi) + (D - 1) * np.log(r) - gammaln(D / 2))
+
+
 def diagonal_angle(dimension: ArrayLike) -> FloatArray:
     r"""Angle between a diagonal of a cube and a side, :math:`\arccos(1/\sqrt D)`, in radians.
 
@@ -184,6 +201,81 @@ def norm_concentration(
     a = mean**2 + variance
     b = (4 * mean**2 * variance - variance**2 + 4 * mean * third + fourth) / (4 * a)
     return Concentration(np.sqrt(np.maximum(a * D - b, 0.0)), np.full(D.shape, b))
+
+
+def chebyshev_bound(variance: ArrayLike, deviation: ArrayLike) -> FloatArray:
+    r"""Chebyshev's bound :math:`\sigma^2/\epsilon^2` of P(abs(‖x‖ − μ) ≥ ε), one at most.
+
+    With the variance of `norm_concentration` it does not depend on the dimension: norms stay as
+    near to their mean while that grows as √D (book section 1.3.5).
+
+    Parameters
+    ----------
+    variance : array_like
+        Variance of the norms.
+    deviation : array_like
+        ε.
+
+    Examples
+    --------
+    >>> gaussian = norm_concentration(10_000, mean=0, variance=1, third=0, fourth=3)
+    >>> float(chebyshev_bound(gaussian.variance, 5.0))
+    0.02
+    """
+    size = np.asarray(variance, dtype=np.float64)
+    if not np.all(size >= 0):
+        raise ValueError(f"variance must be at least 0, but it is {variance!r}")
+    return np.asarray(np.minimum(size / np.square(_positive("deviation", deviation)), 1.0))
+
+
+class MeasuredConcentration(NamedTuple):
+    """How norms and distances of some rows concentrate.
+
+    `mean` and `variance` are those of the distances to the mean row, `spread` is their standard
+    deviation over their mean; `contrast` is the median over the rows of (farthest − nearest) /
+    nearest other row. Where both are far below one, neighbours hardly differ from other rows.
+    """
+
+    mean: float
+    variance: float
+    spread: float
+    contrast: float
+
+
+def measured_concentration(X: Any, *, max_rows: int = 2000) -> MeasuredConcentration:
+    """Measure how far norms and distances of given rows concentrate.
+
+    Parameters
+    ----------
+    X : array_like or data frame
+        Rows of numbers.
+    max_rows : int
+        Above this number of rows, that many evenly spaced ones are used.
+
+    Examples
+    --------
+    >>> few, many = (np.random.default_rng(0).normal(size=(500, D)) for D in (2, 1000))
+    >>> bool(measured_concentration(few).contrast > 10 > 1 > measured_concentration(many).contrast)
+    True
+    """
+    rows = np.asarray(check_rows(X, min_rows=3), dtype=np.float64)
+    most = check_integer("max_rows", max_rows, 3)
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).round().astype(np.intp)]
+    norms = np.linalg.norm(rows - rows.mean(axis=0), axis=1)
+    distances = squareform(pdist(rows))
+    farthest = distances.max(axis=1)
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.min(axis=1)
+    contrast = np.divide(
+        farthest - nearest, nearest, out=np.full(len(rows), np.inf), where=nearest > 0
+    )
+    mean, variance = float(norms.mean()), float(norms.var())
+    if mean == 0:
+        raise ValueError("All rows of X are equal. Pass at least two different points.")
+    return MeasuredConcentration(
+        mean, variance, float(np.sqrt(variance) / mean), float(np.median(contrast))
+    )
 
 
 def _dimension(value: ArrayLike) -> FloatArray:

@@ -2,8 +2,10 @@
 
 from unbend.gram.centered import Carry, CenteredGram, PointGram, negative_share
 from unbend.gram.distances import Gram, SimilaritySquares, Squares, additive_constant
+from unbend.gram.kernels import BasePointKernel
 
 __all__ = [
+    "BasePointKernel",
     "Carry",
     "CenteredGram",
     "Gram",

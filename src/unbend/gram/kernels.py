@@ -5,6 +5,7 @@ rows far from the origin that is all of them. Where many are lost, squares are c
 that subtract rows, not values of the kernel.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -355,3 +356,37 @@ def check_digits(largest: float, square: float, what: str, dtype: Any = np.float
     if largest * unit > NOTHING_LEFT * square:
         raise ValueError(f"{message}, which is rounding: {advice}")
     warn(f"{message}; {advice}")
+
+
+@dataclass(frozen=True, eq=False)
+class BasePointKernel:
+    """½ (k(x, y) − k(x, x₀) − k(x₀, y) + k(x₀, x₀)), of a kernel and a base point x₀.
+
+    Positive definite if and only if k is conditionally positive definite, as −‖x − y‖^β is for
+    0 < β ≤ 2 (Schölkopf and Smola, 2002, proposition 2.22). Centered kernels do not depend on the
+    base point, so kernel PCA with either differs by the factor √½ alone; methods that do not
+    center, and tests of definiteness, need this form.
+
+    Parameters
+    ----------
+    kernel : callable
+        A symmetric function of two rows.
+    base : array (n_features,)
+        The base point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squares = lambda x, y: -np.sum((x - y) ** 2)
+    >>> BasePointKernel(squares, np.zeros(2))(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    np.float64(11.0)
+    """
+
+    kernel: Callable[[FloatArray, FloatArray], float]
+    base: FloatArray
+
+    def __call__(self, first: FloatArray, second: FloatArray) -> float:
+        """Return the value for two rows."""
+        k, base = self.kernel, self.base
+        total = k(first, second) - k(first, base) - k(base, second) + k(base, base)
+        return total / 2

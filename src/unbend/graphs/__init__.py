@@ -1,9 +1,26 @@
 """Data graphs: edges with lengths, connection, geodesics, weights, Laplacians and their spectra."""
 
 from unbend.graphs.combine import combine
-from unbend.graphs.connect import Bridges, Enlargement, Fewest, bridge, enlarge, fewest_neighbors
+from unbend.graphs.connect import (
+    Bridges,
+    Enlargement,
+    Fewest,
+    bridge,
+    connecting_radius,
+    enlarge,
+    fewest_neighbors,
+)
+from unbend.graphs.connectivity import Connectivity, connectivity, strong_components
 from unbend.graphs.consistency import Consistency, consistency
-from unbend.graphs.geodesics import Path, Paths, floyd_warshall, geodesics, shortest_paths
+from unbend.graphs.geodesic_bounds import GeodesicBounds, geodesic_bounds, s_distances
+from unbend.graphs.geodesics import (
+    Path,
+    Paths,
+    floyd_warshall,
+    geodesics,
+    shortest_paths,
+    symmetric_geodesics,
+)
 from unbend.graphs.graph import Graph, components, symmetrize, undirected
 from unbend.graphs.interchange import (
     LabelledGraph,
@@ -19,6 +36,7 @@ from unbend.graphs.laplacian import (
     diameter,
     eigenvalue_bounds,
     graph_eigenvalue,
+    incidence,
     laplacian,
     spectrum,
 )
@@ -35,10 +53,12 @@ from unbend.graphs.weights import adjacency, heat_kernel, weigh
 
 __all__ = [
     "Bridges",
+    "Connectivity",
     "Consistency",
     "EigenvalueBounds",
     "Enlargement",
     "Fewest",
+    "GeodesicBounds",
     "Graph",
     "LabelledGraph",
     "Path",
@@ -48,6 +68,8 @@ __all__ = [
     "bridge",
     "combine",
     "components",
+    "connecting_radius",
+    "connectivity",
     "consistency",
     "contract",
     "degree_counts",
@@ -59,15 +81,20 @@ __all__ = [
     "floyd_warshall",
     "from_igraph",
     "from_networkx",
+    "geodesic_bounds",
     "geodesics",
     "graph_eigenvalue",
     "heat_kernel",
+    "incidence",
     "label_graph",
     "laplacian",
     "normalized_cut",
     "rayleigh_quotient",
+    "s_distances",
     "shortest_paths",
     "spectrum",
+    "strong_components",
+    "symmetric_geodesics",
     "symmetrize",
     "to_igraph",
     "to_networkx",

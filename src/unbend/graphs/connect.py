@@ -1,17 +1,18 @@
 """Joining the components of a disconnected graph (book section 4.1.5).
 
-By the shortest edges between them (`bridge`), or by larger neighbourhoods (`enlarge`); and how many
-neighbours it takes that a graph is connected. `connect_components` is what a fit does.
+By the shortest edges between them (`bridge`), or by larger neighbourhoods (`enlarge`); and how
+many neighbours, or what radius, make a graph connected. `connect_components` is what a fit does.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from unbend.arrays import FloatArray, IntArray, with_short_indices
 from unbend.graphs.graph import components, undirected
-from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, Space
+from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, Space, open_space
 from unbend.report import note, warn
 
 # How to handle a disconnected graph.
@@ -354,3 +355,31 @@ def fewest_neighbors(neighbors: Neighbors, mutual: bool = False) -> Fewest:
     appears = undirected(ranked, "min" if mutual else "max").lengths
     forest = minimum_spanning_tree(with_short_indices(appears))
     return Fewest(int(forest.data.max(initial=1.0)), neighbors.n - forest.nnz)
+
+
+def connecting_radius(X: Any) -> float:
+    """Smallest ε for which the graph of all pairs within ε of each other is connected.
+
+    The longest edge of the minimum spanning tree (book section 4.1.5 raises ε by tenths until
+    the graph is connected, and so ends up to a tenth above it).
+
+    Parameters
+    ----------
+    X : array (n, D) or Space
+        Points, or a space of points or of all distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> connecting_radius(np.array([[0.0], [1.0], [2.5], [3.5]]))
+    1.5
+    """
+    space = X if isinstance(X, Space) else open_space(X, name="X")
+    if isinstance(space, GraphSpace):
+        raise TypeError(
+            "A graph has the distances of its edges alone. Pass points, or all distances."
+        )
+    # Edges to nearest neighbours belong to the tree; bridges between what they join are the rest.
+    nearest = space.nearest(1)
+    bridges = bridge(space, components(nearest.graph()))
+    return float(max(nearest.distances.max(), bridges.lengths.max(initial=0.0)))

@@ -72,6 +72,40 @@ def difference(degree: FloatArray, weights: csr_array) -> csr_array:
     return csr_array(diagonal - weights)
 
 
+@complete_docstring(PARAMETERS)
+def incidence(weights: csr_array) -> csr_array:
+    """Matrix S, one row an edge, with S'S the symmetric Laplacian (Theorem 3.1 of the book).
+
+    The row of the edge between i < j has √w/√dᵢ at i and −√w/√dⱼ at j, so that ‖S g‖² is the
+    numerator of the Rayleigh quotient of D^-½ g. Loops have no row.
+
+    Parameters
+    ----------
+    weights : csr_array
+        Symmetric weights.
+
+    Returns
+    -------
+    csr_array (edges, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> incidence(csr_array(np.array([[0.0, 4.0], [4.0, 0.0]]))).toarray()
+    array([[ 1., -1.]])
+    """
+    weights = as_undirected(weights)
+    degree = degrees(weights)
+    edges = weights.tocoo()
+    upper = (edges.row < edges.col) & (edges.data > 0)
+    first, second, root = edges.row[upper], edges.col[upper], np.sqrt(edges.data[upper])
+    number = np.arange(len(root))
+    values = np.concatenate((root / np.sqrt(degree[first]), -root / np.sqrt(degree[second])))
+    places = (np.concatenate((number, number)), np.concatenate((first, second)))
+    return csr_array((values, places), shape=(len(root), len(degree)))
+
+
 # Distances are sums with rounding: bounds of the diameter that agree to this share are one number.
 ROUNDING = 1e-12
 

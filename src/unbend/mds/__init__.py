@@ -1,5 +1,11 @@
 """Multidimensional scaling: pairs, losses, transformations, solvers and initial configurations."""
 
+from unbend.mds.euclidean import (
+    EuclideanDimension,
+    additive_constant,
+    additive_constant_bound,
+    euclidean_dimension,
+)
 from unbend.mds.initialization import principal_axes
 from unbend.mds.object_pairs import Pairs
 from unbend.mds.objective import LOSSES, MetricStress, Objective, Stress1
@@ -9,6 +15,7 @@ from unbend.mds.transformations import Interval, Monotone, Ratio, Replicated, Tr
 
 __all__ = [
     "LOSSES",
+    "EuclideanDimension",
     "Interval",
     "MetricStress",
     "Monotone",
@@ -20,7 +27,10 @@ __all__ = [
     "Stress1",
     "StressExtension",
     "Transformation",
+    "additive_constant",
+    "additive_constant_bound",
     "estimate_stress",
+    "euclidean_dimension",
     "principal_axes",
     "quasi_newton",
     "smacof",

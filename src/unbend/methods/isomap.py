@@ -15,10 +15,10 @@ from unbend.extension import AllGeodesics, EmbeddingResult, GeodesicNystrom
 from unbend.gram import Gram, Squares, negative_share
 from unbend.gram.columns import ColumnScaling, KnownColumns, scale_by_columns
 from unbend.gram.precision import kernel_geodesics
-from unbend.graphs import geodesics, undirected
+from unbend.graphs import geodesics, symmetric_geodesics, undirected
 from unbend.quality import residual_variance
 from unbend.report import note, warn
-from unbend.validation.parameters import Choice, declare, param
+from unbend.validation.parameters import FLAG, Choice, declare, param
 from unbend.validation.random_state import generator
 
 # Dimensions of the residual-variance curve, and rows it is measured on at most.
@@ -46,6 +46,7 @@ class GeodesicKernel(Kernel):
     landmarks: IntArray | None = None
     scaling: ColumnScaling | None = None
     check_rounding: bool = False
+    directed: bool = False
 
     @classmethod
     def of_landmarks(
@@ -81,7 +82,7 @@ class GeodesicKernel(Kernel):
                 else self._columns.coordinates(gram.mean_squares, weights)
             )
         known = (
-            AllGeodesics.known(self.lengths, self.geodesics, gram.threads)
+            AllGeodesics.known(self.lengths, self.geodesics, gram.threads, self.directed)
             if self.landmarks is None
             else self.geodesics
         )
@@ -157,6 +158,9 @@ class Isomap(GeodesicEmbedding):
     negative_share_ : float
         Share of the eigenvalues' total magnitude that is negative, and so was dropped; estimated
         for more than 600 rows. With landmarks: theirs.
+    energy_loss_ : float
+        Σ (d²_ij − ‖y_i − y_j‖²) over all ordered pairs = 2n (trace K − Σ λ kept), of the
+        repaired distances where they were (step 4 of the book). With landmarks: theirs.
     residual_variance_ : array
         1 − R² between geodesic and embedded distances with 1, 2, … coordinates. With landmarks:
         theirs.
@@ -176,6 +180,12 @@ class Isomap(GeodesicEmbedding):
     """
 
     repair: str | None = repair_param()
+    directed: bool = param(
+        False,
+        FLAG,
+        help="Whether paths follow the direction of edges from each row to its neighbours, of "
+        "which the shorter of both ways counts; by default edges are joined both ways first.",
+    )
     precision: str = param(
         "auto",
         Choice("auto", "single", "double"),
@@ -185,11 +195,15 @@ class Isomap(GeodesicEmbedding):
     )
 
     def _kernel(self, component: Component) -> GeodesicKernel:
-        lengths = undirected(component.neighbors).lengths
         solver = column_solver(self.eigen_solver)
         if solver is not None:
-            return self._column_kernel(component, lengths, solver)
-        distances = self._geodesics(lengths, component.threads)
+            return self._column_kernel(component, undirected(component.neighbors).lengths, solver)
+        if self.directed:
+            lengths = component.neighbors.graph()
+            distances = self._directed_geodesics(lengths, component.threads)
+        else:
+            lengths = undirected(component.neighbors).lengths
+            distances = self._geodesics(lengths, component.threads)
         gram = Gram(distances, threads=component.threads)
         if self.repair is not None:
             gram = gram.repair(self.repair)
@@ -201,12 +215,25 @@ class Isomap(GeodesicEmbedding):
         )
         single = self.precision == "single"
         problem = gram.problem()
-        return GeodesicKernel(component, problem, distances, lengths, gram, check_rounding=single)
+        return GeodesicKernel(
+            component,
+            problem,
+            distances,
+            lengths,
+            gram,
+            check_rounding=single,
+            directed=self.directed,
+        )
 
     def _column_kernel(
         self, component: Component, lengths: csr_array, solver: Nystrom
     ) -> GeodesicKernel:
         """Geodesics from a few rows only, from which the kernel is approximated."""
+        if self.directed:
+            raise ValueError(
+                f"directed=True needs all geodesics and eigen_solver={solver!r} takes those from a "
+                "few rows: use directed=False, or eigen_solver='auto'"
+            )
         if self.repair is not None:
             raise ValueError(
                 f"repair={self.repair!r} needs all geodesics and eigen_solver={solver!r} takes "
@@ -233,6 +260,23 @@ class Isomap(GeodesicEmbedding):
         dtype = np.float32 if self._single(lengths.data, n) else np.float64
         return geodesics(lengths, dtype=dtype, threads=threads, instead=instead)
 
+    def _directed_geodesics(self, lengths: csr_array, threads: int) -> FloatArray:
+        """Shorter of both directed paths between all rows."""
+        n = lengths.shape[0]
+        distances = symmetric_geodesics(
+            lengths,
+            dtype=np.float32 if self._single(lengths.data, n) else np.float64,
+            threads=threads,
+            instead="use directed=False, or LandmarkIsomap",
+        )
+        unreached = int(np.sum(np.isinf(distances))) // 2
+        if unreached:
+            raise ValueError(
+                f"{unreached} pairs of rows have no directed path either way: use more neighbours, "
+                "or directed=False"
+            )
+        return distances
+
     def _single(self, lengths: FloatArray, n: int) -> bool:
         """Whether single precision was asked for and can hold the lengths."""
         if self.precision != "single" or _in_single_range(lengths, n):
@@ -249,6 +293,17 @@ class Isomap(GeodesicEmbedding):
         rng = generator(self.random_state)
         spectrum = self._spectrum or solve(self._gram.problem(), self.n_components, "auto", rng)
         return negative_share(self._gram, spectrum, rng)
+
+    @property
+    def energy_loss_(self) -> float:
+        """Sum over ordered pairs of squared geodesics less squared distances in the embedding."""
+        gram = self._gram
+        spectrum = self._spectrum
+        if spectrum is None:
+            rng = generator(self.random_state)
+            spectrum = solve(gram.problem(), self.n_components, "auto", rng)
+        kept = float(gram.positive_values(spectrum).sum())
+        return 2.0 * gram.n * (gram.trace - kept)
 
     @property
     def residual_variance_(self) -> FloatArray:

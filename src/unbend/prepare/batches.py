@@ -14,6 +14,7 @@ from unbend.prepare.encoders import (
     DateEncoder,
     Encoder,
     NumberEncoder,
+    TermEncoder,
     rank_levels,
 )
 from unbend.prepare.kinds import level_name
@@ -149,11 +150,11 @@ def with_all_levels(encoders: Iterable[Encoder], summary: BatchSummary) -> Itera
 
 
 def measure(encoders: tuple[Encoder, ...], parts: Iterable[list[Column]]) -> list[Moments]:
-    """Measure the features of all rows, in one reading; gaps are counted, but for categories."""
+    """Measure the features of all rows, in one reading; gaps of numbers and dates are counted."""
     found = [Moments() for _ in encoders]
     for columns in parts:
         for encoder, column, moments in zip(encoders, columns, found, strict=True):
-            if not isinstance(encoder, CategoryEncoder):
+            if not isinstance(encoder, CategoryEncoder | TermEncoder):
                 present = np.flatnonzero(~column.missing)
                 moments.gaps += len(column.values) - len(present)
                 column = column.take(present)

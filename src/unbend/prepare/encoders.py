@@ -7,7 +7,7 @@ its features have total variance one, under ``"range"`` and ``"gower"`` diameter
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler, RobustScaler
 
 from unbend.arrays import BoolArray, FloatArray
+from unbend.io.terms import Terms, english_stop_words
 from unbend.prepare.columns import Array, Column
 from unbend.prepare.kinds import Inference, level_name, parse_dates
 
@@ -22,6 +23,9 @@ from unbend.prepare.kinds import Inference, level_name, parse_dates
 NORMAL_IQR = 1.3489795003921634
 # The rarest categories beyond this number share one feature.
 MAX_LEVELS = 50
+# Most terms of a text column that become features, and the share of a row's length from which a
+# term belongs to it.
+MAX_TERMS, HELD = 200, 0.1
 OTHER, MISSING = "(other)", "(missing)"
 # Cycles of dates, in seconds.
 CYCLES = {"day": 86_400.0, "week": 7 * 86_400.0, "year": 365.2425 * 86_400.0}
@@ -310,6 +314,73 @@ class DateEncoder(Encoder):
         return dates
 
 
+@final
+@dataclass(frozen=True)
+class TermEncoder(Encoder):
+    """Free text by its terms: term frequency times inverse document frequency, of unit length.
+
+    A missing text has no terms.
+    """
+
+    name: str
+    vocabulary: tuple[str, ...]
+    # Inverse document frequency of each term.
+    inverse: tuple[float, ...]
+    weight: float
+
+    @classmethod
+    def fit(cls, column: Column) -> "TermEncoder":
+        """List the terms of at least two rows, the most frequent ones if there are many."""
+        counts = Counter(term for terms in _tokenize(column) for term in set(terms))
+        shared = sorted(term for term, count in counts.items() if count > 1)
+        if not shared:
+            raise ValueError(
+                f"Column {column.name!r} has no term that two rows share. Leave it out, or use "
+                "'category'."
+            )
+        frequent = sorted(shared, key=lambda term: -counts[term])[:MAX_TERMS]
+        vocabulary, n = tuple(sorted(frequent)), len(column.values)
+        inverse = tuple(1.0 + float(np.log((1 + n) / (1 + counts[t]))) for t in vocabulary)
+        return cls(column.name, vocabulary, inverse, 1.0)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Terms, each with the name of the column."""
+        return tuple(f"{self.name}:{term}" for term in self.vocabulary)
+
+    def encode(self, column: Column) -> FloatArray:
+        """Count the terms of the vocabulary, weigh them and normalise each row."""
+        place = {term: code for code, term in enumerate(self.vocabulary)}
+        features = np.zeros((len(column.values), len(place)))
+        for row, terms in enumerate(_tokenize(column)):
+            for term in terms:
+                if term in place:
+                    features[row, place[term]] += 1.0
+        features *= np.array(self.inverse)
+        lengths = np.linalg.norm(features, axis=1, keepdims=True)
+        return features * (self.weight / np.where(lengths > 0, lengths, 1.0))
+
+    def decode(self, features: FloatArray) -> Array:
+        """Terms of a row, the heaviest first."""
+        texts = np.empty(len(features), dtype=object)
+        for row, weights in enumerate(features):
+            order = np.argsort(-weights, kind="stable")
+            held = [
+                self.vocabulary[place] for place in order if weights[place] > HELD * self.weight
+            ]
+            texts[row] = " ".join(held) or None
+        return texts
+
+
+def _tokenize(column: Column) -> Iterator[list[str]]:
+    if column.source != "text":
+        raise ValueError(
+            f"Column {column.name!r} had texts in fit and holds numbers now. Convert it to text."
+        )
+    terms = Terms(english_stop_words(), stem=False)
+    return ([] if text is None else terms.tokenize(text) for text in column.values)
+
+
 def _seconds(column: Column, date_format: str) -> FloatArray:
     """Seconds since 1970, NaN where missing."""
     dates = column.values
@@ -351,11 +422,13 @@ def with_weight(
     variance : callable
         Gives the total variance of the features, where it is needed.
     """
+    # Distances between unit vectors of these are at most the root of two.
+    many = isinstance(encoder, CategoryEncoder | TermEncoder)
     if scale == "gower":
-        weight = 0.5 if isinstance(encoder, CategoryEncoder) else 1.0
+        weight = 0.5 if many else 1.0
     elif scale == "range":
         parts = len(getattr(encoder, "cycles", ())) + 1
-        weight = np.sqrt(0.5) if isinstance(encoder, CategoryEncoder) else 1.0 / np.sqrt(parts)
+        weight = np.sqrt(0.5) if many else 1.0 / np.sqrt(parts)
     elif isinstance(encoder, NumberEncoder) and not encoder.indicator:
         weight = 1.0
     else:

@@ -19,6 +19,7 @@ from unbend.prepare.encoders import (
     DateEncoder,
     Encoder,
     NumberEncoder,
+    TermEncoder,
     with_weight,
 )
 from unbend.prepare.kinds import (
@@ -76,8 +77,9 @@ class Prepare(TransformerMixin, Model):
     """Turn a table as people have it into features of equal weight per column.
 
     Every column is numeric, ordinal, a category, a date, boolean, free text, an id or constant,
-    by its values; the last three are left out. Missing values are imputed, numbers scaled,
-    categories one-hot encoded with a balanced weight and dates split into elapsed time and phases.
+    by its values; the last three are left out, but texts are used if `kinds` calls them
+    ``"terms"``. Missing values are imputed, numbers scaled, categories one-hot encoded with a
+    balanced weight, dates split into elapsed time and phases, and terms weighted by tf-idf.
     However many features a column has, it weighs as much as any other.
 
     Attributes
@@ -137,7 +139,8 @@ class Prepare(TransformerMixin, Model):
         MAPPING,
         NOTHING,
         help="Kinds of columns by name, where the inferred one is wrong: 'numeric', 'ordinal', "
-        "'category', 'date', 'boolean', 'text', 'id' or 'constant'.",
+        "'category', 'date', 'boolean', 'terms' (free text by tf-idf of its terms), 'text', 'id' "
+        "or 'constant'; the last three are left out.",
     )
     weights: dict[str, float] | None = param(
         None, MAPPING, NOTHING, help="Weights of columns by name; 1 where none is given."
@@ -217,10 +220,16 @@ class Prepare(TransformerMixin, Model):
         """Return the columns that encoders take, of the rows that are kept."""
         by_name = {column.name: column for column in table.columns}
         columns = [by_name[encoder.name] for encoder in self._encoders]
-        inferences = {c.name: Inference("numeric", "") for c in columns}
-        _refuse(find_problems(columns, inferences, self.missing))
+        _refuse(find_problems(columns, self._known_kinds(), self.missing))
         gaps = np.any([column.missing for column in columns], axis=0)
         return _take(columns, np.flatnonzero(~gaps)) if self.missing == "drop" else columns
+
+    def _known_kinds(self) -> dict[str, Inference]:
+        """Return kinds by which the gaps of new samples are judged: a text may be missing."""
+        return {
+            e.name: Inference("terms" if isinstance(e, TermEncoder) else "numeric", "")
+            for e in self._encoders
+        }
 
     def _fit_columns(self, table: Columns) -> None:
         inferences = self._infer(table)
@@ -296,7 +305,9 @@ class Prepare(TransformerMixin, Model):
             if inferences[c.name].kind == "numeric" or inferences[c.name].levels == ("0", "1")
         ]
         others = [
-            c.name for c in columns if inferences[c.name].kind in ("category", "date", "ordinal")
+            c.name
+            for c in columns
+            if inferences[c.name].kind in ("category", "date", "ordinal", "terms")
         ]
         matrix = np.array([_impute(column_values(c, "numeric")) for c in numeric]).T
         matrix = matrix if numeric else np.empty((len(self.kept_rows_), 0))
@@ -333,6 +344,13 @@ class Prepare(TransformerMixin, Model):
     def _encoder(self, column: Column, inference: Inference) -> Encoder:
         if inference.kind == "date":
             return DateEncoder.fit(column, inference, self.scale_, self.missing)
+        if inference.kind == "terms":
+            if self.scale_ == "gower":
+                raise ValueError(
+                    f"Column {column.name!r} is text, which Gower's distance does not know. Leave "
+                    "it out, or choose another scale."
+                )
+            return TermEncoder.fit(column)
         if inference.kind == "category":
             if self.categories == "onehot":
                 return CategoryEncoder.fit(column, self.missing)
@@ -373,8 +391,7 @@ class Prepare(TransformerMixin, Model):
         _check_features(self, X, table, reset=False)
         by_name = {column.name: column for column in table.columns}
         columns = [by_name[encoder.name] for encoder in self._encoders]
-        inferences = {c.name: Inference("numeric", "") for c in columns}
-        _refuse(find_problems(columns, inferences, self.missing))
+        _refuse(find_problems(columns, self._known_kinds(), self.missing))
         rows = self._keep_rows(columns)
         columns = _take(columns, rows)
         pairs = list(zip(self._encoders, columns, strict=True))

@@ -96,7 +96,7 @@ def describe_preparation(preparation: Prepare, *, identity: bool = False) -> Ite
     if scale != "none":
         why = "" if reason == "as requested" else f": {reason}"
         yield f"{SCALED[scale]} {_count(len(used), 'column')}{why}."
-    kinds = ("category", "ordinal", "date")
+    kinds = ("category", "ordinal", "date", "terms")
     encoded = [f"{c.name!r} ({c.kind})" for c in used if c.kind in kinds]
     if encoded:
         yield f"Encoded: {list_some(encoded)}."
@@ -110,7 +110,11 @@ def describe_preparation(preparation: Prepare, *, identity: bool = False) -> Ite
 
 def describe_gaps(preparation: Prepare, dropped: int) -> Iterator[str]:
     """Describe what was done about missing values."""
-    gaps = [column for column in preparation.columns_ if column.features and column.missing]
+    gaps = [
+        column
+        for column in preparation.columns_
+        if column.features and column.missing and column.kind != "terms"
+    ]
     if dropped:
         yield f"Dropped {_count(dropped, 'row')} with missing values."
     elif gaps:

@@ -1,4 +1,4 @@
-"""Kind of a column (numeric, ordinal, category, date, boolean, text, id, constant), and why."""
+"""Kind of a column (numeric, ordinal, category, date, boolean, terms, text, id, constant)."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unbend.prepare.columns import Array, Column
 
 Kind: TypeAlias = Literal[
-    "numeric", "ordinal", "category", "date", "boolean", "text", "id", "constant"
+    "numeric", "ordinal", "category", "date", "boolean", "terms", "text", "id", "constant"
 ]
 KINDS: tuple[str, ...] = get_args(Kind)
 # Kinds that give no features.
@@ -140,6 +140,11 @@ def override(column: Column, kind: str) -> Inference:
                 f"kinds[{column.name!r}]='boolean' needs two values and the column has "
                 f"{len(levels)}. Use 'category'."
             )
+    if kind == "terms" and column.source != "text":
+        raise ValueError(
+            f"kinds[{column.name!r}]='terms' is not possible: its values are not text. Use "
+            "'category'."
+        )
     date_format = ""
     if kind == "date" and column.source != "date":
         date_format = (_date_formats(column.present) or ("",))[0] if column.source == "text" else ""

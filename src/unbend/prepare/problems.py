@@ -49,7 +49,12 @@ def find_problems(
         if names:
             problems.append(Problem(what, tuple(names), remedy, option, fatal))
 
-    gaps = [f"{c.name!r} ({int(c.missing.sum())})" for c in used if c.missing.any()]
+    # A text that is missing has no terms.
+    gaps = [
+        f"{c.name!r} ({int(c.missing.sum())})"
+        for c in used
+        if c.missing.any() and inferences[c.name].kind != "terms"
+    ]
     add(
         "Columns with missing values",
         gaps,
@@ -73,7 +78,10 @@ def find_problems(
         names = [f"{n!r} ({i.reason})" for n, i in inferences.items() if i.kind == kind]
         remedy, option = "Override with kinds={column: kind}.", "--column-kind COLUMN=KIND"
         if kind == "text":
-            option = "--text-column COLUMN embeds the texts; --column-kind COLUMN=category uses it"
+            remedy = "Pass kinds={column: 'terms'} to compare their words."
+            option = (
+                "--column-kind COLUMN=terms adds their words, --text-column COLUMN takes them alone"
+            )
         add(what, names, remedy, option)
     add(
         "Duplicate columns",

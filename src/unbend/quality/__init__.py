@@ -16,9 +16,9 @@ from unbend.quality.ranks import (
     neighborhood_preservation,
     trustworthiness,
 )
-from unbend.quality.redundancy import coordinate_redundancy
+from unbend.quality.redundancy import coordinate_redundancy, occupancy
 from unbend.quality.spread import residual_variance, widest_gap
-from unbend.quality.stress_measures import Shepard, shepard, stress
+from unbend.quality.stress_measures import Shepard, shepard, strain, stress
 
 __all__ = [
     "CoRanking",
@@ -37,9 +37,11 @@ __all__ = [
     "neighborhood_hit",
     "neighborhood_preservation",
     "noise_amplification",
+    "occupancy",
     "procrustes",
     "residual_variance",
     "shepard",
+    "strain",
     "stress",
     "trustworthiness",
     "widest_gap",

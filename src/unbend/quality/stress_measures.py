@@ -11,12 +11,16 @@ from scipy.stats import rankdata
 
 from unbend.arrays import TIED, FloatArray, IntArray, distinct_values
 from unbend.docstrings import complete_docstring
+from unbend.memory import reserve
 from unbend.neighbors import MetricName
+from unbend.neighbors.space import centered_gram
 from unbend.quality._spaces import PARAMETERS, open_pair, pair_distances
 from unbend.quality.measure import Measure, jackknife_error, sample_rows
 from unbend.validation.scalars import check_choice
 
-Kind: TypeAlias = Literal["stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric"]
+Kind: TypeAlias = Literal[
+    "stress-1", "normalized", "raw", "sstress", "sammon", "nonmetric", "inverse"
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +134,8 @@ def stress(
     - ``"sammon"``: :math:`\sum (d - \delta)^2 / \delta \,/ \sum \delta`, where small distances
       count as much as large ones; pairs at distance zero are left out
     - ``"nonmetric"``: stress-1 with the best increasing function of :math:`\delta` in its place
+    - ``"inverse"``: the best increasing function f of d in place of d,
+      :math:`\sqrt{\sum (\delta - f(d))^2 / \sum \delta^2}`, in the units of the data
 
     Of stress-1, 0.05 is good and 0.2 poor, after Kruskal; more points and fewer dimensions make it
     larger. Without the best scale, stress tells more about units than about the embedding:
@@ -174,7 +180,7 @@ def stress(
     if not target.any():
         raise ValueError("All rows of X are equal. Pass at least two different points.")
     missed, size = _terms(target, found, kind, scaled)
-    root = kind in ("stress-1", "nonmetric")
+    root = kind in ("stress-1", "nonmetric", "inverse")
 
     def statistic(sums: list[FloatArray]) -> FloatArray:
         flat = np.zeros_like(sums[0])
@@ -187,15 +193,71 @@ def stress(
     return Measure(value, local, rows, jackknife([missed, size], len(rows), data.n, statistic))
 
 
+@complete_docstring(PARAMETERS)
+def strain(
+    X: ArrayLike,
+    embedding: ArrayLike,
+    *,
+    normalized: bool = False,
+    metric: MetricName = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+) -> float:
+    r"""How far the scalar products of the embedding miss those of the data.
+
+    .. math:: \sum_{ij} (k_{ij} - y_i' y_j)^2
+
+    with K = −½HD²H, the scalar products of the centered data where distances are Euclidean, and y
+    centered, too. Classical scaling minimises it: its strain is the sum of the squares of all
+    eigenvalues that were left out.
+
+    Parameters
+    ----------
+    normalized : bool
+        Whether it is divided by the sum of the squares of K.
+
+    Returns
+    -------
+    float
+        Zero is best; one is what an embedding in one point has, if normalized.
+
+    References
+    ----------
+    W. S. Torgerson, "Multidimensional scaling: I. theory and method", Psychometrika 17 (1952).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rectangle = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
+    >>> strain(rectangle, rectangle[:, :1])
+    1.0
+    """
+    data, coordinates = open_pair(X, embedding, metric, metric_params)
+    n = data.n
+    reserve(32 * n * n, f"{n} x {n} scalar products", "pass fewer rows")
+    kernel, found = (
+        centered_gram(space.distances_of(space.rows(np.arange(n)))[None])[0]
+        for space in (data, coordinates)
+    )
+    missed = float(np.square(kernel - found).sum())
+    if not normalized:
+        return missed
+    size = float(np.square(kernel).sum())
+    if size == 0:
+        raise ValueError("All rows of X are equal. Pass at least two different points.")
+    return missed / size
+
+
 def _terms(
     target: FloatArray, found: FloatArray, kind: Kind, scaled: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Numerator and denominator of each pair."""
-    if kind == "nonmetric":
-        order = np.lexsort((found, distinct_values(target)[1]))
-        fitted = np.empty_like(found)
-        fitted[order] = isotonic_regression(found[order]).x
-        return (found - fitted) ** 2, found**2
+    if kind in ("nonmetric", "inverse"):
+        # Increasing functions of one list of distances, fitted to the other.
+        given, fit = (target, found) if kind == "nonmetric" else (found, target)
+        order = np.lexsort((fit, distinct_values(given)[1]))
+        fitted = np.empty_like(fit)
+        fitted[order] = isotonic_regression(fit[order]).x
+        return (fit - fitted) ** 2, fit**2
     if kind == "sstress":
         target, found = target**2, found**2
     weights = np.ones_like(target)

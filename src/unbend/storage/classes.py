@@ -75,6 +75,7 @@ _WHERE = {
     "Stage": "report",
     "Steps": "mds.transformations",
     "StressExtension": "mds.placement",
+    "TermEncoder": "prepare.encoders",
     "Trilateration": "mvu.coordinates",
     "WeightedDistances": "gram.spectral",
 }
