@@ -137,7 +137,7 @@ class Case:
         return next(method for method in made if method is not None)
 
     def neighbor_embedding(self) -> Any:
-        """Make a neighbour embedding with a perplexity that the rows allow; None in many columns."""
+        """Make a neighbour embedding that the rows allow; None for too many coordinates."""
         if self.coordinates > MOST_COMPONENTS:
             return None
         most = (self.found.n - 1) // NEIGHBORS_PER_PERPLEXITY
@@ -247,8 +247,8 @@ RULES = (
         lambda case: case.lossy and case.coordinates <= MOST_COMPONENTS,
         lambda case: case.neighbor_embedding(),
         lambda case: (
-            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}: a neighbour embedding "
-            "preserves neighbourhoods, not the distances between clusters"
+            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}: a neighbour "
+            "embedding preserves neighbourhoods, not the distances between clusters"
         ),
         lambda case: (
             case.make("MetricMDS") if case.small else None,
