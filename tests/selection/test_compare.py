@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.datasets import load_digits
 from sklearn.manifold import Isomap as ScikitIsomap
 from sklearn.model_selection import GridSearchCV
 
@@ -316,3 +317,14 @@ def test_printed_tables_fit_80_columns_and_show_failures_and_warnings():
     line = next(line for line in str(short).split("\n") if line.startswith("LTSA"))
     figures = {t.title: t for t in short.trials}["LTSA"].measures
     assert f"{figures['trustworthiness']:.3f}" in line
+
+
+def test_pictures_of_many_dimensions_are_neighbour_embeddings():
+    digits = load_digits().data[:800]
+    suggestion = unbend.suggest(digits, for_="picture", scale="none")
+    assert type(suggestion.estimator).__name__ == "NeighborEmbedding"
+    assert "MetricMDS" in [type(other).__name__ for other in suggestion.alternatives]
+    picture = suggestion.estimator.fit(digits).embedding_
+    flat = unbend.PCA().fit(digits).embedding_
+    trust = [unbend.quality.trustworthiness(digits, found) for found in (picture, flat)]
+    assert trust[0] > trust[1] + 0.1
