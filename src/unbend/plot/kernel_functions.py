@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from unbend.arrays import FloatArray
 from unbend.docstrings import complete_docstring
@@ -148,4 +149,5 @@ def _draw_values(axes: Any, functions: Eigenfunctions, shown: int) -> None:
     number = np.arange(1, shown + 1)
     axes.plot(number, functions.values[:shown], "o-", color=PALETTE[0], lw=1, ms=5)
     axes.set_yscale("log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     finish_axes(axes, "number", "eigenvalue")
