@@ -37,6 +37,7 @@ inline void check_signals() {
 void bind_cholesky(nanobind::module_ &module);
 void bind_descent(nanobind::module_ &module);
 void bind_distances(nanobind::module_ &module);
+void bind_layout(nanobind::module_ &module);
 void bind_local(nanobind::module_ &module);
 void bind_moments(nanobind::module_ &module);
 void bind_neighbors(nanobind::module_ &module);

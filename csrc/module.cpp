@@ -6,6 +6,7 @@ NB_MODULE(_native, module) {
     bind_cholesky(module);
     bind_descent(module);
     bind_distances(module);
+    bind_layout(module);
     bind_local(module);
     bind_moments(module);
     bind_neighbors(module);

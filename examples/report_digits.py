@@ -33,7 +33,7 @@ def report(points, classes):
     print("\nWhich method?", unbend.suggest(points), sep="\n")
     compared = unbend.compare(points, METHODS, labels=classes, n_neighbors=NEIGHBORS, n_jobs=2)
     print("\nSide by side, in two dimensions:", compared, sep="\n")
-    return compared, list(advice(points, classes, int(dimension), compared.trials[0]))
+    return compared, list(advice(points, classes, dimension.high, compared.trials[0]))
 
 
 def advice(points, classes, dimension, best):

@@ -202,9 +202,13 @@ def factorisation(call: Callable[[Any], Any], good: Any = GRAM) -> Entry:
     return Entry(call, "matrix", allowed=ANY_SCALE | ONE_ROW, good=good)
 
 
-def choice(function: Any, counted: bool = False, **options: Any) -> Entry:
-    count = (lambda k: function(X, n_neighbors=k, **options)) if counted else None
-    return Entry(lambda rows: function(rows, **options), count=count, allowed=dict(FEWER))
+def choice(function: Any, counted: bool = False, precomputed: bool = False) -> Entry:
+    return Entry(
+        function,
+        distances=(lambda D: function(D, metric="precomputed")) if precomputed else None,
+        count=(lambda k: function(X, n_neighbors=k)) if counted else None,
+        allowed=dict(FEWER),
+    )
 
 
 SYMMETRIC = {"one row": "is not square either", "no columns": "is not square either"}
@@ -219,12 +223,14 @@ TABLE: dict[str, Entry] = {
         selection.choose_bandwidth,
         count=lambda k: selection.choose_bandwidth(X, n_neighbors=k),
     ),
-    "unbend.choose_dimension": choice(selection.choose_dimension, counted=True),
+    "unbend.choose_dimension": choice(selection.choose_dimension, counted=True, precomputed=True),
     "unbend.choose_neighbors": choice(selection.choose_neighbors),
-    "unbend.compare": choice(lambda X, **o: selection.compare(X, ["PCA"], **o), counted=True),
+    "unbend.compare": choice(
+        lambda X, **o: selection.compare(X, ["PCA"], **o), counted=True, precomputed=True
+    ),
     "unbend.stability": Entry(lambda rows: selection.stability(unbend.PCA(), rows)),
     "unbend.selection.resample": Entry(lambda rows: selection.resample(unbend.PCA(), rows)),
-    "unbend.suggest": choice(selection.suggest),
+    "unbend.suggest": choice(selection.suggest, precomputed=True),
     "unbend.localize": Entry(
         unbend.localize,
         "distances",
@@ -280,6 +286,7 @@ TABLE: dict[str, Entry] = {
         "embedding",
         count=lambda k: quality.coordinate_redundancy(X, n_neighbors=k),
     ),
+    "unbend.quality.occupancy": Entry(quality.occupancy, "embedding"),
     **{
         f"unbend.dimension.{name}": estimate(getattr(dimension, name))
         for name in dimension.__all__

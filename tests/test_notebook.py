@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 import unbend
 from tests.conformance.cases import EVERY, curve
+from unbend import graphs
 from unbend.report import Report, Stage
 
 
@@ -78,6 +79,33 @@ def test_the_report_is_escaped_and_takes_the_colours_of_the_page() -> None:
     assert "background:transparent" in html
     assert "color:inherit" in html
     assert "<ul" not in Report("quiet")._repr_html_()
+
+
+def results() -> dict[str, Any]:
+    """Results of every kind, and words that each must show."""
+    points = unbend.datasets.s_curve(120, random_state=0).points
+    table = {"<b>a</b>": 1000 * points[:, 0], "b": points[:, 1], "c": points[:, 2]}
+    graph = graphs.consistency(points, 2, 3)
+    return {
+        "suggest": (unbend.suggest(table), "intrinsic dimension"),
+        "compare": (unbend.compare(table, {"<i>x</i>": unbend.PCA(), "y": "Isomap"}), "<i>x</i>"),
+        "choose_dimension": (unbend.choose_dimension(table), "<b>a</b>"),
+        "choose_neighbors": (unbend.choose_neighbors(points), "n_neighbors ="),
+        "choose_bandwidth": (unbend.choose_bandwidth(points), "median"),
+        "consistency": (graph, graph.advice()),
+        "dimension": (unbend.dimension.mle(points), "fitted range"),
+    }
+
+
+def test_results_show_as_html_what_they_print_and_escape_it() -> None:
+    for name, (result, words) in results().items():
+        page = Page(result._repr_html_())
+        assert words in page.text, name
+        assert not {"b", "i", "script"} & set(page.tags), name
+        first = str(result).split("\n")[0]
+        assert first in page.text, name
+    failed = unbend.compare(curve(), {"bad": unbend.Isomap(n_components=0), "good": "PCA"})
+    assert "failed: n_components=0 is not allowed" in Page(failed._repr_html_()).text
 
 
 STAGES = ["neighbors", "graph", "kernel", "spectrum", "coordinates"]

@@ -178,11 +178,8 @@ def test_reloaded_models_score_alike(method, tmp_path):
         assert np.array_equal(again.outlyingness(NEW), model.outlyingness(NEW))
     model.save(tmp_path / "model.unbend", training=False)
     less = unbend.load(tmp_path / "model.unbend")
-    if method in LINEAR:
-        assert np.array_equal(less.outlyingness(NEW), model.outlyingness(NEW))
-    else:
-        with pytest.raises(ValueError, match="saved without its training data"):
-            less.outlyingness(NEW)
+    with pytest.raises(ValueError, match=r"save (it|the model) with training=True"):
+        less.outlyingness(NEW)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +198,7 @@ def test_what_has_no_score_says_why(model, X, words):
 
 def test_batches_keep_no_rows_to_compare_with():
     model = unbend.PCA().fit_batches([ROLL[:200], ROLL[200:]])
-    with pytest.raises(ValueError, match="fit_batches keeps none"):
+    with pytest.raises(ValueError, match="use fit and not fit_batches"):
         model.outlyingness(NEW)
 
 
@@ -238,4 +235,4 @@ def test_a_score_that_is_not_defined_is_refused_only_if_asked_for(models):
     program("embed", "roll.csv", "--method", "pca", *words, cwd=models)
     program("transform", "m.unbend", "new.csv", "-o", "flat.csv", cwd=models)
     done = program("transform", "m.unbend", "new.csv", "--score", cwd=models, code=1)
-    assert "fit_batches keeps none" in sentence(done)
+    assert "use fit and not fit_batches" in sentence(done)

@@ -87,7 +87,9 @@ def test_a_ray_meets_an_ellipsoid_on_its_surface_nearest_the_viewer(seed):
 def test_a_sphere_is_shaded_by_the_law_of_lambert():
     radius, albedo, size = 0.8, 0.7, 64
     light = directions(np.array([50.0]))
-    image = render((Ellipsoid((0, 0, 0), (radius,) * 3, albedo),), UPRIGHT, light, size)[0]
+    image = render(
+        (Ellipsoid((0, 0, 0), (radius,) * 3, albedo),), UPRIGHT, light, (size, size), color=False
+    )[0]
     x, y = pixel_centres(size)[None], -pixel_centres(size)[:, None]
     z = np.sqrt(np.maximum(radius**2 - x**2 - y**2, 0))
     cosine = (light[0, 0] * x + light[0, 1] * y + light[0, 2] * z) / radius
@@ -102,7 +104,7 @@ def test_an_ellipsoid_covers_the_area_of_its_outline(tilt):
     part = Ellipsoid((0.1, -0.2, 0.3), (0.7, 0.3, 0.5), 1.0, tilt)
     turn = rotations(np.array([30.0]), np.array([-20.0]))
     # Without light the brightness is the same everywhere: it measures the area.
-    image = render((part,), turn, -FRONT, 64)[0]
+    image = render((part,), turn, -FRONT, (64, 64))[0]
     axes = turn[0] @ part.squared_axes() @ turn[0].T
     area = np.pi * np.sqrt(np.linalg.det(axes[:2, :2]))
     assert image.sum() * (2 * REACH / 64) ** 2 / AMBIENT == pytest.approx(area, rel=0.005)
@@ -111,10 +113,12 @@ def test_an_ellipsoid_covers_the_area_of_its_outline(tilt):
 def test_what_is_in_front_hides_what_is_behind_in_any_order():
     near = Ellipsoid((0.1, 0, 0.5), (0.3, 0.3, 0.3), 0.2)
     far = Ellipsoid((0, 0, -0.5), (0.6, 0.6, 0.3), 1.0)
-    first, second = (render(order, UPRIGHT, FRONT, 64)[0] for order in ((near, far), (far, near)))
+    first, second = (
+        render(order, UPRIGHT, FRONT, (64, 64))[0] for order in ((near, far), (far, near))
+    )
     apart = np.hypot(pixel_centres(64)[None] - 0.1, pixel_centres(64)[:, None])
     assert np.allclose(first, second, atol=1e-12)
-    alone = render((near,), UPRIGHT, FRONT, 64)[0]
+    alone = render((near,), UPRIGHT, FRONT, (64, 64))[0]
     hidden = apart < 0.3 - 2 * REACH / 64
     assert np.allclose(second[hidden], alone[hidden], atol=1e-12)
 
@@ -125,7 +129,9 @@ def test_a_spot_moves_to_the_place_that_the_angles_say(turn, nod):
     ball = Ellipsoid((0, 0, 0), (0.8, 0.8, 0.8), 0.1)
     spot = Ellipsoid((0, 0, 0.8), (0.06, 0.06, 0.06), 1.0)
     views = rotations(np.array([float(turn)]), np.array([float(nod)]))
-    with_spot, without = (render(parts, views, FRONT, 64)[0] for parts in ((ball, spot), (ball,)))
+    with_spot, without = (
+        render(parts, views, FRONT, (64, 64))[0] for parts in ((ball, spot), (ball,))
+    )
     added = with_spot - without
     x, y = pixel_centres(64), -pixel_centres(64)
     found = np.array([added.sum(axis=0) @ x, added.sum(axis=1) @ y]) / added.sum()
@@ -286,3 +292,43 @@ def test_noise_is_gaussian_of_the_stated_size_and_leaves_the_chart_alone(name):
     noisy = PICTURES[name](20, noise=0.2, random_state=0)
     assert np.array_equal(noisy.chart, clean.chart)
     assert kstest((noisy.points - clean.points).ravel() / 0.2, "norm").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_grey_picture_is_the_same_in_the_middle_of_an_oblong_one(name):
+    options = {"n": 4, "random_state": 0}
+    if name == "shifted_pictures":
+        options |= {"reach": 1e-9}
+    square, wide, high = (
+        PICTURES[name](size=size, **options).images for size in (24, (24, 40), (30, 24))
+    )
+    assert (wide.shape, high.shape) == ((4, 24, 40), (4, 30, 24))
+    np.testing.assert_allclose(wide[:, :, 8:-8], square, atol=1e-7)
+    np.testing.assert_allclose(high[:, 3:-3], square, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_colour_pictures_have_three_channels_that_follow_the_grey_one(name):
+    grey, color = (PICTURES[name](5, size=16, color=flag, random_state=0) for flag in (False, True))
+    assert color.images.shape == (5, 16, 16, 3)
+    assert color.points.shape == (5, 768)
+    assert np.array_equal(color.chart, grey.chart)
+    assert 0 <= color.images.min() <= color.images.max() <= 1
+    red, green, blue = (color.images[..., channel] for channel in range(3))
+    assert np.abs(red - blue).max() > 0.2
+    assert np.abs(red - green).max() > 0.05
+    for channel in (red, green):
+        assert np.corrcoef(channel.ravel(), grey.images.ravel())[0, 1] > 0.9
+
+
+def test_a_grid_may_have_another_number_of_values_for_each_parameter():
+    views = turning_object((51, 25), size=2, light=False, sampling="grid")
+    turn, nod = views.chart.reshape(51, 25, 2).transpose(2, 0, 1)
+    assert np.array_equal(turn, np.repeat(np.linspace(-45, 45, 51)[:, None], 25, axis=1))
+    assert np.array_equal(nod, np.repeat(np.linspace(-35, 35, 25)[None], 51, axis=0))
+    shuffled = turning_object((51, 25), size=2, light=False, sampling="shuffled", random_state=0)
+    assert sorted(map(tuple, shuffled.chart)) == sorted(map(tuple, views.chart))
+    with pytest.raises(ValueError, match="has 2 numbers and 3 parameters vary"):
+        turning_object((5, 4), sampling="grid")
+    with pytest.raises(ValueError, match="is a grid and sampling is 'random'"):
+        turning_object((5, 4), light=False)

@@ -12,6 +12,7 @@ from unbend.quality import (
     align,
     continuity,
     coordinate_redundancy,
+    occupancy,
     procrustes,
     trustworthiness,
 )
@@ -294,3 +295,35 @@ def test_one_coordinate_repeats_nothing():
 def test_repeated_directions_refuses_what_it_cannot_use(embedding, options, error, words):
     with pytest.raises(error, match=words):
         coordinate_redundancy(embedding, **options)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_occupancy_counts_the_cells_that_hold_most_points(d):
+    """An oracle that counts in a dictionary, and the same whatever the scales of the axes."""
+    rng = np.random.default_rng(d)
+    points = rng.normal(size=(700, d)) ** 3
+    low, high = points.min(axis=0), points.max(axis=0)
+    cells: dict[tuple[int, ...], int] = {}
+    for point in points:
+        places = (min(99, int(100 * share)) for share in (point - low) / (high - low))
+        cell = tuple(places)
+        cells[cell] = cells.get(cell, 0) + 1
+    needed, held = 0, 0
+    for count in sorted(cells.values(), reverse=True):
+        needed, held = needed + 1, held + count
+        if held >= 0.8 * 700:
+            break
+    assert occupancy(points) == pytest.approx(needed / (0.8 * min(700, 100**d)))
+    assert occupancy(points * 2.0 ** np.arange(d) + 8) == pytest.approx(occupancy(points), rel=0.02)
+
+
+def test_occupancy_is_low_for_specks_and_outliers_and_not_for_curves_and_clusters():
+    rng = np.random.default_rng(0)
+    spread = rng.normal(size=(500, 2))
+    assert occupancy(spread) > 0.7
+    assert occupancy(np.vstack((spread, [[500.0, 500.0]]))) < 0.1
+    assert occupancy(np.repeat(np.eye(2), 250, axis=0)) == pytest.approx(2 / 400)
+    angle = rng.uniform(0, 2 * np.pi, 500)
+    assert 0.2 < occupancy(np.column_stack((np.cos(angle), np.sin(angle)))) < 0.6
+    clusters = 8 * rng.normal(size=(4, 2))[rng.integers(0, 4, 500)] + spread
+    assert occupancy(clusters) > 0.4

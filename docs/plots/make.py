@@ -75,6 +75,11 @@ def images(digits):
     cube = shares @ spectra
     model = unbend.PCA(n_components=3).fit(cube.reshape(-1, 20))
     yield "feature_images", unbend.plot.feature_images(model, (30, 40))
+    x, line = np.random.default_rng(0).normal(size=500), np.linspace(-2.5, 2.5, 200)
+    gauss = [np.exp(-2.0 * np.subtract.outer(a, x) ** 2) for a in (x, line)]
+    functions = unbend.lowrank.Eigenfunctions.of(gauss[0], 4)
+    drawn = {"eigenvalues": functions.values}
+    yield "eigenfunctions", unbend.plot.eigenfunctions(line, functions(gauss[1]), **drawn)
     axes = unbend.PCA(n_components=15).fit(digits.data)
     yield "image_sheet", unbend.plot.image_sheet(digits.images[:40], columns=10)
     yield "eigenimages", unbend.plot.eigenimages(axes, (8, 8))

@@ -39,6 +39,7 @@ METHODS = (
     Entry("hessian_lle", "HessianLLE", "Hessian locally linear embedding"),
     Entry("laplacian_eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps"),
     Entry("diffusion_maps", "DiffusionMaps", "Diffusion maps"),
+    Entry("neighbor_embedding", "NeighborEmbedding", "Neighbour embedding (t-SNE)"),
 )
 
 # Clustering methods, which have no embedding.

@@ -5,7 +5,7 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -79,32 +79,64 @@ class Report:
 
     def _repr_html_(self) -> str:
         """HTML table of the stages, in the colours of the surrounding page."""
-        rows = "".join(_html_row(stage) for stage in self.stages)
-        heads = "".join(f"<th style='{_CELL}'>{head}</th>" for head in _HEADS)
-        warned = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
         seconds = sum(stage.seconds for stage in self.stages)
-        return (
-            "<div class='unbend-report' style='overflow-x:auto'>"
-            f"<table style='{_TABLE}'><caption style='{_CAPTION}'>{escape(self.title)}, "
-            f"{seconds:.3f} s</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-            + (f"<ul aria-label='warnings' style='{_WARNED}'>{warned}</ul>" if warned else "")
-            + "</div>"
+        return html_table(
+            f"{self.title}, {seconds:.3f} s",
+            ("stage", "seconds", "memory", "notes"),
+            [_cells(stage) for stage in self.stages],
+            warnings=self.warnings,
         )
 
 
 # Colours are those of the page, except for the border of warnings.
-_HEADS = ("stage", "seconds", "memory", "notes")
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;margin:.5em 0"
 _CAPTION = "caption-side:top;text-align:left;font-weight:bold;color:inherit;padding:.2em .6em"
 _CELL = "text-align:left;padding:.2em .6em;border-bottom:1px solid rgba(128,128,128,.4)"
-_WARNED = "border-left:3px solid #c77700;padding-left:1.5em;margin:.5em 0;color:inherit"
+_LIST = "padding-left:1.5em;margin:.5em 0;color:inherit"
+_WARNED = f"border-left:3px solid #c77700;{_LIST}"
 
 
-def _html_row(stage: Stage) -> str:
+def html_table(
+    title: str,
+    heads: Sequence[str] = (),
+    rows: Iterable[Sequence[str]] = (),
+    *,
+    sentences: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> str:
+    """Return a result as HTML for notebooks: a title, sentences, a table and warnings.
+
+    Every result with a `_repr_html_` is made here, and here all text is escaped.
+
+    Examples
+    --------
+    >>> html_table("a < b", ["name"], [["x"]]).count("&lt;")
+    1
+    """
+    top = "".join(f"<th style='{_CELL}'>{escape(head)}</th>" for head in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        "<div class='unbend-report' style='overflow-x:auto'>"
+        f"<table style='{_TABLE}'><caption style='{_CAPTION}'>{escape(title)}</caption>"
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+        + _html_list("notes", sentences, _LIST)
+        + _html_list("warnings", warnings, _WARNED)
+        + "</div>"
+    )
+
+
+def _html_list(label: str, sentences: Sequence[str], style: str) -> str:
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul aria-label='{label}' style='{style}'>{items}</ul>" if items else ""
+
+
+def _cells(stage: Stage) -> tuple[str, ...]:
     facts = ", ".join(f"{name} {_format_fact(fact)}" for name, fact in stage.facts.items())
     size = f"{stage.bytes / 1e6:.1f} MB" if stage.bytes else ""
-    cells = (stage.name, f"{stage.seconds:.3f}", size, facts)
-    return "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in cells) + "</tr>"
+    return stage.name, f"{stage.seconds:.3f}", size, facts
 
 
 def _finite(value: Any) -> Any:

@@ -25,8 +25,8 @@ CENTRED, EQUAL = 0.1, 0.25
 SHARE, POINT_SHARE = 0.9, 0.999
 # Names of coordinates in a plane or in space.
 COORDINATE = re.compile(r"[xyzuvw]?_?\d*", re.IGNORECASE)
-# Numbers that are looked at, and fewest rows of them.
-SAMPLE, SAMPLE_ROWS = 50_000, 100
+# Rows that are looked at: so many, fewer where columns are many.
+MOST_ROWS, LEAST_ROWS, SAMPLE = 500, 100, 50_000
 
 
 class ScaleWarning(UserWarning):
@@ -153,7 +153,7 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
     n, p = values.shape
     if p < 2:
         return None
-    step = -(-n // max(SAMPLE // p, SAMPLE_ROWS))
+    step = -(-n // min(MOST_ROWS, max(SAMPLE // p, LEAST_ROWS)))
     some = values[::step].astype(np.float64)
     centered = some - some.mean(axis=0)
     variances = np.einsum("ij,ij->j", centered, centered)
@@ -169,15 +169,17 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
 def _shared_unit(values: FloatArray, spreads: FloatArray, names: Sequence[str]) -> str:
     """Name the kind of data whose columns share a unit, or return an empty string."""
     p = values.shape[1]
-    series = "a spectrum or series: columns share one unit"
-    tests = (
-        (p >= CHANNELS and _is_counts(values), "a document-term matrix: columns share one unit"),
-        (p >= PIXELS and _is_image(values), "pixels: columns share one range"),
-        (p >= CHANNELS and (_is_axis(names) or _is_spectrum(values, spreads)), series),
-        (p >= 2 and _is_scores(values, spreads), "an embedding: spreads carry meaning"),
-        (p >= 2 and _is_robust(values), "scaled by quartiles already: columns share one scale"),
-    )
-    return next((name for holds, name in tests if holds), "")
+    if p >= CHANNELS and _is_counts(values):
+        return "a document-term matrix: columns share one unit"
+    if p >= PIXELS and _is_image(values):
+        return "pixels: columns share one range"
+    if p >= CHANNELS and (_is_axis(names) or _is_spectrum(values, spreads)):
+        return "a spectrum or series: columns share one unit"
+    if p >= 2 and _is_scores(values, spreads):
+        return "an embedding: spreads carry meaning"
+    if p >= 2 and _is_robust(values):
+        return "scaled by quartiles already: columns share one scale"
+    return ""
 
 
 def _is_counts(values: FloatArray) -> bool:
@@ -206,15 +208,11 @@ def _is_axis(names: Sequence[str]) -> bool:
 
 def _is_spectrum(values: FloatArray, spreads: FloatArray) -> bool:
     """Whether neighbouring columns are alike: correlated, of similar spread."""
-    varying = spreads > 0
-    if not varying.all():
+    if not spreads.all() or np.median(np.abs(np.diff(np.log(spreads)))) > SMOOTH:
         return False
     standard = (values - values.mean(axis=0)) / spreads
     correlation = np.mean(standard[:, 1:] * standard[:, :-1], axis=0)
-    return bool(
-        np.median(correlation) >= CORRELATED
-        and np.median(np.abs(np.diff(np.log(spreads)))) <= SMOOTH
-    )
+    return bool(np.median(correlation) >= CORRELATED)
 
 
 def _is_scores(values: FloatArray, spreads: FloatArray) -> bool:
@@ -230,6 +228,11 @@ def _is_scores(values: FloatArray, spreads: FloatArray) -> bool:
 
 def _is_robust(values: FloatArray) -> bool:
     """Whether columns were scaled by their quartiles: outliers make variances differ, not units."""
+    # Quartiles of a few rows rule out nearly all tables, and cost little.
+    some = np.percentile(values[:: -(-len(values) // LEAST_ROWS)], [25, 75], axis=0)
+    extents = np.diff(some, axis=0)
+    if extents.max() > FACTOR * np.min(extents[extents > 0], initial=np.inf):
+        return False
     low, median, high = np.percentile(values, [25, 50, 75], axis=0)
     ranges = high - low
     wide = ranges > 0

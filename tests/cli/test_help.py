@@ -31,6 +31,7 @@ NAMES = [
     "localize",
     "bench",
     "surface",
+    "pictures",
     "methods",
     "demo",
     "info",

@@ -82,7 +82,7 @@ def test_gaps_infinite_and_constant_columns_are_reported_together(tmp_path):
     (tmp_path / "t.csv").write_text(text)
     told = sentence(unbend("embed", "t.csv", cwd=tmp_path, code=1))
     assert "'a' (1), 'b' (2) [--missing median (or mean" in told
-    assert "Columns with infinite values: 'c' [--ignore, or correct the file]" in told
+    assert "infinite values: 'c' (1, the first in row 1) [--ignore, or correct the file]" in told
     assert "Columns with one value, left out: 'd'" in told
 
 
@@ -168,3 +168,56 @@ def test_every_command_takes_such_tables(name, tmp_path):
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "Standardised" in page
     assert "Encoded: " in page
+
+
+def test_gower_sets_the_metric(tmp_path):
+    table = TABLES["penguins"]()
+    path = table.save(tmp_path)
+    words = (path.name, "--label", "species", "--missing", "median", "--scale", "gower")
+    words += ("--method", "classical_mds", "-o", "flat.csv")
+    unbend("embed", *words, cwd=tmp_path)
+    frame = library.io.read_frame(path, label="species")
+    features = library.Prepare(scale="gower", missing="median").fit_transform(frame)
+    expected = library.ClassicalMDS(metric="cityblock").fit_transform(features)
+    found = pd.read_csv(tmp_path / "flat.csv").iloc[:, :2].to_numpy()
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    said = sentence(unbend("embed", *words, "--metric", "euclidean", cwd=tmp_path, code=2))
+    assert "does not go with --scale gower" in said
+    pca = ("embed", path.name, "--scale", "gower", "--method", "pca")
+    assert "takes none" in sentence(unbend(*pca, cwd=tmp_path, code=2))
+    report = ("report", path.name, "--scale", "gower")
+    assert "--scale gower" in sentence(unbend(*report, cwd=tmp_path, code=2))
+
+
+def test_infinite_values_are_named_with_their_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1.5,2\n" * 30 + "inf,3\n-inf,4\n")
+    said = sentence(unbend("embed", "t.csv", cwd=tmp_path, code=1))
+    assert "infinite values: 'a' (2, the first in row 31)" in said
+
+
+@pytest.mark.parametrize("name", ["wine", "penguins", "houses"])
+def test_batches_are_prepared_as_the_whole_is(name, tmp_path):
+    table = TABLES[name]()
+    path = table.save(tmp_path)
+    words = ("embed", path.name, "--missing", "mean", "--method", "pca")
+    words += ("--label", table.label) if table.label else ()
+    unbend(*words, "-o", "whole.csv", cwd=tmp_path)
+    done = unbend(*words, "--batches", 40, "-o", "b.csv", "--model", "b.unbend", cwd=tmp_path)
+    assert b"Standardised" in done.stderr
+    whole, parts = (pd.read_csv(tmp_path / f"{which}.csv") for which in ("whole", "b"))
+    np.testing.assert_allclose(parts.iloc[:, :2], whole.iloc[:, :2], atol=1e-8)
+    new = ("transform", "b.unbend", path.name, "--missing", "mean", "-o", "new.csv")
+    unbend(*new, cwd=tmp_path)
+    found = pd.read_csv(tmp_path / "new.csv").iloc[:, :2]
+    np.testing.assert_allclose(found, whole.iloc[:, :2], atol=1e-8)
+
+
+def test_texts_are_used_beside_other_columns(tmp_path):
+    table = TABLES["packages"]()
+    path = table.save(tmp_path)
+    words = ("embed", path.name, "--label", "section", "--column-kind", "description=terms")
+    done = unbend(*words, "-o", "flat.csv", "--model", "m.unbend", cwd=tmp_path)
+    assert b"Encoded: 'description' (terms)." in done.stderr
+    unbend("transform", "m.unbend", path.name, "-o", "new.csv", cwd=tmp_path)
+    flat, new = (pd.read_csv(tmp_path / f"{name}.csv").iloc[:, :2] for name in ("flat", "new"))
+    np.testing.assert_allclose(new, flat, atol=1e-8)

@@ -195,3 +195,15 @@ def test_a_model_of_python_takes_tables_as_before(news):
     unbend("transform", "m.unbend", "rows.npy", "-o", "flat.csv", cwd=news)
     output = sentence(unbend("transform", "m.unbend", "news", cwd=news, code=1))
     assert "fitted to a table, and news is read as texts" in output
+
+
+def test_a_vocabulary_is_read_from_a_file(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for place in range(12):
+        content = f"{'cat ' * (place % 4 + 1)} {'dog ' * (place % 3 + 1)} whale"
+        (tmp_path / "docs" / f"{place}.txt").write_text(content)
+    (tmp_path / "words.txt").write_text("cat\ndog\n")
+    words = ("--terms", "words.txt", "--term-weight", "tf", "--no-unit", "-m", "pca")
+    unbend("embed", "docs", *words, "--model", "m.unbend", cwd=tmp_path)
+    facts = json.loads(unbend("info", "m.unbend", "--json", cwd=tmp_path).stdout)
+    assert facts["data"]["terms"] == ["cat", "dog"]

@@ -280,7 +280,7 @@ def test_preimages_beside_fitted_coordinates_are_within_the_derived_bound(method
     # reach of the k rows whose coordinates are nearest.
     points = curve(700)
     fitted = fit_curve(method, 700)
-    k = max(getattr(fitted, "n_neighbors", 0), 6)
+    k = max(getattr(fitted, "n_neighbors", 0) or 10, 6)
     near = np.argsort(pairwise(fitted.embedding_), axis=1, kind="stable")[:, :k]
     reach = np.linalg.norm(points[near] - points[:, None], axis=2).max(axis=1)
     beside = fitted.embedding_ * (1.0 + 1e-9)

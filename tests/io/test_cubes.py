@@ -284,3 +284,32 @@ def test_a_header_that_may_be_of_two_files_is_not_guessed_at(tmp_path):
         unbend.io.read_cube(tmp_path / "scene.hdr")
     cube = unbend.io.read_cube(tmp_path / "scene.hdr", data=tmp_path / "scene.dat")
     assert np.array_equal(cube.data, second)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["400.5", "500", "600.25"],
+        ["1 400.5", "2 500", "3 600.25"],
+        ["400.5,", "500,", "", "600.25"],
+    ],
+)
+def test_wavelengths_come_from_a_file_beside_the_header(lines, tmp_path):
+    numbers = np.random.default_rng(0).random((2, 4, 3))
+    unbend.io.write_cube(tmp_path / "scene.hdr", numbers)
+    (tmp_path / "scene.wvl").write_text("\n".join(lines) + "\n")
+    cube = unbend.io.read_cube(tmp_path / "scene.hdr")
+    assert cube.wavelengths.tolist() == [400.5, 500.0, 600.25]
+    assert cube.bands().ids.tolist() == [400.5, 500.0, 600.25]
+    assert cube.names == ("400.5", "500", "600.25")
+    unbend.io.write_cube(tmp_path / "own.hdr", numbers, wavelengths=[1.0, 2.0, 3.0])
+    (tmp_path / "own.wvl").write_text("9\n9\n9\n")
+    assert unbend.io.read_cube(tmp_path / "own.hdr").wavelengths.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("content", ["400\n500\n", "a\nb\nc\n", "400\n500\ninf\n"])
+def test_a_wavelength_file_of_another_cube_is_refused(content, tmp_path):
+    unbend.io.write_cube(tmp_path / "scene.hdr", np.ones((2, 4, 3)))
+    (tmp_path / "scene.wvl").write_text(content)
+    with pytest.raises(ValueError, match=r"scene.wvl has \d lines and needs 3 wavelengths"):
+        unbend.io.read_cube(tmp_path / "scene.hdr")

@@ -245,3 +245,35 @@ def test_encodings_that_are_none_of_text_are_named():
 def test_letters_and_accents_are_one_word_however_they_are_stored():
     texts = unbend.io.read_texts(["nai\u0308ve cafe\u0301", "na\u00efve caf\u00e9"])
     assert texts.columns == ("caf\u00e9", "na\u00efve")
+
+
+def test_a_given_vocabulary_is_counted_and_nothing_else():
+    documents = ["The cat saw the dogs", "A dog and a bird", "dog Dog, DOG cat", "nothing here"]
+    with pytest.warns(UserWarning, match="1 document has no term"):
+        texts = unbend.io.read_texts(
+            documents, terms=["dog", "Cat", "the"], weight="tf", unit=False
+        )
+    assert texts.columns == ("cat", "dog", "the")
+    assert texts.values.toarray().tolist() == [[1, 0, 2], [0, 1, 0], [1, 3, 0]]
+    stemmed = unbend.io.read_texts(
+        documents[:3], terms=["dogs"], stem=True, unit=False, weight="tf"
+    )
+    assert stemmed.columns == ("dog",)
+    assert stemmed.values.toarray().ravel().tolist() == [1, 1, 3]
+    again = unbend.io.read_texts(["the dog"], like=texts)
+    assert again.values.toarray().tolist() == [[0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"terms": "cat"}, TypeError, "pass a list of words"),
+        ({"terms": []}, ValueError, "at least one word"),
+        ({"terms": ["two words"]}, ValueError, "'two words', which is not a word"),
+        ({"terms": ["cat", 3]}, ValueError, "has 3, which is not a word"),
+        ({"terms": ["cat"], "like": {}}, ValueError, "pass one of the two"),
+    ],
+)
+def test_what_is_no_vocabulary_is_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        unbend.io.read_texts(["a cat"], **options)

@@ -19,15 +19,6 @@ LABELS = np.array(["one", "two", "three"])[RNG.integers(0, 3, 200)]
 MANY = [f"class number {number}" for number in RNG.integers(0, 60, 200)]
 LONG = "A title that goes on and on about what was embedded, how, with which neighbours and why"
 
-
-def eigenfunctions(points):
-    def kernel(a, b):
-        return np.exp(-np.square(a[:, None] - b).sum(axis=2) / 50.0)
-
-    functions = unbend.lowrank.Eigenfunctions.of(kernel(points, points), 5)
-    return unbend.plot.eigenfunctions(functions, kernel, points, count=5, title="Kernel")
-
-
 PICTURES = {
     "plain": lambda: unbend.plot.scatter(MODEL.embedding_[:, :2]),
     "labels": lambda: unbend.plot.scatter(MODEL.embedding_[:, :2], LABELS, title=LONG),
@@ -46,8 +37,6 @@ PICTURES = {
         np.hstack((ROLL.points, ROLL.chart)), LABELS, method="pca", title="Pairs"
     ),
     "spectrum": lambda: unbend.plot.spectrum(MODEL, d=2),
-    "eigenfunctions of a line": lambda: eigenfunctions(ROLL.chart[:, :1]),
-    "eigenfunctions of a plane": lambda: eigenfunctions(ROLL.chart),
     "residual variance": lambda: unbend.plot.residual_variance(MODEL),
     "sheet": lambda: unbend.plot.contact_sheet(
         {"Isomap": MODEL, "in space": ROLL, "a line": ROLL.chart[:, :1]}, LABELS, title="Sheet"

@@ -7,7 +7,7 @@ import unbend
 from tests.loops import each, sampled
 from unbend.graphs import consistency
 from unbend.quality import procrustes
-from unbend.selection.dimensions import DimensionChoice, _majority, _without_noise
+from unbend.selection.dimensions import _without_noise, describe_dimension, weigh_votes
 
 SEEDS = range(3)
 
@@ -132,20 +132,28 @@ def test_votes_above_the_ceiling_count_only_where_the_rest_are_at_odds():
 
 
 @pytest.mark.parametrize(
-    ("votes", "chosen", "rival"),
+    ("votes", "chosen", "verdict"),
     [
-        ([2, 2, 3], 2, None),
-        ([3, 3, 2, 2], 2, 3),
-        ([3.1, 1.9], 2, 3),
-        ([2, 3, 4, 9], 4, 2),
-        ([5], 5, None),
+        ([2, 2, 3], 2, "2"),
+        ([3, 3, 2, 2], 2, "between 2 and 3"),
+        ([3.1, 1.9], 2, "between 2 and 3"),
+        ([5, 5, 6, 7, 8, 8], 6, "between 5 and 8"),
+        ([1, 2, 2, 9, 29, 32, 42, 46], 19, "not determined"),
+        ([5], 5, "5"),
     ],
 )
-def test_a_split_vote_takes_the_smaller_number_and_reports_the_other(votes, chosen, rival):
+def test_a_split_vote_leaves_a_range_or_nothing(votes, chosen, verdict):
     named = {str(place): float(vote) for place, vote in enumerate(votes)}
-    choice = DimensionChoice(_majority(named), named, {}, np.ones(1), np.ones(1))
-    assert (int(choice), choice.rival) == (chosen, rival)
-    assert ("the votes are split" in str(choice)) == (rival is not None)
+    dimension, low, high = weigh_votes(named)
+    assert (dimension, describe_dimension(low, high)) == (chosen, verdict)
+    assert low <= dimension <= high
+
+
+def test_coordinates_of_a_closed_surface_do_not_outvote_its_dimension():
+    """The spectrum and the knee count coordinates; with one estimator they have the majority."""
+    votes = {"spectrum gap": 3.0, "residual variance knee": 3.0, "mle": 2.0, "local_pca": 3.0}
+    votes |= {"two_nn": 2.0}
+    assert weigh_votes(votes) == (2, 2, 3)
 
 
 @sampled("seed", SEEDS)
@@ -154,4 +162,4 @@ def test_a_noisy_surface_is_not_reported_as_solid(seed):
     suggestion = unbend.suggest(points)
     found = suggestion.findings
     assert found.dimension == 2
-    assert (f"or {found.rival}" in suggestion.reasons[0]) == (found.rival is not None)
+    assert f"intrinsic dimension {found.verdict}:" in suggestion.reasons[0]

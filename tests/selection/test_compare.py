@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV
 
 import unbend
 from tests.loops import each, sampled
 from unbend.plot import panels
 from unbend.progress import Cancelled
+from unbend.registry import METHODS
 
 
 def test_methods_that_unroll_stand_before_those_that_press():
@@ -81,7 +83,7 @@ KNOWN = [
     ("s_curve", {}, {"Isomap"}),
     ("swiss_hole", {}, {"HessianLLE", "LTSA"}),
     ("punched_sphere", {}, {"DiffusionMaps"}),
-    ("clusters_3d", {}, {"DiffusionMaps"}),
+    ("clusters_3d", {}, {"MetricMDS"}),
     ("toroidal_helix", {}, {"DiffusionMaps"}),
 ]
 
@@ -188,3 +190,93 @@ def test_suggestions_see_each_row_once():
     assert often.findings.residual == once.findings.residual
     with pytest.raises(ValueError, match="4 distinct sample"):
         unbend.suggest(np.repeat(curve[:4], 10, axis=0))
+
+
+class Collapse(BaseEstimator):
+    """Puts all points but a few at three places."""
+
+    def __init__(self, n_components=2):
+        self.n_components = n_components
+
+    def fit(self, X, y=None):
+        rng = np.random.default_rng(0)
+        self.embedding_ = np.eye(3)[np.argmax(X[:, :3], axis=1), :2] + 1e-4 * rng.normal(
+            size=(len(X), 2)
+        )
+        return self
+
+
+@sampled("seed", range(20, 23))
+def test_a_picture_of_a_few_specks_is_never_first(seed):
+    """Of four clusters at the corners of a rectangle spectral methods show a few dots."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(4), 80)
+    corners = np.array([[0.0, 0.0], [14.0, 0.0], [0.0, 9.0], [14.0, 9.0]])
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    blobs = (np.pad(corners[labels], ((0, 0), (0, 4))) + rng.normal(size=(320, 6))) @ turn
+    methods = ["LaplacianEigenmaps", "LTSA", "DiffusionMaps", Collapse(), "PCA"]
+    found = unbend.compare(blobs, methods, labels=labels, scale="none")
+    assert found.trials[0].title == "PCA"
+    assert not found.trials[0].degenerate
+    specks = {trial.title for trial in found.trials if trial.measures["occupancy"] < 0.1}
+    assert {"LaplacianEigenmaps", "Collapse"} <= specks
+    assert all("a few specks" in trial.reason for trial in found.trials if trial.title in specks)
+    alone = unbend.compare(blobs, [Collapse()], scale="none")
+    assert "no method gave a usable picture" in str(alone)
+
+
+@sampled("seed", range(3))
+def test_redundant_coordinates_are_never_first(seed):
+    """The second wave along a strip wins by neighbourhoods against a poor method, not by rank."""
+    strip = np.random.default_rng(seed).uniform(size=(400, 2)) * [8, 1]
+    waves = unbend.LaplacianEigenmaps()
+    poor = unbend.RandomProjection(random_state=seed)
+    noise = np.random.default_rng(seed).normal(size=(400, 2))
+    found = unbend.compare(
+        np.hstack((strip, 0.01 * noise)), {"waves": waves, "poor": poor}, scale="none"
+    )
+    by_title = {trial.title: trial for trial in found.trials}
+    assert by_title["waves"].measures["redundancy"] > 0.8
+    assert [trial.title for trial in found.trials] == ["poor", "waves"]
+
+
+def test_the_mean_rank_has_the_documented_weights():
+    curve = unbend.datasets.s_curve(200, random_state=0)
+    found = unbend.compare(curve.points, ["PCA", "Isomap", "LTSA"], truth=curve.chart)
+    better = {"trustworthiness": -1, "continuity": -1, "r_nx_auc": -1, "redundancy": 1}
+    better |= {"procrustes": 1, "color_mixing": 1, "isometry_error": 1}
+    assert set(found.trials[0].measures) == {*better, "occupancy"}
+    for trial in found.trials:
+        ranks = [
+            1
+            + sum(
+                round(sign * other.measures[name], 3) < round(sign * trial.measures[name], 3)
+                for other in found.trials
+            )
+            for name, sign in better.items()
+        ]
+        assert trial.mean_rank == pytest.approx(np.mean(ranks))
+
+
+def test_printed_tables_fit_80_columns_and_show_failures_and_warnings():
+    curve = unbend.datasets.s_curve(150, random_state=0)
+    several = [entry.load()() for entry in METHODS if entry.class_name != "SupervisedLLE"]
+    long = {"a long title that leaves no room for any number beside it " * 2: unbend.PCA()}
+    methods = {type(method).__name__: method for method in several} | long
+    methods["bad"] = unbend.Isomap(n_components=0)
+    methods["few"] = unbend.HessianLLE(n_neighbors=3)
+    found = unbend.compare(
+        curve.points, methods, truth=curve.chart, labels=np.arange(150) // 75, n_jobs=1
+    )
+    text = str(found)
+    assert max(map(len, text.split("\n"))) <= 80
+    assert "failed: n_components=0 is not allowed" in text
+    flat = " ".join(text.split())
+    for trial in found.trials:
+        assert " ".join(trial.title.split()) in flat
+        assert all(" ".join(warning.split()) in flat for warning in trial.warnings)
+    assert any(trial.warnings for trial in found.trials)
+    short = unbend.compare(curve.points, ["PCA", "LTSA"])
+    line = next(line for line in str(short).split("\n") if line.startswith("LTSA"))
+    figures = {t.title: t for t in short.trials}["LTSA"].measures
+    assert f"{figures['trustworthiness']:.3f}" in line

@@ -168,9 +168,13 @@ def cycles(seconds):
             yield from pair
 
 
-def orders(first, second, sign):
-    """Neighbours of each row by the first distances, ties by the second ones, near or far first."""
-    ties = np.lexsort((sign * second, first), axis=1)
+def orders(first, second, sign, last=1):
+    """Neighbours of each row by the first distances, ties by the second ones, near or far first.
+
+    What is tied in both is in the order of the rows, or with `last=-1` in the opposite one.
+    """
+    places = np.broadcast_to(last * np.arange(len(first)), first.shape)
+    ties = np.lexsort((places, sign * second, first), axis=1)
     n = len(first)
     return ties[ties != np.arange(n)[:, None]].reshape(n, n - 1)
 
@@ -180,7 +184,7 @@ def rank_measures(X, Y, k):
     before, after = (distances(points) for points in (X, Y))
     bounds = []
     for sign in (-1, 1):
-        near_x, near_y = orders(before, after, sign), orders(after, before, sign)
+        near_x, near_y = orders(before, after, sign), orders(after, before, sign, sign)
         rank_x, rank_y = ranks(near_x), ranks(near_y)
         local = 1 - excess(near_y[:, :k], rank_x, k)
         bounds.append(

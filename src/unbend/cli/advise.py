@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -22,6 +22,7 @@ from unbend.cli.options import (
     READABLE_DATA,
     DataOptions,
     Dimension,
+    Distances,
     Jobs,
     Json,
     Methods,
@@ -37,7 +38,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
 from unbend.cli.parameters import option_name, parse_value
-from unbend.registry import METHODS, entry_of
+from unbend.registry import CLUSTERINGS, EMBEDDINGS, METHODS
 
 ESTIMATORS = (
     "pca",
@@ -52,43 +53,117 @@ ESTIMATORS = (
 )
 
 
+PURPOSES = ("picture", "features", "chart", "clusters")
+# Rows that all of these commands, and the report, look at: their answers then agree.
+ROWS = 2000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What advice is asked about: rows or distances, and how the library takes them."""
+
+    values: Any
+    keywords: dict[str, Any]
+    label: Any = None
+    truth: Any = None
+    total: int | None = None
+
+
+def _read(
+    given: Input, distances: bool, sample: int, seed: int, truth: Sequence[str] = ()
+) -> Subject:
+    """Read a sample of the rows, prepared, or all distances."""
+    if distances:
+        given.options.check_distances("--distances")
+        if truth:
+            raise Misuse("--truth does not go with --distances: a table holds the true coordinates")
+        return Subject(given.read_distances(), {"metric": "precomputed"})
+    rows = given.read_sample(sample, seed, truth)
+    if given.options.kind is None:
+        _refuse_distances(given.name, rows.values)
+    chart = pick_columns(rows, truth, given.name) if truth else None
+    # The columns are prepared, and were looked at.
+    keywords = {"metric": "euclidean", "scale": "none"}
+    values = drop_columns(rows, truth).values
+    return Subject(values, keywords, rows.label, chart, given.total_rows)
+
+
+def _refuse_distances(name: str, values: Any) -> None:
+    from unbend.validation.distances import is_distances
+
+    if is_distances(values):
+        raise Misuse(
+            f"{name} is square and symmetric with a zero diagonal, as distances are: say "
+            "--distances, or --as table if its rows are points"
+        )
+
+
 def suggest(
     table: TableFile,
     data: DataOptions,
+    purpose: Annotated[
+        str,
+        option(
+            "--for PURPOSE",
+            "What the embedding is for: picture, features, chart or clusters.",
+            autocompletion=lambda: list(PURPOSES),
+        ),
+    ] = "picture",
+    components: Annotated[
+        int | None,
+        option("--components -d", "Embedding dimension; by default the purpose decides.", min=1),
+    ] = None,
     dimension: Annotated[
         int | None, option("--dimension", "Intrinsic dimension, if it is known.", min=1)
     ] = None,
-    sample: Sample = 100_000,
+    distances: Distances = False,
+    sample: Sample = ROWS,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Suggest a method for a table, from measurements of it.
+    """Suggest a method for a table and a purpose, from measurements.
 
-    These are its intrinsic dimension, curvature, clusters, noise, holes and whether it is closed.
+    These are its intrinsic dimension, curvature, clusters, noise, holes and whether it is closed. A
+    picture has two coordinates; features are as many as a later model needs; a chart has the
+    coordinates of the surface; clusters are counted.
     """
+    if purpose not in PURPOSES:
+        raise Misuse(f"--for {purpose} is not allowed: it must be one of {', '.join(PURPOSES)}")
     with show_progress():
         import unbend
 
-        rows = Input(table, data).read_sample(sample, seed)
-        found = unbend.suggest(rows.values, dimension=dimension, random_state=seed)
+        subject = _read(Input(table, data), distances, sample, seed)
+        found = unbend.suggest(
+            subject.values,
+            for_=purpose,
+            n_components=components,
+            dimension=dimension,
+            n_rows=subject.total,
+            random_state=seed,
+            **subject.keywords,
+        )
     if json:
+        findings = found.findings
         emit_json(
             {
+                "for": purpose,
                 "method": _method_name(found.estimator),
                 "parameters": _changed_parameters(found.estimator),
+                "dimension": findings.verdict,
                 "reasons": found.reasons,
                 "alternatives": [str(other) for other in found.alternatives],
-                "findings": vars(found.findings),
+                "findings": vars(findings),
             }
         )
     else:
         emit(*str(found).split("\n"))
-    next_step(_embed_command(table, found.estimator, data))
+    next_step(_next_command(table, found.estimator, data))
 
 
 def _method_name(estimator: Any) -> str:
-    entry = entry_of(estimator)
-    return type(estimator).__name__ if entry is None else entry.name
+    kind = type(estimator).__name__
+    known = (entry for entry in (*EMBEDDINGS, *CLUSTERINGS) if entry.class_name == kind)
+    return next((entry.name for entry in known), kind)
 
 
 def _changed_parameters(estimator: Any) -> dict[str, Any]:
@@ -97,18 +172,23 @@ def _changed_parameters(estimator: Any) -> dict[str, Any]:
     return {name: value for name, value in estimator.get_params().items() if value != usual[name]}
 
 
-def _embed_command(table: str, estimator: Any, data: DataOptions) -> str:
-    """Return the command that embeds a table as an estimator would."""
-    parameters = _changed_parameters(estimator).items()
-    given = "".join(f" {option_name(name)} {value}" for name, value in parameters)
-    method = _method_name(estimator)
-    return f"unbend embed {shell_word(table)}{data.words()} --method {method}{given}"
+def _next_command(table: str, estimator: Any, data: DataOptions) -> str:
+    """Return the command that embeds a table, or finds its clusters, as an estimator would."""
+    parameters = _changed_parameters(estimator)
+    distances = " --distances" if parameters.pop("metric", None) == "precomputed" else ""
+    given = "".join(f" {option_name(name)} {value}" for name, value in parameters.items())
+    words = f"{shell_word(table)}{data.words()}{distances}"
+    if not hasattr(estimator, "n_components"):
+        return f"unbend cluster {words}{given}"
+    return f"unbend embed {words} --method {_method_name(estimator)}{given}"
 
 
 SUGGEST = Command(
     suggest,
     (
         "unbend suggest iris.csv --label species",
+        "unbend suggest iris.csv --label species --for features",
+        "unbend suggest cities.csv --distances --for chart",
         "unbend suggest roll.csv --ignore chart_1,chart_2 --json",
     ),
 )
@@ -125,7 +205,8 @@ def compare(
     components: Dimension = 2,
     truth: Truth = None,
     neighbors: Neighbors = 10,
-    sample: Sample = 2000,
+    distances: Distances = False,
+    sample: Sample = ROWS,
     seed: Seed = 0,
     jobs: Jobs = None,
     plot: StillPicture = None,
@@ -134,7 +215,8 @@ def compare(
     """Fit several methods to the same rows, and rank them by several quality measures.
 
     A label of classes adds the neighbourhood hit, the truth adds Procrustes errors. The best method
-    is first: that ranks methods, and does not say that any is good.
+    is first, by the mean of its ranks; methods with redundant coordinates or a picture of a few
+    specks come after all others. That ranks methods, and does not say that any is good.
     """
     check_still(plot, "contact sheets are not interactive")
     names, parameters = class_names(methods), _parse_grid(grid or ())
@@ -144,20 +226,21 @@ def compare(
         import unbend
         from unbend.apps.study.study import classes_of
 
-        rows = given.read_sample(sample, seed, true_names)
-        chart = pick_columns(rows, true_names, table) if true_names else None
+        subject = _read(given, distances, sample, seed, true_names)
         found = unbend.compare(
-            drop_columns(rows, true_names).values,
+            subject.values,
             names,
             n_components=components,
             parameters=parameters,
-            truth=chart,
-            labels=classes_of(rows.label),
+            truth=subject.truth,
+            labels=classes_of(subject.label),
             n_neighbors=neighbors,
             n_jobs=jobs,
+            **subject.keywords,
         )
         if plot is not None:
-            save_figure(found.contact_sheet(rows.label if chart is None else chart), plot)
+            colors = subject.label if subject.truth is None else subject.truth
+            save_figure(found.contact_sheet(colors), plot)
     if json:
         trials = [
             {
@@ -165,17 +248,20 @@ def compare(
                 **trial.measures,
                 "seconds": round(trial.seconds, 3),
                 "mean_rank": None if trial.failure else trial.mean_rank,
+                "degenerate": trial.degenerate,
                 "failure": trial.failure or None,
                 "warnings": trial.warnings,
                 "reason": trial.reason,
             }
             for trial in found.trials
         ]
-        emit_json({"rows": len(rows), "neighbors": neighbors, "trials": trials})
+        verdict = None if found.dimension is None else found.dimension.verdict
+        rows = subject.values.shape[0]
+        emit_json({"rows": rows, "neighbors": neighbors, "dimension": verdict, "trials": trials})
     else:
         emit(*str(found).split("\n"))
     left_out = replace(data, ignore=(*data.ignore, *true_names))
-    next_step(f"{_embed_command(table, found.best, left_out)} -o flat.csv --plot flat.png")
+    next_step(f"{_next_command(table, found.best, left_out)} -o flat.csv --plot flat.png")
 
 
 def _parse_grid(typed: Sequence[str]) -> dict[str, list[object]]:
@@ -222,15 +308,16 @@ def dimension(
             autocompletion=lambda: list(ESTIMATORS),
         ),
     ] = None,
-    sample: Sample = 2000,
+    distances: Distances = False,
+    sample: Sample = ROWS,
     seed: Seed = 0,
     plot: StillPicture = None,
     json: Json = False,
 ) -> None:
     """Estimate the intrinsic dimension of a table, by several rules that fail differently.
 
-    First the dimension that most rules agree on, then each estimate with its standard error, which
-    does not include bias.
+    First the dimension that the rules agree on, or the range that they leave, which suggest,
+    compare and report use; then each estimate with its standard error, which does not include bias.
     """
     names = split_names(estimators) or ESTIMATORS
     for name in names:
@@ -242,9 +329,9 @@ def dimension(
     with show_progress(), write_results():
         import unbend
 
-        rows = given.read_sample(sample, seed)
-        choice = unbend.choose_dimension(rows.values)
-        estimates, failures = _estimate(rows.values, names)
+        subject = _read(given, distances, sample, seed)
+        choice = unbend.choose_dimension(subject.values, **subject.keywords)
+        estimates, failures = _estimate(subject.values, names, subject.keywords["metric"])
         if plot is not None:
             if not estimates:
                 first = next(iter(failures.values()))
@@ -252,8 +339,10 @@ def dimension(
             save_figure(unbend.plot.dimension_fits(list(estimates.values())), plot)
     if json:
         facts = {
-            "rows": len(rows),
+            "rows": subject.values.shape[0],
             "dimension": choice.dimension,
+            "verdict": choice.verdict,
+            "range": [choice.low, choice.high],
             "agreement": choice.agreement,
             "votes": dict(choice.votes),
             "abstained": dict(choice.abstained),
@@ -271,11 +360,13 @@ def dimension(
         ]
         lines += [f"  {name:<16}failed: {why}" for name, why in failures.items()]
         emit(*str(choice).split("\n"), "estimates, with standard errors:", *lines)
-    given_words = f"{shell_word(table)}{data.words()}"
-    next_step(f"unbend suggest {given_words} --dimension {choice.dimension}")
+    words = f"{shell_word(table)}{data.words()}{' --distances' * distances}"
+    next_step(f"unbend suggest {words}")
 
 
-def _estimate(values: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:
+def _estimate(
+    values: Any, names: tuple[str, ...], metric: str
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the estimate of each estimator, or why it failed."""
     from unbend import dimension as functions
     from unbend.progress import advance
@@ -284,8 +375,8 @@ def _estimate(values: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], dict
     for number, name in enumerate(names):
         advance("estimates", number, len(names))
         try:
-            estimates[name] = getattr(functions, name)(values)
-        except ValueError as error:
+            estimates[name] = getattr(functions, name)(values, metric=metric)
+        except (TypeError, ValueError) as error:
             failures[name] = str(error)
     advance("estimates", len(names), len(names))
     return estimates, failures
@@ -313,7 +404,7 @@ def bench(
     methods: Methods = None,
     components: Dimension = 2,
     repeat: Annotated[int, option("--repeat", "Fits of each method.", min=1)] = 3,
-    sample: Sample = 2000,
+    sample: Sample = ROWS,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -326,10 +417,11 @@ def bench(
     names = class_names(methods)
     with show_progress():
         rows = _bench_rows(table, surface, data, sample, seed)
-        from unbend.selection._common import make_method
         from unbend.selection.comparison import USUAL
+        from unbend.selection.inputs import make_method
 
-        estimators = {name: make_method(name, n_components=components) for name in names or USUAL}
+        usual = names or USUAL["points"]
+        estimators = {name: make_method(name, n_components=components) for name in usual}
         times, failures = _time_fits(estimators, rows, repeat)
     facts = _bench_facts(rows, times, failures, repeat)
     if json:

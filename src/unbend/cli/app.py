@@ -41,6 +41,7 @@ COMMANDS = (
     localization.COMMAND,
     advise.BENCH,
     catalog.SURFACE,
+    catalog.PICTURES,
     catalog.METHODS,
     catalog.DEMO,
     catalog.INFO,

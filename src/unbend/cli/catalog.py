@@ -229,6 +229,84 @@ def _write(output: str | None, surface: "Surface") -> None:
         write_rows(output or PIPE, values, columns, table)
 
 
+def pictures(
+    name: Annotated[
+        str | None, typer.Argument(help="A set of pictures; without one, list them.")
+    ] = None,
+    count: Annotated[
+        str, typer.Option("--rows", "-n", metavar="NUMBER", help="Pictures, or a grid as 51x25.")
+    ] = "400",
+    size: Annotated[
+        str | None, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture, as 75x81.")
+    ] = None,
+    color: Annotated[bool, typer.Option("--color", help="Red, green and blue channels.")] = False,
+    shape: Annotated[str | None, typer.Option(help="Object that turns: head or rabbit.")] = None,
+    fixed_light: Annotated[
+        bool, typer.Option("--fixed-light", help="Light from the front; of turning_object.")
+    ] = False,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the noise.")] = 0.0,
+    sampling: Annotated[str | None, typer.Option(help="random, grid or shuffled.")] = None,
+    seed: Seed = 0,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE.npz", help="Where to write.")
+    ] = None,
+) -> None:
+    """Write pictures with known parameters, such as views of a turning head.
+
+    The file has two arrays: images, and chart, the true parameters that an embedding should find
+    again.
+    """
+    import numpy as np
+
+    from unbend.datasets import PICTURES
+    from unbend.files import atomic_write
+
+    if name is None:
+        emit(*PICTURES)
+        return
+    if name not in PICTURES:
+        raise Misuse(f"there is no set {name!r}: choose one of {', '.join(PICTURES)}")
+    if output is None or not output.lower().endswith(".npz"):
+        raise Misuse("pictures are written to a file: give -o FILE.npz")
+    check_outputs(table=output)
+    options: dict[str, Any] = {"color": color, "noise": noise, "random_state": seed}
+    options |= {} if size is None else {"size": _numbers("--size", size, 2)[::-1]}
+    options |= {} if shape is None else {"shape": shape}
+    options |= {} if sampling is None else {"sampling": sampling}
+    options |= {"light": False} if fixed_light else {}
+    grid = _numbers("--rows", count)
+    for option in set(options) - set(inspect.signature(PICTURES[name]).parameters):
+        raise Misuse(f"{name} has no --{'fixed-light' if option == 'light' else option}")
+    try:
+        made = PICTURES[name](grid if len(grid) > 1 else grid[0], **options)
+    except ValueError as error:
+        raise Misuse(str(error)) from error
+    with write_results(), atomic_write(output) as temporary, open(temporary, "wb") as stream:
+        np.savez(stream, images=made.images.astype(np.float32), chart=made.chart)
+    next_step(
+        f"unbend embed {shell_word(output)} --as images --array images --method isomap "
+        f"-d {made.chart.shape[1]} -o flat.csv"
+    )
+
+
+def _numbers(option: str, typed: str, count: int | None = None) -> tuple[int, ...]:
+    """Parse numbers with an x between them."""
+    words = typed.lower().split("x")
+    if not all(word.isdecimal() for word in words) or count not in (None, len(words)):
+        example = "51x25" if count is None else "75x81"
+        raise Misuse(f"{option} {typed} is not allowed: write numbers as in {example}")
+    return tuple(map(int, words))
+
+
+PICTURES = Command(
+    pictures,
+    (
+        "unbend pictures",
+        "unbend pictures turning_object -n 698 -o head.npz",
+        "unbend pictures turning_object -n 51x25 --sampling grid --fixed-light --size 75x81 "
+        "--color -o views.npz",
+    ),
+)
 SURFACE = Command(
     surface,
     (

@@ -259,9 +259,11 @@ def _study(study: Any, source: Any, **options: Any) -> Any:
 def _study_source(given: Input) -> "tuple[Any, Origin | None]":
     """Return what to study: an open table, or rows of images, texts or a cube."""
     from unbend.apps.study import Origin
+    from unbend.cli.preparation import check_euclidean
 
     options = given.options
     options.check_for(given.kind, given.name)
+    check_euclidean(options)
     if given.kind == "table":
         return given.reader, None
     rows = given.read()

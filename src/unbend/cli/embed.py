@@ -91,6 +91,8 @@ def embed(
         raise Misuse(
             "--sample is for rows of tables, images and texts, without --batches: leave it out"
         )
+    if data.scale == "gower":
+        _set_gower(estimator, entry, typed)
     if symmetrize_distances and not precomputed:
         raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
     work = Embedding(estimator, entry, given, results, sample, symmetrize_distances)
@@ -125,6 +127,18 @@ def make_estimator(entry: Entry, typed: dict[str, str | None], distances: bool) 
             raise Misuse(f"{entry.name} does not take distances: use isomap or classical_mds")
         values["metric"] = "precomputed"
     return entry.load()(**values)
+
+
+def _set_gower(estimator: Any, entry: Entry, typed: dict[str, str | None]) -> None:
+    """Give a method the distance that is Gower's on features scaled for it."""
+    if "metric" not in estimator.get_params():
+        raise Misuse(
+            f"--scale gower is a distance, and {entry.name} takes none: use isomap, "
+            "classical_mds or another method with --metric, or another --scale"
+        )
+    if typed.get("metric") not in (None, "cityblock"):
+        raise Misuse(f"--metric {typed['metric']} does not go with --scale gower: leave it out")
+    estimator.set_params(metric="cityblock")
 
 
 def _check_bands(output: str | None, count: Any) -> None:
@@ -279,15 +293,12 @@ class Embedding:
                 "random_projection"
             )
         self.data.check_ignored()
-        if self.data.options.asks_preparation:
-            raise Misuse(
-                "--scale, --column-kind, --categories and --missing most_frequent or indicator "
-                "need all rows at once: leave out --batches"
-            )
-        if self.data.kind == "table" and self.data.reader.tabular:
-            say("Columns are not scaled: --batches reads numbers as they are.")
-        batches = self.data.read_batches(count)
-        self.estimator.fit_batches(batches)
+        prepared = self.data.prepare_batches(count)
+        batches = self.data.read_batches(count) if prepared is None else prepared
+        with scale_as_asked(self.data.options.scale):
+            self.estimator.fit_batches(batches)
+        if prepared is not None:
+            self.estimator.preparation_ = prepared.preparation
         results = BatchResults()
         for table in batches:
             results.add(self.estimator.transform(table.values), table)

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +14,7 @@ from unbend.cli.messages import PIPE, Misuse, say
 from unbend.cli.options import KINDS, DataOptions
 
 if TYPE_CHECKING:
+    from unbend.cli.preparation import PreparedBatches
     from unbend.io import Cube, Frame, Source, Table, TableReader, Texts
 
 # Names that readers give to the ids and labels of data without columns.
@@ -75,6 +76,8 @@ class Input:
         if not name:
             raise Misuse("the name of the table is empty: give a file, a folder, or '-' for stdin")
         self.name, self.options, self._default = name, options, default
+        # Rows of the whole table, once a sample of them is read.
+        self.total_rows: int | None = None
 
     @cached_property
     def source(self) -> "Source | str":
@@ -242,7 +245,9 @@ class Input:
 
         from unbend.quality.measure import sample_rows
 
-        read = self._fit_in_memory(rows, seed).read_prepared(truth)
+        whole = self._fit_in_memory(rows, seed)
+        read = whole.read_prepared(truth)
+        self.total_rows = whole.total_rows or len(read.table)
         keep = np.zeros(len(read.table), dtype=bool)
         keep[sample_rows(len(read.table), rows, seed)] = True
         return read.take(keep)
@@ -260,11 +265,24 @@ class Input:
         say(f"{self.name} is larger than memory: sampled {sample}.")
         other = copy(self)
         other.__dict__["reader"] = reader
+        other.total_rows = sample.total
         return other
 
     def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
         """Read a random sample as a table of numbers."""
+        from unbend.cli.preparation import check_euclidean
+
+        check_euclidean(self.options)
         return self.read_sampled(rows, seed, truth).dense()
+
+    def prepare_batches(self, rows: int) -> "PreparedBatches | None":
+        """Prepare a table in batches; None of arrays and pixels, which have one unit."""
+        from unbend.cli.preparation import PreparedBatches
+
+        self.options.check_for(self.kind, self.name)
+        if self.kind != "table" or not (self.reader.tabular or self.options.asks_preparation):
+            return None
+        return PreparedBatches.fit(_Frames(self, rows), self.options, self.name)
 
     def read_batches(self, rows: int) -> "Iterable[Table]":
         """Open a table, or the pixels of a cube, as batches that can be read again and again."""
@@ -318,6 +336,17 @@ class Input:
         table = _object_table(read.objects, read.values[0].shape[0])
         like = {"kind": "matrices", "names": list(read.names)}
         return Rows("matrices", table, like), list(read.values)
+
+
+@dataclass(frozen=True)
+class _Frames:
+    """Columns of any kind in batches, which can be read again and again."""
+
+    given: Input
+    rows: int
+
+    def __iter__(self) -> "Iterator[Frame]":
+        return iter(self.given.read_frames(self.rows))
 
 
 def _object_table(names: Sequence[str] | None, n: int) -> "Table":
@@ -393,6 +422,7 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
         id=None if column is None else options.id,
         weight=options.term_weight or "tf-idf",
         stop_words=_stop_words(options.stop_words),
+        terms=_read_words(options.terms, "terms"),
         stem=options.stem,
         unit=not options.no_unit,
         encoding=options.encoding if column is None else None,
@@ -406,10 +436,17 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
 def _stop_words(typed: str | None) -> Any:
     if typed in (None, "english", "none"):
         return None if typed == "none" else "english"
+    return _read_words(typed, "stop words")
+
+
+def _read_words(file: str | None, what: str) -> list[str] | None:
+    """Read the words of a file."""
+    if file is None:
+        return None
     try:
-        return Path(str(typed)).read_text("utf-8").split()
+        return Path(file).read_text("utf-8").split()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{typed} is not UTF-8: save the stop words as such") from error
+        raise ValueError(f"{file} is not UTF-8: save the {what} as such") from error
 
 
 def _without_values(texts: "Texts") -> "Table":

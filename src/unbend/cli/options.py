@@ -19,7 +19,9 @@ PIXELS = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 POLICIES = ("refuse", "drop", "mean", "median", "most_frequent", "indicator")
 SCALES = ("auto", "none", "standard", "robust", "range", "log", "gower")
 ENCODINGS = ("onehot", "ordinal")
-COLUMN_KINDS = ("numeric", "ordinal", "category", "date", "boolean", "text", "id", "constant")
+COLUMN_KINDS = (
+    *("numeric", "ordinal", "category", "date", "boolean", "terms", "text", "id", "constant"),
+)
 PREFIX = "data_"
 PANEL = "Arrays, images, texts and cubes"
 # What each kind of data is called in a sentence, one and many.
@@ -222,6 +224,12 @@ class DataOptions:
         TEXTS,
         fixed=True,
     )
+    terms: str | None = _data(
+        "--terms FILE",
+        "Texts: vocabulary, one word a line; by default all words.",
+        TEXTS,
+        fixed=True,
+    )
     stem: bool = _data(
         "--stem", "Texts: reduce English words to their stems.", TEXTS, False, bool, fixed=True
     )
@@ -277,7 +285,7 @@ class DataOptions:
     scale: str = _data(
         "--scale SCALE",
         "Scaling of columns: auto (standard if units differ), none, standard, robust, range, log "
-        "or gower.",
+        "or gower (Gower's distance, by --metric cityblock).",
         ("table",),
         "auto",
         str,

@@ -2,8 +2,8 @@
 
 Every surface function (book 1.5.4, 13.3 and 14.5.1) returns a `Surface`: points in space and the
 chart they were sampled from, so that an embedding can be compared with the truth. Every picture
-function (8.4.2, 14.5.2 and 14.5.3) returns `Pictures`: grey pictures and the parameters they were
-rendered from. `SURFACES` and `PICTURES` list the functions by name.
+function (8.4.2, 14.5.2 and 14.5.3) returns `Pictures`: pictures, grey or in colour, and the
+parameters they were rendered from. `SURFACES` and `PICTURES` list the functions by name.
 """
 
 from collections.abc import Callable

@@ -31,6 +31,8 @@ class Ellipsoid:
     radii: tuple[float, float, float]
     albedo: float = 1.0
     tilt: float = 0.0
+    # Shares of red, green and blue that are reflected, in colour pictures.
+    tint: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     def squared_axes(self) -> FloatArray:
         """Return the matrix C such that the surface is (p - centre)' inv(C) (p - centre) = 1."""
@@ -43,40 +45,62 @@ class Ellipsoid:
 Figure = tuple[Ellipsoid, ...]
 
 
-def render(figure: Figure, views: FloatArray, lights: FloatArray, size: int) -> FloatArray:
-    """Pictures of the figure, one for each rotation in `views` (n, 3, 3) and unit light (n, 3)."""
-    side = SUPERSAMPLING * size
-    across = REACH * ((2 * np.arange(side) + 1) / side - 1)
+def render(
+    figure: Figure,
+    views: FloatArray,
+    lights: FloatArray,
+    size: tuple[int, int],
+    color: bool = False,
+) -> FloatArray:
+    """Pictures of the figure, one for each rotation in `views` (n, 3, 3) and unit light (n, 3).
+
+    The shorter side of a picture shows the visible square, the longer one more background.
+    """
+    down, across = (
+        REACH * (2 * np.arange(side) + 1 - side) / (SUPERSAMPLING * min(size))
+        for side in (SUPERSAMPLING * length for length in size)
+    )
+    channels = 3 if color else 1
     centers = np.array([part.center for part in figure]) @ views.transpose(0, 2, 1)
     turns = views[:, None]
     axes = turns @ np.array([part.squared_axes() for part in figure]) @ turns.swapaxes(2, 3)
-    pictures = np.empty((len(views), size, size))
+    pictures = np.empty((len(views), *size, channels))
+    blocks = (size[0], SUPERSAMPLING, size[1], SUPERSAMPLING, channels)
     for picture, places, matrices, light in zip(pictures, centers, axes, lights, strict=True):
-        fine = _fine(figure, places, matrices, light, across)
-        picture[:] = fine.reshape(size, SUPERSAMPLING, size, SUPERSAMPLING).mean(axis=(1, 3))
-    return pictures
+        fine = _fine(figure, places, matrices, light, (down, across), channels)
+        picture[:] = fine.reshape(blocks).mean(axis=(1, 3))
+    return pictures if color else pictures[..., 0]
 
 
 def _fine(
-    figure: Figure, centers: FloatArray, axes: FloatArray, light: FloatArray, across: FloatArray
+    figure: Figure,
+    centers: FloatArray,
+    axes: FloatArray,
+    light: FloatArray,
+    raster: tuple[FloatArray, FloatArray],
+    channels: int,
 ) -> FloatArray:
-    """One picture on the raster; `across` holds the x of its columns and the -y of its rows."""
+    """One picture on the raster, the -y of its rows and the x of its columns."""
+    down, across = raster
     # Coverage of each pixel; depth and shade, weighted by it.
-    covered, depth, shade = np.zeros((3, len(across), len(across)))
+    covered, depth = np.zeros((2, len(down), len(across)))
+    shade = np.zeros((len(down), len(across), channels))
     halves = np.sqrt(np.diagonal(axes, axis1=1, axis2=2))
     pixel = across[1] - across[0]
     for part, center, half, form in zip(figure, centers, halves, np.linalg.inv(axes), strict=True):
-        box = _span(across, -center[1], half[1]), _span(across, center[0], half[0])
-        x, y = across[None, box[1]] - center[0], -across[box[0], None] - center[1]
+        box = _span(down, -center[1], half[1]), _span(across, center[0], half[0])
+        x, y = across[None, box[1]] - center[0], -down[box[0], None] - center[1]
         cover, own_depth, cosine = _cast(form, x, y, light, pixel)
         own_depth += center[2]
         own_shade = part.albedo * (AMBIENT + DIFFUSE * np.maximum(cosine, 0))
+        tinted = own_shade[..., None] * (np.array(part.tint) if channels == 3 else 1.0)
         above = own_depth - depth[box] / np.maximum(covered[box], 1e-9)
         front = np.clip(0.5 + above / BLEND, 0, 1)
         # In front it occludes; behind, it fills the rest.
         gain, loss = cover * (1 - covered[box] * (1 - front)), cover * front
-        for layer, own in ((covered, 1.0), (depth, own_depth), (shade, own_shade)):
+        for layer, own in ((covered, 1.0), (depth, own_depth)):
             layer[box] += gain * own - loss * layer[box]
+        shade[box] += gain[..., None] * tinted - loss[..., None] * shade[box]
     return shade
 
 
@@ -110,35 +134,38 @@ def _cast(
     return cover, depth, cosine
 
 
+SKIN, HAIR, LIPS = (1.0, 0.8, 0.66), (0.75, 0.5, 0.3), (1.0, 0.35, 0.35)
+IRIS, FUR = (0.5, 0.7, 1.0), (0.9, 0.75, 0.55)
+
 HEAD: Figure = (
-    Ellipsoid((0.0, -1.0, -0.15), (0.28, 0.65, 0.28), 0.8),  # neck
-    Ellipsoid((0.0, 0.12, -0.06), (0.58, 0.66, 0.66), 0.85),  # skull
-    Ellipsoid((0.0, -0.20, 0.03), (0.51, 0.57, 0.52), 0.85),  # jaw
-    Ellipsoid((0.0, 0.29, -0.19), (0.65, 0.64, 0.66), 0.35),  # hair
-    Ellipsoid((-0.60, 0.0, -0.08), (0.09, 0.19, 0.13), 0.85),  # ears
-    Ellipsoid((0.60, 0.0, -0.08), (0.09, 0.19, 0.13), 0.85),
+    Ellipsoid((0.0, -1.0, -0.15), (0.28, 0.65, 0.28), 0.8, tint=SKIN),  # neck
+    Ellipsoid((0.0, 0.12, -0.06), (0.58, 0.66, 0.66), 0.85, tint=SKIN),  # skull
+    Ellipsoid((0.0, -0.20, 0.03), (0.51, 0.57, 0.52), 0.85, tint=SKIN),  # jaw
+    Ellipsoid((0.0, 0.29, -0.19), (0.65, 0.64, 0.66), 0.35, tint=HAIR),  # hair
+    Ellipsoid((-0.60, 0.0, -0.08), (0.09, 0.19, 0.13), 0.85, tint=SKIN),  # ears
+    Ellipsoid((0.60, 0.0, -0.08), (0.09, 0.19, 0.13), 0.85, tint=SKIN),
     Ellipsoid((-0.22, 0.05, 0.50), (0.12, 0.09, 0.08), 1.0),  # eyes
     Ellipsoid((0.22, 0.05, 0.50), (0.12, 0.09, 0.08), 1.0),
-    Ellipsoid((-0.22, 0.05, 0.56), (0.055, 0.06, 0.045), 0.1),  # pupils
-    Ellipsoid((0.22, 0.05, 0.56), (0.055, 0.06, 0.045), 0.1),
-    Ellipsoid((-0.23, 0.20, 0.52), (0.15, 0.035, 0.06), 0.3),  # brows
-    Ellipsoid((0.23, 0.20, 0.52), (0.15, 0.035, 0.06), 0.3),
-    Ellipsoid((0.0, -0.38, 0.55), (0.17, 0.045, 0.06), 0.35),  # mouth
-    Ellipsoid((0.0, -0.10, 0.60), (0.085, 0.17, 0.14), 0.9),  # nose
+    Ellipsoid((-0.22, 0.05, 0.56), (0.055, 0.06, 0.045), 0.1, tint=IRIS),  # pupils
+    Ellipsoid((0.22, 0.05, 0.56), (0.055, 0.06, 0.045), 0.1, tint=IRIS),
+    Ellipsoid((-0.23, 0.20, 0.52), (0.15, 0.035, 0.06), 0.3, tint=HAIR),  # brows
+    Ellipsoid((0.23, 0.20, 0.52), (0.15, 0.035, 0.06), 0.3, tint=HAIR),
+    Ellipsoid((0.0, -0.38, 0.55), (0.17, 0.045, 0.06), 0.35, tint=LIPS),  # mouth
+    Ellipsoid((0.0, -0.10, 0.60), (0.085, 0.17, 0.14), 0.9, tint=SKIN),  # nose
 )
 
 RABBIT: Figure = (
-    Ellipsoid((0.0, -0.45, -0.15), (0.48, 0.50, 0.55), 0.5),  # body
+    Ellipsoid((0.0, -0.45, -0.15), (0.48, 0.50, 0.55), 0.5, tint=FUR),  # body
     Ellipsoid((0.0, -0.50, 0.12), (0.34, 0.38, 0.34), 0.9),  # belly
-    Ellipsoid((0.0, 0.22, 0.12), (0.40, 0.36, 0.42), 0.5),  # head
-    Ellipsoid((-0.20, 0.72, 0.0), (0.12, 0.38, 0.09), 0.5, 10.0),  # ears
-    Ellipsoid((0.20, 0.72, 0.0), (0.12, 0.38, 0.09), 0.5, -10.0),
-    Ellipsoid((-0.20, 0.72, 0.06), (0.07, 0.30, 0.07), 1.0, 10.0),
-    Ellipsoid((0.20, 0.72, 0.06), (0.07, 0.30, 0.07), 1.0, -10.0),
+    Ellipsoid((0.0, 0.22, 0.12), (0.40, 0.36, 0.42), 0.5, tint=FUR),  # head
+    Ellipsoid((-0.20, 0.72, 0.0), (0.12, 0.38, 0.09), 0.5, 10.0, tint=FUR),  # ears
+    Ellipsoid((0.20, 0.72, 0.0), (0.12, 0.38, 0.09), 0.5, -10.0, tint=FUR),
+    Ellipsoid((-0.20, 0.72, 0.06), (0.07, 0.30, 0.07), 1.0, 10.0, tint=LIPS),
+    Ellipsoid((0.20, 0.72, 0.06), (0.07, 0.30, 0.07), 1.0, -10.0, tint=LIPS),
     Ellipsoid((-0.25, -0.88, 0.25), (0.19, 0.12, 0.34), 0.8),  # feet
     Ellipsoid((0.25, -0.88, 0.25), (0.19, 0.12, 0.34), 0.8),
     Ellipsoid((0.0, 0.10, 0.48), (0.21, 0.12, 0.11), 1.0),  # muzzle
-    Ellipsoid((0.0, 0.19, 0.57), (0.07, 0.05, 0.06), 0.15),  # nose
+    Ellipsoid((0.0, 0.19, 0.57), (0.07, 0.05, 0.06), 0.15, tint=LIPS),  # nose
     Ellipsoid((-0.23, 0.30, 0.42), (0.07, 0.09, 0.08), 0.1),  # eyes
     Ellipsoid((0.23, 0.30, 0.42), (0.07, 0.09, 0.08), 0.1),
     Ellipsoid((0.0, -0.60, -0.72), (0.18, 0.18, 0.16), 1.0),  # tail

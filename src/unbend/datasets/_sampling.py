@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,8 +27,11 @@ SURFACE_PARAMETERS = {
     "random_state": _RANDOM_STATE,
 }
 PICTURE_PARAMETERS = {
-    "n": "int\n    Number of pictures.",
-    "size": "int\n    Width and height of each picture, in pixels.",
+    "n": "int or tuple of int\n    Number of pictures; or, for a grid, its numbers of values of "
+    "each varying\n    parameter, as (51, 25).",
+    "size": "int or (int, int)\n    Height and width of each picture, in pixels; one number for "
+    "both.",
+    "color": "bool\n    Whether pictures have three channels, red, green and blue.",
     "noise": f"{_NOISE}pixel.",
     "random_state": _RANDOM_STATE,
 }
@@ -42,6 +45,8 @@ class Sampler:
     noise: float
     by_area: bool
     rng: np.random.Generator
+    # Values of each varying parameter of a grid, where they were given.
+    counts: tuple[int, ...] | None = None
 
     def surface(
         self,
@@ -78,8 +83,17 @@ def make_sampler(
 ) -> Sampler:
     """Check the arguments common to all data sets."""
     check_choice("sampling", sampling, samplings)
+    counts = None
+    if isinstance(n, tuple | list) and samplings is PICTURE_SAMPLINGS:
+        counts = tuple(check_integer("each number of n", count) for count in n)
+        if sampling == "random":
+            raise ValueError(
+                f"n={n!r} is a grid and sampling is 'random': pass sampling='grid' or 'shuffled', "
+                "or one number"
+            )
     return Sampler(
-        n=check_integer("n", n),
+        counts=counts,
+        n=prod(counts) if counts else check_integer("n", n),
         noise=check_real("noise", noise, 0),
         by_area=sampling == "area",
         rng=_generator(random_state),
@@ -118,9 +132,9 @@ def sample_ranges(sampler: Sampler, sampling: str, ranges: list[Range]) -> Float
     if sampling == "random":
         return sampler.rng.uniform(low, high, (sampler.n, len(ranges)))
     varying = low < high
-    steps = _steps(sampler.n, int(varying.sum()), sampling)
+    steps = iter(_steps(sampler, int(varying.sum()), sampling))
     axes = [
-        np.linspace(*ends, steps if varies else 1)
+        np.linspace(*ends, next(steps) if varies else 1)
         for ends, varies in zip(ranges, varying, strict=True)
     ]
     rows = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(sampler.n, -1)
@@ -147,8 +161,16 @@ def check_range(name: str, value: object) -> Range:
     return low, high
 
 
-def _steps(n: int, varying: int, sampling: str) -> int:
-    """Return the number of grid lines along each varying parameter, the same for all."""
+def _steps(sampler: Sampler, varying: int, sampling: str) -> tuple[int, ...]:
+    """Return the number of grid lines along each varying parameter, the same unless given."""
+    n, counts = sampler.n, sampler.counts
+    if counts is not None:
+        if len(counts) != varying:
+            raise ValueError(
+                f"n={counts!r} has {len(counts)} numbers and {varying} parameters vary: pass one "
+                "for each"
+            )
+        return counts
     steps: int = round(n ** (1 / max(varying, 1)))
     if steps**varying != n:
         below = steps - (steps**varying > n)
@@ -157,7 +179,18 @@ def _steps(n: int, varying: int, sampling: str) -> int:
             f"With sampling={sampling!r} and {varying} varying parameters n must be the number of "
             f"points of a grid, such as {nearest}, not {n}."
         )
-    return steps
+    return (steps,) * varying
+
+
+def check_size(size: object) -> tuple[int, int]:
+    """Return the height and width of a picture."""
+    if isinstance(size, tuple | list):
+        if len(size) != 2:
+            raise ValueError(f"size={size!r} is not allowed: it must be a number, or two")
+        height, width = (check_integer("each number of size", side) for side in size)
+        return height, width
+    side = check_integer("size", size)
+    return side, side
 
 
 def _order(sampler: Sampler, sampling: str, rows: FloatArray) -> FloatArray:

@@ -54,13 +54,13 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """Grey pictures of one size with the parameters that they were rendered from.
+    """Pictures of one size with the parameters that they were rendered from.
 
     Parameters
     ----------
-    images : ndarray of shape (n, height, width)
-        The pictures, noise included, the top row first: 0 is black and 1 is white. Values are not
-        clipped, so that noise stays Gaussian.
+    images : ndarray of shape (n, height, width) or (n, height, width, 3)
+        The pictures, noise included, the top row first: 0 is black and 1 is white, or the full
+        red, green or blue. Values are not clipped, so that noise stays Gaussian.
     chart : ndarray of shape (n, p)
         The true parameters of each picture.
     name : str
@@ -91,15 +91,15 @@ class Pictures:
 
     def __post_init__(self) -> None:
         shape = (len(self.images), len(self.labels))
-        if self.images.ndim != 3 or self.chart.shape != shape:
+        color = self.images.ndim == 4 and self.images.shape[3] == 3
+        if not (self.images.ndim == 3 or color) or self.chart.shape != shape:
             raise ValueError(
-                "Pictures need images of shape (n, height, width) and a chart of shape (n, p) "
-                f"with p labels, but they are {self.images.shape}, {self.chart.shape} and "
-                f"{self.labels}."
+                "Pictures need images of shape (n, height, width), or (n, height, width, 3), and a "
+                f"chart of shape (n, p) with p labels, but they are {self.images.shape}, "
+                f"{self.chart.shape} and {self.labels}."
             )
 
     @property
     def points(self) -> FloatArray:
-        """The pictures as points: the rows of each, one after another, (n, height * width)."""
-        _, height, width = self.images.shape
-        return self.images.reshape(-1, height * width)
+        """The pictures as points, pixel after pixel: (n, height · width · channels)."""
+        return self.images.reshape(len(self.images), -1)

@@ -16,6 +16,7 @@ from unbend.datasets._sampling import (
     PictureSampling,
     Range,
     check_range,
+    check_size,
     make_sampler,
     sample_angles,
     sample_ranges,
@@ -23,7 +24,7 @@ from unbend.datasets._sampling import (
 from unbend.datasets.containers import Pictures
 from unbend.docstrings import complete_docstring
 from unbend.validation.random_state import RandomState
-from unbend.validation.scalars import check_choice, check_integer, check_real
+from unbend.validation.scalars import check_choice, check_flag, check_real
 
 # A letter F: strokes from point to point, in a square of side 2 whose y points up. It has no
 # symmetry, so that no two angles look alike.
@@ -36,16 +37,19 @@ STROKES = np.array(
 )
 # Standard deviation of the brightness across a stroke.
 WIDTH = 0.16
+# Colours of the letter and of its canvas.
+INK, PAPER = np.array([1.0, 0.85, 0.2]), np.array([0.1, 0.15, 0.45])
 # Half the side of the letter's square as a share of the canvas.
 SMALL, LARGE = 0.25, 0.4
 
 
 @complete_docstring(PICTURE_PARAMETERS)
 def shifted_pictures(
-    n: int = 400,
+    n: int | tuple[int, ...] = 400,
     *,
-    size: int = 32,
+    size: int | tuple[int, int] = 32,
     reach: float = 0.25,
+    color: bool = False,
     noise: float = 0,
     sampling: PictureSampling = "random",
     random_state: RandomState = None,
@@ -54,14 +58,14 @@ def shifted_pictures(
 
     Parameters
     ----------
-    size : int
-        Width and height of the canvas, in pixels; the letter is half as high.
+    size : int or (int, int)
+        Height and width of the canvas, in pixels; the letter is half as high as the shorter.
     reach : float
-        Largest shift from the centre as a share of the canvas, less than 1/2; up to 1/4 the
-        letter stays on the canvas.
+        Largest shift from the centre as a share of the sides of the canvas, less than 1/2; up to
+        1/4 the letter stays on the canvas.
     sampling : {"random", "grid", "shuffled"}
-        Shifts uniform in their square, on a grid that includes its sides (n must be a square), or
-        on that grid in random order.
+        Shifts uniform in their square, on a grid that includes its sides (n must be a square, or
+        two numbers), or on that grid in random order.
 
     Returns
     -------
@@ -75,20 +79,22 @@ def shifted_pictures(
     [[-8.0, -8.0], [-8.0, 8.0], [8.0, -8.0], [8.0, 8.0]]
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size = check_integer("size", size)
-    most = size * check_real("reach", reach, 0, 0.5, closed="neither")
-    chart = sample_ranges(sampler, sampling, [(-most, most)] * 2)
-    x, y = _canvas(size)
-    unit = SMALL * size
+    height, width = check_size(size)
+    share = check_real("reach", reach, 0, 0.5, closed="neither")
+    ranges = [(-share * width, share * width), (-share * height, share * height)]
+    chart = sample_ranges(sampler, sampling, ranges)
+    x, y = _canvas(height, width)
+    unit = SMALL * min(height, width)
     images = _letter((x - chart[:, 0, None, None]) / unit, (y + chart[:, 1, None, None]) / unit)
-    return sampler.pictures(images, chart, "shifted_pictures", ("right", "down"))
+    return sampler.pictures(_paint(images, color), chart, "shifted_pictures", ("right", "down"))
 
 
 @complete_docstring(PICTURE_PARAMETERS)
 def rotated_pictures(
-    n: int = 200,
+    n: int | tuple[int, ...] = 200,
     *,
-    size: int = 32,
+    size: int | tuple[int, int] = 32,
+    color: bool = False,
     noise: float = 0,
     sampling: PictureSampling = "shuffled",
     random_state: RandomState = None,
@@ -115,20 +121,26 @@ def rotated_pictures(
     True
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size = check_integer("size", size)
+    height, width = check_size(size)
     chart = sample_angles(sampler, sampling)
-    x, y = (part / (LARGE * size) for part in _canvas(size))
+    x, y = (part / (LARGE * min(height, width)) for part in _canvas(height, width))
     angle = np.radians(chart)[:, :, None]
     cosine, sine = np.cos(angle), np.sin(angle)
     # The letter is rotated by rotating the sampling points backwards.
     images = _letter(cosine * x + sine * y, cosine * y - sine * x)
-    return sampler.pictures(images, chart, "rotated_pictures", ("angle",))
+    return sampler.pictures(_paint(images, color), chart, "rotated_pictures", ("angle",))
 
 
-def _canvas(size: int) -> tuple[FloatArray, FloatArray]:
+def _canvas(height: int, width: int) -> tuple[FloatArray, FloatArray]:
     """Return the x of the columns and the y of the rows, in pixels from the centre."""
-    x = np.arange(size) - (size - 1) / 2
-    return x, -x[:, None]
+    down, x = (np.arange(side) - (side - 1) / 2 for side in (height, width))
+    return x, -down[:, None]
+
+
+def _paint(images: FloatArray, color: bool) -> FloatArray:
+    """Give white on black two colours."""
+    check_flag("color", color)
+    return images[..., None] * (INK - PAPER) + PAPER if color else images
 
 
 def _letter(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -158,12 +170,13 @@ ELEVATION = 20.0
 
 @complete_docstring(PICTURE_PARAMETERS)
 def turning_object(
-    n: int = 698,
+    n: int | tuple[int, ...] = 698,
     *,
-    size: int = 64,
+    size: int | tuple[int, int] = 64,
     shape: Shape = "head",
     angles: tuple[Range, Range] = ANGLES,
     light: bool | Range = True,
+    color: bool = False,
     noise: float = 0,
     sampling: PictureSampling = "random",
     random_state: RandomState = None,
@@ -187,7 +200,8 @@ def turning_object(
         is (-70, 70). False leaves the light in front, and its column out of the chart.
     sampling : {"random", "grid", "shuffled"}
         Parameters uniform in their ranges, on a grid that includes the ends (n must be its number
-        of points), or on that grid in random order.
+        of points, or the numbers of values of each varying parameter), or on that grid in random
+        order.
 
     Returns
     -------
@@ -205,23 +219,26 @@ def turning_object(
     [-90.0, -30.0, 30.0, 90.0]
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size, figure = check_integer("size", size), _figure(shape)
+    canvas, figure = check_size(size), _figure(shape)
+    check_flag("color", color)
     moving = light is not False
     ranges = _ranges(angles)
     if moving:
         ranges.append(LIGHT if light is True else check_range("light", light))
     chart = sample_ranges(sampler, sampling, ranges)
     azimuth = chart[:, 2] if moving else np.zeros(sampler.n)
-    images = render(figure, rotations(chart[:, 0], chart[:, 1]), directions(azimuth), size)
+    views = rotations(chart[:, 0], chart[:, 1])
+    images = render(figure, views, directions(azimuth), canvas, color)
     return sampler.pictures(images, chart, "turning_object", LABELS[: len(ranges)])
 
 
 @complete_docstring(PICTURE_PARAMETERS)
 def turning_circle(
-    n: int = 72,
+    n: int | tuple[int, ...] = 72,
     *,
-    size: int = 64,
+    size: int | tuple[int, int] = 64,
     shape: Shape = "head",
+    color: bool = False,
     noise: float = 0,
     sampling: PictureSampling = "shuffled",
     random_state: RandomState = None,
@@ -253,10 +270,11 @@ def turning_circle(
     [0.0, 90.0, 180.0, 270.0]
     """
     sampler = make_sampler(n, noise, sampling, random_state, PICTURE_SAMPLINGS)
-    size, figure = check_integer("size", size), _figure(shape)
+    canvas, figure = check_size(size), _figure(shape)
+    check_flag("color", color)
     chart = sample_angles(sampler, sampling)
     level = np.zeros(sampler.n)
-    images = render(figure, rotations(chart[:, 0], level), directions(level), size)
+    images = render(figure, rotations(chart[:, 0], level), directions(level), canvas, color)
     return sampler.pictures(images, chart, "turning_circle", ("angle",))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.report import html_table
 
 # Errors below this are not written out.
 LEAST_ERROR = 0.0001
@@ -107,6 +108,14 @@ class Dimension:
 
     def __str__(self) -> str:
         return f"{self.method}: {format_estimate(self.dimension, self.uncertainty)}"
+
+    def _repr_html_(self) -> str:
+        curve = self.curve
+        low, high = curve.fitted
+        rows = [("read from", f"{curve.y_label} over {curve.x_label}")]
+        rows += [("fitted range", f"{low:.4g} to {high:.4g}")]
+        rows += [("outliers", str(self.outliers))] if self.outliers else []
+        return html_table(str(self), ("property", "value"), rows)
 
 
 def format_estimate(value: float, error: float) -> str:

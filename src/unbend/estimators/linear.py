@@ -66,8 +66,8 @@ class LinearEmbedding(Embedding):
         reference = vars(self).get("_reference")
         if reference is None:
             raise UndefinedScore(
-                "outlyingness compares with fitted rows, and fit_batches keeps none: fit to a "
-                "sample of the rows"
+                "outlyingness compares with fitted rows, and this model holds none: use fit and "
+                "not fit_batches, and save it with training=True"
             )
         new, space = self._features(self._as_stored(self._new_rows(X))), PointSpace(reference)
         return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)

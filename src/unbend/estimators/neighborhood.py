@@ -266,7 +266,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         self._check_classes(y)
         workers, needs = threads(self.n_jobs), self._needs()
         least = needs.rows(self._least_dimension)
-        space, dtype = open_space(self, X, workers, self._index())
+        space, dtype = self._open_space(X, workers)
         with stage("neighbors"):
             found = self._search(graph, needs).run(space)
         space, inverse = found.space, found.inverse
@@ -281,7 +281,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         ]
         with stage("coordinates"):
             embedding, placement = arrange_components(space, connection, results, self.isometric)
-            k = max(found.rule.k, embedding.shape[1] + 1)
+            k = max(self._preimage_count(found.rule), embedding.shape[1] + 1)
             preimage = barycentric_preimage(space, embedding, k)
         return {
             "embedding": embedding[inverse],
@@ -292,6 +292,14 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             "_neighborhoods": found,
             **self._merge_attributes([result.attributes for result in results]),
         }
+
+    def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
+        """Space of the rows to fit, and the dtype that results should have."""
+        return open_space(self, X, workers, self._index())
+
+    def _preimage_count(self, rule: Rule) -> int:
+        """Rows from which a pre-image is combined."""
+        return rule.k
 
     def _check_classes(self, y: Any) -> None:
         """Refuse a supervised fit without classes: it would be an unsupervised one."""
@@ -384,7 +392,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _embed(self, component: Component, least: int) -> EmbeddingResult:
         """Embed one component; the eigenvalues are among the attributes."""
         if component.n < least:
-            return _scale_geodesics(component, self._least_dimension, self.isometric)
+            return scale_geodesics(component, self._least_dimension, self.isometric)
         alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
         if alone:
             raise ValueError(
@@ -479,7 +487,7 @@ def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
     return {"eigenvalues_": values, "_next_eigenvalue": next_value}
 
 
-def _scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingResult:
+def scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingResult:
     """Classical MDS of the geodesics of a component too small for the method."""
     space, n = component.space, component.n
     values, coordinates = np.zeros(d), np.zeros((n, d))

@@ -21,6 +21,7 @@ from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
+from unbend.report import html_table
 from unbend.validation.arrays import check_rows
 from unbend.validation.scalars import check_integer, check_neighbors
 
@@ -239,19 +240,36 @@ class Consistency:
             return f"no n_neighbors up to {most} connects it: join or embed the components"
         return f"no n_neighbors up to {most} passes: use fewer rows, or another n_components"
 
-    def __str__(self) -> str:
-        lines = [f"consistency of {len(self.component)} points with d = {self.d}"]
-        lines.append(f"  neighbours      {self.n_neighbors}, radius {np.median(self.radius):.4g}")
-        lines.append(f"  components      {len(self.sizes)}")
+    @property
+    def _title(self) -> str:
+        return f"consistency of {len(self.component)} points with d = {self.d}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Name what was measured, and its value."""
+        facts = [
+            ("neighbours", f"{self.n_neighbors}, radius {np.median(self.radius):.4g}"),
+            ("components", str(len(self.sizes))),
+        ]
         if self.dimension is not None and self.outside is not None:
             least, most = int(self.dimension.min()), int(self.dimension.max())
-            lines.append(f"  directions      {least} to {most} spanned")
             share = np.median(self.outside)
             powers = ", ".join(f"{power:.2g}" for power in self.growth)
-            lines.append(f"  growth          {powers} (1 along the data, 2 for curvature)")
-            lines.append(f"  outside d-plane {share:.3g} of the variance, hidden {self.hidden:.2g}")
+            facts += [
+                ("directions", f"{least} to {most} spanned"),
+                ("growth", f"{powers} (1 along the data, 2 for curvature)"),
+                ("outside d-plane", f"{share:.3g} of the variance, hidden {self.hidden:.2g}"),
+            ]
+        return facts
+
+    def __str__(self) -> str:
+        lines = [self._title, *(f"  {name:<15} {value}" for name, value in self._facts())]
         lines += [f"  wrong: {problem}" for problem in self.problems()]
         return "\n".join([*lines, f"  {self.advice()}"])
+
+    def _repr_html_(self) -> str:
+        heads = ("property", "value")
+        advice, problems = [self.advice()], self.problems()
+        return html_table(self._title, heads, self._facts(), sentences=advice, warnings=problems)
 
 
 def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistency:

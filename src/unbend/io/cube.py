@@ -289,6 +289,8 @@ def _from_envi(source: Source, data: Any) -> Cube:
     stored = envi.map_data(numbers, fields, header.name)
     bands = stored.shape[2]
     wavelengths = envi.read_numbers(fields, "wavelength", bands, header.name)
+    if wavelengths is None:
+        wavelengths = envi.read_wavelength_file(header, bands)
     good = envi.read_numbers(fields, "bbl", bands, header.name)
     factor, offset = envi.read_scale(fields, bands, header.name)
     return Cube(

@@ -22,6 +22,8 @@ from unbend.io.terms import (
     english_stop_words,
     inverse_frequencies,
     normalize_stop_words,
+    normalize_terms,
+    normalize_text,
     weight_terms,
 )
 from unbend.memory import reserve
@@ -34,8 +36,8 @@ WEIGHTS = ("tf-idf", "tf")
 class Texts:
     """Documents as rows of a sparse matrix; what `read_texts` returns.
 
-    Of the estimators `PCA` takes sparse rows; others take `distances()`, or what PCA makes of
-    the rows.
+    Of the estimators `PCA` and `RandomProjection` take sparse rows; others take `distances()`, or
+    what these make of the rows.
 
     Attributes
     ----------
@@ -140,6 +142,7 @@ def read_texts(
     stop_words: Iterable[str] | str | None = "english",
     stem: bool = False,
     unit: bool = True,
+    terms: Iterable[str] | None = None,
     like: Texts | Mapping[str, Any] | None = None,
     encoding: str | None = None,
     separator: str | None = None,
@@ -168,6 +171,9 @@ def read_texts(
         *mapping* are one term; needs snowballstemmer (``unbend[io]``).
     unit : bool, default=True
         Whether to normalise each document to unit length, so that long and short ones compare.
+    terms : iterable of str, optional
+        Vocabulary: single words, of which no others are counted; stop words among them are. With
+        `stem` they are stemmed, as the documents are. By default all words that occur.
     like : Texts or dict, optional
         Texts that were read before, or their `dictionary()`: their vocabulary and weights are used
         for new documents; the settings above are then ignored.
@@ -196,15 +202,29 @@ def read_texts(
     """
     if weight not in WEIGHTS:
         raise ValueError(f"weight={weight!r} is not allowed: it must be 'tf-idf' or 'tf'")
+    if terms is not None:
+        terms = _check_terms(terms, like)
     documents = read_documents(source, column, label, id, encoding, separator)
     if like is not None:
         return _texts_like(documents, like.dictionary() if isinstance(like, Texts) else like)
-    terms = Terms(_stop_words(stop_words), stem)
-    counts, names = count_terms(documents.texts, terms, None)
+    vocabulary = None if terms is None else normalize_terms(terms, stem)
+    stopped = _stop_words(stop_words) - frozenset(
+        () if terms is None else map(normalize_text, terms)
+    )
+    tokens = Terms(stopped, stem)
+    counts, names = count_terms(documents.texts, tokens, vocabulary)
     # Empty documents are none: they do not make terms rare.
     some = counts[np.diff(counts.indptr) > 0]
     weights = inverse_frequencies(some) if weight == "tf-idf" else None
-    return _texts(documents, counts, names, weights, terms, unit)
+    return _texts(documents, counts, names, weights, tokens, unit)
+
+
+def _check_terms(terms: Iterable[str], like: object) -> list[str]:
+    if like is not None:
+        raise ValueError("terms and like both give a vocabulary: pass one of the two")
+    if isinstance(terms, str):
+        raise TypeError(f"terms={terms!r} is a string: pass a list of words")
+    return list(terms)
 
 
 def _texts_like(documents: "Documents", dictionary: Mapping[str, Any]) -> Texts:

@@ -22,6 +22,7 @@ INTERLEAVES = {
     "bip": (("lines", "samples", "bands"), (0, 1, 2)),
 }
 DATA_SUFFIXES = ("", ".img", ".dat", ".raw", ".bin", ".bsq", ".bil", ".bip", ".envi")
+WAVELENGTH_SUFFIXES = (".wvl", ".WVL")
 DEFAULTS = {"interleave": "bsq", "bands": "1", "byte order": "0", "header offset": "0"}
 LONGEST_HEADER = 1 << 24
 FIELD = re.compile(r"^[ \t]*([A-Za-z][^={}\n]{0,80}?)[ \t]*=[ \t]*(\{[^{}]*\}|[^\n{}]*)", re.M)
@@ -140,6 +141,33 @@ def read_numbers(fields: Fields, name: str, count: int, path: str) -> FloatArray
     if len(numbers) != count or not np.isfinite(numbers).all():
         raise ValueError(
             f"{path} lists {len(words)} entries under {name!r} and needs {count} finite numbers"
+        )
+    return numbers
+
+
+def read_wavelength_file(header: Source, bands: int) -> FloatArray | None:
+    """Read the wavelengths from a file ``.wvl`` beside a header, one a line, if there is one.
+
+    Of several numbers on a line the last is taken: the first may count the bands.
+    """
+    if header.path is None:
+        return None
+    stem = header.path.with_suffix("") if header.path.suffix.lower() == ".hdr" else header.path
+    names = [stem.with_name(stem.name + suffix) for suffix in WAVELENGTH_SUFFIXES]
+    path = next((name for name in names if name.is_file()), None)
+    if path is None:
+        return None
+    with open_source(path) as source, source.stream() as stream:
+        lines = stream.read(LONGEST_HEADER).decode("utf-8", errors="replace").splitlines()
+    words = [line.replace(",", " ").split() for line in lines if line.strip()]
+    try:
+        numbers = np.array([float(fields[-1]) for fields in words])
+    except ValueError:
+        numbers = np.empty(0)
+    if len(numbers) != bands or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"{path} has {len(words)} lines and needs {bands} wavelengths, one finite number for "
+            "each band: correct or rename it"
         )
     return numbers
 

@@ -94,6 +94,22 @@ def normalize_stop_words(words: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def normalize_terms(words: Iterable[str], stemmed: bool) -> tuple[str, ...]:
+    """Normalise a vocabulary as documents are, sorted; refuse what no token can equal."""
+    found = set()
+    for word in words:
+        token = normalize_text(word) if isinstance(word, str) else ""
+        if WORD.fullmatch(token) is None:
+            raise ValueError(
+                f"terms has {word!r}, which is not a word of two letters or digits or more: pass "
+                "single words"
+            )
+        found.add(stem(token) if stemmed else token)
+    if not found:
+        raise ValueError("terms is empty: pass at least one word")
+    return tuple(sorted(found))
+
+
 def count_terms(
     documents: Iterable[str], terms: Terms, vocabulary: Sequence[str] | None
 ) -> tuple[csr_array, tuple[str, ...]]:

@@ -13,10 +13,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unbend.plot.curves import consistency, dimension_fits, residual_variance, spectrum
+    from unbend.plot.curves import (
+        consistency,
+        dimension_fits,
+        eigenfunctions,
+        residual_variance,
+        spectrum,
+    )
     from unbend.plot.diagrams import coranking_matrix, quality_curves, shepard
     from unbend.plot.image_plots import feature_images, thumbnails
-    from unbend.plot.kernel_functions import eigenfunctions
     from unbend.plot.pages import interactive
     from unbend.plot.panels import before_after, contact_sheet
     from unbend.plot.reliability import point_quality, stability_ellipses
@@ -31,7 +36,7 @@ _NAMES = {
     "contact_sheet": "panels",
     "coranking_matrix": "diagrams",
     "dimension_fits": "curves",
-    "eigenfunctions": "kernel_functions",
+    "eigenfunctions": "curves",
     "eigenimages": "sheets",
     "feature_images": "image_plots",
     "image_sheet": "sheets",

@@ -339,3 +339,71 @@ def _draw_sizes(axes: Axes, report: Consistency) -> None:
     if np.all(report.hidden_by_size > 0) and report.hidden > 0:
         axes.set_yscale("log")
     finish_axes(axes, "number of neighbours", f"cost of coordinate {report.d} over what hides it")
+
+
+@complete_docstring(PARAMETERS, FIGURE)
+def eigenfunctions(
+    points: Any, values: Any, *, eigenvalues: Any = None, title: str | None = None
+) -> Figure:
+    """Draw eigenfunctions of a kernel: curves over a line, or colours in the plane.
+
+    Parameters
+    ----------
+    points : array (n,), (n, 1) or (n, 2)
+        Where the functions were evaluated.
+    values : array (n, count)
+        Values of at most 12 functions, such as those of `lowrank.Eigenfunctions`.
+    eigenvalues : array (count,), optional
+        Written above each function.
+    title : str, optional
+        Title of the figure.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> x = np.random.default_rng(0).normal(size=300)
+    >>> line = np.linspace(-2, 2, 101)
+    >>> gauss = lambda a, b: np.exp(-2.0 * np.subtract.outer(a, b) ** 2)
+    >>> functions = unbend.lowrank.Eigenfunctions.of(gauss(x, x), 4)
+    >>> figure = unbend.plot.eigenfunctions(
+    ...     line, functions(gauss(line, x)), eigenvalues=functions.values
+    ... )
+    >>> len(figure.axes)
+    4
+    """
+    places, heights = np.asarray(points, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    places = places[:, None] if places.ndim == 1 else places
+    if places.ndim != 2 or places.shape[1] not in (1, 2):
+        raise ValueError(f"points has the shape {places.shape}: pass one or two columns")
+    if heights.ndim != 2 or len(heights) != len(places) or not 1 <= heights.shape[1] <= 12:
+        raise ValueError(
+            f"values has the shape {heights.shape} and there are {len(places)} points: pass a row "
+            "for each point, and 1 to 12 columns"
+        )
+    count = heights.shape[1]
+    spectrum_values = np.asarray([] if eigenvalues is None else eigenvalues, dtype=np.float64)
+    if len(spectrum_values) not in (0, count):
+        raise ValueError(
+            f"there are {len(spectrum_values)} eigenvalues and {count} functions: pass one each"
+        )
+    across = min(4, count)
+    figure = new_figure(2.6 * across, 2.3 * -(-count // across))
+    order = np.argsort(places[:, 0], kind="stable")
+    limit = float(np.abs(heights).max())
+    for number in range(count):
+        axes: Any = figure.add_subplot(-(-count // across), across, number + 1)
+        column = heights[:, number]
+        if places.shape[1] == 1:
+            axes.axhline(0, color=FAINT, lw=0.5)
+            axes.plot(places[order, 0], column[order], color=PALETTE[0])
+        else:
+            size = point_size(len(places))
+            axes.scatter(*places.T, c=column, s=size, cmap="RdBu_r", vmin=-limit, vmax=limit)
+            axes.set_aspect("equal")
+        lighten_frame(axes)
+        name = f"{number + 1}"
+        name += f": {spectrum_values[number]:.3g}" if len(spectrum_values) else ""
+        axes.set_title(name, fontsize=SMALL)
+    if title:
+        figure.suptitle(plain(title), fontsize=LABEL)
+    return figure

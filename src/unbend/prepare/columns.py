@@ -185,6 +185,12 @@ def _of_array(name: str, values: Array) -> Column:
 
 def _of_objects(name: str, values: list[Any]) -> Column:
     """Column of Python objects: numbers, dates or booleans if all are, otherwise strings."""
+    types = set(map(type, values))
+    if str in types and types <= {str, type(None)}:
+        # The usual case, which needs no look at single values.
+        texts = np.empty(len(values), dtype=object)
+        texts[:] = values
+        return Column(name, texts, "text")
     missing = [v is None or v != v for v in values]
     present = [v for v, absent in zip(values, missing, strict=True) if not absent]
     if present and all(isinstance(v, bool | np.bool_) for v in present):

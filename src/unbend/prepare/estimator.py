@@ -1,7 +1,9 @@
 """A table of numbers, categories, dates and gaps as features that distances can compare."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -10,18 +12,30 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from unbend.arrays import FloatArray
 from unbend.estimators.embedding import Model
+from unbend.prepare.batches import measure, rescale, summarize_batches, with_all_levels
 from unbend.prepare.columns import Column, Columns, read_columns
 from unbend.prepare.encoders import (
     CategoryEncoder,
     DateEncoder,
     Encoder,
     NumberEncoder,
+    TermEncoder,
     with_weight,
 )
-from unbend.prepare.kinds import UNUSED, Inference, infer_kind, override, remark_class_codes
+from unbend.prepare.kinds import (
+    UNUSED,
+    Inference,
+    column_values,
+    infer_kind,
+    override,
+    remark_class_codes,
+)
 from unbend.prepare.problems import Problem, find_problems
 from unbend.units import decide_scale
 from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
+
+# What needs medians or gaps of all rows at once.
+BY_RANKS, BY_GAPS = ("robust", "log"), ("most_frequent", "indicator")
 
 
 class UnusableTable(ValueError):
@@ -63,8 +77,9 @@ class Prepare(TransformerMixin, Model):
     """Turn a table as people have it into features of equal weight per column.
 
     Every column is numeric, ordinal, a category, a date, boolean, free text, an id or constant,
-    by its values; the last three are left out. Missing values are imputed, numbers scaled,
-    categories one-hot encoded with a balanced weight and dates split into elapsed time and phases.
+    by its values; the last three are left out, but texts are used if `kinds` calls them
+    ``"terms"``. Missing values are imputed, numbers scaled, categories one-hot encoded with a
+    balanced weight, dates split into elapsed time and phases, and terms weighted by tf-idf.
     However many features a column has, it weighs as much as any other.
 
     Attributes
@@ -124,7 +139,8 @@ class Prepare(TransformerMixin, Model):
         MAPPING,
         NOTHING,
         help="Kinds of columns by name, where the inferred one is wrong: 'numeric', 'ordinal', "
-        "'category', 'date', 'boolean', 'text', 'id' or 'constant'.",
+        "'category', 'date', 'boolean', 'terms' (free text by tf-idf of its terms), 'text', 'id' "
+        "or 'constant'; the last three are left out.",
     )
     weights: dict[str, float] | None = param(
         None, MAPPING, NOTHING, help="Weights of columns by name; 1 where none is given."
@@ -145,6 +161,77 @@ class Prepare(TransformerMixin, Model):
         check_parameters(self)
         table = read_columns(X)
         _check_features(self, X, table, reset=True)
+        self._fit_columns(table)
+        return self
+
+    def fit_batches(self, batches: Iterable[Any]) -> "Prepare":
+        """Fit to a table larger than memory, in two readings.
+
+        Kinds and the scaling are decided by some rows of every batch, categories, means, standard
+        deviations and ranges are those of all rows. Medians would need all rows at once, so
+        ``scale="robust"`` and ``"log"`` and ``missing="median"``, ``"most_frequent"`` and
+        ``"indicator"`` are refused. `kept_rows_` is empty.
+
+        Parameters
+        ----------
+        batches : iterable of data frames, mappings of columns or arrays
+            Parts of one table, which can be iterated twice.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import unbend
+        >>> parts = [{"a": [0.0, 10.0], "b": ["x", "y"]}, {"a": [20.0, 30.0], "b": ["y", "z"]}]
+        >>> prepare = unbend.Prepare().fit_batches(parts)
+        >>> [column.features for column in prepare.columns_]
+        [1, 3]
+        >>> np.concatenate([prepare.transform(part)[:, 0] for part in parts]).round(2).tolist()
+        [-1.34, -0.45, 0.45, 1.34]
+        """
+        check_parameters(self)
+        for name, refused in (("scale", BY_RANKS), ("missing", ("median", *BY_GAPS))):
+            if getattr(self, name) in refused:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs all rows at once. Pass scale='standard' "
+                    "or 'range', and missing='drop' or 'mean'."
+                )
+        summary = summarize_batches(batches)
+        _check_features(self, None, summary.sample, reset=True)
+        self._fit_columns(summary.sample)
+        encoders = tuple(with_all_levels(self._encoders, summary))
+        found = measure(encoders, (self._complete(read_columns(batch)) for batch in batches))
+        pairs = [rescale(e, m, self.scale_) for e, m in zip(encoders, found, strict=True)]
+        self._weigh_encoders(
+            [encoder for encoder, _ in pairs], [partial(float, v) for _, v in pairs]
+        )
+        self.kept_rows_: Any = np.arange(0)
+        counts = {encoder.name: len(encoder.features) for encoder in self._encoders}
+        self.columns_: tuple[ColumnSummary, ...] = tuple(
+            replace(c, missing=summary.missing[c.name], features=counts.get(c.name, 0))
+            for c in self.columns_
+        )
+        return self
+
+    def _complete(self, table: Columns) -> list[Column]:
+        """Return the columns that encoders take, of the rows that are kept."""
+        by_name = {column.name: column for column in table.columns}
+        columns = [by_name[encoder.name] for encoder in self._encoders]
+        _refuse(find_problems(columns, self._known_kinds(), self.missing))
+        gaps = np.any([column.missing for column in columns], axis=0)
+        return _take(columns, np.flatnonzero(~gaps)) if self.missing == "drop" else columns
+
+    def _known_kinds(self) -> dict[str, Inference]:
+        """Return kinds by which the gaps of new samples are judged: a text may be missing."""
+        return {
+            e.name: Inference("terms" if isinstance(e, TermEncoder) else "numeric", "")
+            for e in self._encoders
+        }
+
+    def _fit_columns(self, table: Columns) -> None:
         inferences = self._infer(table)
         self.problems_ = find_problems(table.columns, inferences, self.missing)
         _refuse(self.problems_)
@@ -155,9 +242,11 @@ class Prepare(TransformerMixin, Model):
                 "kinds with kinds={column: kind}."
             )
         self.kept_rows_ = self._keep_rows(used)
-        columns = [column.take(self.kept_rows_) for column in used]
-        self.scale_, self.scale_reason_ = self._choose_scale(columns, inferences)
-        self._encoders = self._fit_encoders(columns, inferences)
+        columns = _take(used, self.kept_rows_)
+        scale, reason = self._choose_scale(columns, inferences)
+        self.scale_: str = scale
+        self.scale_reason_: str = reason
+        self._fit_encoders(columns, inferences)
         self._library = table.library
         counts = {encoder.name: len(encoder.features) for encoder in self._encoders}
         self.columns_ = tuple(
@@ -170,7 +259,6 @@ class Prepare(TransformerMixin, Model):
             )
             for column in table.columns
         )
-        return self
 
     def _infer(self, table: Columns) -> dict[str, Inference]:
         kinds = self.kinds or {}
@@ -217,37 +305,52 @@ class Prepare(TransformerMixin, Model):
             if inferences[c.name].kind == "numeric" or inferences[c.name].levels == ("0", "1")
         ]
         others = [
-            c.name for c in columns if inferences[c.name].kind in ("category", "date", "ordinal")
+            c.name
+            for c in columns
+            if inferences[c.name].kind in ("category", "date", "ordinal", "terms")
         ]
-        encoders = [NumberEncoder.fit(c, inferences[c.name], "none", "median") for c in numeric]
-        values = [e.encode(c)[:, 0] for e, c in zip(encoders, numeric, strict=True)]
-        matrix = np.stack(values, axis=1) if values else np.empty((len(self.kept_rows_), 0))
+        matrix = np.array([_impute(column_values(c, "numeric")) for c in numeric]).T
+        matrix = matrix if numeric else np.empty((len(self.kept_rows_), 0))
         decision = decide_scale(matrix, [c.name for c in numeric], others)
         return decision.scale, decision.reason
 
-    def _fit_encoders(
-        self, columns: list[Column], inferences: dict[str, Inference]
-    ) -> tuple[Encoder, ...]:
+    def _fit_encoders(self, columns: list[Column], inferences: dict[str, Inference]) -> None:
         encoders = [self._encoder(column, inferences[column.name]) for column in columns]
+        pairs = zip(encoders, columns, strict=True)
+        # Under most scalings few variances are needed.
+        self._weigh_encoders(
+            encoders, [partial(_total_variance, encoder, column) for encoder, column in pairs]
+        )
+
+    def _weigh_encoders(
+        self, encoders: Sequence[Encoder], variances: Sequence[Callable[[], float]]
+    ) -> None:
         unit = 1.0
         if self.scale_ == "none":
-            spreads = [
-                e.encode(c).var(axis=0).sum()
-                for e, c in zip(encoders, columns, strict=True)
-                if inferences[c.name].kind == "numeric"
+            numeric = [
+                variance()
+                for encoder, variance in zip(encoders, variances, strict=True)
+                if isinstance(encoder, NumberEncoder) and not encoder.levels
             ]
-            unit = float(np.mean(spreads)) if spreads else 1.0
+            unit = float(np.mean(numeric)) if numeric else 1.0
         made = []
-        for encoder, column in zip(encoders, columns, strict=True):
-            weighted = with_weight(encoder, column, self.scale_, unit)
-            own = float((self.weights or {}).get(column.name, 1.0))
-            own = own / len(columns) if self.scale_ == "gower" else own
+        for encoder, variance in zip(encoders, variances, strict=True):
+            weighted = with_weight(encoder, self.scale_, unit, variance)
+            own = float((self.weights or {}).get(encoder.name, 1.0))
+            own = own / len(encoders) if self.scale_ == "gower" else own
             made.append(_weigh(weighted, own))
-        return tuple(made)
+        self._encoders: tuple[Encoder, ...] = tuple(made)
 
     def _encoder(self, column: Column, inference: Inference) -> Encoder:
         if inference.kind == "date":
             return DateEncoder.fit(column, inference, self.scale_, self.missing)
+        if inference.kind == "terms":
+            if self.scale_ == "gower":
+                raise ValueError(
+                    f"Column {column.name!r} is text, which Gower's distance does not know. Leave "
+                    "it out, or choose another scale."
+                )
+            return TermEncoder.fit(column)
         if inference.kind == "category":
             if self.categories == "onehot":
                 return CategoryEncoder.fit(column, self.missing)
@@ -288,10 +391,9 @@ class Prepare(TransformerMixin, Model):
         _check_features(self, X, table, reset=False)
         by_name = {column.name: column for column in table.columns}
         columns = [by_name[encoder.name] for encoder in self._encoders]
-        inferences = {c.name: Inference("numeric", "") for c in columns}
-        _refuse(find_problems(columns, inferences, self.missing))
+        _refuse(find_problems(columns, self._known_kinds(), self.missing))
         rows = self._keep_rows(columns)
-        columns = [column.take(rows) for column in columns]
+        columns = _take(columns, rows)
         pairs = list(zip(self._encoders, columns, strict=True))
         _warn_unseen(pairs)
         return np.concatenate([encoder.encode(column) for encoder, column in pairs], axis=1)
@@ -363,9 +465,22 @@ class Prepare(TransformerMixin, Model):
         return tags
 
 
-def _weigh(encoder: Encoder, factor: float) -> Encoder:
-    from dataclasses import replace
+def _take(columns: list[Column], rows: Any) -> list[Column]:
+    if len(rows) == len(columns[0].values):
+        return columns
+    return [column.take(rows) for column in columns]
 
+
+def _impute(values: FloatArray) -> FloatArray:
+    absent = np.isnan(values)
+    return np.where(absent, np.nanmedian(values), values) if absent.any() else values
+
+
+def _total_variance(encoder: Encoder, column: Column) -> float:
+    return float(encoder.encode(column).var(axis=0).sum())
+
+
+def _weigh(encoder: Encoder, factor: float) -> Encoder:
     return replace(encoder, weight=encoder.weight * factor)  # type: ignore[type-var]
 
 

@@ -17,7 +17,7 @@ SCALED = {
     "robust": "Scaled by median and interquartile range",
     "range": "Scaled to the range from 0 to 1",
     "log": "Took logarithms of and standardised",
-    "gower": "Scaled for Gower's distance (with metric cityblock)",
+    "gower": "Scaled for Gower's distance, by metric cityblock,",
 }
 
 
@@ -41,6 +41,11 @@ class PreparedFrame:
     preparation: Prepare
     identity: bool
     rows: int
+
+    @property
+    def dropped(self) -> int:
+        """Number of rows dropped because of missing values."""
+        return self.rows - len(self.table)
 
 
 def prepare_frame(frame: Frame, preparation: Prepare, truth: Sequence[str] = ()) -> PreparedFrame:
@@ -84,30 +89,32 @@ def _append(table: Table, other: Table) -> Table:
     return replace(table, values=values, columns=(*table.columns, *other.columns))
 
 
-def describe_preparation(prepared: PreparedFrame) -> Iterator[str]:
+def describe_preparation(preparation: Prepare, *, identity: bool = False) -> Iterator[str]:
     """Describe the scaling, the encoded columns, those left out, and those to look at."""
-    preparation = prepared.preparation
     used = [column for column in preparation.columns_ if column.features]
     scale, reason = preparation.scale_, preparation.scale_reason_
     if scale != "none":
         why = "" if reason == "as requested" else f": {reason}"
         yield f"{SCALED[scale]} {_count(len(used), 'column')}{why}."
-    kinds = ("category", "ordinal", "date")
+    kinds = ("category", "ordinal", "date", "terms")
     encoded = [f"{c.name!r} ({c.kind})" for c in used if c.kind in kinds]
     if encoded:
         yield f"Encoded: {list_some(encoded)}."
     left_out = [f"{c.name!r} ({c.kind})" for c in preparation.columns_ if not c.features]
-    if left_out and not prepared.identity:
+    if left_out and not identity:
         yield f"Left out: {list_some(left_out)}."
     for problem in preparation.problems_:
         if problem.what in ("Duplicate columns", "Columns to look at"):
             yield f"{problem.what}: {list_some(problem.columns)} [{problem.option}]."
 
 
-def describe_gaps(prepared: PreparedFrame) -> Iterator[str]:
+def describe_gaps(preparation: Prepare, dropped: int) -> Iterator[str]:
     """Describe what was done about missing values."""
-    preparation, dropped = prepared.preparation, prepared.rows - len(prepared.table)
-    gaps = [column for column in preparation.columns_ if column.features and column.missing]
+    gaps = [
+        column
+        for column in preparation.columns_
+        if column.features and column.missing and column.kind != "terms"
+    ]
     if dropped:
         yield f"Dropped {_count(dropped, 'row')} with missing values."
     elif gaps:

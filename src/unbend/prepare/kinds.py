@@ -1,9 +1,10 @@
-"""Kind of a column (numeric, ordinal, category, date, boolean, text, id, constant), and why."""
+"""Kind of a column (numeric, ordinal, category, date, boolean, terms, text, id, constant)."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from unbend.prepare.columns import Array, Column
 
 Kind: TypeAlias = Literal[
-    "numeric", "ordinal", "category", "date", "boolean", "text", "id", "constant"
+    "numeric", "ordinal", "category", "date", "boolean", "terms", "text", "id", "constant"
 ]
 KINDS: tuple[str, ...] = get_args(Kind)
 # Kinds that give no features.
@@ -67,6 +68,10 @@ DATE_FORMATS = tuple(
     for time in ("", " %H:%M", " %H:%M:%S")
 )
 ISO = "ISO 8601"
+# A date must have a digit and a mark between its parts; what NumPy parses as well; how ISO begins.
+DIGIT, MARK = re.compile(r"\d"), re.compile(r"[-./: ]")
+PLAIN_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?")
+ISO_START = re.compile(r"\d{4}-\d{2}")
 
 
 @dataclass(frozen=True)
@@ -105,17 +110,16 @@ def infer_kind(column: Column) -> Inference:
     ('ordinal', ('low', 'medium', 'high'))
     """
     values = column.present
-    distinct = len(np.unique(values.astype(str) if values.dtype == object else values))
-    if distinct < 2:
-        what = f"all values equal {values[0]}" if distinct else "no value at all"
+    if not len(values) or bool(np.all(values == values[0])):
+        what = f"all values equal {values[0]}" if len(values) else "no value at all"
         return Inference("constant", what)
     if column.source == "date":
         return Inference("date", "stored as dates")
     if column.source == "boolean":
         return Inference("boolean", "stored as booleans", levels=("False", "True"))
     if column.source == "number":
-        return _of_numbers(column.name, values, distinct)
-    return _of_text(column, values, distinct)
+        return _of_numbers(column.name, values)
+    return _of_text(column, values)
 
 
 def override(column: Column, kind: str) -> Inference:
@@ -136,6 +140,11 @@ def override(column: Column, kind: str) -> Inference:
                 f"kinds[{column.name!r}]='boolean' needs two values and the column has "
                 f"{len(levels)}. Use 'category'."
             )
+    if kind == "terms" and column.source != "text":
+        raise ValueError(
+            f"kinds[{column.name!r}]='terms' is not possible: its values are not text. Use "
+            "'category'."
+        )
     date_format = ""
     if kind == "date" and column.source != "date":
         date_format = (_date_formats(column.present) or ("",))[0] if column.source == "text" else ""
@@ -171,26 +180,43 @@ def level_name(value: object) -> str:
     return str(value)
 
 
-def _of_numbers(name: str, values: Array, distinct: int) -> Inference:
-    if distinct == 2 and set(np.unique(values)) == {0.0, 1.0}:
+def _of_numbers(name: str, values: Array) -> Inference:
+    if not name.strip():
+        return Inference("id", "a column without a name, as an index is written")
+    if not _are_integers(values):
+        return Inference("numeric", "numbers")
+    distinct, n, span = _count_integers(values), len(values), np.ptp(values)
+    if distinct == 2 and span == 1 and values.min() == 0:
         return Inference("boolean", "values are 0 and 1", levels=("0", "1"))
-    integers = bool(np.all(np.isfinite(values)) and np.all(values == np.round(values)))
-    n = len(values)
-    if integers and n >= FEW_ROWS:
-        if distinct == n and np.ptp(values) == n - 1:
+    if n >= FEW_ROWS:
+        if distinct == n and span == n - 1:
             return Inference("id", "consecutive integers, all distinct")
         if ID_NAME.search(name) and distinct >= DISTINCT * n:
             return Inference("id", "integers that identify rows, and the name of an id")
-    if not name.strip():
-        return Inference("id", "a column without a name, as an index is written")
     remark = ""
-    if integers and CODE_NAME.search(name):
+    if CODE_NAME.search(name):
         remark = "is named like a code: use it as a category, or leave it out"
-    elif integers and distinct <= CODES and LABEL_NAME.search(name):
+    elif distinct <= CODES and LABEL_NAME.search(name):
         remark = f"looks like codes of {distinct} classes: use it as label, or as a category"
-    elif integers and ID_NAME.search(name):
+    elif ID_NAME.search(name):
         remark = "named like an id: leave it out if it identifies rows"
-    return Inference("numeric", "integers" if integers else "numbers", remark)
+    return Inference("numeric", "integers", remark)
+
+
+def _are_integers(values: Array) -> bool:
+    # Most columns show a fraction in their first rows.
+    return all(
+        bool(np.all(np.isfinite(part)) and np.all(part == np.round(part)))
+        for part in (values[:100], values)
+    )
+
+
+def _count_integers(values: Array) -> int:
+    """Count different integers, without a sort where they lie close together."""
+    low, span = values.min(), np.ptp(values)
+    if span < 4 * len(values):
+        return int(np.count_nonzero(np.bincount((values - low).astype(np.intp))))
+    return len(np.unique(values))
 
 
 def remark_class_codes(
@@ -214,28 +240,29 @@ def remark_class_codes(
 
 def _counts_classes(values: Array) -> bool:
     """Whether values are 0, 1, 2, … or 1, 2, 3, … up to a few, each many times."""
+    most = min(CLASSES, len(values) / FEW_ROWS)
+    if not len(values) or values.max() > most or values.min() not in (0.0, 1.0):
+        return False
     unique = np.unique(values)
-    few = 2 <= len(unique) <= min(CLASSES, len(values) / FEW_ROWS)
-    return bool(few and unique[0] in (0.0, 1.0) and np.all(np.diff(unique) == 1.0))
+    return bool(2 <= len(unique) <= most and np.all(np.diff(unique) == 1.0))
 
 
-def _of_text(column: Column, values: Array, distinct: int) -> Inference:
-    texts = values.astype(str)
+def _of_text(column: Column, values: Array) -> Inference:
     if column.levels is not None:
         return Inference("ordinal", "an ordered categorical", levels=column.levels)
-    unique = np.unique(texts)
+    counts = Counter(map(str, values.tolist()))
+    unique, n, distinct = sorted(counts), len(values), len(counts)
     if (pair := _boolean_levels(unique)) is not None:
         return Inference("boolean", f"two words, {pair[0]} and {pair[1]}", levels=pair)
-    if _numeric_text(values):
+    if _numeric_text(unique):
         return Inference("numeric", "numbers written as text")
-    if formats := _date_formats(values):
+    if formats := _date_formats(unique):
         remark = f"also matches {formats[1]}" if len(formats) > 1 else ""
         return Inference("date", f"text in the format {formats[0]}", remark, date_format=formats[0])
     if (scale := _scale_of(unique)) is not None:
         return Inference("ordinal", "words of a known scale", levels=scale)
-    n = len(values)
-    words = float(np.mean([len(text.split()) for text in texts]))
-    characters = float(np.mean([len(text) for text in texts]))
+    words = sum(count * len(text.split()) for text, count in counts.items()) / n
+    characters = sum(count * len(text) for text, count in counts.items()) / n
     if characters > TEXT_CHARACTERS or (words > TEXT_WORDS and distinct > CODES):
         return Inference("text", f"free text, {words:.0f} words a row on average")
     if n >= FEW_ROWS and distinct >= DISTINCT * n:
@@ -245,7 +272,7 @@ def _of_text(column: Column, values: Array, distinct: int) -> Inference:
     return Inference("category", f"{distinct} distinct strings")
 
 
-def _boolean_levels(unique: NDArray[np.str_]) -> tuple[str, str] | None:
+def _boolean_levels(unique: Sequence[str]) -> tuple[str, str] | None:
     if len(unique) != 2:
         return None
     by_word = {str(word).strip().lower(): str(word) for word in unique}
@@ -266,7 +293,7 @@ def _scale_of(unique: Sequence[str] | NDArray[np.str_]) -> tuple[str, ...] | Non
     return None
 
 
-def _numeric_text(values: Array) -> bool:
+def _numeric_text(values: Array | Sequence[str]) -> bool:
     try:
         parsed = [float(value) for value in values]
     except (TypeError, ValueError):
@@ -274,32 +301,39 @@ def _numeric_text(values: Array) -> bool:
     return all(map(np.isfinite, parsed))
 
 
-def _date_formats(values: Array) -> tuple[str, ...]:
+def _date_formats(values: Array | Sequence[str]) -> tuple[str, ...]:
     """List the formats under which every value is a date."""
     unique = sorted({str(value).strip() for value in values})
-    if not all(re.search(r"\d", text) and re.search(r"[-./: ]", text) for text in unique):
+    if not all(DIGIT.search(text) and MARK.search(text) for text in unique):
         return ()
     return tuple(form for form in (ISO, *DATE_FORMATS) if _all_parse(unique, form))
 
 
 def _all_parse(texts: Sequence[str], form: str) -> bool:
     try:
-        for text in texts:
-            parse_date(text, form)
+        # Most formats fail on the first text.
+        parse_dates(texts[:1], form)
+        parse_dates(texts, form)
     except ValueError:
         return False
     return True
 
 
-def parse_date(text: str, form: str) -> datetime:
-    """Parse a date written as text; times with a zone are converted to UTC."""
-    from datetime import UTC
+def parse_dates(texts: Sequence[str | None], form: str) -> Array:
+    """Parse dates written as text, NaT where missing; times with a zone are converted to UTC."""
+    stripped = [None if text is None else text.strip() for text in texts]
+    if form == ISO and all(text is None or PLAIN_ISO.fullmatch(text) for text in stripped):
+        return np.array(stripped, dtype="datetime64[us]")
+    days = [None if text is None else _parse_date(text, form) for text in stripped]
+    return np.array(days, dtype="datetime64[us]")
 
+
+def _parse_date(text: str, form: str) -> datetime:
     if form != ISO:
-        return datetime.strptime(text.strip(), form)
-    if not re.match(r"\d{4}-\d{2}", text.strip()):
+        return datetime.strptime(text, form)
+    if not ISO_START.match(text):
         raise ValueError(text)
-    parsed = datetime.fromisoformat(text.strip())
+    parsed = datetime.fromisoformat(text)
     return parsed.astimezone(UTC).replace(tzinfo=None) if parsed.tzinfo else parsed
 
 
@@ -309,6 +343,4 @@ def column_values(column: Column, kind: str) -> Array:
         return column.values
     if kind == "numeric":
         return np.array([np.nan if text is None else float(text) for text in column.values])
-    form = _date_formats(column.present)[0]
-    days = [None if text is None else parse_date(text, form) for text in column.values]
-    return np.array(days, dtype="datetime64[us]")
+    return parse_dates(column.values.tolist(), _date_formats(column.present)[0])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbend.prepare.columns import Column
+from unbend.prepare.columns import Array, Column
 from unbend.prepare.kinds import Inference
 
 
@@ -49,7 +49,12 @@ def find_problems(
         if names:
             problems.append(Problem(what, tuple(names), remedy, option, fatal))
 
-    gaps = [f"{c.name!r} ({int(c.missing.sum())})" for c in used if c.missing.any()]
+    # A text that is missing has no terms.
+    gaps = [
+        f"{c.name!r} ({int(c.missing.sum())})"
+        for c in used
+        if c.missing.any() and inferences[c.name].kind != "terms"
+    ]
     add(
         "Columns with missing values",
         gaps,
@@ -57,7 +62,7 @@ def find_problems(
         "--missing median (or mean, most_frequent, indicator, drop)",
         missing == "error",
     )
-    infinite = [repr(c.name) for c in used if _has_infinite(c)]
+    infinite = [_describe_infinite(c) for c in used if _infinite(c).size]
     add(
         "Columns with infinite values",
         infinite,
@@ -73,7 +78,10 @@ def find_problems(
         names = [f"{n!r} ({i.reason})" for n, i in inferences.items() if i.kind == kind]
         remedy, option = "Override with kinds={column: kind}.", "--column-kind COLUMN=KIND"
         if kind == "text":
-            option = "--text-column COLUMN embeds the texts; --column-kind COLUMN=category uses it"
+            remedy = "Pass kinds={column: 'terms'} to compare their words."
+            option = (
+                "--column-kind COLUMN=terms adds their words, --text-column COLUMN takes them alone"
+            )
         add(what, names, remedy, option)
     add(
         "Duplicate columns",
@@ -91,8 +99,16 @@ def find_problems(
     return tuple(problems)
 
 
-def _has_infinite(column: Column) -> bool:
-    return column.values.dtype.kind == "f" and bool(np.isinf(column.values).any())
+def _infinite(column: Column) -> Array:
+    """Return the places of infinite values."""
+    if column.values.dtype.kind != "f":
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(np.isinf(column.values))
+
+
+def _describe_infinite(column: Column) -> str:
+    places = _infinite(column)
+    return f"{column.name!r} ({len(places)}, the first in row {places[0] + 1})"
 
 
 def _duplicates(columns: Sequence[Column]) -> list[str]:

@@ -16,7 +16,7 @@ from unbend.quality.ranks import (
     neighborhood_preservation,
     trustworthiness,
 )
-from unbend.quality.redundancy import coordinate_redundancy
+from unbend.quality.redundancy import coordinate_redundancy, occupancy
 from unbend.quality.spread import residual_variance, widest_gap
 from unbend.quality.stress_measures import Shepard, shepard, strain, stress
 
@@ -37,6 +37,7 @@ __all__ = [
     "neighborhood_hit",
     "neighborhood_preservation",
     "noise_amplification",
+    "occupancy",
     "procrustes",
     "residual_variance",
     "shepard",

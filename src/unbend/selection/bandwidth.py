@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist
 from unbend.arrays import FloatArray
 from unbend.neighbors import PointSpace
 from unbend.quality.measure import sample_rows
-from unbend.selection._common import check_points
+from unbend.report import html_table
+from unbend.selection.inputs import check_points
 from unbend.validation.scalars import check_choice, check_neighbors
 
 Rule: TypeAlias = Literal["neighbors", "nearest", "slope", "median"]
@@ -51,7 +52,15 @@ class BandwidthChoice:
 
     def __str__(self) -> str:
         others = ", ".join(f"{name} {value:.4g}" for name, value in self.rules.items())
-        return f"bandwidth = {self.bandwidth:.4g} by {self.rule}\n  rules: {others}"
+        return f"{self._headline}\n  rules: {others}"
+
+    @property
+    def _headline(self) -> str:
+        return f"bandwidth = {self.bandwidth:.4g} by {self.rule}"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{value:.4g}") for name, value in self.rules.items()]
+        return html_table(self._headline, ("rule", "bandwidth"), rows)
 
 
 def choose_bandwidth(

@@ -4,8 +4,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from textwrap import wrap
 from typing import Any
 
 import joblib
@@ -13,15 +14,32 @@ import numpy as np
 from sklearn.base import clone
 
 from unbend.arrays import FloatArray
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
 from unbend.progress import advance, monitoring
-from unbend.selection._common import check_estimator, check_points, make_method
-from unbend.selection.format import reasons, table
-from unbend.selection.judging import BETTER, make_judge
+from unbend.report import html_table
+from unbend.selection.dimensions import DimensionChoice, vote_on_dimension
+from unbend.selection.format import HEADS, WIDTH, figures, measured, reasons, remarks, table
+from unbend.selection.inputs import (
+    PARAMETERS,
+    Data,
+    Kind,
+    check_estimator,
+    make_method,
+    open_data,
+    set_metric,
+)
+from unbend.selection.judging import BETTER, WEIGHTS, degeneracy, make_judge
 from unbend.validation.scalars import check_integer, refusal
 from unbend.validation.threads import threads
 
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
-USUAL = ("PCA", "Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps", "DiffusionMaps")
+OTHERS = ("MetricMDS", "Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps", "DiffusionMaps")
+USUAL: Mapping[Kind, tuple[str, ...]] = {
+    "points": ("PCA", *OTHERS),
+    "distances": ("ClassicalMDS", *OTHERS),
+    "graph": ("Isomap", "LaplacianEigenmaps", "DiffusionMaps"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +76,11 @@ class Trial:
     reason: str = ""
 
     @property
+    def degenerate(self) -> bool:
+        """Whether its coordinates are redundant or its picture is a few specks."""
+        return degeneracy(self.measures) > 0
+
+    @property
     def embedding(self) -> FloatArray | None:
         """Coordinates, or None where it failed."""
         return None if self.failure else np.asarray(self.estimator.embedding_)
@@ -70,10 +93,19 @@ class Comparison:
     Attributes
     ----------
     trials : list of Trial
-        Best first by the mean of their ranks.
+        Best first by the mean of their ranks; degenerate ones after all others.
+    dimension : DimensionChoice or None
+        The intrinsic dimension of the data; None where they are too few.
+    n_components : int
+        Coordinates of methods given by name or class.
+    scaling : str
+        How columns were scaled before, and why; empty if they were not.
     """
 
     trials: list[Trial]
+    dimension: DimensionChoice | None
+    n_components: int
+    scaling: str = ""
 
     @property
     def best(self) -> Any:
@@ -81,6 +113,20 @@ class Comparison:
         if self.trials[0].failure:
             raise ValueError(f"no method succeeded; the first said: {self.trials[0].failure}")
         return self.trials[0].estimator
+
+    @property
+    def headline(self) -> str:
+        """The intrinsic dimension, and in how many coordinates methods were compared."""
+        verdict = "not determined" if self.dimension is None else self.dimension.verdict
+        m = self.n_components
+        plural = "" if m == 1 else "s"
+        return f"intrinsic dimension {verdict}, compared in {m} coordinate{plural}"
+
+    def notes(self) -> list[str]:
+        """Return sentences about all trials: scaling, and whether none is of use."""
+        unusable = all(trial.failure or trial.degenerate for trial in self.trials)
+        none = "no method gave a usable picture: every one is redundant, a few specks or failed"
+        return [self.scaling] * bool(self.scaling) + [none] * unusable
 
     def contact_sheet(self, color: Any = None, **options: Any) -> Any:
         """Draw all embeddings, best first, as `unbend.plot.contact_sheet` does."""
@@ -97,15 +143,29 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        return table(self.trials)
+        lines = [part for note in (self.headline, *self.notes()) for part in wrap(note, WIDTH)]
+        return "\n".join([*lines, table(self.trials)])
+
+    def _repr_html_(self) -> str:
+        names = measured(self.trials)
+        heads = ("method", *(HEADS[name][1] for name in names), "mean rank", "seconds", "remarks")
+        rows = [
+            (trial.title, *figures(trial, names), "; ".join(remarks(trial)))
+            for trial in self.trials
+        ]
+        return html_table(self.headline, heads, rows, sentences=self.notes())
 
 
+@complete_docstring(PARAMETERS)
 def compare(
     X: Any,
     methods: Iterable[Any] | Mapping[str, Any] | None = None,
     *,
     n_components: int = 2,
     parameters: Mapping[str, Sequence[Any]] | None = None,
+    metric: MetricName | None = None,
+    scale: str = "auto",
+    missing: str = "error",
     truth: Any = None,
     labels: Any = None,
     n_neighbors: int = 10,
@@ -114,19 +174,24 @@ def compare(
 ) -> Comparison:
     """Fit methods with parameters side by side, and rank them by several measures.
 
-    The measures are trustworthiness, continuity, the area under R_NX and the redundancy of
-    coordinates; with `truth` also Procrustes and isometry errors and colour mixing, with `labels`
-    the neighbourhood hit. Trials are ordered by `mean_rank`, the mean of their ranks by measure:
-    one that is good by all measures precedes one that wins by a single one. It says which is
-    better, not whether any is good: read the values too. Rank-based measures compare with
-    straight-line distances, so for rolled-up surfaces only small neighbourhoods are informative.
+    The measures are trustworthiness, continuity, the area under R_NX, the redundancy of
+    coordinates and the occupancy of the picture; with `truth` also Procrustes and isometry errors
+    and colour mixing, with `labels` the neighbourhood hit. Trials are ordered by `mean_rank`, the
+    weighted mean of their ranks by measure, where values that agree to three digits share a rank.
+    All weights are 1 but that of the occupancy, which is 0: one that is good by all measures
+    precedes one that wins by a single one. A trial with a coordinate that is a function of
+    another (redundancy above 0.8) comes after all others, and one with most points in a few specks
+    (occupancy below 0.1) after these.
+
+    The order says which is better, not whether any is good: read the values too. Rank-based
+    measures compare with straight-line distances, so for rolled-up surfaces only small
+    neighbourhoods are informative; distances and graphs are compared with what they hold, and
+    graphs with lengths of shortest paths.
 
     Parameters
     ----------
-    X : array (n, D)
-        Points.
     methods : iterable of str, classes or estimators, or mapping of titles to them
-        Methods; by default one of each kind.
+        Methods; by default one of each kind that takes such data.
     n_components : int
         Dimensions, for methods given by name or class.
     parameters : mapping of str to sequence
@@ -156,18 +221,19 @@ def compare(
     >>> [trial.title for trial in found.trials][-1]
     'PCA'
     """
-    points = check_points(X)
+    data = open_data(X, metric, scale, missing)
     d = check_integer("n_components", n_components)
     if not isinstance(parameters, Mapping | None):
         raise TypeError(refusal("parameters", parameters, "a dict or None"))
-    planned = list(_plan(methods, d, dict(parameters or {})))
+    given = methods if methods is not None else USUAL[data.kind]
+    planned = list(_plan(given, d, dict(parameters or {})))
     if not planned:
         raise ValueError("there is nothing to compare: name at least one method")
-    judge = make_judge(points, truth, labels, n_neighbors, max_rows)
+    judge = make_judge(data, truth, labels, n_neighbors, max_rows)
     # Fits inside tell nobody of their stages: only whole trials count here.
     quiet = [copy_context() for _ in planned]
     jobs = (
-        joblib.delayed(context.run)(_try, title, estimator, points, judge)
+        joblib.delayed(context.run)(_try, title, estimator, data, judge)
         for context, (title, estimator) in zip(quiet, planned, strict=True)
     )
     done = []
@@ -181,12 +247,20 @@ def compare(
         for trial in running(jobs):
             done.append(trial)
             advance("compare", len(done), len(planned))
-    return Comparison(_rank(done))
+        return Comparison(_rank(done), _dimension(data), d, data.scaling)
 
 
-def _plan(methods: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterable[tuple[str, Any]]:
+def _dimension(data: Data) -> DimensionChoice | None:
+    """Let the rules vote, unless the distinct rows are too few for them."""
+    with monitoring(lambda progress: None):
+        try:
+            return vote_on_dimension(data)
+        except ValueError:
+            return None
+
+
+def _plan(given: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterable[tuple[str, Any]]:
     """Titles and estimators of all combinations."""
-    given = methods if methods is not None else USUAL
     if isinstance(given, str):
         raise TypeError(f"methods must be a list: [{given!r}] instead of {given!r}")
     items = given.items() if isinstance(given, Mapping) else ((None, method) for method in given)
@@ -213,12 +287,12 @@ def _estimator(method: Any, d: int) -> Any:
     return check_estimator("method", method)
 
 
-def _try(title: str, estimator: Any, points: FloatArray, judge: Callable[..., Any]) -> Trial:
+def _try(title: str, estimator: Any, data: Data, judge: Callable[..., Any]) -> Trial:
     """Fit and measure; what fails says so, and the others go on."""
     start = time.perf_counter()
     with monitoring(lambda progress: None):
         try:
-            estimator.fit(points)
+            set_metric(estimator, data).fit(data.rows)
             seconds = time.perf_counter() - start
             measures = judge(np.asarray(estimator.embedding_, dtype=np.float64))
         except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
@@ -229,20 +303,20 @@ def _try(title: str, estimator: Any, points: FloatArray, judge: Callable[..., An
 
 
 def _rank(trials: list[Trial]) -> list[Trial]:
-    """Best first, each with its mean rank and the reason for it."""
+    """Best first, each with its mean rank and the reason for it; degenerate ones, failures last."""
     good = [trial for trial in trials if not trial.failure]
-    ranks = np.zeros(len(good))
-    names = [name for name in BETTER if good and name in good[0].measures]
-    for name in names:
-        values = np.array([trial.measures[name] for trial in good])
-        # Differences in the fourth digit are chance: they share a rank.
-        values = np.round(-values if BETTER[name] else values, 3)
-        ranks += np.array([1 + np.sum(values < value) for value in values]) / len(names)
-    why = reasons([trial.measures for trial in good], BETTER)
-    parts = ("title", "estimator", "measures", "seconds", "failure", "warnings")
+    ranks, total = np.zeros(len(good)), 0.0
+    for name, weight in WEIGHTS.items():
+        if good and name in good[0].measures:
+            values = np.array([trial.measures[name] for trial in good])
+            # Differences in the fourth digit are chance: they share a rank.
+            values = np.round(-values if BETTER[name] else values, 3)
+            ranks += weight * np.array([1 + np.sum(values < value) for value in values])
+            total += weight
+    why = reasons([trial.measures for trial in good])
     ranked = [
-        Trial(**{part: getattr(trial, part) for part in parts}, mean_rank=float(rank), reason=words)
+        replace(trial, mean_rank=float(rank) / total, reason=words)
         for trial, rank, words in zip(good, ranks, why, strict=True)
     ]
-    failed = [trial for trial in trials if trial.failure]
-    return sorted(ranked, key=lambda trial: trial.mean_rank) + failed
+    ranked.sort(key=lambda trial: (degeneracy(trial.measures), trial.mean_rank))
+    return ranked + [trial for trial in trials if trial.failure]

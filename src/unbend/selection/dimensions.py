@@ -1,7 +1,7 @@
-"""Choice of the embedding dimension."""
+"""The intrinsic dimension of data, by a vote: the one verdict that all advice uses."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +9,17 @@ import numpy as np
 
 from unbend import dimension
 from unbend.arrays import FloatArray
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
 from unbend.quality import widest_gap
-from unbend.quality.measure import sample_rows
-from unbend.selection._common import check_points, make_method
+from unbend.report import html_table
+from unbend.selection.inputs import PARAMETERS, Data, Sample, open_data
 from unbend.validation.scalars import check_integer
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
 ESTIMATORS = ("local_pca", "mle", "two_nn", "u_statistic", "multiscale_svd", "correlation")
+# Rules that count coordinates, not dimensions.
+BY_SPECTRUM = ("spectrum gap", "residual variance knee")
 # Those that look at the smallest distances there are, where noise is largest.
 BY_DISTANCES = ("mle", "two_nn", "u_statistic", "correlation")
 # Noise has more dimensions than the data, and less of a share in larger neighbourhoods. From so
@@ -25,81 +29,126 @@ NEAR, WIDE, FALL = 8, 64, 0.87
 # Of the residual variance that the first coordinate leaves, as much as may be left at the knee;
 # below the second number nothing is left to explain.
 KNEE, NOTHING = 0.1, 0.01
+# A range of dimensions is narrow up to this difference or this factor. Chosen with the quartiles on
+# cubes, Gaussians, flat tori and mixtures of 1 to 7 dimensions.
+ROOM, FACTOR = 2, 2
 
 
 @dataclass(frozen=True, eq=False)
 class DimensionChoice:
-    """A number of dimensions, and who voted for what.
+    """The intrinsic dimension of data: what the rules agree on, and the vote of each.
 
     Attributes
     ----------
     dimension : int
-        The number that half the votes agree on, the smaller of two; or else the median vote.
+        The number that more than half of the votes agree on, or the median of the estimators
+        where that is smaller; otherwise the median vote.
+    low, high : int
+        The range that the rules leave: from the estimators' median to the number that more than
+        half of the votes agree on, which mostly are one; otherwise the middle half of the votes.
     votes : mapping of str to float
         What each rule found, before rounding.
     abstained : mapping of str to float
-        What was found by estimators that do not vote, since they saw noise: it fills any space,
-        and tells nothing of the data. Those that saw every column; and where the dimension falls
-        as neighbourhoods grow, those by the smallest distances that saw more than at last, if the
-        rest agree.
+        What was found by estimators that do not vote, since they saw noise, which fills any
+        space. Those that saw every column; and where the dimension falls as neighbourhoods grow,
+        those by the smallest distances that saw more than at last, if the rest agree.
     eigenvalues, residual_variance : array (m,)
         The curves of Isomap that two of the votes were read from.
+    scaling : str
+        How the columns were scaled before, and why; empty if they were not.
     """
 
     dimension: int
+    low: int
+    high: int
     votes: Mapping[str, float]
     abstained: Mapping[str, float]
     eigenvalues: FloatArray
     residual_variance: FloatArray
+    scaling: str = ""
+
+    @property
+    def determined(self) -> bool:
+        """Whether the rules leave one number, or a narrow range."""
+        return is_narrow(self.low, self.high)
+
+    @property
+    def verdict(self) -> str:
+        """The dimension in words: ``"2"``, ``"between 5 and 8"`` or ``"not determined"``."""
+        return describe_dimension(self.low, self.high)
 
     @property
     def agreement(self) -> float:
-        """Share of the votes for the choice; below one half, look at the curves."""
+        """Share of the votes for `dimension`."""
         return float(np.mean([_round(vote) == self.dimension for vote in self.votes.values()]))
-
-    @property
-    def rival(self) -> int | None:
-        """Another number with at least as many votes, or None: where there is one, look at both."""
-        counts = Counter(_round(vote) for vote in self.votes.values())
-        others = {d: count for d, count in counts.items() if d != self.dimension}
-        most = max(others.values(), default=0)
-        if most == 0 or most < counts[self.dimension]:
-            return None
-        return min(d for d, count in others.items() if count == most)
 
     def __int__(self) -> int:
         return self.dimension
 
+    @property
+    def headline(self) -> str:
+        """The verdict, and whether the rules agree."""
+        agreed = f", agreed by {self.agreement:.0%} of the rules"
+        return f"intrinsic dimension {self.verdict}" + (
+            agreed if self.low == self.high else ": the rules disagree"
+        )
+
     def __str__(self) -> str:
-        split = "" if self.rival is None else f" or {self.rival}, the votes are split"
-        lines = [
-            f"dimension = {self.dimension}{split}, agreed by {self.agreement:.0%}",
-            f"  votes: {_list(self.votes)}",
-        ]
+        lines = [self.headline, self.scaling, f"votes: {_list(self.votes)}"]
         if self.abstained:
-            lines.append(f"  saw noise, and abstained: {_list(self.abstained)}")
-        return "\n".join(lines)
+            lines.append(f"saw noise, and abstained: {_list(self.abstained)}")
+        return "\n  ".join(line for line in lines if line)
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{vote:.1f}", "") for name, vote in self.votes.items()]
+        rows += [(name, f"{vote:.1f}", "abstained") for name, vote in self.abstained.items()]
+        notes = [self.scaling] if self.scaling else []
+        return html_table(self.headline, ("rule", "dimension", ""), rows, sentences=notes)
 
 
+def describe_dimension(low: int, high: int) -> str:
+    """Put a range of dimensions in words.
+
+    Examples
+    --------
+    >>> [describe_dimension(*found) for found in ((2, 2), (5, 8), (1, 9))]
+    ['2', 'between 5 and 8', 'not determined']
+    """
+    if low == high:
+        return str(low)
+    return f"between {low} and {high}" if is_narrow(low, high) else "not determined"
+
+
+@complete_docstring(PARAMETERS)
 def choose_dimension(
-    X: Any, *, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = 1000
+    X: Any,
+    *,
+    metric: MetricName | None = None,
+    scale: str = "auto",
+    missing: str = "error",
+    n_neighbors: int = 10,
+    max_dimension: int = 10,
+    max_rows: int = 1000,
 ) -> DimensionChoice:
-    """Choose the number of dimensions by a vote of rules that fail in different ways.
+    """Choose the intrinsic dimension by a vote of rules that fail in different ways.
 
     The rules: the widest gap of Isomap's eigenvalues (fails on long strips), the knee of its
     residual variance (fails on closed surfaces), and estimators of intrinsic dimension from
     `unbend.dimension`, of which those by distances fail high with noise and low in high
     dimensions. Estimators that see as many dimensions as there are columns abstain: noise may be
     all they saw. Where the dimension falls as neighbourhoods grow, those by the smallest distances
-    that see more than at last abstain if the rest agree: they are four, and would outvote them. A
-    vote cannot see that data have different dimensions in different places: look
-    at the `local` values of `unbend.dimension` for that. A closed curve or surface has fewer
-    dimensions than the coordinates it needs.
+    that see more than at last abstain if the rest agree: they are four, and would outvote them.
+
+    Where no number has more than half of the votes, the verdict is the range of the middle half
+    of them, and where that is wide (more than two numbers and a factor of two) the dimension is not
+    determined. `suggest`, `compare` and the report use this verdict.
+
+    A vote cannot see that data have different dimensions in different places: look at the `local`
+    values of `unbend.dimension` for that. A closed curve or surface has fewer dimensions than the
+    coordinates it needs.
 
     Parameters
     ----------
-    X : array (n, D)
-        Points.
     n_neighbors : int
         Neighbours of the graph and of local rules.
     max_dimension : int
@@ -115,44 +164,76 @@ def choose_dimension(
     Examples
     --------
     >>> import unbend
-    >>> int(choose_dimension(unbend.datasets.s_curve(1000, random_state=0).points))
-    2
+    >>> choice = choose_dimension(unbend.datasets.s_curve(1000, random_state=0).points)
+    >>> int(choice), choice.verdict
+    (2, '2')
     """
-    points = np.unique(check_points(X), axis=0)
-    points = points[sample_rows(len(points), max_rows, 0)]
-    n = len(points)
-    k = min(check_integer("n_neighbors", n_neighbors), n - 1)
-    most = max(2, min(check_integer("max_dimension", max_dimension), n - 2))
+    k = check_integer("n_neighbors", n_neighbors)
+    most = check_integer("max_dimension", max_dimension)
+    check_integer("max_rows", max_rows)
+    return vote_on_dimension(open_data(X, metric, scale, missing), k, most, max_rows)
+
+
+def vote_on_dimension(
+    data: Data, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = 1000
+) -> DimensionChoice:
+    """Let the rules vote on the dimension of checked data."""
+    sample = data.sample(max_rows, 0)
+    n = len(sample)
+    k = min(n_neighbors, n - 1)
+    most = max(2, min(max_dimension, n - 2))
     # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
-    model = make_method("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense").fit(
-        points
-    )
+    model = sample.fit("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense")
     curve = model.residual_variance_
-    estimated = _estimates(points)
+    estimated = _estimates(sample)
     votes = _without_noise(
         {
             "spectrum gap": float(widest_gap(model.eigenvalues_)),
             "residual variance knee": float(_knee(curve)),
-            **{name: d for name, d in estimated.items() if _round(d) < points.shape[1]},
+            **{name: d for name, d in estimated.items() if _round(d) < sample.columns},
         },
-        _ceiling(points),
+        _ceiling(sample),
     )
     noise = {name: vote for name, vote in estimated.items() if name not in votes}
-    return DimensionChoice(_majority(votes), votes, noise, model.eigenvalues_, curve)
+    return DimensionChoice(
+        *weigh_votes(votes), votes, noise, model.eigenvalues_, curve, data.scaling
+    )
 
 
-def _consensus(votes: Mapping[str, float]) -> int | None:
-    """Find the number that half the votes agree on, if there is one."""
-    counts = Counter(_round(vote) for vote in votes.values())
-    count = max(counts.values())
-    # Of two with equal votes the smaller: noise adds dimensions, and takes none away.
-    return min(d for d in counts if counts[d] == count) if 2 * count >= len(votes) else None
+def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
+    """Return the dimension, and the range that the votes leave.
+
+    The spectrum and the knee count coordinates, of which closed surfaces need more than they have
+    dimensions: where fewer than half of the estimators agree with the majority, their median is
+    the lower end.
+
+    Examples
+    --------
+    >>> weigh_votes({"mle": 2.1, "two_nn": 2.0, "correlation": 3.0})
+    (2, 2, 2)
+    >>> weigh_votes({"mle": 5.0, "two_nn": 6.0, "correlation": 7.0, "local_pca": 8.0})
+    (6, 6, 7)
+    """
+    values = list(votes.values())
+    most, count = Counter(map(_round, values)).most_common(1)[0]
+    if 2 * count > len(values):
+        local = [vote for name, vote in votes.items() if name not in BY_SPECTRUM]
+        if 2 * sum(_round(vote) == most for vote in local) >= len(local):
+            return most, most, most
+        least = min(most, _round(float(np.median(local))))
+        return least, least, most
+    low, high = _middle_half(values)
+    return min(max(_round(float(np.median(values))), low), high), low, high
 
 
-def _majority(votes: Mapping[str, float]) -> int:
-    """Find the number that half the votes agree on, or else the median vote."""
-    agreed = _consensus(votes)
-    return _round(float(np.median(list(votes.values())))) if agreed is None else agreed
+def _middle_half(values: Sequence[float]) -> tuple[int, int]:
+    low, high = np.percentile(values, [25, 75])
+    return _round(float(low)), _round(float(high))
+
+
+def is_narrow(low: int, high: int) -> bool:
+    """Whether a range of dimensions says something."""
+    return high - low <= ROOM or high <= FACTOR * low
 
 
 def _without_noise(votes: Mapping[str, float], ceiling: float) -> Mapping[str, float]:
@@ -161,7 +242,9 @@ def _without_noise(votes: Mapping[str, float], ceiling: float) -> Mapping[str, f
     If they do not, the dimension may fall for another reason, as with clusters.
     """
     calm = {name: d for name, d in votes.items() if name not in BY_DISTANCES or d <= ceiling}
-    return votes if _consensus(calm) is None else calm
+    count = Counter(_round(vote) for vote in calm.values()).most_common(1)[0][1]
+    agree = 2 * count >= len(calm) and is_narrow(*_middle_half(list(calm.values())))
+    return calm if agree else votes
 
 
 def _knee(curve: FloatArray) -> int:
@@ -172,24 +255,24 @@ def _knee(curve: FloatArray) -> int:
     return int(enough[0]) + 1
 
 
-def _estimates(points: FloatArray) -> dict[str, float]:
+def _estimates(sample: Sample) -> dict[str, float]:
     """Ask the estimators of intrinsic dimension; one that these data give no answer to abstains."""
     found = {}
     for name in ESTIMATORS:
         try:
-            found[name] = float(getattr(dimension, name)(points).dimension)
+            found[name] = float(getattr(dimension, name)(sample.space).dimension)
         except ValueError:
             continue
     return found
 
 
-def _ceiling(points: FloatArray) -> float:
+def _ceiling(sample: Sample) -> float:
     """Bound the dimension by that of wide neighbourhoods, if it falls as they grow."""
-    wide = min(WIDE, len(points) // 8)
+    wide = min(WIDE, len(sample) // 8)
     if wide < 2 * NEAR:
         return np.inf
     try:
-        curve = dimension.mle(points, n_neighbors=wide).curve
+        curve = dimension.mle(sample.space, n_neighbors=wide).curve
     except ValueError:
         return np.inf
     near, seen = (float(curve.y[curve.x == k][0]) for k in (NEAR, wide))

@@ -6,19 +6,22 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.graphs import components, consistency
-from unbend.neighbors import PointSpace
+from unbend.neighbors.space import centered_gram
 from unbend.progress import monitoring
 from unbend.quality import residual_variance
-from unbend.selection._common import make_method
-from unbend.selection.dimensions import choose_dimension
+from unbend.selection.dimensions import describe_dimension, is_narrow, vote_on_dimension
+from unbend.selection.inputs import Data, Kind, Sample, make_method
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
 # points: variance outside the plane 0.015 at most where flat and 0.10 at least where not; residual
-# variance 0.001 at most where convex, 0.005 and more with a hole, 0.1 and more where closed up;
+# variance 0.001 at most where convex, 0.005 and more with a hole, 0.1 and more where closed up, of
+# which one more coordinate leaves 0.58 at most on spheres and tori and 0.85 at least elsewhere;
 # ratio of neighbouring eigenvalues 5 at most where in one piece, 7 and more in clusters.
-FLAT, CONVEX, CLOSED, CLUSTERED = 0.03, 0.0025, 0.04, 6.0
+FLAT, CONVEX, BENT, CLOSED, LEFT, CLUSTERED = 0.03, 0.0025, 0.04, 0.1, 0.6, 6.0
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
 NEIGHBORS, EIGENVALUES = 10, 8
+# Coordinates of a picture.
+PICTURE = 2
 # Share of rows that a part must have to count as a cluster and not as some outliers.
 PART = 0.02
 
@@ -29,16 +32,23 @@ class Findings:
 
     Attributes
     ----------
+    kind : {"points", "distances", "graph"}
+        What the data are.
     n, columns : int
-        Rows and columns of the data; everything else may come from a sample of the rows.
+        Rows and columns of the data, of distances and graphs 0 columns; everything else may come
+        from a sample of the rows.
     dimension : int
         Intrinsic dimension.
-    rival : int or None
-        Another dimension that as many rules see, where there is one.
+    low, high : int
+        The range of it that the rules of `choose_dimension` leave.
     outside : float
         Share of the variance outside the best plane of that dimension: small where PCA is enough.
+    variances : array (m,)
+        Variance along each principal axis, largest first.
     residual : float
         Residual variance of Isomap with that many coordinates: what no flat convex sheet explains.
+    residuals : array (m,)
+        The same of 1, 2, … coordinates.
     parts : int
         Connected components of the neighbourhood graph, outliers not counted.
     clusters : int
@@ -50,16 +60,35 @@ class Findings:
         The smallest consistent number of neighbours, or ten.
     """
 
+    kind: Kind
     n: int
     columns: int
     dimension: int
-    rival: int | None
+    low: int
+    high: int
     outside: float
+    variances: FloatArray
     residual: float
+    residuals: FloatArray
     parts: int
     clusters: int
     hidden: float
     n_neighbors: int
+
+    @property
+    def verdict(self) -> str:
+        """The intrinsic dimension in words, as `choose_dimension` has it."""
+        return describe_dimension(self.low, self.high)
+
+    @property
+    def determined(self) -> bool:
+        """Whether the rules leave one dimension, or a narrow range."""
+        return is_narrow(self.low, self.high)
+
+    @property
+    def count(self) -> int:
+        """Number of clusters, disconnected or connected by thin bridges."""
+        return max(self.parts, self.clusters)
 
     @property
     def flat(self) -> bool:
@@ -69,7 +98,7 @@ class Findings:
     @property
     def clustered(self) -> bool:
         """Whether the data are clusters rather than one sheet."""
-        return self.parts > 1 or self.clusters > 1
+        return self.count > 1
 
     @property
     def convex(self) -> bool:
@@ -77,9 +106,23 @@ class Findings:
         return self.residual < CONVEX
 
     @property
+    def bent(self) -> bool:
+        """Whether as many coordinates as dimensions leave much of the geodesics unexplained."""
+        return self.residual > BENT
+
+    @property
     def closed(self) -> bool:
-        """Whether the data close up or curve too much for as many coordinates as dimensions."""
-        return self.residual > CLOSED
+        """Whether the data close up, so that one more coordinate explains what is left.
+
+        Where the rules leave a larger dimension too, that one may explain it instead.
+        """
+        d = self.dimension
+        return bool(
+            self.residual > CLOSED
+            and d == self.high
+            and d < len(self.residuals)
+            and self.residuals[d] < LEFT * self.residual
+        )
 
     @property
     def noisy(self) -> bool:
@@ -87,23 +130,30 @@ class Findings:
         return self.hidden > 1
 
 
-def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Findings:
-    """Measure the sample on behalf of all points."""
+def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
+    """Measure a sample on behalf of n rows; the dimension may be known."""
     with monitoring(lambda progress: None):
-        d, rival = (dimension, None) if dimension else intrinsic_dimension(sample)
-        d = min(d, sample.shape[1])
+        d, low, high = (known,) * 3 if known else _dimension(data)
+        d = int(min(d, sample.columns))
         k = min(NEIGHBORS, len(sample) - 1)
-        parts, clusters = _clusters(sample, k)
+        parts, clusters = _clusters(data, sample, k)
         # Bridges between clusters are thin, and no number of neighbours makes them wide.
         apart = parts > 1 or clusters > 1
-        report = None if apart else consistency(sample, d, k)
+        report = None if apart else consistency(sample.space, d, k)
+        variances = _variances(sample)
+        most = high if is_narrow(low, high) else d
+        residuals = _residuals(sample, max(most + 1, PICTURE), k)
         return Findings(
-            n=len(points),
-            columns=points.shape[1],
+            kind=data.kind,
+            n=n,
+            columns=data.rows.shape[1] if data.kind == "points" else 0,
             dimension=d,
-            rival=rival,
-            outside=_variance_outside(sample, d),
-            residual=_residual(sample, d, k),
+            low=low,
+            high=high,
+            outside=share_outside(variances, d),
+            variances=variances,
+            residual=float(residuals[min(d, len(residuals)) - 1]),
+            residuals=residuals,
             parts=parts,
             clusters=clusters,
             hidden=0.0 if report is None else report.hidden,
@@ -111,41 +161,47 @@ def measure(points: FloatArray, sample: FloatArray, dimension: int | None) -> Fi
         )
 
 
-def intrinsic_dimension(sample: FloatArray) -> tuple[int, int | None]:
-    """Dimensions, not coordinates: closed data need more of the latter, noise inflates them.
-
-    And another number where the rules disagree.
-    """
-    choice = choose_dimension(sample)
-    local = [vote for name, vote in choice.votes.items() if not name.startswith(("spec", "resid"))]
-    typical = round(float(np.median(local))) if local else choice.dimension
-    chosen = max(1, min(choice.dimension, typical))
-    return chosen, choice.rival if chosen == choice.dimension else choice.dimension
+def _dimension(data: Data) -> tuple[int, int, int]:
+    choice = vote_on_dimension(data)
+    return choice.dimension, choice.low, choice.high
 
 
-def _variance_outside(sample: FloatArray, d: int) -> float:
-    values = np.linalg.svd(sample - sample.mean(axis=0), compute_uv=False) ** 2
-    return float(values[d:].sum() / max(values.sum(), np.finfo(float).tiny))
+def share_outside(variances: FloatArray, d: int) -> float:
+    """Share of the variance outside the first d principal axes."""
+    return float(variances[d:].sum() / max(variances.sum(), np.finfo(float).tiny))
 
 
-def _residual(sample: FloatArray, d: int, k: int) -> float:
-    """Residual variance with d coordinates, by a graph of enough edges for smooth geodesics."""
+def _variances(sample: Sample) -> FloatArray:
+    """Variance along each principal axis; of distances, those of the configuration they define."""
+    if sample.metric == "precomputed":
+        values = np.linalg.eigvalsh(centered_gram(sample.values[None])[0])
+        return np.sort(np.abs(values))[::-1] / len(sample)
+    centered = sample.values - sample.values.mean(axis=0)
+    return np.linalg.svd(centered, compute_uv=False) ** 2 / len(sample)
+
+
+def _residuals(sample: Sample, d: int, k: int) -> FloatArray:
+    """Residual variance of 1 to d coordinates, by a graph of enough edges for smooth geodesics."""
     # Dense: where eigenvalues come in pairs or crowd, iterations take long.
-    model = make_method("Isomap", n_components=d, n_neighbors=k, eigen_solver="dense").fit(sample)
-    curve = residual_variance(model.geodesics_, model.embedding_, metric="precomputed")
-    return float(curve[-1])
+    d = min(d, len(sample) - 2)
+    model = sample.fit("Isomap", n_components=d, n_neighbors=k, eigen_solver="dense")
+    return residual_variance(model.geodesics_, model.embedding_, metric="precomputed")
 
 
-def _clusters(sample: FloatArray, k: int) -> tuple[int, int]:
+def _clusters(data: Data, sample: Sample, k: int) -> tuple[int, int]:
     """Parts of the graph, and clusters by the widest ratio of eigenvalues.
 
     The eigenvalues of a strip grow as 1, 4, 9, …, those of c clusters as c − 1 small ones and then
     others: a ratio well above four separates them.
     """
-    labels = components(PointSpace(sample).nearest(k).graph())
-    large = int(np.sum(np.bincount(labels) >= PART * len(sample)))
-    count = min(EIGENVALUES, len(sample) - 3)
-    waves = make_method("LaplacianEigenmaps", n_components=count, n_neighbors=k).fit(sample)
+    graph = data.lengths if data.kind == "graph" else sample.space.nearest(k).graph()
+    count = min(EIGENVALUES, graph.shape[0] - 3)
+    if data.kind == "graph":
+        waves = make_method("LaplacianEigenmaps", n_components=count, metric="precomputed")
+        waves.fit(data.rows)
+    else:
+        waves = sample.fit("LaplacianEigenmaps", n_components=count, n_neighbors=k)
+    large = int(np.sum(np.bincount(components(graph)) >= PART * graph.shape[0]))
     values = waves.eigenvalues_
     ratios = values[1:] / np.maximum(values[:-1], np.finfo(float).tiny)
     widest = int(np.argmax(ratios))

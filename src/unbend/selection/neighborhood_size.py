@@ -12,7 +12,8 @@ from unbend.graphs import components, consistency, geodesics, undirected
 from unbend.neighbors import PointSpace
 from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
-from unbend.selection._common import check_estimator, check_points, make_method
+from unbend.report import html_table
+from unbend.selection.inputs import check_estimator, check_points, make_method
 from unbend.validation.scalars import check_choice, check_integer
 
 Criterion: TypeAlias = Literal["r_nx", "residual_variance"]
@@ -63,6 +64,12 @@ class NeighborsChoice:
         pairs = zip(self.tried, self.scores, strict=True)
         scores = ", ".join(f"{k}: {score:.4f}" for k, score in pairs)
         return "\n".join([*lines, f"  {self.criterion} by k: {scores}"])
+
+    def _repr_html_(self) -> str:
+        pairs = zip(self.tried, self.scores, strict=True)
+        rows = [(str(k), f"{score:.4f}") for k, score in pairs]
+        title = f"n_neighbors = {self.n_neighbors}"
+        return html_table(title, ("n_neighbors", self.criterion), rows, sentences=self.reasons)
 
 
 def choose_neighbors(

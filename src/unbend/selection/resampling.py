@@ -8,7 +8,7 @@ from sklearn.base import clone
 from unbend.arrays import FloatArray
 from unbend.progress import advance, monitoring
 from unbend.quality import Measure, align
-from unbend.selection._common import check_estimator, check_points
+from unbend.selection.inputs import check_estimator, check_points
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer, check_real
 

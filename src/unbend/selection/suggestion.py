@@ -2,19 +2,21 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-import numpy as np
+from sklearn.pipeline import make_pipeline
 
+from unbend.docstrings import complete_docstring
+from unbend.neighbors import MetricName
+from unbend.prepare import Prepare
 from unbend.progress import advance
-from unbend.quality.measure import sample_rows
-from unbend.selection._common import check_points, make_method
+from unbend.report import html_table
 from unbend.selection.findings import Findings, measure
+from unbend.selection.inputs import PARAMETERS, open_data
+from unbend.selection.rules import Case, Purpose, decide, describe_clusters
 from unbend.validation.arrays import check_distinct
-from unbend.validation.scalars import check_integer
+from unbend.validation.scalars import check_choice, check_integer
 
-# Rows beyond which no n × n matrix is proposed.
-MANY = 6000
 # Different rows that spectra and neighbourhoods of a few dimensions need.
 DIFFERENT = 10
 
@@ -28,28 +30,67 @@ class Suggestion:
     estimator : estimator
         The method with its parameters, not fitted.
     reasons : list of str
-        Findings and conclusions, as sentences.
+        Findings and conclusions, as sentences. The first names the intrinsic dimension and the
+        number of coordinates that `estimator` has.
     alternatives : list of estimator
         What else to try, best first.
     findings : Findings
         What was measured.
+    preparation : Prepare or None
+        The step that turns X into the features that were measured; None if X is used as it is.
     """
 
     estimator: Any
     reasons: list[str]
     alternatives: list[Any]
     findings: Findings
+    preparation: Prepare | None = None
+
+    @property
+    def pipeline(self) -> Any:
+        """The estimator for X itself: behind the preparation, if there is one."""
+        if self.preparation is None:
+            return self.estimator
+        return make_pipeline(self.preparation, self.estimator)
+
+    @property
+    def title(self) -> str:
+        """The method, and the preparation before it, as code."""
+        before = "" if self.preparation is None else f" after {_code(self.preparation)}"
+        return f"{_code(self.estimator)}{before}"
 
     def __str__(self) -> str:
-        lines = [f"{self.estimator}", *(f"  {reason}" for reason in self.reasons)]
-        others = ", ".join(str(other) for other in self.alternatives)
-        return "\n".join([*lines, f"  also: {others}"])
+        lines = [self.title, *(f"  {reason}" for reason in self.reasons)]
+        return "\n".join([*lines, *(f"  {line}" for line in self._also())])
+
+    def _also(self) -> list[str]:
+        others = ", ".join(map(_code, self.alternatives))
+        return [f"also: {others}"] if others else []
+
+    def _repr_html_(self) -> str:
+        return html_table(self.title, sentences=[*self.reasons, *self._also()])
 
 
+def _code(estimator: Any) -> str:
+    """Return an estimator as code on one line."""
+    return " ".join(str(estimator).split())
+
+
+@complete_docstring(PARAMETERS)
 def suggest(
-    X: Any, *, dimension: int | None = None, max_rows: int = 1500, random_state: int = 0
+    X: Any,
+    *,
+    for_: Purpose = "picture",
+    n_components: int | None = None,
+    metric: MetricName | None = None,
+    scale: str = "auto",
+    missing: str = "error",
+    dimension: int | None = None,
+    n_rows: int | None = None,
+    max_rows: int = 1500,
+    random_state: int = 0,
 ) -> Suggestion:
-    """Suggest a method for the data, from measurements.
+    """Suggest a method for the data and a purpose, from measurements.
 
     It measures the intrinsic dimension, the variance outside a plane, connectivity and clusters,
     noise, and whether geodesic distances are Euclidean, which they are not if there is a hole or
@@ -57,15 +98,31 @@ def suggest(
     convex chart, local methods tolerate holes but no noise, and diffusion maps separate clusters
     and represent closed surfaces.
 
-    It cannot see what the embedding is for. Thresholds are calibrated on surfaces of one and
-    two dimensions: in more, take the result as a first guess and check it with `compare`.
+    The purpose decides the number of coordinates:
+
+    - ``"picture"``, the default: two, whatever the dimension; the reasons say what that loses.
+      Where the data have more dimensions, metric scaling preserves distances best.
+    - ``"chart"``: coordinates of the surface, as many as its intrinsic dimension; one more where
+      it closes up.
+    - ``"features"``: as many as a later model needs: the upper end where the dimension is a range,
+      or enough for 95 % of the variance where it is not determined. All methods suggested have a
+      `transform` of single rows.
+    - ``"clusters"``: spectral clustering with the number of clusters found; where none are
+      found, or `n_components` is given, an embedding in which clusters would separate.
+
+    Thresholds are calibrated on surfaces of one and two dimensions: in more, take the result as a
+    first guess and check it with `compare`.
 
     Parameters
     ----------
-    X : array (n, D)
-        Points.
+    for_ : {"picture", "features", "chart", "clusters"}
+        What the embedding is for.
+    n_components : int, optional
+        Number of coordinates, where the purpose should not decide it.
     dimension : int, optional
         Intrinsic dimension, where it is known.
+    n_rows : int, optional
+        Number of rows of all data, where X is a sample of them.
     max_rows : int
         Above this number of rows, a random sample of that many is measured.
     random_state : int
@@ -74,7 +131,7 @@ def suggest(
     Returns
     -------
     Suggestion
-        `estimator` is ready to be fitted; printable.
+        `estimator` is ready to be fitted, and `pipeline` to X itself; printable.
 
     Examples
     --------
@@ -84,13 +141,20 @@ def suggest(
     >>> holed = suggest(unbend.datasets.swiss_hole(1500, random_state=0).points)
     >>> type(holed.estimator).__name__
     'HessianLLE'
+    >>> helix = unbend.datasets.toroidal_helix(800, random_state=0).points
+    >>> suggest(helix, for_="chart").reasons[0].partition(": ")[0]
+    '800 rows, 3 features, intrinsic dimension 1, closed'
     """
-    if dimension is not None:
-        dimension = check_integer("dimension", dimension)
-    points = check_points(X, min_rows=30)
-    sample = points[sample_rows(len(points), max_rows, random_state)]
-    # Duplicate rows carry no further information.
-    sample = sample[np.sort(np.unique(sample, axis=0, return_index=True)[1])]
+    check_choice("for_", for_, get_args(Purpose))
+    for name, value in (
+        ("n_components", n_components),
+        ("dimension", dimension),
+        ("n_rows", n_rows),
+    ):
+        if value is not None:
+            check_integer(name, value)
+    data = open_data(X, metric, scale, missing, min_rows=30)
+    sample = data.sample(max_rows, random_state)
     if len(sample) == 1:
         raise ValueError("All rows of X are equal. Pass at least two different points.")
     check_distinct(len(sample), DIFFERENT)
@@ -98,76 +162,26 @@ def suggest(
     with warnings.catch_warnings():
         # The reasons include what the fits warn about.
         warnings.simplefilter("ignore")
-        found = measure(points, sample, dimension)
+        found = measure(data, sample, dimension, max(n_rows or 0, data.n))
     advance("suggest", 1, 1)
-    reasons = [
-        f"{found.n} rows of {found.columns} columns, intrinsic dimension {_dimension_text(found)}"
-    ]
-    chosen, why, others = _decide(found)
-    return Suggestion(chosen, [*reasons, *why], others, found)
+    case = Case(found, for_, n_components, data.metric)
+    method, why, others = decide(case)
+    reasons = [case.headline(), why, *_remarks(case, method, why)]
+    reasons += [data.scaling] if data.scaling else []
+    return Suggestion(method, reasons, others, found, data.preparation)
 
 
-def _dimension_text(found: Findings) -> str:
-    split = f" or {found.rival}: the rules disagree, and noise may inflate the larger estimate"
-    return f"{found.dimension}{'' if found.rival is None else split}"
-
-
-def _decide(found: Findings) -> tuple[Any, list[str], list[Any]]:
-    """Find method, reasons and alternatives; the first rule that holds decides."""
-    d, size = found.dimension, {"n_neighbors": found.n_neighbors}
-    isomap = _isomap(found)
-    ltsa = make_method("LTSA", n_components=d, **size)
-    shown = {"n_components": max(2, d)}
-    if found.clustered:
-        many = max(found.parts, found.clusters)
-        held = "are disconnected" if found.parts > 1 else "are connected by thin bridges"
-        why = (
-            f"{many} clusters that {held}: diffusion maps separate them and keep each one together"
+def _remarks(case: Case, method: Any, why: str) -> list[str]:
+    """Say what too few coordinates lose, what else was found, and why there are landmarks."""
+    found, m = case.found, case.coordinates
+    remarks = []
+    if case.lossy and case.purpose != "clusters":
+        remarks.append(
+            f"the best {m} linear coordinates lose {1 - case.held:.0%} of the variance, those of "
+            f"Isomap leave {found.residuals[m - 1]:.0%} of the geodesics unexplained"
         )
-        return (
-            make_method("DiffusionMaps", **shown),
-            [why],
-            [make_method("LaplacianEigenmaps", **shown), make_method("PCA", **shown)],
-        )
-    if found.flat:
-        why = f"{found.outside:.1%} of the variance lies outside a plane: the data are flat"
-        return make_method("PCA", n_components=d), [why], [isomap]
-    if found.closed:
-        why = (
-            f"{d} coordinates leave {found.residual:.0%} of the geodesics unexplained: the data "
-            f"close up or curve, and need {d + 1} coordinates to be shown without a tear"
-        )
-        more = {"n_components": d + 1}
-        return make_method("DiffusionMaps", **more), [why], [_isomap(found, d + 1), ltsa]
-    if found.noisy:
-        why = (
-            f"noise hides a coordinate from local methods ({found.hidden:.1f} times what they "
-            "can bear): geodesics average over it"
-        )
-        return isomap, [why], [make_method("DiffusionMaps", **shown), ltsa]
-    if found.convex:
-        why = (
-            f"{found.residual:.2%} of the geodesics is left unexplained by {d} coordinates: a "
-            "sheet without holes, of which Isomap keeps the lengths"
-        )
-        return (
-            isomap,
-            [why, *_size_advice(found)],
-            [ltsa, make_method("HessianLLE", n_components=d, **size)],
-        )
-    why = (
-        f"geodesics are bent ({found.residual:.1%} unexplained) although the sheet is locally "
-        "flat: a hole or a notch, around which Isomap would stretch it"
-    )
-    least = (d + 1) * (d + 2) // 2
-    hessian = make_method("HessianLLE", n_components=d, n_neighbors=max(found.n_neighbors, least))
-    return hessian, [why], [ltsa, isomap]
-
-
-def _isomap(found: Findings, d: int | None = None) -> Any:
-    name = "Isomap" if found.n <= MANY else "LandmarkIsomap"
-    return make_method(name, n_components=d or found.dimension, n_neighbors=found.n_neighbors)
-
-
-def _size_advice(found: Findings) -> list[str]:
-    return [f"{found.n} rows: landmarks, since n × n distances are many"] * (found.n > MANY)
+    if found.clustered and "clusters" not in why:
+        remarks.append(f"{describe_clusters(case)}: for_='clusters' separates them")
+    if type(method).__name__.startswith("Landmark"):
+        remarks.append(f"{found.n} rows: landmarks, since n × n distances are many")
+    return remarks

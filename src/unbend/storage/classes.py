@@ -16,6 +16,7 @@ from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, PREPARATION
 from unbend.storage.archive import DamagedFile
 
 _WHERE = {
+    "Affinities": "layout.affinities",
     "Affinity": "graphs.weights",
     "AffinitySpace": "neighbors.precomputed",
     "AllGeodesics": "extension",
@@ -28,6 +29,7 @@ _WHERE = {
     "Dense": "eigen.dense",
     "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
+    "EigenmapsExtension": "layout.placement",
     "Examples": "methods.subspace_recognizer",
     "Fat": "eigen.approximate",
     "FeatureDistances": "gram.kernels",
@@ -38,6 +40,7 @@ _WHERE = {
     "HeatKernel": "graphs.weights",
     "KDTree": "neighbors.index.kd_tree",
     "Lanczos": "eigen.lanczos",
+    "LayoutExtension": "layout.placement",
     "LazyRidge": "preimage",
     "LeastSquares": "methods.weighted_mds",
     "Line": "mds.transformations",
@@ -72,6 +75,7 @@ _WHERE = {
     "Stage": "report",
     "Steps": "mds.transformations",
     "StressExtension": "mds.placement",
+    "TermEncoder": "prepare.encoders",
     "Trilateration": "mvu.coordinates",
     "WeightedDistances": "gram.spectral",
 }

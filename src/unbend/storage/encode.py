@@ -143,8 +143,7 @@ def _round_to_single(array: NDArray[Any], where: str) -> NDArray[Any]:
 def _of_training(estimator: Any, state: dict[str, Any]) -> set[str]:
     """Attributes that hold fitted rows, or are of use with them only."""
     free = isinstance(state.get("_extension"), Linear | SparseLinear)
-    kept = {"_sklearn_output_config", "_precision"}
-    kept |= {"_extension", "_reference"} if free else set()
+    kept = {"_sklearn_output_config", "_precision"} | ({"_extension"} if free else set())
     if isinstance(state.get("_preimage"), LinearInverse | ProjectionInverse | None):
         kept.add("_preimage")
     private = {name for name in state if name.startswith("_") and estimator.private_is_training}

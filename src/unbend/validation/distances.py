@@ -38,6 +38,36 @@ def check_distances(
     check_diagonal(distances.diagonal(), largest_entry(distances), distances.dtype, remedy)
 
 
+def refuse_distances(points: FloatArray, name: str = "X") -> None:
+    """Refuse points that look like distances: square and symmetric with a zero diagonal.
+
+    Examples
+    --------
+    >>> refuse_distances(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X is square and symmetric with a zero diagonal, as distances are. Pass \
+metric='precomputed' if it holds distances, or metric='euclidean' if its rows are points.
+    """
+    if is_distances(points):
+        raise ValueError(
+            f"{name} is square and symmetric with a zero diagonal, as distances are. Pass "
+            "metric='precomputed' if it holds distances, or metric='euclidean' if its rows are "
+            "points."
+        )
+
+
+def is_distances(matrix: FloatArray) -> bool:
+    """Whether numbers could be distances, of which not all are zero."""
+    if matrix.shape[0] != matrix.shape[1] or not matrix.any():
+        return False
+    try:
+        check_distances(matrix)
+    except ValueError:
+        return False
+    return True
+
+
 def largest_entry(matrix: Any) -> float:
     """Largest magnitude of the entries that are not NaN."""
     values = matrix.data if is_sparse(matrix) else matrix

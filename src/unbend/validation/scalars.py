@@ -153,6 +153,13 @@ def check_real(
     return float(value)
 
 
+def check_flag(name: str, value: object) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(refusal(name, value, "True or False"))
+    return bool(value)
+
+
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """Return a value that must be one of `choices`."""
     words = tuple(choices)

@@ -3,6 +3,16 @@
 They document both, and mypy reads their signatures; `threads` is mostly ignored.
 """
 
+from unbend._kernels.reference.layout import (
+    attract,
+    descend,
+    gather_forces,
+    place_by_tree,
+    place_on_mesh,
+    repel_by_tree,
+    repel_exactly,
+    spread_density,
+)
 from unbend._kernels.reference.local_kernels import (
     align,
     align_rows,
@@ -49,12 +59,15 @@ __all__ = [
     "align",
     "align_rows",
     "analyse",
+    "attract",
     "barycentric_weights",
     "both_ways",
     "components",
     "count_nearer",
+    "descend",
     "distinct_rows",
     "factor",
+    "gather_forces",
     "join",
     "local_bases",
     "near_centred",
@@ -62,13 +75,18 @@ __all__ = [
     "offer_columns",
     "offer_pairs",
     "place_by_paths",
+    "place_by_tree",
+    "place_on_mesh",
     "propose",
     "rank",
+    "repel_by_tree",
+    "repel_exactly",
     "ridged_gram",
     "smallest",
     "sort_shortlists",
     "spanning_trees",
     "sparse_product",
+    "spread_density",
     "squared_products",
     "stress",
 ]

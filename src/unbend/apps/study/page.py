@@ -37,6 +37,7 @@ EXPLAINED = {
     "continuity": "neighbours in the data are close in the embedding",
     "r_nx_auc": "neighbourhood preservation over all sizes, above chance",
     "redundancy": "a coordinate is a function of another",
+    "occupancy": "share of the picture's places that points occupy, low for a few specks",
     "neighborhood_hit": "neighbours of the same class",
 }
 
@@ -80,7 +81,7 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
     yield "The data", _the_data(found)
     votes = [(name, f"{vote:.1f}") for name, vote in found.dimension.votes.items()]
     votes += [(name, f"{vote:.1f} (abstains)") for name, vote in found.dimension.abstained.items()]
-    dimension = f"<p class='answer'>{found.dimension.dimension}</p>"
+    dimension = f"<p class='answer'>{escape(found.dimension.verdict)}</p>"
     yield (
         "Intrinsic dimension",
         dimension
@@ -190,7 +191,8 @@ def _quality(found: Study) -> str:
         + _list(
             [
                 *best,
-                "mean rank: over these measures; the best need not be good",
+                "mean rank: over these measures but the occupancy; redundant coordinates and a few "
+                "specks come last; the best need not be good",
             ]
         )
         + (curves_picture(found) if found.best else "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.apps.study.study import NEIGHBORS, RESAMPLES, Request, Study, classes_of
+from unbend.apps.study.study import AS_IT_IS, NEIGHBORS, RESAMPLES, Request, Study, classes_of
 from unbend.io.reading import SAMPLED_ROWS
 from unbend.io.table import POLICIES
 from unbend.prepare.frames import describe_gaps, describe_preparation
@@ -36,7 +36,7 @@ def describe_data(found: Study) -> Iterator[str]:
         preparation = found.prepared.preparation
         if preparation.scale_ == "none" and preparation.scale == "auto":
             yield f"Not scaled: {preparation.scale_reason_}."
-        yield from describe_preparation(found.prepared)
+        yield from describe_preparation(preparation, identity=found.prepared.identity)
     constant = sum(each.constant for each in found.columns)
     if constant and is_prepared(found):
         yield f"{_were(constant, column)} constant and left out."
@@ -61,7 +61,10 @@ def _describe_missing(found: Study) -> Iterator[str]:
         return
     count = _were(missing, "value")
     if found.prepared is not None:
-        yield " ".join([f"{count} missing.", *describe_gaps(found.prepared)])
+        prepared = found.prepared
+        yield " ".join(
+            [f"{count} missing.", *describe_gaps(prepared.preparation, prepared.dropped)]
+        )
     elif found.request.missing == "drop":
         yield f"{count} missing. Dropped {found.rows - found.kept} rows."
     else:
@@ -87,18 +90,14 @@ def _were(count: int, what: str) -> str:
 def describe_dimension(found: Study) -> Iterator[str]:
     """Say how reliable the intrinsic dimension is."""
     choice = found.dimension
-    if choice.agreement == 0:
-        yield f"No rule estimates {choice.dimension}, their median: the dimension is uncertain."
+    if choice.low == choice.high:
+        yield f"{choice.agreement:.0%} of the rules agree on {choice.dimension}."
     else:
-        agreed = f"{choice.agreement:.0%} of the rules agree on {choice.dimension}"
-        doubt = (
-            "" if choice.agreement >= 0.5 else ": fewer than half, so the dimension is uncertain"
-        )
-        yield f"{agreed}{doubt}."
-    if choice.dimension > 2:
+        yield f"The rules disagree: the intrinsic dimension is {choice.verdict}."
+    if choice.low > 2 and choice.determined:
         yield (
-            f"Two dimensions cannot represent {choice.dimension}-dimensional data: for features, "
-            f"use {choice.dimension} components."
+            f"Two dimensions cannot represent such data: for features, use {choice.high} "
+            "components."
         )
 
 
@@ -232,13 +231,16 @@ def python_code(found: Study) -> str:
     if len(found.table) < found.kept:
         draw = f"choice({found.kept}, {request.max_rows}, replace=False)"
         lines[-1] = f"rows = np.sort(np.random.default_rng({request.random_state}).{draw})"
+    whole = f"n_rows={found.kept}, " if len(found.table) < found.kept else ""
     lines += [
         f"X = values[rows]{array}",
         "",
-        "dimension = unbend.choose_dimension(X)",
-        f"suggestion = unbend.suggest(X, random_state={request.random_state})",
+        f"prepared = {AS_IT_IS}",
+        "dimension = unbend.choose_dimension(X, **prepared)",
+        f"suggestion = unbend.suggest(X, {whole}random_state={request.random_state}, **prepared)",
         f"tried = {{'n_neighbors': [{found.neighbors}]}}",
-        f"compared = unbend.compare(X, parameters=tried{classes}, n_neighbors={NEIGHBORS})",
+        f"options = {{'n_neighbors': {NEIGHBORS}, **prepared}}",
+        f"compared = unbend.compare(X, parameters=tried{classes}, **options)",
     ]
     if found.spread is not None:
         again = f"n_resamples={RESAMPLES}, random_state={request.random_state}"

@@ -26,6 +26,8 @@ from unbend.selection.suggestion import Suggestion
 # Neighbours that the measures look at, and fits to parts of the rows.
 NEIGHBORS, RESAMPLES = 10, 5
 LEAST_ROWS = 30
+# How advice takes the rows studied: points whose columns are prepared.
+AS_IT_IS: dict[str, Any] = {"metric": "euclidean", "scale": "none"}
 # Bars of the small histogram of a column.
 BARS = 16
 # Relative rounding error of the mean of a column.
@@ -263,6 +265,7 @@ class Study:
             "constant": [column.name for column in self.columns if column.constant],
             "duplicates": self.duplicates,
             "dimension": self.dimension.dimension,
+            "dimension_verdict": self.dimension.verdict,
             "votes": dict(self.dimension.votes),
             "suggestion": str(self.suggestion.estimator),
             "reasons": self.suggestion.reasons,
@@ -324,7 +327,7 @@ def study(
     >>> import unbend
     >>> found = study(unbend.datasets.swiss_roll(400, random_state=0).points)
     >>> found.dimension.dimension, len(found.comparison.trials)
-    (2, 7)
+    (2, 8)
     """
     names = tuple(ignore)
     with stage("reading"):
@@ -373,7 +376,8 @@ def study(
 def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) -> Study:
     X = np.asarray(table.values, dtype=np.float64)
     random_state = request.random_state
-    suggestion = suggest(X, random_state=random_state)
+    # The columns are prepared already.
+    suggestion = suggest(X, n_rows=len(read.whole), random_state=random_state, **AS_IT_IS)
     classes = classes_of(table.label)
     comparison = compare(
         X,
@@ -381,6 +385,7 @@ def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) 
         labels=classes,
         n_neighbors=NEIGHBORS,
         n_jobs=n_jobs,
+        **AS_IT_IS,
     )
     best = comparison.trials[0]
     found = best.embedding
@@ -391,7 +396,7 @@ def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) 
         kept=len(read.whole),
         duplicates=len(X) - len(np.unique(X, axis=0)),
         table=table,
-        dimension=choose_dimension(X),
+        dimension=choose_dimension(X, **AS_IT_IS),
         suggestion=suggestion,
         comparison=comparison,
         trust=None if found is None else trustworthiness(X, found, n_neighbors=NEIGHBORS),

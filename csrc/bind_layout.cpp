@@ -1,0 +1,160 @@
+#include "bind.hpp"
+#include "layout.hpp"
+
+namespace unbend {
+
+namespace {
+
+template <int D>
+Mesh<D> mesh_of(std::int64_t nodes, const Vector<double> &origin, double spacing) {
+    Mesh<D> mesh;
+    mesh.nodes = nodes;
+    mesh.spacing = spacing;
+    for (int axis = 0; axis < D; ++axis) mesh.origin[axis] = origin(axis);
+    return mesh;
+}
+
+// Calls `body` with the number of columns, 1 to `most`, as a constant.
+template <int most = 3, typename Body>
+void with_dimension(std::size_t columns, const Body &body) {
+    if (most == 1 || columns == 1)
+        body(std::integral_constant<int, 1>());
+    else if (most == 2 || columns == 2)
+        body(std::integral_constant<int, 2>());
+    else
+        body(std::integral_constant<int, most>());
+}
+
+using Flat = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+}  // namespace
+
+void bind_layout_functions(nb::module_ &module) {
+    module.def(
+        "spread_density",
+        [](Matrix<const float> points, Vector<double> origin, double spacing, std::int64_t nodes,
+           int threads, Flat density) {
+            nb::gil_scoped_release release;
+            with_dimension<2>(points.shape(1), [&](auto d) {
+                constexpr int D = decltype(d)::value;
+                spread_density<D>(points.data(), points.shape(0), mesh_of<D>(nodes, origin, spacing),
+                                  threads, density.data());
+            });
+        },
+        nb::arg("points").noconvert(), nb::arg("origin").noconvert(), nb::arg("spacing"),
+        nb::arg("nodes"), nb::arg("threads"), nb::arg("density").noconvert());
+    module.def(
+        "gather_forces",
+        [](Matrix<const float> points, Vector<double> origin, double spacing, std::int64_t nodes,
+           Vector<float> potential, float own_force, int threads, Matrix<float> forces) {
+            nb::gil_scoped_release release;
+            with_dimension<2>(points.shape(1), [&](auto d) {
+                constexpr int D = decltype(d)::value;
+                gather_forces<D>(points.data(), points.shape(0), mesh_of<D>(nodes, origin, spacing),
+                                 potential.data(), own_force, threads, forces.data());
+            });
+        },
+        nb::arg("points").noconvert(), nb::arg("origin").noconvert(), nb::arg("spacing"),
+        nb::arg("nodes"), nb::arg("potential").noconvert(), nb::arg("own_force"),
+        nb::arg("threads"), nb::arg("forces").noconvert());
+    module.def(
+        "attract",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<float> weights,
+           Matrix<const float> points, Matrix<const float> others, int threads,
+           Matrix<float> forces) {
+            nb::gil_scoped_release release;
+            with_dimension(points.shape(1), [&](auto d) {
+                attract<decltype(d)::value>(offsets.data(), indices.data(), weights.data(),
+                                            points.data(), points.shape(0), others.data(), threads,
+                                            forces.data());
+            });
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("points").noconvert(),
+        nb::arg("others").noconvert(), nb::arg("threads"), nb::arg("forces").noconvert());
+    module.def(
+        "descend",
+        [](Matrix<const float> attraction, Matrix<const float> repulsion, float pull, float push,
+           float momentum, float longest, int threads, Matrix<float> velocity, Matrix<float> gains,
+           Matrix<float> points) {
+            nb::gil_scoped_release release;
+            with_dimension(points.shape(1), [&](auto d) {
+                descend<decltype(d)::value>(attraction.data(), repulsion.data(), points.shape(0),
+                                            pull, push, momentum, longest, threads,
+                                            velocity.data(), gains.data(), points.data());
+            });
+        },
+        nb::arg("attraction").noconvert(), nb::arg("repulsion").noconvert(), nb::arg("pull"),
+        nb::arg("push"), nb::arg("momentum"), nb::arg("longest"), nb::arg("threads"),
+        nb::arg("velocity").noconvert(), nb::arg("gains").noconvert(),
+        nb::arg("points").noconvert());
+    module.def(
+        "place_on_mesh",
+        [](Matrix<const std::int32_t> indices, Matrix<const float> weights,
+           Matrix<const float> layout, Vector<double> origin, double spacing, std::int64_t nodes,
+           Vector<float> potential, float push, int most, int threads, Matrix<float> placed) {
+            nb::gil_scoped_release release;
+            const std::function<void()> poll = check_signals;
+            Poller poller(poll);
+            with_dimension<2>(layout.shape(1), [&](auto d) {
+                constexpr int D = decltype(d)::value;
+                const MeshField<D> field{mesh_of<D>(nodes, origin, spacing), potential.data()};
+                place_points<D>(indices.data(), weights.data(), indices.shape(0), indices.shape(1),
+                                layout.data(), field, push, most, threads, poller, placed.data());
+            });
+        },
+        nb::arg("indices").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("layout").noconvert(), nb::arg("origin").noconvert(), nb::arg("spacing"),
+        nb::arg("nodes"), nb::arg("potential").noconvert(), nb::arg("push"), nb::arg("most"),
+        nb::arg("threads"), nb::arg("placed").noconvert());
+    module.def(
+        "place_by_tree",
+        [](Matrix<const std::int32_t> indices, Matrix<const float> weights,
+           Matrix<const float> layout, float opening, float push, int most, int threads,
+           Matrix<float> placed) {
+            nb::gil_scoped_release release;
+            const std::function<void()> poll = check_signals;
+            Poller poller(poll);
+            with_dimension(layout.shape(1), [&](auto d) {
+                constexpr int D = decltype(d)::value;
+                const Tree<D> tree(layout.data(), layout.shape(0), opening);
+                place_points<D>(indices.data(), weights.data(), indices.shape(0), indices.shape(1),
+                                layout.data(), tree, push, most, threads, poller, placed.data());
+            });
+        },
+        nb::arg("indices").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("layout").noconvert(), nb::arg("opening"), nb::arg("push"), nb::arg("most"),
+        nb::arg("threads"), nb::arg("placed").noconvert());
+    module.def(
+        "repel_by_tree",
+        [](Matrix<const float> points, float opening, int threads, Matrix<float> forces,
+           Sums normalizers) {
+            nb::gil_scoped_release release;
+            with_dimension(points.shape(1), [&](auto d) {
+                repel_by_tree<decltype(d)::value>(points.data(), points.shape(0), opening, threads,
+                                                  forces.data(), normalizers.data());
+            });
+        },
+        nb::arg("points").noconvert(), nb::arg("opening"), nb::arg("threads"),
+        nb::arg("forces").noconvert(), nb::arg("normalizers").noconvert());
+    module.def(
+        "repel_exactly",
+        [](Matrix<const float> points, Matrix<const float> others, int threads,
+           Matrix<float> forces, Sums normalizers) {
+            nb::gil_scoped_release release;
+            const std::function<void()> poll = check_signals;
+            Poller poller(poll);
+            with_dimension(points.shape(1), [&](auto d) {
+                repel_exactly<decltype(d)::value>(points.data(), points.shape(0), others.data(),
+                                                  others.shape(0), threads, poller, forces.data(),
+                                                  normalizers.data());
+            });
+        },
+        nb::arg("points").noconvert(), nb::arg("others").noconvert(), nb::arg("threads"),
+        nb::arg("forces").noconvert(), nb::arg("normalizers").noconvert());
+}
+
+}  // namespace unbend
+
+void bind_layout(nanobind::module_ &module) { unbend::bind_layout_functions(module); }

@@ -1,0 +1,126 @@
+"""Affinities of t-SNE: probabilities over neighbours with a given perplexity, or uniform."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from unbend.arrays import FloatArray, row_chunks
+from unbend.neighbors import Neighbors
+
+# Newton steps on the logarithm of the bandwidth; quadratic convergence takes far fewer.
+STEPS = 60
+# Relative tolerance of the entropy.
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class Affinities:
+    """Conditional probabilities over the neighbours of a row.
+
+    Attributes
+    ----------
+    perplexity : float or None
+        Effective number of neighbours: p_j ∝ exp(−β d_j²), with β such that the entropy is
+        log(perplexity). None: uniform.
+    """
+
+    perplexity: float | None
+
+    def of_rows(self, distances: FloatArray) -> FloatArray:
+        """Probabilities (n, k) of distances that ascend; infinite ones are no neighbours.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> p = Affinities(2.0).of_rows(np.array([[1.0, 2.0, 3.0, 4.0]]))
+        >>> float(np.exp(-np.sum(p * np.log(p))).round(6))
+        2.0
+        >>> Affinities(None).of_rows(np.array([[1.0, 2.0, np.inf]]))
+        array([[0.5, 0.5, 0. ]])
+        """
+        counts = np.isfinite(distances).sum(axis=1)
+        weights = np.zeros(distances.shape)
+        for count in np.unique(counts[counts > 0]):
+            rows = np.flatnonzero(counts == count)
+            for some in row_chunks(len(rows), 64 * int(count)):
+                chosen = rows[some]
+                weights[chosen, :count] = self._weigh(distances[chosen, :count])
+        return weights
+
+    def of_neighbors(self, neighbors: Neighbors) -> FloatArray:
+        """Probabilities (total,) of all neighbours, those of a row summing to one."""
+        weights = np.empty(len(neighbors.indices))
+        counts = neighbors.counts
+        for count in np.unique(counts[counts > 0]):
+            rows = np.flatnonzero(counts == count)
+            for some in row_chunks(len(rows), 64 * int(count)):
+                entries = neighbors.offsets[rows[some], None] + np.arange(count)
+                weights[entries] = self._weigh(neighbors.distances[entries])
+        return weights
+
+    def _weigh(self, distances: FloatArray) -> FloatArray:
+        """Probabilities of finite distances (n, k).
+
+        With no more neighbours than the perplexity they are uniform. Where distances are tied, the
+        entropy cannot fall below the logarithm of the number of nearest ones: β is then as large as
+        it has to be for the others to vanish.
+        """
+        count = distances.shape[1]
+        if self.perplexity is None or count <= self.perplexity:
+            return np.full(distances.shape, 1.0 / count)
+        return _calibrate(distances, np.log(self.perplexity))
+
+
+def _calibrate(distances: FloatArray, target: float) -> FloatArray:
+    squares = np.square(distances / np.maximum(distances[:, -1:], np.finfo(np.float64).tiny))
+    squares -= squares[:, :1]
+    # In units of the mean, β is near one and neither overflows nor vanishes.
+    squares /= np.maximum(squares.mean(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    weights = np.empty(squares.shape)
+    low, high = np.full(len(squares), -50.0), np.full(len(squares), 50.0)
+    log_beta, left = np.zeros(len(squares)), np.arange(len(squares))
+    for _ in range(STEPS):
+        p, entropy, variance = _gibbs(squares[left], np.exp(log_beta[left]))
+        weights[left] = p
+        error = entropy - target
+        # A row leaves when it is done: it must not depend on the others.
+        going = (np.abs(error) > TOLERANCE) & (high[left] - low[left] > 1e-12)
+        left, error, variance = left[going], error[going], variance[going]
+        if not len(left):
+            break
+        now = log_beta[left]
+        low[left] = np.where(error > 0, now, low[left])
+        high[left] = np.where(error > 0, high[left], now)
+        # dH / d log β = −β² Var(d²): Newton inside the bracket, bisection outside.
+        step = now + error / np.maximum(np.exp(2.0 * now) * variance, 1e-300)
+        inside = (step > low[left]) & (step < high[left])
+        log_beta[left] = np.where(inside, step, (low[left] + high[left]) / 2.0)
+    return weights
+
+
+def _gibbs(squares: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Probabilities, their entropy, and the variance of the squares."""
+    p = np.exp(-beta[:, None] * squares)
+    total = p.sum(axis=1)
+    p /= total[:, None]
+    mean = np.sum(p * squares, axis=1)
+    variance = np.sum(p * np.square(squares), axis=1) - np.square(mean)
+    return p, np.log(total) + beta * mean, variance
+
+
+def joint_probabilities(neighbors: Neighbors, affinities: Affinities) -> csr_array:
+    """Symmetric matrix of probabilities that sum to one: (P + P') / 2n.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Neighbours of each of n rows.
+    affinities : Affinities
+        The conditional probabilities P.
+    """
+    n, weights = neighbors.n, affinities.of_neighbors(neighbors)
+    conditional = csr_array((weights, neighbors.indices, neighbors.offsets), shape=(n, n))
+    joint = csr_array(conditional + conditional.T)
+    joint.sort_indices()
+    return csr_array(joint / joint.sum())

@@ -1,0 +1,118 @@
+"""Where a layout starts, and from which exaggeration on it collapses.
+
+Near zero the gradient is linear: ρ (D − P) y − y / (n − 1), with the affinities P and their sums D.
+A layout that starts there grows along the eigenvectors of D − P with eigenvalues below
+1 / (ρ (n − 1)), fastest along the first, and collapses to a point where there is none
+(Linderman and Steinerberger, SIAM J. Math. Data Sci. 1, 2019).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unbend.arrays import FloatArray
+from unbend.eigen import Dense, Lanczos, SpectralProblem, fix_signs, solve
+from unbend.graphs import degrees
+from unbend.graphs.laplacian import difference
+from unbend.neighbors import PointSpace, Space
+
+# Standard deviation of the first coordinate of a start, small against the kernel's unit width.
+DEVIATION = 1e-4
+# Rows nearer to each other than the first share of it are displaced by up to the second: on a
+# disconnected graph eigenvectors are constant on each component, and points in one place would
+# stay together.
+TOGETHER, JITTER = 1e-6, 1e-2
+# Increment of splitmix64.
+STEP = np.uint64(0x9E3779B97F4A7C15)
+# Rows up to which a start is exact.
+EXACT = 1000
+# A start need not be accurate: relative residual, and restarts at most.
+TOLERANCE, PASSES = 1e-4, 30
+
+
+def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> SpectralProblem:
+    """Eigenvectors of D − P at the bottom end, with mass D where `normalized`."""
+    degree = degrees(affinities)
+    mass = np.maximum(degree, np.finfo(np.float64).tiny) if normalized else None
+    constant = np.ones((len(degree), 1))
+    return SpectralProblem(difference(degree, affinities), "bottom", constant, mass)
+
+
+def eigenmaps_start(
+    affinities: csr_array, d: int, rng: np.random.Generator, threads: int
+) -> tuple[FloatArray, FloatArray]:
+    """Laplacian eigenmaps (n, d) of the affinities and d or more eigenvalues, to a few digits."""
+    problem = laplacian_problem(affinities)
+    solver = Dense() if problem.n <= EXACT else Lanczos(tol=TOLERANCE, passes=PASSES)
+    values, vectors, _ = solver.eigenpairs(problem.standard(), d, rng, threads)
+    assert problem.mass is not None
+    return fix_signs(vectors[:, :d] / np.sqrt(problem.mass)[:, None]), values
+
+
+def principal_start(space: Space, d: int) -> FloatArray:
+    """Principal components (n, d) of the features of the rows."""
+    if not isinstance(space, PointSpace) or space.metric.norm.p != 2:
+        raise ValueError(
+            "init='pca' needs rows of numbers with a Euclidean distance: use init='eigenmaps'"
+        )
+    centered = space.features - space.features.mean(axis=0)
+    if centered.shape[1] < d:
+        raise ValueError(
+            f"init='pca' has only {centered.shape[1]} columns for n_components={d}: use "
+            "init='eigenmaps'"
+        )
+    _, axes = np.linalg.eigh(centered.T @ centered)
+    return fix_signs(centered @ axes[:, : -d - 1 : -1])
+
+
+def rescale(start: FloatArray) -> FloatArray:
+    """Scale a start to `DEVIATION`; coordinates keep their proportions."""
+    centered = start - start.mean(axis=0)
+    deviation = float(centered[:, 0].std())
+    largest = float(centered.std(axis=0).max())
+    return np.asarray(
+        centered * (DEVIATION / max(deviation, 0.1 * largest, np.finfo(np.float64).tiny))
+    )
+
+
+def separate(start: FloatArray) -> FloatArray:
+    """Displace rows that start in the place of another, by a hash of the number of each row."""
+    _, place, count = np.unique(
+        np.round(start / (TOGETHER * DEVIATION)), axis=0, return_inverse=True, return_counts=True
+    )
+    together = np.flatnonzero(count[place.ravel()] > 1)
+    separated, state = start.copy(), _mix(together.astype(np.uint64))
+    for axis in range(start.shape[1]):
+        state = _mix(state + STEP)
+        numbers = (state >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
+        separated[together, axis] += numbers * (JITTER * DEVIATION)
+    return separated
+
+
+def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of numbers as splitmix64 does."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+def growth_bound(affinities: csr_array, start: FloatArray) -> float:
+    """Exaggeration up to which every coordinate of a start grows: 1 / ((n − 1) q).
+
+    q is the largest Rayleigh quotient of D − P in the span of the start, so at least λ_{d+1}.
+    """
+    n = len(start)
+    matrix = laplacian_problem(affinities, normalized=False).matrix
+    basis = np.linalg.qr(start - start.mean(axis=0))[0]
+    quotients = np.linalg.eigvalsh(basis.T @ (matrix @ basis))
+    return float(1.0 / ((n - 1) * max(quotients.max(), np.finfo(np.float64).tiny)))
+
+
+def collapse_bounds(affinities: csr_array, d: int, rng: np.random.Generator) -> FloatArray:
+    """Exaggerations 1 / ((n − 1) λ), descending, from which on fewer than 1, …, d coordinates grow.
+
+    λ are the eigenvalues λ₂, …, λ_{d+1} of D − P.
+    """
+    spectrum = solve(laplacian_problem(affinities, normalized=False), d, "auto", rng)
+    n = affinities.shape[0]
+    return 1.0 / ((n - 1) * np.maximum(spectrum.values, np.finfo(np.float64).tiny))

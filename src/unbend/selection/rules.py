@@ -1,0 +1,365 @@
+"""Which method suits which data and purpose: one table, read from the top."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from unbend.neighbors import MetricName
+from unbend.selection.findings import FLAT, PICTURE, Findings, share_outside
+from unbend.selection.inputs import make_method
+
+Purpose: TypeAlias = Literal["picture", "features", "chart", "clusters"]
+
+# Rows beyond which no n × n matrix is proposed.
+MANY = 6000
+# Share of the variance that features hold where the dimension is not determined.
+ENOUGH = 0.95
+# Methods that take a graph without further distances, and those that take nothing but points.
+OF_GRAPHS = (
+    "Isomap",
+    "LandmarkIsomap",
+    "LaplacianEigenmaps",
+    "DiffusionMaps",
+    "SpectralClustering",
+)
+OF_POINTS = ("PCA",)
+# Methods that need the number of neighbours for which the graph is consistent.
+LOCAL = ("Isomap", "LandmarkIsomap", "LTSA", "HessianLLE")
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What was found of the data, and what the embedding is for.
+
+    Attributes
+    ----------
+    found : Findings
+        What was measured.
+    purpose : {"picture", "features", "chart", "clusters"}
+        What the embedding is for.
+    asked : int or None
+        Number of coordinates, if it is prescribed.
+    metric : str or callable
+        Metric of the methods.
+    """
+
+    found: Findings
+    purpose: Purpose
+    asked: int | None
+    metric: MetricName
+
+    @cached_property
+    def coordinates(self) -> int:
+        """Number of coordinates for the purpose."""
+        found = self.found
+        if self.asked is not None:
+            return self.asked
+        if self.purpose == "picture":
+            return PICTURE
+        if self.purpose == "clusters":
+            return max(1, found.count - 1)
+        if self.purpose == "features":
+            return found.high + found.closed if found.determined else self._enough
+        return found.dimension + found.closed
+
+    @cached_property
+    def _enough(self) -> int:
+        """Principal components that hold enough of the variance."""
+        held = np.cumsum(self.found.variances) / max(self.found.variances.sum(), 1e-300)
+        return int(np.searchsorted(held, ENOUGH)) + 1
+
+    @property
+    def lossy(self) -> bool:
+        """Whether the data have more dimensions than there are coordinates."""
+        return self.coordinates < self.found.dimension
+
+    @property
+    def small(self) -> bool:
+        """Whether all distances are known and fit in memory."""
+        return self.found.n <= MANY and self.found.kind != "graph"
+
+    @property
+    def held(self) -> float:
+        """Share of the variance that as many principal components hold."""
+        return 1 - share_outside(self.found.variances, self.coordinates)
+
+    def headline(self) -> str:
+        """Describe the data, their dimension, and how many coordinates are used and why."""
+        found, m = self.found, self.coordinates
+        rows = {
+            "points": f"{found.n} rows, {found.columns} features",
+            "distances": f"distances between {found.n} rows",
+            "graph": f"graph of {found.n} vertices",
+        }[found.kind]
+        closed = ", closed" if found.closed else ""
+        text = f"{rows}, intrinsic dimension {found.verdict}{closed}: "
+        if self.purpose == "clusters" and self.asked is None:
+            return text + (f"{found.count} clusters" if found.clustered else "no clusters")
+        return text + f"{m} coordinate{'' if m == 1 else 's'}{self._reason_for_number()}"
+
+    def _reason_for_number(self) -> str:
+        found = self.found
+        if self.asked is not None:
+            return ", as requested"
+        if self.purpose == "picture":
+            return " for a picture"
+        if not found.determined:
+            held = f"which hold {self.held:.0%} of the variance"
+            return f", {held if self.purpose == 'features' else 'the median of the rules'}"
+        return ", since closed data need one more than they have dimensions" * found.closed
+
+    def make(self, name: str, **parameters: Any) -> Any:
+        """Make a method with as many coordinates; None if it does not take such data."""
+        kind = self.found.kind
+        plain = kind == "points" and self.metric == "euclidean"
+        if (kind == "graph" and name not in OF_GRAPHS) or (not plain and name in OF_POINTS):
+            return None
+        if name == "Isomap" and self.found.n > MANY:
+            name = "LandmarkIsomap"
+        given: dict[str, Any] = (
+            {} if name == "SpectralClustering" else {"n_components": self.coordinates}
+        )
+        given |= {} if plain else {"metric": self.metric}
+        if name in LOCAL and kind != "graph":
+            given["n_neighbors"] = self.found.n_neighbors
+        return make_method(name, **{**given, **parameters})
+
+    def first(self, *names: str) -> Any:
+        """Make the first of some methods that takes the data."""
+        made = (self.make(name) for name in names)
+        return next(method for method in made if method is not None)
+
+    def hessian_lle(self) -> Any:
+        """Make Hessian LLE with as many neighbours as its quadratic forms need."""
+        d = self.coordinates
+        least = (d + 1) * (d + 2) // 2
+        return self.make("HessianLLE", n_neighbors=max(self.found.n_neighbors, least))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A property of data, and the method that suits it.
+
+    Attributes
+    ----------
+    purposes : tuple of str
+        The purposes for which the rule decides.
+    holds : callable
+        Whether the data have the property.
+    method : callable
+        The method.
+    why : callable
+        The reason, in one sentence.
+    others : callable
+        Alternatives, best first; None among them is left out.
+    """
+
+    purposes: tuple[Purpose, ...]
+    holds: Callable[[Case], bool]
+    method: Callable[[Case], Any]
+    why: Callable[[Case], str]
+    others: Callable[[Case], Iterable[Any]]
+
+
+def decide(case: Case) -> tuple[Any, str, list[Any]]:
+    """Return method, reason and alternatives by the first rule that holds."""
+    rule = next(r for r in RULES if case.purpose in r.purposes and r.holds(case))
+    method = rule.method(case)
+    others = [other for other in rule.others(case) if other is not None]
+    distinct = {type(other).__name__: other for other in reversed(others)}
+    distinct.pop(type(method).__name__, None)
+    return method, rule.why(case), list(distinct.values())[::-1]
+
+
+def describe_clusters(case: Case) -> str:
+    """Describe the number of clusters, and what is between them."""
+    apart = "disconnected" if case.found.parts > 1 else "connected by thin bridges"
+    return f"{case.found.count} clusters that are {apart}"
+
+
+def _dimensions(case: Case) -> str:
+    found = case.found
+    if not found.determined:
+        return "all dimensions of the data"
+    return f"{found.low if found.low == found.high else f'{found.low} to {found.high}'} dimensions"
+
+
+def _unexplained(case: Case) -> str:
+    """Say what the coordinates, or as many of them as were measured, leave unexplained."""
+    residuals = case.found.residuals
+    m = min(case.coordinates, len(residuals))
+    return (
+        f"{m} coordinate{'' if m == 1 else 's'} leave{'s' if m == 1 else ''} "
+        f"{100 * residuals[m - 1]:.2g}% of the geodesics unexplained"
+    )
+
+
+ANY: tuple[Purpose, ...] = ("picture", "features", "chart")
+
+# The first rule that holds decides: a new method is a new line at its place.
+RULES = (
+    Rule(
+        ("clusters",),
+        lambda case: case.found.clustered and case.asked is None,
+        lambda case: case.make("SpectralClustering", n_clusters=case.found.count),
+        lambda case: f"{describe_clusters(case)}: spectral clustering cuts few edges",
+        lambda case: (case.make("LaplacianEigenmaps"), case.make("DiffusionMaps")),
+    ),
+    Rule(
+        ("clusters",),
+        lambda case: True,
+        lambda case: case.make("LaplacianEigenmaps"),
+        lambda case: (
+            f"{describe_clusters(case)}: Laplacian eigenmaps separate them"
+            if case.found.clustered
+            else "no gap in the spectrum of the graph: any clusters would be cuts through one "
+            "piece; Laplacian eigenmaps show where it is thin"
+        ),
+        lambda case: (
+            case.make("DiffusionMaps"),
+            case.make("SpectralClustering", n_clusters=case.coordinates + 1),
+        ),
+    ),
+    Rule(
+        ("picture",),
+        lambda case: case.lossy and case.held > 1 - FLAT,
+        lambda case: case.first("PCA", "ClassicalMDS", "Isomap"),
+        lambda case: f"{case.held:.0%} of the variance lies in a plane: a linear map shows it",
+        lambda case: (case.make("MetricMDS"), case.make("Isomap")),
+    ),
+    Rule(
+        ("picture",),
+        lambda case: case.lossy and case.small,
+        lambda case: case.make("MetricMDS"),
+        lambda case: (
+            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}: metric scaling "
+            "preserves the distances as well as they can"
+        ),
+        lambda case: (case.make("Isomap"), case.make("PCA"), case.make("LaplacianEigenmaps")),
+    ),
+    Rule(
+        ("picture",),
+        lambda case: case.lossy,
+        lambda case: case.first("PCA", "Isomap", "LandmarkMDS"),
+        lambda case: (
+            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}, and {case.found.n} "
+            "rows are many: a method without an n × n matrix"
+        ),
+        lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
+    ),
+    Rule(
+        ("picture",),
+        lambda case: case.found.clustered and case.small and not case.found.flat,
+        lambda case: case.make("MetricMDS"),
+        lambda case: (
+            f"{describe_clusters(case)}: metric scaling preserves the distances within and between "
+            "them, where spectral methods would show a few specks"
+        ),
+        lambda case: (case.make("PCA"), case.make("Isomap"), case.make("DiffusionMaps")),
+    ),
+    Rule(
+        ("picture", "chart"),
+        lambda case: case.found.clustered,
+        lambda case: case.make("DiffusionMaps"),
+        lambda case: (
+            f"{describe_clusters(case)}: diffusion maps separate them and keep each one together"
+        ),
+        lambda case: (case.make("LaplacianEigenmaps"), case.make("PCA"), case.make("Isomap")),
+    ),
+    Rule(
+        ANY,
+        lambda case: case.found.flat and case.found.kind != "graph",
+        lambda case: case.first("PCA", "ClassicalMDS"),
+        lambda case: (
+            f"{case.found.outside:.1%} of the variance lies outside a plane of "
+            f"{case.found.dimension} dimensions: the data are flat"
+        ),
+        lambda case: (case.make("Isomap"),),
+    ),
+    Rule(
+        ("features",),
+        lambda case: not case.found.determined or case.found.clustered,
+        lambda case: case.first("PCA", "ClassicalMDS", "Isomap"),
+        lambda case: (
+            f"{case.held:.0%} of the variance in {case.coordinates} linear features: a later model "
+            "gets what it needs, and new samples are mapped exactly"
+        ),
+        lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
+    ),
+    Rule(
+        ANY,
+        lambda case: case.found.closed,
+        lambda case: case.make("DiffusionMaps"),
+        lambda case: (
+            f"{case.found.dimension} coordinates leave {case.found.residual:.0%} of the geodesics "
+            "unexplained, and one more explains most of it: the data close up, and need "
+            f"{case.found.dimension + 1} coordinates to be shown without a tear or an overlap"
+        ),
+        lambda case: (case.make("Isomap"), case.make("LTSA")),
+    ),
+    Rule(
+        ANY,
+        lambda case: case.found.noisy,
+        lambda case: case.make("Isomap"),
+        lambda case: (
+            f"noise hides a coordinate from local methods ({case.found.hidden:.1f} times what they "
+            "can bear): geodesics average over it"
+        ),
+        lambda case: (case.make("DiffusionMaps"), case.make("LTSA")),
+    ),
+    Rule(
+        ("picture",),
+        lambda case: case.found.bent and case.small,
+        lambda case: case.make("MetricMDS"),
+        lambda case: (
+            f"{_unexplained(case)}: metric scaling preserves the distances as well as they can"
+        ),
+        lambda case: (case.make("Isomap"), case.make("PCA")),
+    ),
+    Rule(
+        ANY,
+        lambda case: case.found.bent,
+        lambda case: case.make("Isomap"),
+        lambda case: f"{_unexplained(case)}: noise or curvature, over which geodesics average",
+        lambda case: (case.make("PCA"), case.make("DiffusionMaps")),
+    ),
+    Rule(
+        ANY,
+        lambda case: case.found.kind == "graph",
+        lambda case: case.make("Isomap"),
+        lambda case: f"{_unexplained(case)}: Isomap preserves the lengths of paths along the edges",
+        lambda case: (case.make("LaplacianEigenmaps"), case.make("DiffusionMaps")),
+    ),
+    Rule(
+        ANY,
+        lambda case: case.found.convex,
+        lambda case: case.make("Isomap"),
+        lambda case: (
+            f"{_unexplained(case)}: a sheet without holes, of which Isomap keeps the lengths"
+        ),
+        lambda case: (case.make("LTSA"), case.hessian_lle()),
+    ),
+    Rule(
+        ("picture", "chart"),
+        lambda case: True,
+        lambda case: case.hessian_lle(),
+        lambda case: (
+            f"{_unexplained(case)}, although the sheet is locally flat: a hole or a notch, around "
+            "which Isomap would stretch it"
+        ),
+        lambda case: (case.make("LTSA"), case.make("Isomap")),
+    ),
+    Rule(
+        ("features",),
+        lambda case: True,
+        lambda case: case.make("LTSA"),
+        lambda case: (
+            f"{_unexplained(case)}, although the sheet is locally flat: a hole or a notch, which "
+            "tangent spaces tolerate"
+        ),
+        lambda case: (case.make("Isomap"), case.make("PCA")),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Tests of attraction and repulsion, affinities and descent."""
