@@ -17,7 +17,7 @@ from unbend.estimators.inputs import check_input, new_rows, open_space, square_s
 from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import Columns
-from unbend.mds import euclidean_dimension
+from unbend.mds.euclidean import decide_euclidean
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, describe_parameters
 from unbend.neighbors.metrics.norms import PNorm
@@ -98,7 +98,7 @@ class ClassicalMDS(GramEmbedding):
             return GramInput(gram, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
         if self.metric == "precomputed" and space.n <= DECIDED_ROWS:
-            note(distances=str(euclidean_dimension(distances)))
+            note(distances=str(decide_euclidean(distances, None, dtype)))
         gram = Gram(distances).repair(self.repair)
         return GramInput(gram, space.distances_of, gram.squares, space, dtype)
 
