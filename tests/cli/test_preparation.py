@@ -187,6 +187,18 @@ def test_gower_sets_the_metric(tmp_path):
     assert "takes none" in sentence(unbend(*pca, cwd=tmp_path, code=2))
     report = ("report", path.name, "--scale", "gower")
     assert "--scale gower" in sentence(unbend(*report, cwd=tmp_path, code=2))
+    for command in (("quality", path.name, "flat.csv"), ("graph", path.name)):
+        words = (*command, "--missing", "median", "--scale", "gower")
+        assert "Euclidean" in sentence(unbend(*words, cwd=tmp_path, code=2))
+
+
+def test_distances_are_refused_as_points_before_rows_are_sampled(tmp_path):
+    points = np.random.default_rng(0).normal(size=(60, 3))
+    matrix = np.linalg.norm(points[:, None] - points[None], axis=2)
+    np.save(tmp_path / "distances.npy", matrix)
+    for command in ("suggest", "dimension", "compare"):
+        words = (command, "distances.npy", "--sample", "40")
+        assert "say --distances" in sentence(unbend(*words, cwd=tmp_path, code=2))
 
 
 def test_infinite_values_are_named_with_their_rows(tmp_path):

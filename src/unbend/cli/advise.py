@@ -79,23 +79,11 @@ def _read(
             raise Misuse("--truth does not go with --distances: a table holds the true coordinates")
         return Subject(given.read_distances()[1], {"metric": "precomputed"})
     rows = given.read_sample(sample, seed, truth)
-    if given.options.kind is None:
-        _refuse_distances(given.name, rows.values)
     chart = pick_columns(rows, truth, given.name) if truth else None
     # The columns are prepared, and were looked at.
     keywords = {"metric": "euclidean", "scale": "none"}
     values = drop_columns(rows, truth).values
     return Subject(values, keywords, rows.label, chart, given.total_rows)
-
-
-def _refuse_distances(name: str, values: Any) -> None:
-    from unbend.validation.distances import is_distances
-
-    if is_distances(values):
-        raise Misuse(
-            f"{name} is square and symmetric with a zero diagonal, as distances are: say "
-            "--distances, or --as table if its rows are points"
-        )
 
 
 def suggest(

@@ -243,16 +243,13 @@ class Input:
 
         A table larger than memory is not read whole.
         """
-        import numpy as np
+        return _sample(self._read_whole(rows, seed, truth), rows, seed)
 
-        from unbend.quality.measure import sample_rows
-
+    def _read_whole(self, rows: int, seed: int, truth: Sequence[str]) -> Rows:
         whole = self._fit_in_memory(rows, seed)
         read = whole.read_prepared(truth)
         self.total_rows = whole.total_rows or len(read.table)
-        keep = np.zeros(len(read.table), dtype=bool)
-        keep[sample_rows(len(read.table), rows, seed)] = True
-        return read.take(keep)
+        return read
 
     def _fit_in_memory(self, rows: int, seed: int) -> "Input":
         from unbend.io.reading import fit_in_memory
@@ -271,11 +268,19 @@ class Input:
         return other
 
     def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
-        """Read a random sample as a table of numbers."""
+        """Read a random sample as a table of numbers; refuse what looks like distances."""
         from unbend.cli.preparation import check_euclidean
+        from unbend.validation.distances import is_distances
 
         check_euclidean(self.options)
-        return self.read_sampled(rows, seed, truth).dense()
+        whole = self._read_whole(rows, seed, truth)
+        # A sample of the rows of a square matrix is not square.
+        if self.options.kind is None and is_distances(whole.table.values):
+            raise Misuse(
+                f"{self.name} is square and symmetric with a zero diagonal, as distances are: say "
+                "--distances, or --as table if its rows are points"
+            )
+        return _sample(whole, rows, seed).dense()
 
     def prepare_batches(self, rows: int) -> "PreparedBatches | None":
         """Prepare a table in batches; None of arrays and pixels, which have one unit."""
@@ -406,6 +411,16 @@ def _file_kind(source: "Source") -> str | None:
     except ValueError:
         return None
     return "cube" if open_source(header).format == "envi" else None
+
+
+def _sample(read: Rows, rows: int, seed: int) -> Rows:
+    import numpy as np
+
+    from unbend.quality.measure import sample_rows
+
+    keep = np.zeros(len(read.table), dtype=bool)
+    keep[sample_rows(len(read.table), rows, seed)] = True
+    return read.take(keep)
 
 
 def _read_images(given: Input, like: Mapping[str, Any] | None) -> Rows:

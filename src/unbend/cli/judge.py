@@ -30,6 +30,7 @@ from unbend.cli.options import (
     split_names,
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
+from unbend.cli.preparation import check_euclidean
 
 EXPLAINED = {
     "trustworthiness": "neighbours in the embedding are neighbours in the data (1 is best)",
@@ -63,6 +64,7 @@ def quality(
     """
     if table == embedding == PIPE:
         raise Misuse("only one of the two can come through the pipe")
+    check_euclidean(data)
     given, result = Input(table, data), Input(embedding, DataOptions())
     data.check_for(given.kind, table)
     true_names = split_names(truth)
@@ -256,6 +258,7 @@ def _space(given: Input, distances: bool) -> tuple[Any, Any]:
                 "all: give every distance"
             )
         return DistanceSpace(matrix), objects.table.ids
+    check_euclidean(given.options)
     rows = given.read_prepared().dense()
     return PointSpace(np.ascontiguousarray(rows.values, dtype=np.float64)), rows.ids
 

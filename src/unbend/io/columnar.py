@@ -91,14 +91,21 @@ def _levels(frame: Any) -> dict[str, tuple[str, ...]]:
     return {name: levels for name, levels in found.items() if levels is not None}
 
 
+def level_name(value: object) -> str:
+    """Write a level: integers without a decimal point."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
 def ordered_levels(series: Any) -> tuple[str, ...] | None:
     """Categories of an enumeration, or of an ordered categorical of pandas or Arrow."""
     narwhals = require("narwhals", "reading dataframes")
     if series.dtype == narwhals.Enum:
-        return tuple(series.dtype.categories)
+        return tuple(map(level_name, series.dtype.categories))
     categorical = getattr(series.to_native(), "cat", None)
     if categorical is not None and getattr(categorical, "ordered", False):
-        return tuple(str(level) for level in categorical.categories)
+        return tuple(map(level_name, categorical.categories))
     arrow = getattr(series.to_native(), "type", None)
     if getattr(arrow, "ordered", False):
         return tuple(map(str, series.to_native().combine_chunks().dictionary.to_pylist()))

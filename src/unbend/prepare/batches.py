@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.io.columnar import level_name
 from unbend.prepare.columns import Array, Column, Columns, read_columns
 from unbend.prepare.encoders import (
     CategoryEncoder,
@@ -17,7 +18,6 @@ from unbend.prepare.encoders import (
     TermEncoder,
     rank_levels,
 )
-from unbend.prepare.kinds import level_name
 
 # Rows by which kinds are inferred: so many of a batch at first, and in all.
 BATCH_ROWS, MOST_ROWS = 2000, 20_000

@@ -1,16 +1,20 @@
 """Named columns of a table, whatever library holds it."""
 
 import datetime
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import narwhals
 import numpy as np
 from numpy.typing import NDArray
 
-from unbend.io.columnar import ordered_levels
+from unbend.io.columnar import level_name, ordered_levels
 from unbend.io.table import Frame
+from unbend.validation.arrays import column_names
 
 Array: TypeAlias = NDArray[Any]
 Source: TypeAlias = Literal["number", "boolean", "date", "text"]
@@ -28,12 +32,15 @@ class Column:
         How the table stores it. Booleans are 0.0 and 1.0.
     levels : tuple of str or None
         Categories in their order, where the table declares them (an ordered categorical).
+    categorical : bool
+        Whether the table declares numbers or intervals to be categories.
     """
 
     name: str
     values: Array
     source: Source
     levels: tuple[str, ...] | None = None
+    categorical: bool = False
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -51,7 +58,7 @@ class Column:
 
     def take(self, rows: Array) -> "Column":
         """Restrict to some rows."""
-        return Column(self.name, self.values[rows], self.source, self.levels)
+        return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +90,10 @@ def read_columns(X: Any) -> Columns:
     if isinstance(X, Frame):
         return _check(_of_frame(X))
     if isinstance(X, Mapping):
-        return _check(
-            Columns(tuple(_of_array(str(k), np.asarray(v)) for k, v in X.items()), "dict")
-        )
+        return _check(Columns(tuple(_of_array(str(k), _unmask(v)) for k, v in X.items()), "dict"))
+    if not hasattr(X, "collect"):
+        # A lazy frame has no two columns of one name, and would compute its names here.
+        _refuse_repeated_names(X)
     frame = narwhals.from_native(X, eager_only=False, pass_through=True)
     if isinstance(frame, narwhals.LazyFrame):
         frame = frame.collect()
@@ -93,6 +101,19 @@ def read_columns(X: Any) -> Columns:
         columns = tuple(_of_series(str(name), frame.get_column(name)) for name in frame.columns)
         return _check(Columns(columns, frame.implementation.name.lower()))
     return _check(_of_matrix(X))
+
+
+def _refuse_repeated_names(X: Any) -> None:
+    name, count = next(iter(Counter(column_names(X)).most_common(1)), ("", 0))
+    if count > 1:
+        raise ValueError(f"X has {count} columns named {name!r}. Rename them.")
+
+
+def _unmask(values: Any) -> Array:
+    """Return an array, with NaN where a masked one hides a value."""
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+    return np.asarray(values)
 
 
 def _check(table: Columns) -> Columns:
@@ -118,7 +139,7 @@ def _of_matrix(X: Any) -> Columns:
     if hasattr(X, "tocsr"):
         raise TypeError("X is sparse and Prepare needs dense columns. Pass X.toarray().")
     names = getattr(X, "columns", None)
-    matrix = np.asarray(X)
+    matrix = _unmask(X)
     if matrix.dtype.kind == "c":
         raise ValueError("Complex data not supported. Pass real and imaginary parts as columns.")
     if matrix.ndim != 2:
@@ -148,12 +169,15 @@ def _of_series(name: str, series: Any) -> Column:
         numbers = np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64) / 1e6)
         return Column(name, numbers, "number")
     null = series.is_null().to_list()
-    column = _of_objects(
-        name, [None if e else v for v, e in zip(series.to_list(), null, strict=True)]
-    )
+    values = [None if e else v for v, e in zip(series.to_list(), null, strict=True)]
+    declared = kind in (narwhals.Categorical, narwhals.Enum)
+    if declared and any(not isinstance(v, str | None) for v in values):
+        names = np.array([None if v is None else level_name(v) for v in values], dtype=object)
+        return Column(name, names, "text", ordered_levels(series), categorical=True)
+    column = _of_objects(name, values)
     if column.source != "text":
         return column
-    return Column(name, column.values, "text", ordered_levels(series))
+    return replace(column, levels=ordered_levels(series))
 
 
 def _naive(value: datetime.date) -> datetime.date:
@@ -191,18 +215,20 @@ def _of_objects(name: str, values: list[Any]) -> Column:
         texts = np.empty(len(values), dtype=object)
         texts[:] = values
         return Column(name, texts, "text")
+    # Periods of pandas begin at a date.
+    values = [v.to_timestamp() if hasattr(v, "to_timestamp") else v for v in values]
     missing = [v is None or v != v for v in values]
     present = [v for v, absent in zip(values, missing, strict=True) if not absent]
     if present and all(isinstance(v, bool | np.bool_) for v in present):
-        return Column(name, _numbers(values, missing), "boolean")
-    if all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in present):
-        return Column(name, _numbers(values, missing), "number")
+        return Column(name, _numbers(name, values, missing), "boolean")
+    if all(isinstance(v, Real | Decimal) and not isinstance(v, bool) for v in present):
+        return Column(name, _numbers(name, values, missing), "number")
     if present and all(isinstance(v, datetime.date) for v in present):
         days = [
             None if a else np.datetime64(_naive(v)) for v, a in zip(values, missing, strict=True)
         ]
         return Column(name, np.array(days, dtype="datetime64[us]"), "date")
-    unusable = next((v for v in present if not isinstance(v, str | int | float | np.number)), None)
+    unusable = next((v for v in present if not isinstance(v, str | Real | Decimal)), None)
     if unusable is not None:
         raise TypeError(
             f"Column {name!r} holds values of type {type(unusable).__name__}; the argument must be "
@@ -213,6 +239,12 @@ def _of_objects(name: str, values: list[Any]) -> Column:
     return Column(name, texts, "text")
 
 
-def _numbers(values: list[Any], missing: list[bool]) -> Array:
-    made = [np.nan if a else float(v) for v, a in zip(values, missing, strict=True)]
+def _numbers(name: str, values: list[Any], missing: list[bool]) -> Array:
+    try:
+        made = [np.nan if a else float(v) for v, a in zip(values, missing, strict=True)]
+    except OverflowError:
+        raise ValueError(
+            f"Column {name!r} holds an integer that is too large for double precision. Rescale the "
+            "column, or leave it out."
+        ) from None
     return np.array(made, dtype=np.float64)

@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler, RobustScaler
 
 from unbend.arrays import BoolArray, FloatArray
+from unbend.io.columnar import level_name
 from unbend.io.terms import Terms, english_stop_words
 from unbend.prepare.columns import Array, Column
-from unbend.prepare.kinds import Inference, level_name, parse_dates, parse_number
+from unbend.prepare.kinds import Inference, parse_dates, parse_number
 
 # Interquartile range of a normal distribution, in standard deviations.
 NORMAL_IQR = 1.3489795003921634
@@ -55,20 +56,28 @@ class Encoder(ABC):
 
 def _scaling(values: FloatArray, scale: str) -> tuple[float, float]:
     """Location and scale of one column by scikit-learn's scalers."""
-    if scale in ("standard", "log"):
-        # Of one column without gaps these are StandardScaler's numbers, in a tenth of its time.
-        return float(values.mean()), float(values.std()) or 1.0
+    if scale not in ("standard", "log", "robust", "range", "gower"):
+        return 0.0, 1.0
+    # The scalers take spreads near the rounding error of one for zero, whatever the unit is.
+    unit = 2.0 ** np.frexp(np.ptp(values))[1]
+    center, spread = _scaling_of_unit(values / unit, scale)
+    return center * unit, spread * unit if spread else 1.0
+
+
+def _scaling_of_unit(values: FloatArray, scale: str) -> tuple[float, float]:
+    """Location and scale of values whose range is between a half and one; zero if it is zero."""
     column = values[:, None]
     if scale == "robust":
         robust = RobustScaler().fit(column)
         # Where more than half of the values are equal, the interquartile range says nothing.
         if np.ptp(np.percentile(values, [25, 75])) == 0:
-            return float(robust.center_[0]), float(values.std()) or 1.0
+            return float(robust.center_[0]), float(values.std())
         return float(robust.center_[0]), float(robust.scale_[0]) / NORMAL_IQR
     if scale in ("range", "gower"):
         unit = MinMaxScaler().fit(column)
         return float(unit.data_min_[0]), 1.0 / float(unit.scale_[0])
-    return 0.0, 1.0
+    # Of one column without gaps these are StandardScaler's numbers, in a tenth of its time.
+    return float(values.mean()), float(values.std())
 
 
 def _fill_value(values: FloatArray, missing: str) -> float:

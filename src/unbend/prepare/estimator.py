@@ -43,7 +43,7 @@ class UnusableTable(ValueError):
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         fatal = " ".join(str(problem) for problem in problems if problem.fatal)
-        super().__init__(f"X contains NaN, infinity or gaps. {fatal}")
+        super().__init__(f"X contains NaN, infinity, gaps or numbers out of range. {fatal}")
         self.problems = problems
 
 

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from unbend.io.columnar import level_name
 from unbend.io.numerals import find_decimal_mark, parse_amount
 from unbend.prepare.columns import Array, Column
 
@@ -180,19 +181,13 @@ def _sorted_levels(column: Column) -> tuple[str, ...]:
     return guess or tuple(np.unique(values.astype(str)))
 
 
-def level_name(value: object) -> str:
-    """Write a level: integers without a decimal point."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
 def _of_numbers(name: str, values: Array) -> Inference:
     if not name.strip():
         return Inference("id", "a column without a name, as an index is written")
     if not _are_integers(values):
         return Inference("numeric", "numbers")
-    distinct, n, span = _count_integers(values), len(values), np.ptp(values)
+    with np.errstate(over="ignore"):
+        distinct, n, span = _count_integers(values), len(values), np.ptp(values)
     if distinct == 2 and span == 1 and values.min() == 0:
         return Inference("boolean", "values are 0 and 1", levels=("0", "1"))
     if n >= FEW_ROWS:
@@ -259,8 +254,10 @@ def _counts_classes(values: Array) -> bool:
 def _of_text(column: Column, values: Array) -> Inference:
     if column.levels is not None:
         return Inference("ordinal", "an ordered categorical", levels=column.levels)
+    if column.categorical:
+        return Inference("category", "stored as a categorical")
     counts = Counter(map(str, values.tolist()))
-    unique, n, distinct = sorted(counts), len(values), len(counts)
+    unique, n = sorted(counts), len(values)
     if (pair := _boolean_levels(unique)) is not None:
         return Inference("boolean", f"two words, {pair[0]} and {pair[1]}", levels=pair)
     if (amounts := find_amounts(unique)) is not None:
@@ -272,15 +269,31 @@ def _of_text(column: Column, values: Array) -> Inference:
         return Inference("date", f"text in the format {formats[0]}", remark, date_format=formats[0])
     if (scale := _scale_of(unique)) is not None:
         return Inference("ordinal", "words of a known scale", levels=scale)
+    return _of_words(column.name, counts, n)
+
+
+def _of_words(name: str, counts: Counter[str], n: int) -> Inference:
+    remark, distinct = _remark_numbers(counts, n), len(counts)
     words = sum(count * len(text.split()) for text, count in counts.items()) / n
     characters = sum(count * len(text) for text, count in counts.items()) / n
     if characters > TEXT_CHARACTERS or (words > TEXT_WORDS and distinct > CODES):
-        return Inference("text", f"free text, {words:.0f} words a row on average")
+        return Inference("text", f"free text, {words:.0f} words a row on average", remark)
     if n >= FEW_ROWS and distinct >= DISTINCT * n:
-        return Inference("id", f"{distinct} distinct strings in {n} rows")
-    if n >= FEW_ROWS and ID_NAME.search(column.name) and distinct > n / 2:
-        return Inference("id", f"{distinct} distinct strings in {n} rows, and the name of an id")
-    return Inference("category", f"{distinct} distinct strings")
+        return Inference("id", f"{distinct} distinct strings in {n} rows", remark)
+    if n >= FEW_ROWS and ID_NAME.search(name) and distinct > n / 2:
+        reason = f"{distinct} distinct strings in {n} rows, and the name of an id"
+        return Inference("id", reason, remark)
+    return Inference("category", f"{distinct} distinct strings", remark)
+
+
+def _remark_numbers(counts: Counter[str], n: int) -> str:
+    """Remark numbers that a few words, or several units, keep from being read as numbers."""
+    words = [text for text in counts if find_amounts([text]) is None]
+    if 2 * sum(counts[text] for text in words) >= n:
+        return ""
+    if words:
+        return f"holds numbers and words, such as {min(words)!r}: leave the cells of words empty"
+    return "holds numbers in several units or formats: write all in one"
 
 
 def _boolean_levels(unique: Sequence[str]) -> tuple[str, str] | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from unbend.prepare.columns import Array, Column
 from unbend.prepare.kinds import Inference
+from unbend.validation.arrays import FARTHEST, largest_magnitude
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Problem:
 def find_problems(
     columns: Sequence[Column], inferences: Mapping[str, Inference], missing: str
 ) -> tuple[Problem, ...]:
-    """List missing and infinite values, constant, duplicate, id-like and text columns."""
+    """List missing, infinite and huge values, constant, duplicate, id-like and text columns."""
     by_name = {column.name: column for column in columns}
     used = [c for c in columns if inferences[c.name].kind not in ("id", "text", "constant")]
     problems = []
@@ -68,6 +69,13 @@ def find_problems(
         infinite,
         "Replace infinity by a number or by NaN.",
         "--ignore, or correct the file",
+        True,
+    )
+    add(
+        "Columns whose squares leave double precision",
+        [f"{c.name!r} (up to {size:.1e})" for c in used if (size := _size(c)) > FARTHEST],
+        "Divide them by a constant.",
+        "--ignore, or rescale in the file",
         True,
     )
     for kind, what in (
@@ -104,6 +112,14 @@ def _infinite(column: Column) -> Array:
     if column.values.dtype.kind != "f":
         return np.empty(0, dtype=np.intp)
     return np.flatnonzero(np.isinf(column.values))
+
+
+def _size(column: Column) -> float:
+    """Return the largest finite magnitude of a column of numbers."""
+    if column.values.dtype.kind != "f":
+        return 0.0
+    finite = column.values[np.isfinite(column.values)]
+    return largest_magnitude(finite)
 
 
 def _describe_infinite(column: Column) -> str:

@@ -89,8 +89,26 @@ def real_array(X: Any, name: str = "X", *, sparse: bool = False) -> Any:
         if str(error).endswith("not 'complex'"):
             raise _complex(name) from None
         raise TypeError(
-            f"{name} must be an array of real numbers ({error}). Convert or drop other values."
+            f"{name} must be an array of real numbers ({error}). {_remedy(X)}"
         ) from None
+
+
+def _remedy(X: Any) -> str:
+    """Return what to do about values that are no numbers, with the columns that hold them."""
+    names = column_names(X)
+    kinds = getattr(X, "dtypes", ()) if names else ()
+    words = [name for name, kind in zip(names, kinds, strict=False) if not _is_number(kind)]
+    if not words:
+        return "Convert or drop other values."
+    listed = ", ".join(map(repr, words[:6])) + (" …" if len(words) > 6 else "")
+    return f"Encode {listed} by make_pipeline(unbend.Prepare(), …), or drop other values."
+
+
+def _is_number(kind: Any) -> bool:
+    """Whether a type of pandas or polars holds numbers or booleans."""
+    if hasattr(kind, "is_numeric"):
+        return kind.is_numeric() or str(kind) == "Boolean"
+    return kind.kind in "biuf"
 
 
 def _real_type(dtype: Any, name: str) -> Any:
