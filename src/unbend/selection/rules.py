@@ -180,11 +180,15 @@ def describe_clusters(case: Case) -> str:
     return f"{case.found.count} clusters that are {apart}"
 
 
-def _dimensions(case: Case) -> str:
-    found = case.found
+def _loss(case: Case) -> str:
+    """Say that the coordinates are fewer than the dimensions."""
+    found, few = case.found, case.coordinates
     if not found.determined:
-        return "all dimensions of the data"
-    return f"{found.low if found.low == found.high else f'{found.low} to {found.high}'} dimensions"
+        return f"{few} coordinates cannot hold all dimensions of the data"
+    if found.low <= few:
+        return f"{few} coordinates may not hold {found.low} to {found.high} dimensions"
+    size = found.low if found.low == found.high else f"{found.low} to {found.high}"
+    return f"{few} coordinates cannot hold {size} dimensions"
 
 
 def _unexplained(case: Case) -> str:
@@ -234,10 +238,7 @@ RULES = (
         ("picture",),
         lambda case: case.lossy and case.small,
         lambda case: case.make("MetricMDS"),
-        lambda case: (
-            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}: metric scaling "
-            "preserves the distances as well as they can"
-        ),
+        lambda case: f"{_loss(case)}: metric scaling preserves the distances as well as they can",
         lambda case: (case.make("Isomap"), case.make("PCA"), case.make("LaplacianEigenmaps")),
     ),
     Rule(
@@ -245,8 +246,7 @@ RULES = (
         lambda case: case.lossy,
         lambda case: case.first("PCA", "Isomap", "LandmarkMDS"),
         lambda case: (
-            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}, and {case.found.n} "
-            "rows are many: a method without an n × n matrix"
+            f"{_loss(case)}, and {case.found.n} rows are many: a method without an n × n matrix"
         ),
         lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
     ),
