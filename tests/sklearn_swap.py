@@ -8,7 +8,7 @@ import unbend.sklearn
 
 # The other names of `unbend.sklearn` are scikit-learn's own objects.
 SWAPPED = {
-    sklearn.manifold: ("MDS", "Isomap", "LocallyLinearEmbedding", "SpectralEmbedding"),
+    sklearn.manifold: ("MDS", "Isomap", "LocallyLinearEmbedding", "SpectralEmbedding", "TSNE"),
     sklearn.manifold._mds: ("MDS",),  # its tests take the class from there
     sklearn.cluster: ("SpectralClustering",),
 }

@@ -14,6 +14,7 @@ import sklearn.decomposition
 import sklearn.manifold
 import sklearn.metrics
 import sklearn.random_projection
+from threadpoolctl import threadpool_limits
 
 import unbend
 import unbend.sklearn
@@ -33,6 +34,7 @@ FILES = (
     "sklearn.manifold.tests.test_locally_linear",
     "sklearn.manifold.tests.test_mds",
     "sklearn.manifold.tests.test_spectral_embedding",
+    "sklearn.manifold.tests.test_t_sne",
     "sklearn.cluster.tests.test_spectral",
 )
 
@@ -46,6 +48,17 @@ def test_a_class_has_the_parameters_of_its_peer(name):
     ours, theirs = getattr(unbend.sklearn, name), peer(name)
     assert inspect.signature(ours) == inspect.signature(theirs)
     assert issubclass(ours, theirs)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.5])
+def test_t_sne_reaches_the_divergence_of_its_peer(angle):
+    rows = sklearn.datasets.load_digits().data[:300]
+    options = {"random_state": 0, "init": "pca", "angle": angle, "max_iter": 500}
+    with threadpool_limits(1):
+        ours, theirs = (kind(**options).fit(rows) for kind in (unbend.sklearn.TSNE, peer("TSNE")))
+    fitted = {key for key in vars(theirs) if key.endswith("_")}
+    assert fitted <= set(vars(ours))
+    assert ours.kl_divergence_ <= 1.02 * theirs.kl_divergence_
 
 
 @pytest.mark.parametrize("name", ["Isomap", "LocallyLinearEmbedding", "SpectralEmbedding"])

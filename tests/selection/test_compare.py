@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.datasets import load_digits
+from sklearn.manifold import Isomap as ScikitIsomap
 from sklearn.model_selection import GridSearchCV
 
 import unbend
@@ -54,6 +56,41 @@ def test_failed_trials_are_reported_and_ranked_last():
         _ = unbend.compare(curve.points, [bad]).best
     with pytest.raises(ValueError, match="method='TSNE' is not allowed: it must be one of 'PCA'"):
         unbend.compare(curve.points, ["TSNE"])
+
+
+class FitReturnsCoordinates(BaseEstimator):
+    """As openTSNE: `fit` returns the coordinates, and nothing is kept."""
+
+    def fit(self, X):
+        return np.array(X[:, :2])
+
+
+class FitTransformOnly(BaseEstimator):
+    """As some: only `fit_transform`."""
+
+    def fit_transform(self, X, y=None):
+        return np.array(X[:, :2])
+
+
+class Breaks(BaseEstimator):
+    def fit(self, X):
+        raise RuntimeError("the compiler is missing")
+
+
+def test_estimators_of_other_libraries_are_judged_by_the_same_measures():
+    points = unbend.datasets.s_curve(200, random_state=0).points
+    methods = [FitReturnsCoordinates(), FitTransformOnly(), Breaks(), unbend.PCA()]
+    found = unbend.selection.compare(points, [*methods, ScikitIsomap()])
+    measures = {trial.title: trial.measures for trial in found.trials}
+    assert measures["FitReturnsCoordinates"] == measures["FitTransformOnly"]
+    expected = unbend.quality.trustworthiness(points, points[:, :2], n_neighbors=10)
+    assert measures["FitReturnsCoordinates"]["trustworthiness"] == pytest.approx(expected)
+    assert found.trials[-1].failure == "the compiler is missing"
+    assert found.trials[0].title == "Isomap"
+    assert len(found.contact_sheet().axes) >= 4
+    np.testing.assert_array_equal(
+        next(t for t in found.trials if t.title == "FitTransformOnly").embedding, points[:, :2]
+    )
 
 
 def test_progress_is_reported_trial_by_trial_and_can_cancel():
@@ -296,3 +333,14 @@ def test_of_equal_mean_ranks_those_best_by_some_measure_come_first():
         "third and first",
         "second by both",
     ]
+
+
+def test_pictures_of_many_dimensions_are_neighbour_embeddings():
+    digits = load_digits().data[:800]
+    suggestion = unbend.suggest(digits, for_="picture", scale="none")
+    assert type(suggestion.estimator).__name__ == "NeighborEmbedding"
+    assert "MetricMDS" in [type(other).__name__ for other in suggestion.alternatives]
+    picture = suggestion.estimator.fit(digits).embedding_
+    flat = unbend.PCA().fit(digits).embedding_
+    trust = [unbend.quality.trustworthiness(digits, found) for found in (picture, flat)]
+    assert trust[0] > trust[1] + 0.1

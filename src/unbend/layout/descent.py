@@ -138,15 +138,21 @@ class _Descent:
         self.sort()
 
     def move(self, exaggeration: float, momentum: float) -> None:
-        """Take one step with the learning rate n / exaggeration (Belkina et al. 2019)."""
+        """Take one step with a learning rate that falls with the exaggeration.
+
+        Belkina et al. (2019) take n / exaggeration. Four times as much lowers the divergence
+        faster; with the larger momentum, exaggerated layouts would oscillate unless it falls
+        faster, too.
+        """
         kernels.attract(
             self.offsets, self.indices, self.weights, self.points, self.points, self.threads,
             self.attraction,
         )  # fmt: skip
         repulsion, normalizer = self.repel(self.points)
-        rate = len(self.points) / exaggeration
+        power = 1.0 if momentum == EARLY_MOMENTUM else 1.5
+        rate = 4.0 * len(self.points) / max(1.0, exaggeration) ** power
         kernels.descend(
-            self.attraction, repulsion, 4.0 * rate * exaggeration, 4.0 * rate / normalizer,
+            self.attraction, repulsion, rate * exaggeration, rate / normalizer,
             momentum, LONGEST, self.threads, self.velocity, self.gains, self.points,
         )  # fmt: skip
         self.points -= self.points.mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -169,7 +175,7 @@ class _Descent:
 
     def objective(self, exaggeration: float) -> float:
         """Objective of the exaggerated problem, up to a constant."""
-        pull = _attractive(self.offsets, self.indices, self.weights, self.points)
+        pull = attractive_energy(self.offsets, self.indices, self.weights, self.points)
         return exaggeration * pull + float(np.log(self.repel(self.points)[1]))
 
 
@@ -232,7 +238,7 @@ def round_to_bits(numbers: FloatArray, bits: int) -> FloatArray:
     return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
 
 
-def _attractive(
+def attractive_energy(
     offsets: IntArray, indices: IntArray, weights: FloatArray, points: FloatArray
 ) -> float:
     """Σ p log(1 + |y_i − y_j|²)."""
@@ -264,5 +270,5 @@ def divergence(affinities: csr_array, points: FloatArray, threads: int = 1) -> f
     y = np.ascontiguousarray(points, dtype=np.float32)
     normalizer = exact_repulsion(y, threads)[1]
     p = affinities.data[affinities.data > 0]
-    pull = _attractive(affinities.indptr, affinities.indices, affinities.data, y)
+    pull = attractive_energy(affinities.indptr, affinities.indices, affinities.data, y)
     return float(np.sum(p * np.log(p))) + pull + float(np.log(normalizer))

@@ -17,6 +17,7 @@ from unbend.arrays import FloatArray
 from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName
 from unbend.progress import advance, monitoring
+from unbend.registry import entry_of
 from unbend.report import html_table
 from unbend.selection.dimensions import DimensionChoice, vote_on_dimension
 from unbend.selection.format import HEADS, WIDTH, figures, measured, reasons, remarks, table
@@ -34,11 +35,12 @@ from unbend.validation.scalars import check_integer, refusal
 from unbend.validation.threads import threads
 
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
-OTHERS = ("MetricMDS", "Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps", "DiffusionMaps")
+OF_GRAPHS = ("LaplacianEigenmaps", "DiffusionMaps", "NeighborEmbedding")
+OTHERS = ("MetricMDS", "Isomap", "LLE", "LTSA", "HessianLLE", *OF_GRAPHS)
 USUAL: Mapping[Kind, tuple[str, ...]] = {
     "points": ("PCA", *OTHERS),
     "distances": ("ClassicalMDS", *OTHERS),
-    "graph": ("Isomap", "LaplacianEigenmaps", "DiffusionMaps"),
+    "graph": ("Isomap", *OF_GRAPHS),
 }
 
 
@@ -52,6 +54,8 @@ class Trial:
         Method, and the parameters that were varied.
     estimator : estimator
         Fitted; not fitted where it failed.
+    embedding : array (n, d) or None
+        Coordinates, or None where it failed.
     measures : mapping of str to float
         What was measured; empty where it failed.
     seconds : float
@@ -70,6 +74,7 @@ class Trial:
     estimator: Any
     measures: Mapping[str, float]
     seconds: float
+    embedding: FloatArray | None = None
     mean_rank: float = np.inf
     failure: str = ""
     warnings: tuple[str, ...] = ()
@@ -81,9 +86,9 @@ class Trial:
         return degeneracy(self.measures) > 0
 
     @property
-    def embedding(self) -> FloatArray | None:
-        """Coordinates, or None where it failed."""
-        return None if self.failure else np.asarray(self.estimator.embedding_)
+    def shown(self) -> Any:
+        """What `unbend.plot` draws: the estimator, or the coordinates of one of another library."""
+        return self.estimator if hasattr(self.estimator, "embedding_") else self.embedding
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +137,7 @@ class Comparison:
         """Draw all embeddings, best first, as `unbend.plot.contact_sheet` does."""
         from unbend.plot import contact_sheet
 
-        found = {trial.title: trial.estimator for trial in self.trials if not trial.failure}
+        found = {trial.title: trial.shown for trial in self.trials if not trial.failure}
         return contact_sheet(found, color, **options)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
@@ -192,6 +197,8 @@ def compare(
     ----------
     methods : iterable of str, classes or estimators, or mapping of titles to them
         Methods; by default one of each kind that takes such data.
+        Estimators of other libraries are judged by the same measures: any with `get_params` and
+        `fit`, such as umap.UMAP(), pacmap.PaCMAP() or openTSNE.TSNE().
     n_components : int
         Dimensions, for methods given by name or class.
     parameters : mapping of str to sequence
@@ -291,15 +298,30 @@ def _try(title: str, estimator: Any, data: Data, judge: Callable[..., Any]) -> T
     """Fit and measure; what fails says so, and the others go on."""
     start = time.perf_counter()
     with monitoring(lambda progress: None):
+        # Libraries other than ours may raise anything.
+        ours = entry_of(estimator) is not None
+        kinds = (ValueError, TypeError, ArithmeticError, MemoryError) if ours else (Exception,)
         try:
-            set_metric(estimator, data).fit(data.rows)
+            found = _embed(set_metric(estimator, data), data.rows)
             seconds = time.perf_counter() - start
-            measures = judge(np.asarray(estimator.embedding_, dtype=np.float64))
-        except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
+            measures = judge(np.asarray(found, dtype=np.float64))
+        except kinds as error:
             return Trial(title, estimator, {}, time.perf_counter() - start, failure=str(error))
     report = getattr(estimator, "report_", None)
     said = () if report is None else tuple(report.warnings)
-    return Trial(title, estimator, measures, seconds, warnings=said)
+    return Trial(title, estimator, measures, seconds, found, warnings=said)
+
+
+def _embed(estimator: Any, points: FloatArray) -> FloatArray:
+    """Fit an estimator and return its coordinates; openTSNE's `fit` returns them itself."""
+    if not hasattr(estimator, "fit") and not hasattr(estimator, "fit_transform"):
+        raise TypeError(f"{type(estimator).__name__} has neither fit nor fit_transform")
+    result = estimator.fit(points) if hasattr(estimator, "fit") else None
+    if hasattr(estimator, "embedding_"):
+        return np.asarray(estimator.embedding_)
+    if isinstance(result, np.ndarray):
+        return np.asarray(result)
+    return np.asarray(estimator.fit_transform(points))
 
 
 def _rank(trials: list[Trial]) -> list[Trial]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from unbend.methods.neighbor_embedding import MOST_COMPONENTS, NEIGHBORS_PER_PERPLEXITY
 from unbend.neighbors import MetricName
 from unbend.selection.findings import FLAT, PICTURE, Findings, share_outside
 from unbend.selection.inputs import make_method
@@ -15,6 +16,8 @@ Purpose: TypeAlias = Literal["picture", "features", "chart", "clusters"]
 
 # Rows beyond which no n × n matrix is proposed.
 MANY = 6000
+# Perplexity of a picture, where there are rows enough.
+PERPLEXITY = 30
 # Share of the variance that features hold where the dimension is not determined.
 ENOUGH = 0.95
 # Methods that take a graph without further distances, and those that take nothing but points.
@@ -23,6 +26,7 @@ OF_GRAPHS = (
     "LandmarkIsomap",
     "LaplacianEigenmaps",
     "DiffusionMaps",
+    "NeighborEmbedding",
     "SpectralClustering",
 )
 OF_POINTS = ("PCA",)
@@ -132,6 +136,14 @@ class Case:
         made = (self.make(name) for name in names)
         return next(method for method in made if method is not None)
 
+    def neighbor_embedding(self) -> Any:
+        """Make a neighbour embedding that the rows allow; None for too many coordinates."""
+        if self.coordinates > MOST_COMPONENTS:
+            return None
+        most = (self.found.n - 1) // NEIGHBORS_PER_PERPLEXITY
+        few = {} if most >= PERPLEXITY else {"perplexity": float(max(most, 2))}
+        return self.make("NeighborEmbedding", **few)
+
     def hessian_lle(self) -> Any:
         """Make Hessian LLE with as many neighbours as its quadratic forms need."""
         d = self.coordinates
@@ -236,18 +248,23 @@ RULES = (
     ),
     Rule(
         ("picture",),
-        lambda case: case.lossy and case.small,
-        lambda case: case.make("MetricMDS"),
-        lambda case: f"{_loss(case)}: metric scaling preserves the distances as well as they can",
-        lambda case: (case.make("Isomap"), case.make("PCA"), case.make("LaplacianEigenmaps")),
+        lambda case: case.lossy and case.coordinates <= MOST_COMPONENTS,
+        lambda case: case.neighbor_embedding(),
+        lambda case: (
+            f"{_loss(case)}: a neighbour embedding preserves neighbourhoods, not the distances "
+            "between clusters"
+        ),
+        lambda case: (
+            case.make("MetricMDS") if case.small else None,
+            case.make("PCA"),
+            case.make("Isomap"),
+        ),
     ),
     Rule(
         ("picture",),
         lambda case: case.lossy,
         lambda case: case.first("PCA", "Isomap", "LandmarkMDS"),
-        lambda case: (
-            f"{_loss(case)}, and {case.found.n} rows are many: a method without an n × n matrix"
-        ),
+        lambda case: f"{_loss(case)}: a method for any number of coordinates",
         lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
     ),
     Rule(
@@ -258,7 +275,7 @@ RULES = (
             f"{describe_clusters(case)}: metric scaling preserves the distances within and between "
             "them, where spectral methods would show a few specks"
         ),
-        lambda case: (case.make("PCA"), case.make("Isomap"), case.make("DiffusionMaps")),
+        lambda case: (case.neighbor_embedding(), case.make("PCA"), case.make("Isomap")),
     ),
     Rule(
         ("picture", "chart"),

@@ -101,7 +101,7 @@ def suggest(
     The purpose decides the number of coordinates:
 
     - ``"picture"``, the default: two, whatever the dimension; the reasons say what that loses.
-      Where the data have more dimensions, metric scaling preserves distances best.
+      Where the data have more dimensions, a neighbour embedding preserves neighbourhoods best.
     - ``"chart"``: coordinates of the surface, as many as its intrinsic dimension; one more where
       it closes up.
     - ``"features"``: as many as a later model needs: the upper end where the dimension is a range,

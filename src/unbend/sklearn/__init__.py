@@ -14,10 +14,12 @@ from unbend.sklearn.isomap import Isomap
 from unbend.sklearn.locally_linear import LocallyLinearEmbedding
 from unbend.sklearn.mds import MDS
 from unbend.sklearn.spectral import SpectralClustering, SpectralEmbedding
+from unbend.sklearn.t_sne import TSNE
 
 __all__ = [
     "MDS",
     "PCA",
+    "TSNE",
     "ClassicalMDS",
     "GaussianRandomProjection",
     "Isomap",

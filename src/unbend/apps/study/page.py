@@ -254,7 +254,7 @@ def sheet_picture(found: Study) -> str:
 
 def curves_picture(found: Study) -> str:
     """Draw the neighbourhood preservation of each embedding, over all sizes."""
-    kept = {trial.title: trial.estimator for trial in found.comparison.trials if not trial.failure}
+    kept = {trial.title: trial.shown for trial in found.comparison.trials if not trial.failure}
     values = np.asarray(found.table.values, dtype=np.float64)
     figure = plot.quality_curves(values, kept, max_rows=CURVE_ROWS)
     return embed_figure(
