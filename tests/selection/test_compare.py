@@ -12,6 +12,7 @@ from tests.loops import each, sampled
 from unbend.plot import panels
 from unbend.progress import Cancelled
 from unbend.registry import METHODS
+from unbend.selection.comparison import Trial, _rank
 
 
 def test_methods_that_unroll_stand_before_those_that_press():
@@ -317,6 +318,21 @@ def test_printed_tables_fit_80_columns_and_show_failures_and_warnings():
     line = next(line for line in str(short).split("\n") if line.startswith("LTSA"))
     figures = {t.title: t for t in short.trials}["LTSA"].measures
     assert f"{figures['trustworthiness']:.3f}" in line
+
+
+def test_of_equal_mean_ranks_those_best_by_some_measure_come_first():
+    measures = {
+        "second by both": {"trustworthiness": 0.98, "continuity": 0.97},
+        "first and third": {"trustworthiness": 0.99, "continuity": 0.96},
+        "third and first": {"trustworthiness": 0.95, "continuity": 0.99},
+    }
+    ranked = _rank([Trial(title, None, values, 0.0) for title, values in measures.items()])
+    assert [trial.mean_rank for trial in ranked] == [2.0, 2.0, 2.0]
+    assert [trial.title for trial in ranked] == [
+        "first and third",
+        "third and first",
+        "second by both",
+    ]
 
 
 def test_pictures_of_many_dimensions_are_neighbour_embeddings():

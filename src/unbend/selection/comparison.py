@@ -327,18 +327,24 @@ def _embed(estimator: Any, points: FloatArray) -> FloatArray:
 def _rank(trials: list[Trial]) -> list[Trial]:
     """Best first, each with its mean rank and the reason for it; degenerate ones, failures last."""
     good = [trial for trial in trials if not trial.failure]
-    ranks, total = np.zeros(len(good)), 0.0
+    ranks, firsts, total = np.zeros(len(good)), np.zeros(len(good)), 0.0
     for name, weight in WEIGHTS.items():
         if good and name in good[0].measures:
             values = np.array([trial.measures[name] for trial in good])
             # Differences in the fourth digit are chance: they share a rank.
             values = np.round(-values if BETTER[name] else values, 3)
-            ranks += weight * np.array([1 + np.sum(values < value) for value in values])
+            places = np.array([1 + np.sum(values < value) for value in values])
+            ranks += weight * places
+            firsts += weight * (places == 1)
             total += weight
     why = reasons([trial.measures for trial in good])
-    ranked = [
-        replace(trial, mean_rank=float(rank) / total, reason=words)
-        for trial, rank, words in zip(good, ranks, why, strict=True)
+    # Of equal mean ranks the one that is best by more measures comes first.
+    keys = [
+        (degeneracy(trial.measures), float(rank) / total, -float(first))
+        for trial, rank, first in zip(good, ranks, firsts, strict=True)
     ]
-    ranked.sort(key=lambda trial: (degeneracy(trial.measures), trial.mean_rank))
+    ranked = [
+        replace(good[place], mean_rank=keys[place][1], reason=why[place])
+        for place in sorted(range(len(good)), key=keys.__getitem__)
+    ]
     return ranked + [trial for trial in trials if trial.failure]

@@ -192,11 +192,15 @@ def describe_clusters(case: Case) -> str:
     return f"{case.found.count} clusters that are {apart}"
 
 
-def _dimensions(case: Case) -> str:
-    found = case.found
+def _loss(case: Case) -> str:
+    """Say that the coordinates are fewer than the dimensions."""
+    found, few = case.found, case.coordinates
     if not found.determined:
-        return "all dimensions of the data"
-    return f"{found.low if found.low == found.high else f'{found.low} to {found.high}'} dimensions"
+        return f"{few} coordinates cannot hold all dimensions of the data"
+    if found.low <= few:
+        return f"{few} coordinates may not hold {found.low} to {found.high} dimensions"
+    size = found.low if found.low == found.high else f"{found.low} to {found.high}"
+    return f"{few} coordinates cannot hold {size} dimensions"
 
 
 def _unexplained(case: Case) -> str:
@@ -247,8 +251,8 @@ RULES = (
         lambda case: case.lossy and case.coordinates <= MOST_COMPONENTS,
         lambda case: case.neighbor_embedding(),
         lambda case: (
-            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}: a neighbour "
-            "embedding preserves neighbourhoods, not the distances between clusters"
+            f"{_loss(case)}: a neighbour embedding preserves neighbourhoods, not the distances "
+            "between clusters"
         ),
         lambda case: (
             case.make("MetricMDS") if case.small else None,
@@ -260,10 +264,7 @@ RULES = (
         ("picture",),
         lambda case: case.lossy,
         lambda case: case.first("PCA", "Isomap", "LandmarkMDS"),
-        lambda case: (
-            f"{case.coordinates} coordinates cannot hold {_dimensions(case)}: a method for any "
-            "number of coordinates"
-        ),
+        lambda case: f"{_loss(case)}: a method for any number of coordinates",
         lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
     ),
     Rule(

@@ -38,9 +38,8 @@ def describe_data(found: Study) -> Iterator[str]:
             yield f"Not scaled: {preparation.scale_reason_}."
         yield from describe_preparation(preparation, identity=found.prepared.identity)
     constant = sum(each.constant for each in found.columns)
-    if constant and is_prepared(found):
-        yield f"{_were(constant, column)} constant and left out."
-    elif constant:
+    # The preparation has named those that it left out.
+    if constant and not is_prepared(found):
         them = "it" if constant == 1 else "them"
         yield f"{_were(constant, column)} constant, which changes no distance: leave {them} out."
     if found.duplicates:
