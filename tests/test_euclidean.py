@@ -152,3 +152,12 @@ def test_the_base_point_form_shows_what_is_not_conditionally_definite():
     kernel = unbend.gram.BasePointKernel(lambda x, y: -np.sum((x - y) ** 4), points[0])
     gram = np.array([[kernel(x, y) for y in points] for x in points])
     assert np.linalg.eigvalsh(gram)[0] < -1
+
+
+def test_the_report_of_classical_scaling_decides_whether_distances_are_euclidean():
+    points = np.random.default_rng(0).uniform(0, 900, (30, 2))
+    table = np.round(cdist(points, points))
+    model = unbend.ClassicalMDS(metric="precomputed").fit(table)
+    facts = model.report_.stage("kernel").facts
+    assert facts["distances"] == str(euclidean_dimension(table))
+    assert facts["distances"] == "Euclidean, of dimension 2; distances are taken as right to ±0.5"

@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import unbend
 from tests.loops import sampled
+from tests.oracles import embeddings, kernels
 from unbend.lowrank import johnson_lindenstrauss
 from unbend.lowrank.sketch import orthogonalize, random_matrix
 from unbend.quality import procrustes, trustworthiness
@@ -218,3 +219,17 @@ def test_diffusion_recovers_two_angles():
     pictures = unbend.datasets.turning_object(light=False, random_state=0)
     flat = unbend.DiffusionMaps().fit_transform(pictures.points)
     assert min(explained(flat, pictures.chart[:, :2])) >= 0.95
+
+
+def test_radius_isomap_is_that_of_the_dense_oracle():
+    points = unbend.datasets.s_curve(150, random_state=0).points
+    distances = cdist(points, points)
+    radius = 1.05 * unbend.graphs.connecting_radius(points)
+    near = [
+        np.flatnonzero((row <= radius) & (np.arange(150) != i)) for i, row in enumerate(distances)
+    ]
+    values = np.linalg.eigvalsh(kernels.isomap_kernel(points, near))[::-1][:2]
+    model = unbend.Isomap(n_neighbors=None, radius=radius).fit(points)
+    expected = embeddings.top(kernels.isomap_kernel(points, near), 2)
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(expected), atol=1e-9)
+    np.testing.assert_allclose(np.square(model.embedding_).sum(axis=0), values)

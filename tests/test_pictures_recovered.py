@@ -50,3 +50,12 @@ def test_isomap_puts_a_full_turn_in_order(pictures, seed):
     places = np.rint(shuffled.chart[order, 0] / 5).astype(int)
     steps = np.diff(places, append=places[0]) % 72
     assert np.all(steps == 1) or np.all(steps == 71)
+
+
+@sampled("seed", SEEDS)
+def test_one_coordinate_of_diffusion_maps_sorts_shuffled_views(seed):
+    views = turning_object(36, angles=((-90, 90), (0, 0)), light=False, random_state=seed)
+    model = unbend.DiffusionMaps(n_components=1, n_neighbors=5).fit(views.points)
+    found = np.argsort(np.argsort(model.embedding_[:, 0]))
+    true = np.argsort(np.argsort(views.chart[:, 0]))
+    assert abs(np.corrcoef(found, true)[0, 1]) > 0.998

@@ -137,18 +137,27 @@ def test_given_thresholds_are_compared_with_the_distances_themselves(trained):
     assert [label is None for label in found.label] == (expected != "known").tolist()
 
 
-@each("labels", [lambda y: y, lambda y: np.array([f"person {i}" for i in y]), lambda y: y * 1.0])
-def test_open_set_prediction_needs_a_label_for_the_unknown(labels):
+@each(
+    ("labels", "unknown"),
+    [
+        (lambda y: y, -1),
+        (lambda y: y, "stranger"),
+        (lambda y: y.astype(np.int8), 1000),
+        (lambda y: np.array([f"person {i}" for i in y]), "stranger"),
+        (lambda y: np.array([f"person {i}" for i in y]), -1),
+        (lambda y: y * 1.0, -1),
+    ],
+)
+def test_open_set_prediction_needs_a_label_for_the_unknown(labels, unknown):
     X, y = people(12, 6, seed=0)
     names = labels(y)
-    unknown = "stranger" if names.dtype.kind == "U" else -1
     closed = RECOGNIZER(n_components=10, false_acceptance=0.1).fit(X, names)
     opened = RECOGNIZER(n_components=10, false_acceptance=0.1, unknown_label=unknown).fit(X, names)
     new = np.concatenate((X[:5], 30 * X[:5]))
     assert set(closed.predict(new)) <= set(names)
     assert opened.predict(new)[5:].tolist() == [unknown] * 5
     assert opened.predict(new)[:5].tolist() == names[:5].tolist()
-    assert opened.score(new, [*names[:5], *[unknown] * 5]) == 1.0
+    assert opened.predict(new[5:]).tolist() == [unknown] * 5
 
 
 def test_a_rate_that_few_classes_cannot_support_is_warned_of():

@@ -56,6 +56,15 @@ def test_results_are_written_back_as_an_image_in_envi_and_png(scene):
     }
 
 
+def test_a_picture_of_pixels_shows_each_coordinate_as_an_image(scene):
+    unbend("embed", "scene.hdr", *PCA, "--plot", "features.svg", "-o", "flat.csv", cwd=scene)
+    drawn = (scene / "features.svg").read_text()
+    assert all(f"<!-- PCA {number} -->" in drawn for number in (1, 2, 3))
+    assert drawn.count("<image ") == 3
+    unbend("embed", "scene.hdr", "--bands", *PCA, "--plot", "bands.svg", cwd=scene)
+    assert "<image " not in (scene / "bands.svg").read_text()
+
+
 def test_bands_are_rows_where_they_are_asked_for(scene):
     unbend(
         "embed", "scene.hdr", "--bands", *PCA, "-o", "flat.csv", "--model", "m.unbend", cwd=scene

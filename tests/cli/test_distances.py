@@ -1,5 +1,7 @@
 """Tables of distances on the command line: names, pairs, empty fields, two directions."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,6 +47,22 @@ def test_a_map_has_the_names_of_its_cities(tables, name):
     assert procrustes(PLACES, found.iloc[:, 1:].to_numpy()) < 1e-12
     drawn = (tables / "map.svg").read_text()
     assert all(f"<!-- {city} -->" in drawn for city in CITIES)
+
+
+def test_the_message_says_whether_distances_are_euclidean(tables):
+    words = ("--distances", "-m", "classical_mds", "--model", "m.unbend", "-o", "map.csv")
+    done = unbend("embed", "miles.csv", *words, cwd=tables).stderr.decode()
+    assert "The distances are Euclidean, of dimension 2" in done
+    data = json.loads(unbend("info", "m.unbend", "--json", cwd=tables).stdout)["data"]
+    assert (data["euclidean"], data["dimension"]) == (True, 2)
+    # Three leaves, each half of their distances from the center of a star, are no points of space.
+    rows = [[0.0, 0.5011, 0.5013], [0.5011, 0.0, 1.0021], [0.5013, 1.0021, 0.0]]
+    star = np.zeros((4, 4))
+    star[:3, :3], star[3, :3] = rows, [0.5012, 1.0023, 1.0022]
+    star[:3, 3] = star[3, :3]
+    np.savetxt(tables / "star.csv", star + 1e-12 * np.pi * (star > 0), delimiter=",", fmt="%.15f")
+    done = unbend("embed", "star.csv", "--distances", "-m", "classical_mds", cwd=tables)
+    assert "The distances are not Euclidean (smallest eigenvalue" in done.stderr.decode()
 
 
 def test_empty_fields_are_unknown_pairs(tables):

@@ -22,6 +22,7 @@ def prepare() -> None:
     rows = rng.standard_normal((60, 3))
     lines = [f"{a},{b},{c},{'uv'[place % 2]}" for place, (a, b, c) in enumerate(rows)]
     Path("flowers.csv").write_text("\n".join(["x,y,z,species", *lines]))
+    Path("large.csv").write_text("\n".join(["x,y,z,species", *lines]))
     passengers = [f"{20 + place},{'mf'[place % 2]},{place % 3 == 0}" for place in range(60)]
     Path("passengers.csv").write_text("\n".join(["age,sex,survived", *passengers]))
     columns = dict(zip("xyz", rows.T, strict=True)) | {"species": ["u", "v"] * 30}

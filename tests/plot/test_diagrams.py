@@ -95,7 +95,7 @@ def test_fits_of_the_dimension_show_curve_line_and_range():
             assert np.array_equal(line.get_ydata(), y, equal_nan=True)
         band = axes.patches[0].get_bbox()
         assert (band.x0, band.x1) == pytest.approx(value.curve.fitted)
-        assert f"{value.dimension:.2f}" in axes.get_title(loc="left")
+        assert axes.get_title(loc="left") == str(value)
 
 
 def test_what_cannot_be_drawn_is_refused():

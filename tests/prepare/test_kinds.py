@@ -97,3 +97,66 @@ def test_objects_that_are_no_values_are_refused_by_column():
 def test_python_dates_in_an_object_column_are_dates():
     days = np.array([datetime.date(2020, 1, d) for d in range(1, 9)], dtype=object)
     assert infer_kind(read_columns({"day": days}).columns[0]).kind == "date"
+
+
+def write_german(value: float) -> str:
+    return f"{value:,.2f}".translate(str.maketrans(",.", ".,"))
+
+
+WRITERS = {
+    "dollars": lambda value: f"${value:,.2f}",
+    "euros": lambda value: f"{write_german(value)} €",
+    "francs": lambda value: f"CHF {value:,.2f}".replace(",", "’"),
+    "per cent": lambda value: f"{value:.2f} %",
+    "per cent with a comma": lambda value: f"{value:.2f}%".replace(".", ","),
+    "grouped": lambda value: f"{value:,.2f}",
+    "grouped with a comma": write_german,
+}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_amounts_with_units_are_the_numbers_they_were_written_from(write):
+    amounts = np.round(RNG.lognormal(7, 2, N) * RNG.choice([-1, 1], N), 2)
+    frame = pd.DataFrame({"amount": [write(value) for value in amounts]})
+    frame.loc[3, "amount"] = None
+    prepare = Prepare(scale="none", missing="mean").fit(frame)
+    assert prepare.columns_[0].kind == "numeric"
+    features = prepare.transform(frame).ravel()
+    rest = np.arange(N) != 3
+    np.testing.assert_array_equal(features[rest], amounts[rest])
+    np.testing.assert_array_equal(prepare.transform(frame[5:6]), [[amounts[5]]])
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["1.234 €", "950 €"], [1234, 950]),
+        (["$1,234", "$950"], [1234, 950]),
+        (["1.234 %", "9.501 %"], [1.234, 9.501]),
+        (["1,234 %", "9,501 %"], [1.234, 9.501]),
+    ],
+)
+def test_one_mark_groups_digits_of_money_and_is_decimal_in_per_cent(texts, numbers):
+    prepare = Prepare(scale="none").fit({"amount": texts})
+    np.testing.assert_array_equal(prepare.transform({"amount": texts}).ravel(), numbers)
+
+
+@pytest.mark.parametrize(
+    "texts", [["1,234", "5,678"], ["5 €", "$6"], ["12 345", "67 890"], ["1.2.3", "1.2.4"]]
+)
+def test_what_may_be_no_amount_stays_a_category(texts):
+    (column,) = read_columns({"code": texts}).columns
+    assert infer_kind(column).kind == "category"
+
+
+def test_a_new_amount_that_cannot_be_parsed_is_named():
+    prepare = Prepare().fit({"rent": ["1.200,50 €", "800,00 €", "950,10 €"], "area": [50, 30, 40]})
+    with pytest.raises(ValueError, match=r"'rent' was numeric in fit and holds 'on request' now"):
+        prepare.transform({"rent": ["on request"], "area": [50]})
+
+
+def test_distinct_integers_are_remarked_as_a_possible_id():
+    (column,) = read_columns({"patient": RNG.permutation(10_000)[:N]}).columns
+    assert "leave it out if it identifies rows" in infer_kind(column).remark
+    (column,) = read_columns({"visits": RNG.integers(0, 9, N)}).columns
+    assert not infer_kind(column).remark

@@ -77,7 +77,7 @@ def _read(
         given.options.check_distances("--distances")
         if truth:
             raise Misuse("--truth does not go with --distances: a table holds the true coordinates")
-        return Subject(given.read_distances(), {"metric": "precomputed"})
+        return Subject(given.read_distances()[1], {"metric": "precomputed"})
     rows = given.read_sample(sample, seed, truth)
     if given.options.kind is None:
         _refuse_distances(given.name, rows.values)

@@ -239,7 +239,8 @@ def report(
         )
         with atomic_write(output) as temporary:
             temporary.write_text(page_html(found), encoding="utf-8")
-    say(f"{found.rows} rows, dimension {found.dimension.dimension}: {found.suggestion.estimator}")
+    dimension = f"intrinsic dimension {found.dimension.verdict}"
+    say(f"{found.rows} rows, {dimension}: {found.suggestion.estimator}")
     if json:
         emit_json({"table": table, "output": output, **found.to_dict()})
     next_step(f"open {shell_word(output)}")

@@ -31,10 +31,12 @@ from unbend.cli.options import (
     parse_bytes,
 )
 from unbend.cli.outputs import (
+    PAGES,
     BatchResults,
     check_outputs,
     coordinate_names,
     draw_embedding,
+    draw_features,
     is_image,
     save_figure,
     write_image,
@@ -318,15 +320,21 @@ class Embedding:
             if results.model is not None:
                 self._save(results.model, coordinates, rows)
             if results.plot is not None:
-                points = coordinates
-                if table is not None:
-                    points = replace(table, values=coordinates, columns=tuple(names))
-                figure = draw_embedding(points, method=estimator, target=results.plot)
-                save_figure(figure, results.plot)
+                save_figure(self._draw(coordinates, rows, names, results.plot), results.plot)
             if rows is not None and rows.cube is not None and is_image(results.output):
                 write_image(str(results.output), rows.cube.image(coordinates), names)
             elif results.coordinates is not None:
                 write_rows(results.coordinates, coordinates, names, table)
+
+    def _draw(self, coordinates: Any, rows: Rows | None, names: list[str], target: str) -> Any:
+        """Draw points; of the pixels of a cube, each coordinate as an image."""
+        cube = rows.cube if rows is not None and self.data.of_pixels else None
+        if cube is not None and not target.lower().endswith(PAGES):
+            return draw_features(coordinates, cube, self.estimator)
+        points = coordinates
+        if rows is not None:
+            points = replace(rows.table, values=coordinates, columns=tuple(names))
+        return draw_embedding(points, method=self.estimator, target=target)
 
     def _save(self, target: str, coordinates: Any, rows: Rows | None) -> None:
         about = describe_training(self.data, rows, coordinates)

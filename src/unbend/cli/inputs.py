@@ -26,6 +26,8 @@ OWN_NAMES = {
 TEXT_SUFFIXES = (".txt", ".text", ".md", ".rst", ".tex")
 # Names of columns that a sentence may list.
 MOST_NAMES = 12
+# Objects up to which all eigenvalues of their distances are computed.
+MOST_OBJECTS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,9 +315,8 @@ class Input:
                 f"Averaged the two directions, which differ by up to {found.asymmetry:.4g}, and "
                 f"set the diagonal, up to {found.diagonal:.4g}, to zero."
             )
-        return Rows(
-            "distances", _object_table(found.names, len(found)), {"kind": "distances"}
-        ), found.values
+        like = {"kind": "distances", **_describe_distances(found.values)}
+        return Rows("distances", _object_table(found.names, len(found)), like), found.values
 
     def read_network(self) -> tuple[Any, int]:
         """Read distances of which some are missing, and the number of the first point."""
@@ -347,6 +348,18 @@ class _Frames:
 
     def __iter__(self) -> "Iterator[Frame]":
         return iter(self.given.read_frames(self.rows))
+
+
+def _describe_distances(values: Any) -> dict[str, Any]:
+    """Say whether distances are Euclidean, where all are known and they are not too many."""
+    from unbend.arrays import is_sparse
+    from unbend.mds.euclidean import euclidean_dimension
+
+    if is_sparse(values) or len(values) > MOST_OBJECTS:
+        return {}
+    found = euclidean_dimension(values)
+    say(f"The distances are {found}.")
+    return {"euclidean": found.euclidean, "dimension": found.dimension}
 
 
 def _object_table(names: Sequence[str] | None, n: int) -> "Table":

@@ -14,7 +14,7 @@ from unbend.registry import EMBEDDINGS, entry_of
 
 if TYPE_CHECKING:
     from unbend.cli.inputs import Input
-    from unbend.io import Table
+    from unbend.io import Cube, Table
 
 PAGES = (".html", ".htm")
 GRAPHS = (".npz", ".mtx", ".graphml")
@@ -157,6 +157,13 @@ def draw_embedding(
     page = Path(target).suffix.lower() in PAGES
     draw = plot.interactive if page else plot.scatter
     return draw(points, color, title=title, method=method or guess_method(points))
+
+
+def draw_features(coordinates: Any, cube: "Cube", method: Any) -> Any:
+    """Return a figure with an image for each coordinate of the pixels."""
+    from unbend import plot
+
+    return plot.feature_images(coordinates, cube.shape[:2], mask=cube.kept, method=method)
 
 
 def guess_method(points: Any) -> str | None:

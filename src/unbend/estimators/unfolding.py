@@ -68,7 +68,7 @@ class UnfoldingEmbedding(NeighborhoodEmbedding):
         None,
         Real(0),
         NOTHING,
-        help="For 'soft', in place of `slack`: the ν of tr K − ν Σ (|yᵢ − yⱼ|² − d²)² over the "
+        help="For 'soft', in place of `slack`: the ν of tr K − ν Σ (‖yᵢ − yⱼ‖² − d²)² over the "
         "edges (book (9.19)), in the units of the data; `slack` divides each term by d² instead.",
     )
     tol: float = param(1e-6, Real(0), help="Relative gap up to which a result is certified.")

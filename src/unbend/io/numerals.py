@@ -31,6 +31,17 @@ LONG = 100
 _ABSENT = frozenset(MISSING)
 # Integers as they are usually written, and digits that begin with an idle zero.
 INTEGER, CODE = re.compile(r"-?(0|[1-9][0-9]*)"), re.compile(r"0[0-9]+")
+# What stands beside an amount, before it or after it.
+_UNIT = "[%‰€$£¥₹]|EUR|USD|GBP|CHF|JPY|INR"
+_BESIDE = re.compile(
+    rf"(?P<sign>[+-]?)(?P<before>{_UNIT})?\s*(?P<amount>.*?)\s*(?P<after>{_UNIT})?"
+)
+# Amounts by their decimal mark, perhaps with marks between groups of three digits.
+_AMOUNTS = {
+    ".": re.compile(r"[+-]?(\d{1,3}([,'’\s]\d{3})+|\d+)(\.\d+)?"),
+    ",": re.compile(r"[+-]?(\d{1,3}([.'’\s]\d{3})+|\d+)(,\d+)?"),
+}
+_RATES = ("%", "‰")
 _BOOLEANS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 
 
@@ -71,6 +82,65 @@ def _parse_comma(text: str) -> float:
     if "." in text:
         raise ValueError(text)
     return float(text.replace(",", "."))
+
+
+def find_decimal_mark(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Find the decimal mark and the unit of amounts such as "1.234,50 €"; None if they are none.
+
+    One mark of one kind with three digits behind it may be either: in amounts of money it groups
+    digits, in shares it is decimal, and without a unit it is undecided.
+
+    Examples
+    --------
+    >>> find_decimal_mark(["1.234,50 €", "950 €"]), find_decimal_mark(["3.5%", "12%"])
+    ((',', '€'), ('.', '%'))
+    >>> find_decimal_mark(["1,234", "5,678"]) is None
+    True
+    """
+    pairs = [_split_unit(text) for text in texts]
+    units = {unit for _, unit in pairs} - {""}
+    if len(units) > 1 or not pairs:
+        return None
+    unit = units.pop() if units else ""
+    if not unit and any(re.search(r"\s", amount) for amount, _ in pairs):
+        return None
+    marks = [
+        mark
+        for mark, pattern in _AMOUNTS.items()
+        if all(pattern.fullmatch(amount) for amount, _ in pairs)
+    ]
+    if len(marks) < 2:
+        return (marks[0], unit) if marks else None
+    found = {mark for mark in ".," if any(mark in amount for amount, _ in pairs)}
+    if not found:
+        return ".", unit
+    if not unit:
+        return None
+    decimal = found == {","} if unit in _RATES else found == {"."}
+    return ("," if decimal else "."), unit
+
+
+def parse_amount(text: str, decimal: str) -> float:
+    """Parse a number with its unit and marks between groups of digits.
+
+    Examples
+    --------
+    >>> parse_amount("-1.234,50 €", ","), parse_amount("$1,234", ".")
+    (-1234.5, 1234.0)
+    """
+    amount, _ = _split_unit(text)
+    if _AMOUNTS[decimal].fullmatch(amount) is None:
+        raise ValueError(text)
+    kept = "".join(mark for mark in amount if mark.isdigit() or mark in f"+-{decimal}")
+    return float(kept.replace(",", "."))
+
+
+def _split_unit(text: str) -> tuple[str, str]:
+    """Return the amount with its sign, and its unit or an empty text."""
+    parts = _BESIDE.fullmatch(text.strip().replace("−", "-"))
+    if parts is None:
+        return text, ""
+    return parts["sign"] + parts["amount"], parts["before"] or parts["after"] or ""
 
 
 def is_number(text: str, comma: bool) -> bool:

@@ -82,11 +82,19 @@ def euclidean_dimension(distances: Any, *, error: float | None = None) -> Euclid
     >>> euclidean_dimension(star, error=0).euclidean
     False
     """
-    given = _square(distances)
-    delta = _decimal_error(given) if error is None else check_real("error", error, 0)
-    n, largest = len(given), float(given.max())
-    values = np.linalg.eigvalsh(Gram(given).form())[::-1]
-    own = n * rounding(largest**2, np.float64)
+    delta = None if error is None else check_real("error", error, 0)
+    given = check_rows(distances, "distances", min_rows=2)
+    return decide_euclidean(_square(given), delta, given.dtype)
+
+
+def decide_euclidean(
+    distances: FloatArray, error: float | None, dtype: np.dtype[Any]
+) -> EuclideanDimension:
+    """Do what `euclidean_dimension` does with distances that were checked, of some precision."""
+    delta = _decimal_error(distances) if error is None else error
+    n, largest = len(distances), float(distances.max())
+    values = np.linalg.eigvalsh(Gram(distances).form())[::-1]
+    own = n * rounding(largest**2, dtype)
     tolerance = max(n * (delta * largest + delta**2 / 2), own)
     return EuclideanDimension(
         bool(values[-1] >= -tolerance), int(np.sum(values > tolerance)), delta, tolerance, values
@@ -135,7 +143,7 @@ def additive_constant_bound(distances: Any) -> float:
     --------
     >>> import numpy as np
     >>> longer = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
-    >>> round(additive_constant_bound(longer), 4) >= additive_constant(longer)
+    >>> additive_constant_bound(longer) >= additive_constant(longer) - 1e-9
     True
     """
     given = _square(distances)

@@ -17,10 +17,15 @@ from unbend.estimators.inputs import check_input, new_rows, open_space, square_s
 from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import Columns
+from unbend.mds.euclidean import decide_euclidean
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, describe_parameters
 from unbend.neighbors.metrics.norms import PNorm
+from unbend.report import note
 from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, declare, param
+
+# Rows up to which all eigenvalues of given distances are computed for the report.
+DECIDED_ROWS = 600
 
 
 @final
@@ -32,7 +37,8 @@ class ClassicalMDS(GramEmbedding):
     Euclidean distances of points they are the principal components, exactly.
 
     Distances that are not Euclidean give negative eigenvalues, which are dropped:
-    `negative_share_` is their share.
+    `negative_share_` is their share. The report says of a matrix of up to 600 rows whether it is
+    Euclidean, and of what dimension (`unbend.mds.euclidean_dimension`).
 
     Attributes
     ----------
@@ -91,6 +97,8 @@ class ClassicalMDS(GramEmbedding):
             gram = _gram(PointGram.of(space.features).form(), overwrite=True)
             return GramInput(gram, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
+        if self.metric == "precomputed" and space.n <= DECIDED_ROWS:
+            note(distances=str(decide_euclidean(distances, None, dtype)))
         gram = Gram(distances).repair(self.repair)
         return GramInput(gram, space.distances_of, gram.squares, space, dtype)
 

@@ -122,6 +122,9 @@ class DiffusionMaps(NeighborhoodEmbedding):
     time t; distances between them are diffusion distances. With ``metric="affinity"`` X is the
     matrix of affinities, with its diagonal.
 
+    There are 24 neighbours by default, where other methods take 10: a walk needs more edges than a
+    geodesic, and with ten the gaps of a random sample show in its eigenvectors.
+
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
@@ -157,7 +160,6 @@ class DiffusionMaps(NeighborhoodEmbedding):
         "in the squared diffusion distance is at least `delta`.",
         kw_only=False,
     )
-    # A walk needs more edges than a geodesic: with ten, the gaps of a random sample show.
     n_neighbors: Any = inherit(NeighborhoodEmbedding, "n_neighbors", default=24)
     metric: Any = affinity_metric()
     kind: str = param(

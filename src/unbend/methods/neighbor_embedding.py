@@ -70,7 +70,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     With ``exaggeration=1`` this is t-SNE. More exaggeration gives denser clusters and shows how
     they are connected: about 4 resembles UMAP. ``exaggeration="max"`` is the limit, Laplacian
     eigenmaps of the same affinities. The layout minimises the Kullback–Leibler divergence of
-    w = 1 / (1 + |y_i − y_j|²), normalised, from the affinities. It starts from the eigenmaps, so
+    w = 1 / (1 + ‖y_i − y_j‖²), normalised, from the affinities. It starts from the eigenmaps, so
     it needs no seed and keeps as much of the global arrangement as the neighbour graph has;
     distances between clusters mean little for all that.
 

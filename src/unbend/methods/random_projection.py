@@ -64,9 +64,9 @@ class RandomProjection(LinearEmbedding):
         sample of them that costs no more than the projection.
     bound_ : int
         The Johnson–Lindenstrauss bound for these rows, `eps` and `beta`.
-    guarantee_ : float
-        The ε that n_components guarantee with probability 1 − n^−beta; not a number where they
-        are too few to guarantee any (book (7.6)).
+    guarantee_ : float or None
+        The ε that n_components guarantee with probability 1 − n^−beta; None where they are too
+        few to guarantee any (book (7.6)).
     beta_ : float
         The β for which n_components guarantee `eps`; negative where they do not.
 
@@ -197,7 +197,7 @@ class RandomProjection(LinearEmbedding):
             singular_values_=singular,
             distortion_=distortion,
             bound_=bound,
-            guarantee_=guarantee,
+            guarantee_=None if np.isnan(guarantee) else guarantee,
             beta_=guaranteed_exponent(n, k, self.eps),
         )
 

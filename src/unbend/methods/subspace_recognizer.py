@@ -310,10 +310,12 @@ class SubspaceRecognizer(ClassifierMixin, Model):
         if self.unknown_label is None:
             return np.asarray(self.classes_[self._examples.codes[self._examples.search(rows)[0]]])
         found = self._identify(rows)
-        known = self.classes_[self._examples.codes[found.nearest]]
-        same = np.result_type(type(self.unknown_label), known).kind == known.dtype.kind
-        kind = known.dtype if same and known.dtype.kind != "U" else np.dtype(object)
-        return np.where(found.status == KNOWN, known, self.unknown_label).astype(kind)
+        labels = self.classes_[self._examples.codes[found.nearest]]
+        both = np.array([labels[0], self.unknown_label])
+        # Numbers beside a word stay numbers.
+        labels = labels.astype(both.dtype if both.dtype.kind == labels.dtype.kind else object)
+        labels[found.status != KNOWN] = self.unknown_label
+        return np.asarray(labels)
 
     def identify(self, X: Any) -> Identification:
         """Find whether new samples are of this kind, whether their class is known, and which it is.

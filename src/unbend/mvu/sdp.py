@@ -109,7 +109,7 @@ def unfold(
     slack : float
         For "soft": relative stretch of squared lengths at the mean tension.
     nu : float, optional
-        For "soft", in place of `slack`: the objective is tr K − ν Σ (|yᵢ − yⱼ|² − d²)², each edge
+        For "soft", in place of `slack`: the objective is tr K − ν Σ (‖yᵢ − yⱼ‖² − d²)², each edge
         once (book (9.19)).
     tolerance : float
         Relative duality gap at convergence.

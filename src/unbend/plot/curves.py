@@ -265,8 +265,7 @@ def _draw(axes: Axes, found: Dimension) -> None:
     axes.set_ylabel(plain(curve.y_label), fontsize=SMALL)
     axes.grid(axis="y", color=FAINT, lw=0.5, alpha=0.6)
     lighten_frame(axes)
-    default = f"{found.method}: {found.dimension:.2f} ± {found.uncertainty:.2f}"
-    axes.set_title(default, fontsize=LABEL, loc="left")
+    axes.set_title(str(found), fontsize=LABEL, loc="left")
 
 
 @complete_docstring(PARAMETERS, FIGURE)

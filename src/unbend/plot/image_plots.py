@@ -230,7 +230,8 @@ def check_shape(shape: Any) -> tuple[int, int]:
     """Check the rows and columns of an image."""
     sides = tuple(shape) if isinstance(shape, tuple | list) else ()
     if len(sides) != 2 or not all(is_integer(side) and side > 0 for side in sides):
-        raise ValueError(f"shape must be the rows and columns of the image, not {shape!r}")
+        given = repr(shape) if isinstance(shape, tuple | list) else f"a {type(shape).__name__}"
+        raise ValueError(f"shape must be the rows and columns of the image, not {given}")
     return int(sides[0]), int(sides[1])
 
 

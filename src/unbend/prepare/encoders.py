@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler
 from unbend.arrays import BoolArray, FloatArray
 from unbend.io.terms import Terms, english_stop_words
 from unbend.prepare.columns import Array, Column
-from unbend.prepare.kinds import Inference, level_name, parse_dates
+from unbend.prepare.kinds import Inference, level_name, parse_dates, parse_number
 
 # Interquartile range of a normal distribution, in standard deviations.
 NORMAL_IQR = 1.3489795003921634
@@ -87,6 +87,8 @@ class NumberEncoder(Encoder):
 
     name: str
     levels: tuple[str, ...]
+    # Decimal mark of amounts written as text; empty for plain numbers.
+    decimal: str
     # Unit of sign(x) log(1 + |x| / unit); zero without a logarithm.
     log_unit: float
     center: float
@@ -98,8 +100,8 @@ class NumberEncoder(Encoder):
     @classmethod
     def fit(cls, column: Column, inference: Inference, scale: str, missing: str) -> "NumberEncoder":
         """Measure location and scale of a column."""
-        levels = inference.levels
-        values = _codes(column, levels) if levels else _floats(column)
+        levels, decimal = inference.levels, inference.decimal
+        values = _codes(column, levels) if levels else _floats(column, decimal)
         absent = np.isnan(values)
         present = values[~absent]
         sizes = np.abs(present[present != 0])
@@ -107,7 +109,7 @@ class NumberEncoder(Encoder):
         center, spread = _scaling(_log(present, log_unit), scale)
         fill = _fill_value(present, missing)
         indicator = missing == "indicator" and bool(absent.any())
-        return cls(column.name, levels, log_unit, center, spread, fill, indicator, 1.0)
+        return cls(column.name, levels, decimal, log_unit, center, spread, fill, indicator, 1.0)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -116,7 +118,7 @@ class NumberEncoder(Encoder):
 
     def encode(self, column: Column) -> FloatArray:
         """Impute, take the logarithm, shift and scale."""
-        values = _codes(column, self.levels) if self.levels else _floats(column)
+        values = _codes(column, self.levels) if self.levels else _floats(column, self.decimal)
         absent = np.isnan(values)
         values = np.where(absent, self.fill, values)
         scaled = (_log(values, self.log_unit) - self.center) / self.scale
@@ -146,25 +148,19 @@ def _names(names: Array, absent: BoolArray) -> Array:
     return names
 
 
-def _floats(column: Column) -> FloatArray:
+def _floats(column: Column, decimal: str) -> FloatArray:
     if column.source != "text":
         return np.asarray(column.values, dtype=np.float64)
-    try:
-        return np.array([np.nan if v is None else float(v) for v in column.values])
-    except ValueError:
-        text = next(v for v in column.values if v is not None and not _is_float(v))
-        raise ValueError(
-            f"Column {column.name!r} was numeric in fit and holds {text!r} now. Correct the value, "
-            "or leave it empty."
-        ) from None
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    values = np.empty(len(column.values))
+    for row, text in enumerate(column.values):
+        try:
+            values[row] = parse_number(text, decimal)
+        except ValueError:
+            raise ValueError(
+                f"Column {column.name!r} was numeric in fit and holds {text!r} now. Correct the "
+                "value, or leave it empty."
+            ) from None
+    return values
 
 
 def _words(column: Column) -> Array:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from unbend.io.numerals import find_decimal_mark, parse_amount
 from unbend.prepare.columns import Array, Column
 
 Kind: TypeAlias = Literal[
@@ -89,6 +90,9 @@ class Inference:
         Levels of an ordinal or boolean column, ascending.
     date_format : str
         How dates written as text are parsed.
+    decimal : str
+        Decimal mark of amounts written as text with a unit or grouped digits; empty for plain
+        numbers.
     """
 
     kind: Kind
@@ -96,6 +100,7 @@ class Inference:
     remark: str = ""
     levels: tuple[str, ...] = ()
     date_format: str = ""
+    decimal: str = ""
 
 
 def infer_kind(column: Column) -> Inference:
@@ -153,16 +158,18 @@ def override(column: Column, kind: str) -> Inference:
                 f"kinds[{column.name!r}]='date' is not possible: its values are not dates in a "
                 "known format. Convert the column to dates first."
             )
-    if (
-        kind == "numeric"
-        and column.source in ("text", "date")
-        and not _numeric_text(column.present)
-    ):
-        raise ValueError(
-            f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is not "
-            "a number. Use 'category' or 'ordinal'."
-        )
-    return Inference(chosen, "as requested", levels=levels, date_format=date_format)
+    decimal = ""
+    if kind == "numeric" and column.source in ("text", "date"):
+        amounts = find_amounts(column.present) if column.source == "text" else None
+        if amounts is None:
+            raise ValueError(
+                f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is "
+                "not a number. Use 'category' or 'ordinal'."
+            )
+        decimal = amounts[0]
+    return Inference(
+        chosen, "as requested", levels=levels, date_format=date_format, decimal=decimal
+    )
 
 
 def _sorted_levels(column: Column) -> tuple[str, ...]:
@@ -200,6 +207,8 @@ def _of_numbers(name: str, values: Array) -> Inference:
         remark = f"looks like codes of {distinct} classes: use it as label, or as a category"
     elif ID_NAME.search(name):
         remark = "named like an id: leave it out if it identifies rows"
+    elif n >= FEW_ROWS and distinct == n and values.min() >= 0:
+        remark = "holds integers that are all distinct: leave it out if it identifies rows"
     return Inference("numeric", "integers", remark)
 
 
@@ -254,8 +263,10 @@ def _of_text(column: Column, values: Array) -> Inference:
     unique, n, distinct = sorted(counts), len(values), len(counts)
     if (pair := _boolean_levels(unique)) is not None:
         return Inference("boolean", f"two words, {pair[0]} and {pair[1]}", levels=pair)
-    if _numeric_text(unique):
-        return Inference("numeric", "numbers written as text")
+    if (amounts := find_amounts(unique)) is not None:
+        decimal, unit = amounts
+        reason = f"numbers in {unit}" if unit else "numbers written as text"
+        return Inference("numeric", reason, decimal=decimal)
     if formats := _date_formats(unique):
         remark = f"also matches {formats[1]}" if len(formats) > 1 else ""
         return Inference("date", f"text in the format {formats[0]}", remark, date_format=formats[0])
@@ -293,12 +304,23 @@ def _scale_of(unique: Sequence[str] | NDArray[np.str_]) -> tuple[str, ...] | Non
     return None
 
 
-def _numeric_text(values: Array | Sequence[str]) -> bool:
+def find_amounts(values: Array | Sequence[str]) -> tuple[str, str] | None:
+    """Find the decimal mark and the unit of numbers written as text; None if they are none.
+
+    Both are empty for numbers as Python writes them.
+    """
     try:
         parsed = [float(value) for value in values]
-    except (TypeError, ValueError):
-        return False
-    return all(map(np.isfinite, parsed))
+    except ValueError:
+        return find_decimal_mark([str(value) for value in values])
+    return ("", "") if all(map(np.isfinite, parsed)) else None
+
+
+def parse_number(text: str | None, decimal: str) -> float:
+    """Parse a number written as text, NaN where missing."""
+    if text is None:
+        return np.nan
+    return parse_amount(text, decimal) if decimal else float(text)
 
 
 def _date_formats(values: Array | Sequence[str]) -> tuple[str, ...]:
@@ -342,5 +364,6 @@ def column_values(column: Column, kind: str) -> Array:
     if column.source != "text" or kind not in ("numeric", "date"):
         return column.values
     if kind == "numeric":
-        return np.array([np.nan if text is None else float(text) for text in column.values])
+        decimal, _ = find_amounts(column.present) or ("", "")
+        return np.array([parse_number(text, decimal) for text in column.values])
     return parse_dates(column.values.tolist(), _date_formats(column.present)[0])
