@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_limits
 
 import unbend
 from benchmarks.data import digits as mnist
@@ -286,7 +287,8 @@ def main() -> None:
     everything = ["digits"] if QUICK else [*CASES, *others]
     for case in sys.argv[1:] or everything:
         if case in others:
-            others[case](results)
+            with threadpool_limits(1):
+                others[case](results)
         else:
             run_case(case, results)
 

@@ -55,6 +55,8 @@ EARLY_ITERATIONS = 250
 MOST_COMPONENTS = 3
 # Rows from which a pre-image is combined, at most: affinities reach further than the data are flat.
 PREIMAGE_NEIGHBORS = 10
+# Rows of which principal components are computed, at most: every second, third, … row of more.
+PRINCIPAL_ROWS = 20000
 # Share of the exaggeration at which a coordinate stops growing, for early exaggeration.
 GROWING = 0.9
 ARRAY = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (n, n_components)")
@@ -349,12 +351,18 @@ class PerplexitySearch(NeighborSearch):
 
 
 def _principal_metric(points: FloatArray, columns: int, seed: Any) -> Metric:
-    """Euclidean distance of the principal components of rows."""
+    """Euclidean distance of the principal components of rows, those of a sample where many."""
     with stage("columns"):
-        center = points.mean(axis=0)
-        centered = points - center
+        some = points[:: -(-len(points) // PRINCIPAL_ROWS)]
+        center = some.mean(axis=0)
+        centered = some - center
         axes = exact_axes(centered, columns, generator(seed)).axes
         total = max(float(np.square(centered).sum()), np.finfo(np.float64).tiny)
         share = float(np.square(centered @ axes.T).sum()) / total
-        note(columns=points.shape[1], principal_components=columns, variance_share=share)
+        note(
+            columns=points.shape[1],
+            rows=len(some),
+            principal_components=columns,
+            variance_share=share,
+        )
     return Metric("weighted", constants={"center": center, "matrix": axes.T.copy()})
