@@ -38,6 +38,7 @@ class Page(HTMLParser):
 
 
 @EVERY
+@pytest.mark.usefixtures("unknown_classes")
 def test_a_fitted_model_shows_its_report(method: Any) -> None:
     model = method()
     assert "unbend-report" not in model._repr_html_()

@@ -147,7 +147,7 @@ def test_input_other_than_several_matrices_raises_a_clear_error(method):
         method().fit([])
     with pytest.raises(ValueError, match="list of matrices"):
         method().fit("matrices")
-    with pytest.raises(ValueError, match="lower n_components"):
+    with pytest.raises(ValueError, match="at most 9 with 10 rows"):
         method(n_components=10).fit([given, given])
     fitted = method().fit([given, given])
     with pytest.raises(ValueError, match="one matrix for each of the 2"):

@@ -48,7 +48,8 @@ def test_every_way_finds_the_axes_and_their_sizes(way, rng, n, columns, d):
 def test_sensible_noise_is_the_mean_variance_of_what_is_left_out(rng, n, columns, d):
     rows, sizes, _ = centred(rng, n, columns, d)
     noise = sensible_axes(rows, d, rng, TOL, 5000).noise
-    expected = np.square(sizes[d:]).sum() / (n - 1) / (columns - d)
+    # The maximum-likelihood value divides by n.
+    expected = np.square(sizes[d:]).sum() / n / (columns - d)
     # An error of the axes shows by its square.
     np.testing.assert_allclose(noise, expected, rtol=TOL)
 

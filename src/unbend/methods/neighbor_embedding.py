@@ -46,6 +46,7 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
+from unbend.validation.scalars import check_integer
 
 # Neighbours searched for one unit of perplexity: affinities beyond vanish.
 NEIGHBORS_PER_PERPLEXITY = 3
@@ -200,11 +201,9 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         return joint_probabilities(neighbors, self._affinities(neighbors.n))
 
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
-        if self.n_components > MOST_COMPONENTS and self.exaggeration != "max":
-            raise ValueError(
-                f"n_components={self.n_components} is more than {MOST_COMPONENTS}, which layouts "
-                "have at most: lower n_components, or use exaggeration='max'"
-            )
+        if self.exaggeration != "max":
+            where = f"with exaggeration={self.exaggeration!r}; 'max' takes more"
+            check_integer("n_components", self.n_components, 1, MOST_COMPONENTS, where)
         space, dtype = super()._open_space(X, workers)
         plain = self.metric == "euclidean" and not self.metric_params
         if self.pca_columns is None or not plain or not isinstance(space, PointSpace):

@@ -208,7 +208,8 @@ def strain(
 
     with K = −½HD²H, the scalar products of the centered data where distances are Euclidean, and y
     centered, too. Classical scaling minimises it: its strain is the sum of the squares of all
-    eigenvalues that were left out.
+    eigenvalues that were left out. Long distances dominate it, so it cannot see whether
+    neighbourhoods are preserved.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ def strain(
     Returns
     -------
     float
-        Zero is best; one is what an embedding in one point has, if normalized.
+        Zero is perfect. If normalized, below 0.01 is good, and an embedding in one point has 1.
 
     References
     ----------
