@@ -97,3 +97,19 @@ def test_clusters_and_models_keep_the_names(tables):
     model = library.ClassicalMDS(metric="precomputed").fit(MILES)
     found = pd.read_csv(tables / "placed.csv").to_numpy()
     np.testing.assert_allclose(np.abs(found), np.abs(model.transform([new])), rtol=1e-9)
+
+
+@pytest.mark.parametrize("command", ["embed", "cluster", "report", "suggest"])
+@pytest.mark.parametrize("names", [False, True])
+def test_distances_are_refused_as_points(command, names, tmp_path):
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    apart = np.linalg.norm(points[:, None] - points, axis=2)
+    lines = [",".join(map(repr, row)) for row in apart.tolist()]
+    if names:
+        cities = [f"city {number}" for number in range(40)]
+        lines = [",".join(["", *cities]), *map(",".join, zip(cities, lines, strict=True))]
+    (tmp_path / "apart.csv").write_text("\n".join(lines) + "\n")
+    more = ["-n", 2] if command == "cluster" else []
+    done = unbend(command, "apart.csv", *more, cwd=tmp_path, code=1 if command == "report" else 2)
+    assert "square and symmetric" in sentence(done)
+    assert "--distances" in sentence(done)

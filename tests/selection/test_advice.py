@@ -360,3 +360,11 @@ def test_polars_and_arrow_tables_are_taken():
     expected = unbend.choose_dimension(frame)
     assert unbend.choose_dimension(polars.from_pandas(frame)).votes == expected.votes
     assert unbend.suggest(pd.DataFrame(frame)).findings.verdict == expected.verdict
+
+
+def test_no_more_coordinates_are_suggested_than_there_are_columns():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    with pytest.raises(ValueError, match=r"n_components=9 is not allowed: .* 4 with 4 columns"):
+        unbend.suggest(X, for_="features", n_components=9)
+    line = unbend.suggest(X[:, :1]).estimator
+    assert line.fit(X[:, :1]).embedding_.shape == (60, 1)

@@ -215,13 +215,18 @@ class Input:
         Arrays have one unit and stay as they are, unless an option asks for more.
         """
         from unbend.cli.preparation import prepare_rows
+        from unbend.prepare.frames import holds_distances
         from unbend.report import stage
+        from unbend.validation.distances import is_distances
 
         if self.kind != "table" or not (self.reader.tabular or self.options.asks_preparation):
-            return self.read()
+            rows = self.read()
+            self._refuse_distances(self.kind == "table" and is_distances(rows.table.values))
+            return rows
         self.options.check_for(self.kind, self.name)
         with stage("reading"):
             (frame,) = self.read_frames(None)
+        self._refuse_distances(holds_distances(frame))
         made = prepare_rows(frame, self.options, truth)
         preparation = None if made.identity else made.preparation
         return Rows("table", made.table, {"kind": "table"}, preparation=preparation)
@@ -268,19 +273,19 @@ class Input:
         return other
 
     def read_sample(self, rows: int, seed: int, truth: Sequence[str] = ()) -> "Table":
-        """Read a random sample as a table of numbers; refuse what looks like distances."""
+        """Read a random sample as a table of numbers."""
         from unbend.cli.preparation import check_euclidean
-        from unbend.validation.distances import is_distances
 
         check_euclidean(self.options)
-        whole = self._read_whole(rows, seed, truth)
-        # A sample of the rows of a square matrix is not square.
-        if self.options.kind is None and is_distances(whole.table.values):
+        return self.read_sampled(rows, seed, truth).dense()
+
+    def _refuse_distances(self, distances: bool) -> None:
+        """Refuse what looks like distances, unless it is said to be a table."""
+        if distances and self.options.kind is None:
             raise Misuse(
                 f"{self.name} is square and symmetric with a zero diagonal, as distances are: say "
                 "--distances, or --as table if its rows are points"
             )
-        return _sample(whole, rows, seed).dense()
 
     def prepare_batches(self, rows: int) -> "PreparedBatches | None":
         """Prepare a table in batches; None of arrays and pixels, which have one unit."""

@@ -34,6 +34,7 @@ OPTIONS = {
     "read it in batches, or some of its rows by sample_table": (
         "embed some of its rows by --sample ROWS, or all by --batches ROWS with pca"
     ),
+    "embed it with metric='precomputed'": "use unbend embed --distances",
     "separator=": "--separator ",
     "name it by data=": "name it by --envi-data",
     "pass it as label or id, or leave it out": "give --label, --id, --ignore or --text-column",

@@ -9,6 +9,7 @@ from unbend.io.table import Frame, Table
 from unbend.prepare.columns import Array, read_columns
 from unbend.prepare.estimator import Prepare
 from unbend.prepare.kinds import column_values
+from unbend.validation.distances import is_distances
 
 # Columns that a sentence names for each property.
 MOST_NAMES = 6
@@ -46,6 +47,13 @@ class PreparedFrame:
     def dropped(self) -> int:
         """Number of rows dropped because of missing values."""
         return self.rows - len(self.table)
+
+
+def holds_distances(frame: Frame) -> bool:
+    """Whether the columns of numbers are a matrix of distances between the rows."""
+    numbers = [column for column in frame.columns.values() if column.dtype.kind in "iuf"]
+    square = len(numbers) == len(frame) > 1
+    return square and is_distances(np.column_stack(numbers).astype(np.float64))
 
 
 def prepare_frame(frame: Frame, preparation: Prepare, truth: Sequence[str] = ()) -> PreparedFrame:

@@ -62,7 +62,7 @@ class Case:
         if self.asked is not None:
             return self.asked
         if self.purpose == "picture":
-            return PICTURE
+            return min(PICTURE, found.columns or PICTURE)
         if self.purpose == "clusters":
             return max(1, found.count - 1)
         if self.purpose == "features":

@@ -154,6 +154,9 @@ def suggest(
         if value is not None:
             check_integer(name, value)
     data = open_data(X, metric, scale, missing, min_rows=30)
+    if n_components is not None and data.kind == "points":
+        columns = data.rows.shape[1]
+        check_integer("n_components", n_components, 1, columns, f"with {columns} columns")
     sample = data.sample(max_rows, random_state)
     if len(sample) == 1:
         raise ValueError("All rows of X are equal. Pass at least two different points.")

@@ -13,7 +13,7 @@ from unbend.io.reading import TableReader, TableSample, fit_in_memory, open_tabl
 from unbend.io.table import Frame, Roles, fill_missing
 from unbend.plot.colors import Labels, coloring
 from unbend.prepare import Prepare
-from unbend.prepare.frames import PreparedFrame, prepare_frame, typed_columns
+from unbend.prepare.frames import PreparedFrame, holds_distances, prepare_frame, typed_columns
 from unbend.prepare.kinds import UNUSED
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.quality.measure import sample_rows
@@ -22,6 +22,7 @@ from unbend.selection import choose_dimension, compare, stability, suggest
 from unbend.selection.comparison import Comparison, Trial
 from unbend.selection.dimensions import DimensionChoice
 from unbend.selection.suggestion import Suggestion
+from unbend.validation.distances import is_distances
 
 # Neighbours that the measures look at, and fits to parts of the rows.
 NEIGHBORS, RESAMPLES = 10, 5
@@ -435,12 +436,22 @@ def _read(source: Table | TableReader, roles: Roles, preparation: Prepare) -> _R
     special = given["scale"] != "auto" or given["kinds"] or given["categories"] != "onehot"
     if source.tabular or special:
         (frame,) = source.frames(roles, None)
+        _refuse_distances(holds_distances(frame), source.where)
         made = prepare_frame(frame, preparation)
         columns = describe_frame(frame, preparation)
         return _Read(made.table, columns, len(frame), made)
     (raw,) = source.tables(roles, None)
+    _refuse_distances(is_distances(raw.values), source.where)
     filled = fill_missing(raw, missing, source.where)
     return _Read(filled, describe_columns(raw), len(raw))
+
+
+def _refuse_distances(distances: bool, where: str) -> None:
+    if distances:
+        raise ValueError(
+            f"{where} is square and symmetric with a zero diagonal, as distances are, and a study "
+            "is of points: embed it with metric='precomputed'"
+        )
 
 
 def _chosen(rows: IntArray, n: int) -> BoolArray:
