@@ -243,6 +243,25 @@ struct MeshField {
     }
 };
 
+// Moves bit b of a number to bit b · D: 31 bits in two dimensions, 21 in three.
+template <int D>
+inline std::uint64_t spread_bits(std::uint64_t x) {
+    if constexpr (D == 2) {
+        x = (x | x << 16) & 0x0000FFFF0000FFFFull;
+        x = (x | x << 8) & 0x00FF00FF00FF00FFull;
+        x = (x | x << 4) & 0x0F0F0F0F0F0F0F0Full;
+        x = (x | x << 2) & 0x3333333333333333ull;
+        x = (x | x << 1) & 0x5555555555555555ull;
+    } else if constexpr (D == 3) {
+        x = (x | x << 32) & 0x001F00000000FFFFull;
+        x = (x | x << 16) & 0x001F0000FF0000FFull;
+        x = (x | x << 8) & 0x100F00F00F00F00Full;
+        x = (x | x << 4) & 0x10C30C30C30C30C3ull;
+        x = (x | x << 2) & 0x1249249249249249ull;
+    }
+    return x;
+}
+
 // Points of a layout in cells that are halved along every axis until they hold few of them. Nodes
 // are in depth-first order; `skip` is the next one outside of a node.
 template <int D>
@@ -267,10 +286,11 @@ class Tree {
         for (std::int64_t i = 0; i < n; ++i) {
             std::uint64_t key = 0;
             for (int axis = 0; axis < D; ++axis) {
-                const auto cell = static_cast<std::uint64_t>(
-                    (double(points[i * D + axis]) - low[axis]) * scale);
-                for (int bit = 0; bit < bits; ++bit)
-                    key |= (cell >> bit & 1) << (bit * D + axis);
+                // The width is rounded: the last point may lie a little beyond it.
+                const auto cell = std::min(
+                    static_cast<std::uint64_t>((double(points[i * D + axis]) - low[axis]) * scale),
+                    (std::uint64_t(1) << bits) - 1);
+                key |= spread_bits<D>(cell) << axis;
             }
             keys[i] = {key, static_cast<std::int32_t>(i)};
         }
