@@ -328,7 +328,7 @@ class Embedding:
 
     def _draw(self, coordinates: Any, rows: Rows | None, names: list[str], target: str) -> Any:
         """Draw points; of the pixels of a cube, each coordinate as an image."""
-        cube = rows.cube if rows is not None and self.data.of_pixels else None
+        cube = None if rows is None or rows.like.get("bands") else rows.cube
         if cube is not None and not target.lower().endswith(PAGES):
             return draw_features(coordinates, cube, self.estimator)
         points = coordinates
