@@ -1,5 +1,7 @@
 """Diffusion maps against the dense kernel of the book: chapter 14, Lemma 14.1, (14.7)–(14.13)."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -30,6 +32,7 @@ def lemma(kernel, level):
     return np.sqrt(np.maximum(squares, 0.0))
 
 
+@cache
 def all_pairs(d, **options):
     return unbend.DiffusionMaps(d, n_neighbors=119, bandwidth=4.0, **options).fit(CLOUD)
 

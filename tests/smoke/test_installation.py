@@ -26,7 +26,8 @@ def test_models_reload_from_files_and_pickles_with_the_same_bits(
     method: Any, tmp_path: Path
 ) -> None:
     options = {"n_clusters": 3} if method is unbend.SpectralClustering else {}
-    model = method(**options).fit(curve(90))
+    # Two classes, of which supervised methods need some.
+    model = method(**options).fit(curve(90), np.arange(90) % 2)
     new = curve(30, seed=1)
     answer = model.transform(new) if hasattr(model, "transform") else model.predict(new)
     model.save(tmp_path / "model.unbend")
