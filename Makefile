@@ -24,7 +24,7 @@ $(BIN)/python:
 demo: .venv/installed ## embed every surface by every method; writes demo/
 	$(BIN)/python -m unbend.apps.demo --output demo
 
-test: .venv/installed-test ## run the tests, without the slow cases; five minutes on two cores
+test: .venv/installed-test ## run the tests, without the slow cases; six minutes on two cores
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto -m "not slow"
 
 lint: .venv/installed-lint ## check style
