@@ -1,8 +1,8 @@
-"""Methods built on neighbourhoods: neighbours → connection → kernel → spectrum → coordinates."""
+"""Methods built on neighbourhoods: neighbours → connection → embedded components → coordinates."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.eigen import SpectralProblem, Spectrum, solve
+from unbend.eigen import solve
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -31,12 +31,8 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
-from unbend.graphs.noise import growth_exponents, local_dimension
-from unbend.local import align
-from unbend.memory import reserve
 from unbend.neighbors import (
     METRICS,
-    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
@@ -44,8 +40,7 @@ from unbend.neighbors import (
     describe_parameters,
 )
 from unbend.outlyingness import score_rows
-from unbend.quality import coordinate_redundancy
-from unbend.report import note, stage, step, warn
+from unbend.report import stage
 from unbend.validation.arrays import check_distinct, class_numbers
 from unbend.validation.parameters import (
     COUNTS,
@@ -64,26 +59,8 @@ from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
 
-# Neighbourhoods handled at once: enough to batch, little enough to stay in cache.
-AT_ONCE = 2048
 # Empty space between neighbouring components, relative to their mean width.
 GAP = 0.2
-# Eigenvalues below this share of the kernel's size are zero to rounding.
-ZERO = 1e-14
-# R² on earlier coordinates from which on a coordinate is reported as redundant.
-REDUNDANT = 0.8
-
-
-def affinity_metric() -> Any:
-    """Declare `metric` of methods that also take a matrix of affinities."""
-    return param(
-        "euclidean",
-        Choice(*METRICS, "precomputed", "affinity"),
-        FUNCTION,
-        help="Distance between rows. 'precomputed': X holds distances; a sparse X is a graph, "
-        "taken as it is, and absent means not measured. 'affinity': X holds the weights of all "
-        "edges, a symmetric matrix, dense or sparse, with its diagonal.",
-    )
 
 
 def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
@@ -92,15 +69,6 @@ def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
         value = getattr(estimator, name)
         if not (value is default or (isinstance(value, str | float) and value == default)):
             raise ValueError(f"{name}={value!r} has no effect with {reason}: leave it out")
-
-
-def check_degrees(degree: FloatArray) -> None:
-    """Refuse rows without any edge of positive weight."""
-    if np.any(degree <= 0):
-        raise ValueError(
-            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a "
-            "larger bandwidth, more neighbours or symmetrize='max'"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,35 +95,6 @@ class Component:
         labels = None if self.labels is None else self.labels[rows]
         space, neighbors = self.space.take(rows), self.neighbors.take(rows)
         return Component(space, neighbors, self.rule, self.threads, labels)
-
-
-@dataclass(frozen=True, eq=False)
-class Kernel(ABC):
-    """Abstract: the spectral problem of a component, and what follows from its solution.
-
-    An approximation that has its `spectrum` already leaves nothing to solve.
-    """
-
-    component: Component
-    problem: SpectralProblem
-    spectrum: Spectrum | None = field(default=None, kw_only=True)
-
-    @abstractmethod
-    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
-        """Return coordinates, their extension to new samples, and fitted attributes."""
-
-
-@dataclass(frozen=True, eq=False)
-class LocalKernel(Kernel):
-    """A sum of local blocks: the eigenvectors are the coordinates, extended by local weights."""
-
-    reg: float = 1e-3
-
-    def embed(self, spectrum: Spectrum) -> EmbeddingResult:
-        """Take the eigenvectors as coordinates."""
-        space, rule = self.component.space, Rule(self.component.rule.k)
-        extension = Barycentric(space, rule, spectrum.vectors, self.reg)
-        return EmbeddingResult(spectrum.vectors, extension)
 
 
 @declare
@@ -226,8 +165,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     local_blocks: ClassVar[bool] = False
 
     @abstractmethod
-    def _kernel(self, component: Component) -> Kernel:
-        """Return the kernel of connected rows."""
+    def _embed(self, component: Component) -> EmbeddingResult:
+        """Embed connected rows, at least as many as the method needs."""
 
     def _needs(self) -> Needs:
         """Return what the kernel needs of the neighbourhoods to be defined."""
@@ -276,7 +215,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
         whole = Component(space, connection.neighbors, found.rule, workers, labels)
         results = [
-            self._embed(whole if len(rows) == whole.n else whole.take(rows), least)
+            self._embed_component(whole if len(rows) == whole.n else whole.take(rows), least)
             for rows in connection.groups
         ]
         with stage("coordinates"):
@@ -389,101 +328,14 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Fitted attributes, from those of the components: those of the largest, the first."""
         return components[0]
 
-    def _embed(self, component: Component, least: int) -> EmbeddingResult:
-        """Embed one component; the eigenvalues are among the attributes."""
+    def _embed_component(self, component: Component, least: int) -> EmbeddingResult:
         if component.n < least:
             return scale_geodesics(component, self._least_dimension, self.isometric)
-        alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
-        if alone:
-            raise ValueError(
-                f"{alone} rows of the graph have no neighbours of their own, though others have "
-                f"them: {type(self).__name__} needs some for each row, for example graph + graph.T"
-            )
-        with stage("kernel"):
-            kernel = self._kernel(component)
-        with stage("spectrum"):
-            spectrum = self._solve(kernel)
-            check_spectrum(kernel.problem, spectrum)
-            result = kernel.embed(spectrum)
-        eigenvalues = _eigenvalues(spectrum.values, spectrum.next_value)
-        attributes = {**eigenvalues, **result.attributes}
-        return EmbeddingResult(result.coordinates, result.extension, attributes)
-
-    def _solve(self, kernel: Kernel) -> Spectrum:
-        component, problem, spectrum = kernel.component, kernel.problem, kernel.spectrum
-        if spectrum is None:
-            rng, count = generator(self.random_state), self.n_components
-            return solve(problem, count, self.eigen_solver, rng, component.threads)
-        wanted, solver = len(spectrum.values), repr(self.eigen_solver)
-        note(rows=component.n, end=problem.end, wanted=wanted, solver=solver, converged=True)
-        return spectrum
+        return self._embed(component)
 
 
-@declare
-class AlignmentEmbedding(NeighborhoodEmbedding):
-    """Abstract: bottom eigenvectors of Σ SᵢBᵢSᵢ', with one block Bᵢ for each neighbourhood.
-
-    A block is the projector on a basis of few columns, or on all that is orthogonal to it.
-
-    Neighbourhoods contain the point itself: otherwise a point that is nobody's neighbour would
-    have a zero row, and the bottom eigenvectors would sit on such points.
-    """
-
-    local_blocks: ClassVar[bool] = True
-    # Whether blocks are I − BB' and not BB'.
-    complement: ClassVar[bool]
-
-    @abstractmethod
-    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
-        """Bases (m, s, w) of neighbourhoods with the given local coordinates (m, s, r)."""
-
-    def _kernel(self, component: Component) -> LocalKernel:
-        neighbors, n = component.neighbors, component.n
-        self._check_local_dimension(component)
-        entries = int(np.sum(np.square(neighbors.counts + 1)))
-        # The pieces overlap, so the kernel has at most half as many entries as they have.
-        reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
-        offsets, members = neighbors.with_self()
-        bases, done = np.empty((0, 0)), 0
-        for points, indices in neighbors.blocks(AT_ONCE):
-            local = component.space.coordinates(np.column_stack((points, indices)))
-            found = self._bases(local, component.threads)
-            if not done:
-                bases = np.empty((len(members), found.shape[2]))
-            bases[offsets[points, None] + np.arange(found.shape[1])] = found
-            done += len(points)
-            step(done, n)
-        kernel = align(
-            n, offsets, members, bases, complement=self.complement, threads=component.threads
-        )
-        constant = np.ones((n, 1))
-        problem = SpectralProblem(kernel, "bottom", constant, nullity=self.n_components)
-        return LocalKernel(component, problem)
-
-    def _check_local_dimension(self, component: Component) -> None:
-        """Warn where a wanted direction of the neighbourhoods is curvature.
-
-        Of a curve the second direction is that of its normal, and functions that are affine in
-        both turn with it: coordinates then follow the turning of the curve, not its length.
-        """
-        space, d = component.space, self.n_components
-        if d < 2 or isinstance(space, GraphSpace):
-            return
-        growth = growth_exponents(space, d, int(np.median(component.neighbors.counts)))
-        note(growth=[float(power) for power in growth])
-        local = local_dimension(growth)
-        if local < d:
-            warn(
-                f"The local dimension is {local}, below n_components={d}: the variance of "
-                f"neighbourhoods along direction {local + 1} grows as the power "
-                f"{growth[local]:.1f} of that along the first, as curvature does (directions of "
-                "the data: 1). Coordinates then follow the curvature, and parts may lie on each "
-                f"other. Use n_components={local}, or DiffusionMaps, LaplacianEigenmaps or Isomap "
-                "where the data close up."
-            )
-
-
-def _eigenvalues(values: FloatArray, next_value: float) -> dict[str, Any]:
+def eigenvalue_attributes(values: FloatArray, next_value: float) -> dict[str, Any]:
+    """Fitted attributes of a spectrum."""
     return {"eigenvalues_": values, "_next_eigenvalue": next_value}
 
 
@@ -499,7 +351,7 @@ def scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingR
         coordinates[:, : found.shape[1]] = found / size
         values[: found.shape[1]] = spectrum.values
     extension = Barycentric(space, Rule(n), coordinates)
-    return EmbeddingResult(coordinates, extension, _eigenvalues(values, np.nan))
+    return EmbeddingResult(coordinates, extension, eigenvalue_attributes(values, np.nan))
 
 
 def arrange_components(
@@ -538,42 +390,3 @@ def _side_by_side(parts: list[FloatArray]) -> FloatArray:
     offsets = np.zeros((len(parts), d))
     offsets[:, 0] = starts - firsts
     return offsets
-
-
-def check_spectrum(problem: SpectralProblem, spectrum: Spectrum) -> None:
-    """Warn of coordinates that are not unique, zero or redundant."""
-    if problem.end == "bottom":
-        values = np.append(spectrum.values, spectrum.next_value)
-        zeros = int(np.sum(values <= ZERO * spectrum.norm))
-        if zeros > problem.nullity:
-            warn(
-                f"The kernel has {zeros} or more zero eigenvalues (expected at most "
-                f"{problem.nullity}): neighbourhoods overlap too little, so the embedding is not "
-                "unique. Increase n_neighbors, or use connect='components'."
-            )
-    else:
-        zero = max(ZERO, problem.accuracy) * spectrum.norm
-        if spectrum.values[-1] <= zero:
-            positive = int(np.sum(spectrum.values > zero))
-            warn(
-                f"The kernel has only {positive} positive eigenvalues, so further coordinates are "
-                "zero. Lower n_components."
-            )
-    if problem.nullity:
-        redundancy = note_redundancy(spectrum.vectors)
-        # Noise that is wide against the neighbourhoods does that: their tangents are then its own.
-        if redundancy.max() > REDUNDANT:
-            warn(
-                f"Coordinate {int(redundancy.argmax()) + 1} is a function of earlier ones (R² "
-                f"{redundancy.max():.2f}): the intrinsic dimension is lower, or noise is wider "
-                "than the neighbourhoods. Increase n_neighbors, or lower n_components."
-            )
-
-
-def note_redundancy(vectors: FloatArray) -> FloatArray:
-    """Record R² of each coordinate on those before it, from a sample of the rows."""
-    redundancy = coordinate_redundancy(
-        vectors, n_neighbors=min(10, len(vectors) - 1), max_rows=1000
-    )
-    note(redundancy=[float(r) for r in redundancy])
-    return redundancy

@@ -8,7 +8,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum
-from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
+from unbend.estimators.kernel import Kernel, KernelEmbedding
+from unbend.estimators.neighborhood import Component
 from unbend.extension import Barycentric, EmbeddingResult, Rule
 from unbend.mvu import Certificate, Unfolding
 from unbend.mvu.coordinates import Trilateration
@@ -23,7 +24,7 @@ CONSTRAINTS = Choice("inequality", "soft", "equality")
 
 
 @declare
-class UnfoldingEmbedding(NeighborhoodEmbedding):
+class UnfoldingEmbedding(KernelEmbedding):
     """Abstract: top eigenvectors, scaled by √λ, of a kernel whose variance a proof bounds.
 
     Attributes

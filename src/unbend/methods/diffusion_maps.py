@@ -10,15 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum, solve
-from unbend.estimators.neighborhood import (
-    Component,
+from unbend.estimators.kernel import (
     Kernel,
-    NeighborhoodEmbedding,
+    KernelEmbedding,
     affinity_metric,
     check_degrees,
     note_redundancy,
-    refuse_unused,
 )
+from unbend.estimators.neighborhood import Component, refuse_unused
 from unbend.estimators.search import Needs
 from unbend.extension import DiffusionExtension, EmbeddingResult, Rule
 from unbend.graphs import degrees
@@ -113,7 +112,7 @@ class DiffusionKernel(Kernel):
 
 @final
 @declare
-class DiffusionMaps(NeighborhoodEmbedding):
+class DiffusionMaps(KernelEmbedding):
     """Diffusion maps: rows are near when a random walk goes easily from one to the other.
 
     Affinities w = exp(−d²/t) between neighbours, each row with itself included, are divided by
@@ -160,7 +159,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
         "in the squared diffusion distance is at least `delta`.",
         kw_only=False,
     )
-    n_neighbors: Any = inherit(NeighborhoodEmbedding, "n_neighbors", default=24)
+    n_neighbors: Any = inherit(KernelEmbedding, "n_neighbors", default=24)
     metric: Any = affinity_metric()
     kind: str = param(
         "laplace_beltrami",

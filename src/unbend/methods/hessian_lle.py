@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 from unbend.arrays import FloatArray
-from unbend.estimators.neighborhood import AlignmentEmbedding
+from unbend.estimators.kernel import AlignmentEmbedding
 from unbend.estimators.search import Needs
 from unbend.local import quadratic_bases
 from unbend.validation.parameters import declare

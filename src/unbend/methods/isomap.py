@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom, Spectrum, column_solver, solve
 from unbend.estimators.gram import repair_param
-from unbend.estimators.neighborhood import Component, Kernel, NeighborhoodEmbedding
+from unbend.estimators.kernel import Kernel, KernelEmbedding
+from unbend.estimators.neighborhood import Component
 from unbend.extension import AllGeodesics, EmbeddingResult, GeodesicNystrom
 from unbend.gram import Gram, Squares, negative_share
 from unbend.gram.columns import ColumnScaling, KnownColumns, scale_by_columns
@@ -104,7 +105,7 @@ class GeodesicKernel(Kernel):
 
 
 @declare
-class GeodesicEmbedding(NeighborhoodEmbedding):
+class GeodesicEmbedding(KernelEmbedding):
     """Abstract: an embedding of geodesic distances, which it keeps as a graph.
 
     Attributes

@@ -9,15 +9,14 @@ from scipy.sparse import csr_array
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
 from unbend.estimators.inputs import open_space
-from unbend.estimators.neighborhood import (
-    Component,
+from unbend.estimators.kernel import (
     Kernel,
-    NeighborhoodEmbedding,
+    KernelEmbedding,
     affinity_metric,
     check_degrees,
     note_redundancy,
-    refuse_unused,
 )
+from unbend.estimators.neighborhood import Component, refuse_unused
 from unbend.estimators.search import Needs, Neighborhoods
 from unbend.extension import (
     EmbeddingResult,
@@ -49,7 +48,7 @@ PREIMAGE_NEIGHBORS = 10
 
 @final
 @declare
-class LaplacianEigenmaps(NeighborhoodEmbedding):
+class LaplacianEigenmaps(KernelEmbedding):
     """Laplacian eigenmaps: the slowest vibrations of the graph are the coordinates.
 
     With weights W on the edges and degrees D, the coordinates solve (D − W) f = λ D f at the

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.eigen import SpectralProblem
-from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
+from unbend.estimators.kernel import KernelEmbedding, LocalKernel
+from unbend.estimators.neighborhood import Component
 from unbend.local import align, barycentric_weights
 from unbend.neighbors import Neighbors, Space
 from unbend.validation.parameters import FLAG, Real, declare, param
@@ -59,7 +60,7 @@ def _check_determined(component: Component) -> None:
 
 @final
 @declare
-class LLE(NeighborhoodEmbedding):
+class LLE(KernelEmbedding):
     """Locally linear embedding: coordinates that the same local weights reconstruct.
 
     W holds the weights, summing to one a row, that best write each point by its neighbours; the

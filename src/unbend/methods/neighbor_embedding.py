@@ -9,13 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import solve
-from unbend.estimators.neighborhood import (
-    Component,
-    Kernel,
-    NeighborhoodEmbedding,
-    check_spectrum,
-    scale_geodesics,
-)
+from unbend.estimators.kernel import check_spectrum
+from unbend.estimators.neighborhood import Component, NeighborhoodEmbedding
 from unbend.estimators.search import Needs, NeighborSearch
 from unbend.extension import EmbeddingResult, Rule
 from unbend.gram.principal import exact_axes
@@ -235,12 +230,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     def _preimage_count(self, rule: Rule) -> int:
         return min(rule.k, PREIMAGE_NEIGHBORS)
 
-    def _kernel(self, component: Component) -> Kernel:
-        raise NotImplementedError("layouts have no kernel")
-
-    def _embed(self, component: Component, least: int) -> EmbeddingResult:
-        if component.n < least:
-            return scale_geodesics(component, self.n_components, self.isometric)
+    def _embed(self, component: Component) -> EmbeddingResult:
         with stage("affinities"):
             affinities = self._affinities(component.n)
             joint = joint_probabilities(component.neighbors, affinities)

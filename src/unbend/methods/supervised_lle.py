@@ -5,7 +5,8 @@ from typing import ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.estimators.neighborhood import Component, LocalKernel, NeighborhoodEmbedding
+from unbend.estimators.kernel import KernelEmbedding, LocalKernel
+from unbend.estimators.neighborhood import Component
 from unbend.methods.lle import LLE, lle_kernel, reconstruction_weights
 from unbend.report import note
 from unbend.validation.parameters import Real, declare, inherit, param
@@ -13,7 +14,7 @@ from unbend.validation.parameters import Real, declare, inherit, param
 
 @final
 @declare
-class SupervisedLLE(NeighborhoodEmbedding):
+class SupervisedLLE(KernelEmbedding):
     """Supervised LLE: points are written more by the neighbours of their own class.
 
     W = (1 − t) Wᵉ + t Wᵒ: Wᵉ are the weights of LLE, Wᵒ those with the neighbours of a row's own
