@@ -12,6 +12,7 @@ from unbend.quality import (
     align,
     continuity,
     coordinate_redundancy,
+    neighborhood_hit,
     occupancy,
     procrustes,
     trustworthiness,
@@ -327,3 +328,16 @@ def test_occupancy_is_low_for_specks_and_outliers_and_not_for_curves_and_cluster
     assert 0.2 < occupancy(np.column_stack((np.cos(angle), np.sin(angle)))) < 0.6
     clusters = 8 * rng.normal(size=(4, 2))[rng.integers(0, 4, 500)] + spread
     assert occupancy(clusters) > 0.4
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_points_without_a_label_are_left_out_of_the_hit(missing):
+    rng = np.random.default_rng(0)
+    points, labels = rng.normal(size=(60, 2)), np.array([*"abc"] * 20, dtype=object)
+    unknown = rng.permutation(60)[:15]
+    labels[unknown] = missing
+    kept = np.setdiff1d(np.arange(60), unknown)
+    hit = neighborhood_hit(points, labels)
+    expected = neighborhood_hit(points[kept], labels[kept].astype(str))
+    assert float(hit) == float(expected)
+    assert np.array_equal(hit.rows, kept)

@@ -9,7 +9,7 @@ from unbend.neighbors import PointSpace
 from unbend.quality._spaces import PARAMETERS, check_points, nearest_others
 from unbend.quality.measure import Measure, mean_measure, sample_rows
 from unbend.report import stage
-from unbend.validation.arrays import check_labels, check_same_rows, real_array
+from unbend.validation.arrays import check_labels, check_same_rows, known_labels, real_array
 from unbend.validation.scalars import check_neighbors
 
 
@@ -35,7 +35,7 @@ def neighborhood_hit(
     embedding : array_like of shape (n, d)
         Coordinates, or the data themselves.
     labels : array_like of shape (n,)
-        Classes, of any type that can be compared.
+        Classes, of any type that can be compared. Points whose label is None or NaN are left out.
     n_neighbors : int
         Neighbours of each point, less than n.
 
@@ -55,15 +55,16 @@ def neighborhood_hit(
     1.0
     """
     points = check_points("embedding", embedding, min_rows=2)
-    n = len(points)
-    classes = check_labels("labels", labels, n)
+    classes = check_labels("labels", labels, len(points))
+    labelled = np.flatnonzero(known_labels(classes))
+    points, n = points[labelled], len(labelled)
     k = check_neighbors(n_neighbors, n)
     rows = sample_rows(n, max_rows, random_state)
-    _, numbers = np.unique(classes, return_inverse=True)
+    _, numbers = np.unique(classes[labelled], return_inverse=True)
     with stage("neighbors"):
         neighbors = nearest_others(PointSpace(points, workers=threads), rows, k)
     same = numbers[neighbors] == numbers[rows, None]
-    return mean_measure(same.mean(axis=1), rows, n)
+    return mean_measure(same.mean(axis=1), labelled[rows], n)
 
 
 @complete_docstring(PARAMETERS)

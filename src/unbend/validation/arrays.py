@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 
 # Beyond these, products of squared distances leave the range of double precision; beyond FARTHEST,
 # which a single new sample may reach, the squares themselves do.
@@ -251,17 +251,21 @@ def check_labels(name: str, labels: Any, n: int) -> np.ndarray[Any, Any]:
     return values
 
 
+def known_labels(labels: np.ndarray[Any, Any]) -> BoolArray:
+    """Whether each label is known: neither None nor NaN."""
+    if labels.dtype.kind == "O":
+        return np.array([label is not None and label == label for label in labels], dtype=bool)
+    return np.ones(len(labels), dtype=bool) if labels.dtype.kind != "f" else ~np.isnan(labels)
+
+
 def class_numbers(y: Any, n: int) -> IntArray:
     """Give each class a number from 0; -1, NaN and None mean that a class is not known."""
     if y is None:
         return np.full(n, -1)
     labels = check_labels("y", y, n)
-    if labels.dtype.kind == "f":
-        known = ~np.isnan(labels) & (labels != -1)
-    elif labels.dtype.kind == "O":
-        known = np.array([label is not None and label == label for label in labels])
-    else:
-        known = np.ones(n, dtype=bool) if labels.dtype.kind in "US" else labels != -1
+    known = known_labels(labels)
+    if labels.dtype.kind in "biuf":
+        known &= labels != -1
     numbers: IntArray = np.full(n, -1)
     numbers[known] = np.unique(labels[known], return_inverse=True)[1]
     return numbers

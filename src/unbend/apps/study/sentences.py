@@ -11,6 +11,7 @@ from unbend.io.reading import SAMPLED_ROWS
 from unbend.io.table import POLICIES
 from unbend.prepare.frames import describe_gaps, describe_preparation
 from unbend.registry import entry_of
+from unbend.validation.arrays import known_labels
 
 # Share of the variance from which one column dominates all distances.
 DOMINANT = 0.9
@@ -136,13 +137,17 @@ def describe_quality(found: Study) -> Iterator[str]:
 def _describe_classes(found: Study, best: Any) -> Iterator[str]:
     if found.hit is None:
         return
-    _, counts = np.unique(classes_of(found.table.label), return_counts=True)
+    classes = classes_of(found.table.label)
+    _, counts = np.unique(classes[known_labels(classes)], return_counts=True)
     chance = float(np.sum((counts / counts.sum()) ** 2))
     after = best.measures["neighborhood_hit"]
     yield (
         f"Classes: {found.hit:.1%} of the neighbours have the same class in the data, {after:.1%} "
         f"in the embedding, {chance:.1%} by chance."
     )
+    missing = len(classes) - counts.sum()
+    if missing:
+        yield f"{missing} rows have no class and are left out of these shares."
 
 
 def shell_commands(found: Study) -> list[str]:
@@ -219,7 +224,7 @@ def python_code(found: Study) -> str:
     """Return the Python code that reproduces the numbers of the page."""
     request = found.request
     array = "" if request.origin is None else request.origin.chosen
-    classes = "" if found.hit is None else ", labels=table.label[rows].astype(str)"
+    classes = "" if found.hit is None else ", labels=table.label[rows]"
     lines = [
         "import numpy as np",
         "import unbend",

@@ -408,11 +408,14 @@ def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) 
 
 
 def classes_of(label: Any) -> Any:
-    """Return a class for each row, or None where there is no label or it holds values."""
+    """Return a class for each row, None where it is missing; None if the label holds values."""
     if label is None:
         return None
     colors = coloring(label, len(label))
-    return np.array(colors.text) if isinstance(colors, Labels) else None
+    if not isinstance(colors, Labels):
+        return None
+    # The code −1 of missing labels indexes the last entry.
+    return np.array([*colors.names, None], dtype=object)[colors.codes]
 
 
 @dataclass(frozen=True, eq=False)
