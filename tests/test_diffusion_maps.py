@@ -138,6 +138,14 @@ def test_a_repeated_coordinate_is_in_the_attribute_and_the_report():
     assert facts["redundancy"] == pytest.approx(list(model.redundancy_))
 
 
+def test_the_redundancy_of_many_coordinates_is_that_of_the_first_ten():
+    many, few = all_pairs(119, kind="graph_laplacian"), all_pairs(6, kind="graph_laplacian")
+    assert many.redundancy_.shape == (10,)
+    np.testing.assert_allclose(many.redundancy_[:6], few.redundancy_, atol=1e-6)
+    expected = unbend.quality.coordinate_redundancy(many.embedding_[:, :10])
+    np.testing.assert_allclose(many.redundancy_, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "options",
     [
