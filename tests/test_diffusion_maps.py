@@ -96,6 +96,28 @@ def test_self_tuning_scales_are_distances_to_a_neighbour_of_a_number(number, fac
     np.testing.assert_allclose(model.transform(CLOUD + 1e-10), model.embedding_, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["graph_laplacian", "laplace_beltrami"])
+def test_weights_below_the_threshold_are_left_out(kind):
+    """Remark 14.1, which keeps weights above τ and not, as printed, below."""
+    kept = np.where(GAUSSIAN >= 0.1, GAUSSIAN, 0.0)
+    model = all_pairs(2, kind=kind, threshold=0.1)
+    kernel = symmetric_kernel(kept, float(kind == "laplace_beltrami"))
+    values = np.linalg.eigvalsh(kernel)
+    np.testing.assert_allclose(model.eigenvalues_, values[[-2, -3]], rtol=1e-9)
+    assert abs(values[-2] - np.linalg.eigvalsh(symmetric_kernel(GAUSSIAN, 0.0))[-2]) > 1e-3
+
+
+@pytest.mark.parametrize("time", [0.5, 1.0, 4.0])
+def test_coordinates_of_a_time_have_the_length_of_its_eigenvalues(time):
+    """λᵗ φ/φ₀ has the length λᵗ in the stationary distribution, fitted so or read so."""
+    degree = GAUSSIAN.sum(axis=1)
+    values = np.linalg.eigvalsh(symmetric_kernel(GAUSSIAN, 0.0))[[-2, -3]]
+    fitted = all_pairs(2, kind="graph_laplacian", diffusion_time=time).embedding_
+    for coordinates in (fitted, all_pairs(2, kind="graph_laplacian").at_time(time)):
+        lengths = np.sqrt(degree / degree.sum() @ np.square(coordinates))
+        np.testing.assert_allclose(lengths, values**time, rtol=1e-9)
+
+
 def eta(distances):
     """Matérn's kernel of order 3/2: a Fourier transform of a positive measure."""
     return (1.0 + distances) * np.exp(-distances)
