@@ -33,7 +33,7 @@ from unbend.datasets.image_sets import directions, rotations
 
 Array = NDArray[Any]
 RESULTS = Path(__file__).with_suffix(".json")
-SPLITS, PER_CLASS, TRAINING, RATE = 10, 10, 7, 0.1
+SPLITS, PER_CLASS, TRAINING, RATE = 8, 10, 7, 0.1
 SIDE = 40
 FONTS = [
     *(f"DejaVuSans{cut}" for cut in ("", "-Bold", "-Oblique", "Mono", "Mono-Bold")),
@@ -42,8 +42,8 @@ FONTS = [
     *(f"cm{cut}10" for cut in ("r", "b", "ss", "tt", "ti")),
 ]
 SCORES = ("d", "d/s", "d/e", "d²/(se)")
-SHRINKAGE = ("auto", 0.003, 0.01, 0.03, 0.1, 0.3)
-VARIANCE = (0.8, 0.9, 0.95, 0.98)
+SHRINKAGE = ("auto", 0.01, 0.03, 0.1, 0.3)
+VARIANCE = (0.9, 0.95, 0.98)
 
 
 def heads(rng: np.random.Generator, people: int = 40) -> tuple[Array, Array]:
