@@ -200,11 +200,11 @@ def test_rotating_the_features_changes_nothing(trained):
     assert model.example_threshold_ == pytest.approx(turned.example_threshold_, rel=1e-8)
 
 
-def test_auto_keeps_nine_tenths_of_the_variance(trained):
+def test_auto_keeps_98_hundredths_of_the_variance(trained):
     X, y, _ = trained
     model = RECOGNIZER().fit(X, y)
     share = np.cumsum(ScikitPCA(svd_solver="full").fit(X).explained_variance_ratio_)
-    assert len(model.components_) == np.searchsorted(share, 0.9) + 1
+    assert len(model.components_) == np.searchsorted(share, 0.98) + 1
     assert len(RECOGNIZER(0.5).fit(X, y).components_) == np.searchsorted(share, 0.5) + 1
 
 
