@@ -15,6 +15,7 @@ from unbend.estimators.embedding import Model, seed_param
 from unbend.estimators.inputs import check_input
 from unbend.extension import Linear
 from unbend.gram.principal import exact_axes, full_axes
+from unbend.lazy import by_partitions
 from unbend.lowrank.bounds import johnson_lindenstrauss
 from unbend.lowrank.sketch import orthogonalize, random_matrix
 from unbend.recognition import Examples, accept_few, accept_most, hold_out, place_examples
@@ -79,6 +80,7 @@ class Identification:
 
 
 @final
+@by_partitions
 @declare
 class SubspaceRecognizer(ClassifierMixin, Model):
     """Recognition in a subspace, as by eigenfaces: of this kind or not, known or new, and who.
