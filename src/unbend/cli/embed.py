@@ -44,10 +44,7 @@ from unbend.cli.outputs import (
     write_rows,
 )
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
-from unbend.registry import EMBEDDINGS, SEVERAL, Entry
-
-# Names of columns that are labels more often than features.
-LABELS = ("class", "cluster", "diagnosis", "label", "labels", "outcome", "species", "target")
+from unbend.registry import EMBEDDINGS, LABEL_NAMES, SEVERAL, Entry
 
 
 def embed(
@@ -280,7 +277,7 @@ class Embedding:
             return None
         aside = (options.id, *options.ignore)
         names = [name for name in self.data.column_names() if name not in aside]
-        named = next((name for name in names if name.lower() in LABELS), None)
+        named = next((name for name in names if name.lower() in LABEL_NAMES), None)
         if named is not None or rows is None or rows.preparation is None:
             return named
         kinds = {column.name: column.kind for column in rows.preparation.columns_}

@@ -64,8 +64,9 @@ class LaplacianEigenmaps(KernelEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, orthonormal with respect to D (`random_walk`) or plainly.
-    redundancy_ : array (n_components,)
-        R² of each coordinate on those before it: near one means that it adds nothing.
+    redundancy_ : array (min(n_components, 10),)
+        R² of each of the first ten coordinates on those before it: near one means that it adds
+        nothing.
     volume_ : float
         Sum of the degrees.
 
