@@ -51,7 +51,7 @@ def check_degrees(degree: FloatArray) -> None:
     if np.any(degree <= 0):
         raise ValueError(
             f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a "
-            "larger bandwidth, more neighbours or symmetrize='max'"
+            "larger bandwidth, more neighbours or symmetrization='max'"
         )
 
 
