@@ -86,7 +86,6 @@ def test_compiled_kernels_agree_with_their_twins(d):
         graph.indices.astype(np.int32),
         graph.data.astype(np.float32),
         points,
-        points,
     )
     kernels.attract(*arguments, 2, one)
     reference.attract(*arguments, 1, two)
@@ -104,6 +103,7 @@ def test_a_compiled_step_and_placement_agree_with_their_twins(d):
         seed = np.random.default_rng(9)
         state = [seed.normal(size=(n, d)).astype(np.float32) for _ in range(3)]
         state[1] = np.abs(state[1])
+        state.append(np.empty((2, d)))
         kernel.descend(*forces, 0.7, 0.4, 0.8, 1.5, 1, *state)
         states.append(state)
     for one, two in zip(*states, strict=True):
@@ -178,7 +178,7 @@ def test_the_gradient_is_that_of_the_divergence():
     points, attraction = start.astype(np.float32), np.empty((n, 2), dtype=np.float32)
     offsets, indices = affinities.indptr.astype(np.int64), affinities.indices.astype(np.int32)
     weights = affinities.data.astype(np.float32)
-    kernels.attract(offsets, indices, weights, points, points, 1, attraction)
+    kernels.attract(offsets, indices, weights, points, 1, attraction)
     forces, normalizer = exact_repulsion(points)
     gradient = 4.0 * attraction - 4.0 / normalizer * forces
     direction = rng.normal(size=(n, 2))

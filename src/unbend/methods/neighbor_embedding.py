@@ -16,6 +16,7 @@ from unbend.extension import EmbeddingResult, Rule
 from unbend.gram.principal import exact_axes
 from unbend.layout.affinities import Affinities, joint_probabilities
 from unbend.layout.descent import Layout, Schedule, Snapshot, minimize
+from unbend.layout.order import canonical_form, sample_rows
 from unbend.layout.placement import EigenmapsExtension, LayoutExtension
 from unbend.layout.repulsion import Repulsion
 from unbend.layout.start import (
@@ -51,7 +52,7 @@ EARLY_ITERATIONS = 250
 MOST_COMPONENTS = 3
 # Rows from which a pre-image is combined, at most: affinities reach further than the data are flat.
 PREIMAGE_NEIGHBORS = 10
-# Rows of which principal components are computed, at most: every second, third, … row of more.
+# Rows of which principal components are computed, at most.
 PRINCIPAL_ROWS = 20000
 # Share of the exaggeration at which a coordinate stops growing, for early exaggeration.
 GROWING = 0.9
@@ -238,12 +239,13 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         if self.exaggeration == "max":
             return self._eigenmaps(component, affinities, joint)
         with stage("start"):
-            start, eigenvalues = self._start(component, joint)
+            joint, order = canonical_form(joint, component.threads)
+            start, eigenvalues = self._start(component, joint, order)
             schedule = self._schedule(joint, start)
         with stage("layout"):
-            layout = minimize(joint, start, schedule, component.threads, self._callback)
+            layout = minimize(joint, start, schedule, component.threads, self._snapshot(order))
             self._record(layout, schedule)
-        points = layout.points.astype(np.float64)
+        points = _rows_of(layout.points, order).astype(np.float64)
         extension = LayoutExtension(
             component.space, component.rule, points, affinities, float(self.exaggeration),
             schedule.error,
@@ -274,10 +276,20 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         }
         return EmbeddingResult(spectrum.vectors, extension, attributes)
 
-    def _start(self, component: Component, joint: csr_array) -> tuple[FloatArray, FloatArray]:
+    def _snapshot(self, order: IntArray) -> Snapshot | None:
+        """Wrap the callback: it gets rows in the order of the data."""
+        callback = self._callback
+        if callback is None:
+            return None
+        return lambda iteration, points: callback(iteration, _rows_of(points, order))
+
+    def _start(
+        self, component: Component, joint: csr_array, order: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Coordinates at which the descent starts, each row apart from the others.
 
-        The eigenvalues of a start by eigenmaps, the next one included, else NaN.
+        Affinities and coordinates are those of the rows in the given order. The eigenvalues are
+        those of a start by eigenmaps, the next one included, else NaN.
         """
         n, d, rng = component.n, self.n_components, generator(self.random_state)
         note(init=self.init if isinstance(self.init, str) else "array")
@@ -286,7 +298,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             start, found = eigenmaps_start(joint, d, rng, component.threads)
             values[: len(found)] = found[: d + 1]
         elif isinstance(self.init, str):
-            start = principal_start(component.space, d)
+            start = principal_start(component.space, d)[order]
         else:
             start = check_rows(self.init, name="init").astype(np.float64)
             if start.shape != (n, d):
@@ -294,6 +306,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
                     f"init has the shape {start.shape} and the {n} distinct rows have {d} "
                     f"coordinates: pass an array ({n}, {d})"
                 )
+            start = start[order]
         return separate(rescale(start)), values
 
     def _schedule(self, joint: csr_array, start: FloatArray) -> Schedule:
@@ -339,10 +352,17 @@ class PerplexitySearch(NeighborSearch):
         return np.minimum(counts, n - 1)
 
 
+def _rows_of(points: FloatArray, order: IntArray) -> FloatArray:
+    """Points, given in an order of the rows, in the order of the data."""
+    rows = np.empty_like(points)
+    rows[order] = points
+    return rows
+
+
 def _principal_metric(points: FloatArray, columns: int, seed: Any) -> Metric:
     """Euclidean distance of the principal components of rows, those of a sample where many."""
     with stage("columns"):
-        some = points[:: -(-len(points) // PRINCIPAL_ROWS)]
+        some = sample_rows(points, PRINCIPAL_ROWS)
         center = some.mean(axis=0)
         centered = some - center
         axes = exact_axes(centered, columns, generator(seed)).axes
