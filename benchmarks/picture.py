@@ -26,15 +26,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz, save_npz
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
 
 import unbend
-from benchmarks.data import CACHE, fashion, glove, strokes
+from benchmarks.data import CACHE, fashion, glove, images, strokes
 from benchmarks.data import digits as mnist
 from benchmarks.machine import cpu_name
 from benchmarks.measure import cpu_seconds, forget_peak, in_new_process, memory_mb
+from unbend.layout import descent
 from unbend.layout.descent import divergence
 from unbend.layout.repulsion import MeshRepulsion, exact_repulsion, tree_repulsion
 
@@ -121,23 +122,27 @@ CONTENDERS: dict[str, Fit] = {
     "unbend, exaggeration 1, 750 iterations": ours(tol=0),
     "unbend, exaggeration 4, perplexity 10": ours(exaggeration=4, perplexity=10),
     "unbend, exaggeration 4, 15 neighbours": ours(exaggeration=4, n_neighbors=15),
+    "unbend, exaggeration 4, approximate neighbours": ours(
+        exaggeration=4, n_neighbors=15, neighbors_algorithm="approximate"
+    ),
     "openTSNE, exaggeration 1": open_tsne(),
     "openTSNE, exaggeration 1, our affinities": open_tsne_of_ours,
     "openTSNE, exaggeration 4, perplexity 10": open_tsne(exaggeration=4, perplexity=10),
     "UMAP": umap,
     "PaCMAP": pacmap,
 }
+EVERYONE = [name for name in CONTENDERS if "approximate" not in name]
 SAME = ["unbend, exaggeration 1, 750 iterations", "openTSNE, exaggeration 1, our affinities"]
 LARGE = [*SAME, "unbend, exaggeration 4, 15 neighbours", "UMAP"]
 # Data, rows, contenders.
 CASES: dict[str, tuple[str, int, list[str]]] = {
-    "digits": ("digits", 1797, list(CONTENDERS)),
-    "mnist 10k": ("mnist", 10_000, list(CONTENDERS)),
-    "fashion 10k": ("fashion", 10_000, list(CONTENDERS)),
+    "digits": ("digits", 1797, EVERYONE),
+    "mnist 10k": ("mnist", 10_000, EVERYONE),
+    "fashion 10k": ("fashion", 10_000, EVERYONE),
     "mnist 70k": ("mnist", 70_000, [*LARGE, "PaCMAP"]),
     "fashion 70k": ("fashion", 70_000, LARGE),
     "glove 50k": ("glove", 50_000, LARGE),
-    "strokes 1M": ("strokes", 1_000_000, ["unbend, exaggeration 4, 15 neighbours"]),
+    "strokes 1M": ("strokes", 1_000_000, ["unbend, exaggeration 4, approximate neighbours"]),
 }
 # New samples in pictures of as many rows.
 PLACEMENT = "new samples"
@@ -239,6 +244,45 @@ def repulsion(results: dict[str, Any]) -> None:
     results["repulsion"] = found
 
 
+# Data on which learning rates are chosen, for each exaggeration: none is part of a case.
+TUNED: dict[str, Callable[[], Array]] = {
+    "strokes": lambda: images(4000)[0],
+    "Gaussian clusters": lambda: make_blobs(4000, 30, centers=40, random_state=0)[0],
+    "roll": lambda: unbend.datasets.swiss_roll(4000, noise=0.3, random_state=0).points,
+}
+RATES = [(1.0, 1.0), (2.0, 1.5), (4.0, 1.5), (4.0, 2.0), (8.0, 2.0)]
+
+
+def tune(path: Path) -> None:
+    """Record by how much the objective of each learning rate exceeds the lowest, in per cent."""
+    results, excess = load(path), {}
+    for exaggeration, perplexity in ((1.0, 30), (4.0, 10), (12.0, 10)):
+        for name, data in TUNED.items():
+            rows, values = data(), {}
+            for descent.RATE, descent.POWER in RATES:
+                model = unbend.NeighborEmbedding(
+                    exaggeration=exaggeration, perplexity=perplexity, tol=0, n_jobs=1
+                ).fit(rows)
+                values[f"{descent.RATE:g} n / {exaggeration:g}^{descent.POWER}"] = objective(model)
+            lowest = min(values.values())
+            excess[f"{name}, exaggeration {exaggeration:g}"] = {
+                key: round(100 * (value / lowest - 1), 2) for key, value in values.items()
+            }
+            print(name, exaggeration, excess[f"{name}, exaggeration {exaggeration:g}"], flush=True)
+    results["tuning"] = excess
+    path.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def objective(model: Any) -> float:
+    """Divergence of the affinities to the power of the exaggeration, the one that is minimised.
+
+    KL(P^ρ | Q) = (ρ − 1) Σ p log(1 + d²) + KL(P | Q), up to a constant.
+    """
+    y = model.embedding_.astype(np.float32)
+    pull = descent.attractive_energy(model.affinities_, y)
+    return float((model.exaggeration - 1) * pull + model.kl_divergence_)
+
+
 def load(path: Path) -> dict[str, Any]:
     """Results so far."""
     return json.loads(path.read_text()) if path.exists() else {"runs": {}}
@@ -274,6 +318,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="digits and two seeds")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default="", help="contenders whose name has this in it")
+    parser.add_argument("--tune", action="store_true", help="compare learning rates")
     parser.add_argument("--one", nargs=3, metavar=("CASE", "CONTENDER", "SEED"))
     arguments = parser.parse_args()
     if arguments.one:
@@ -281,6 +326,9 @@ def main() -> None:
         print(json.dumps(measure(case, contender, int(seed))))
         return
     path = QUICK if arguments.quick else RESULTS
+    if arguments.tune:
+        tune(path)
+        return
     everything = ["digits"] if arguments.quick else [*CASES, PLACEMENT, "repulsion"]
     for case in arguments.cases or everything:
         if case == "repulsion":

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
+#include <cstring>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -49,30 +49,37 @@ struct Affinities {
 };
 
 // Calls body(weights, away) for the entries of row i, eight at a time, where away[axis] = y_i − y_j.
-// What is left is filled up with the point itself and weight zero.
+// The last ones are filled up with entries of the next row, or the point itself, and weight zero.
 template <int D, typename Body>
-UNBEND_INLINE inline void for_entries(const Affinities &graph, const float *points, std::int64_t i,
-                                      const Body &body) {
+UNBEND_INLINE inline void for_entries(const Affinities &graph, const float *points, std::int64_t n,
+                                      std::int64_t i, const Body &body) {
+    typedef std::int32_t Bits __attribute__((vector_size(32)));
     const float *own = points + i * D;
-    Eight y[D];
+    Eight y[D] = {};
     std::int64_t e = graph.offsets[i];
-    const std::int64_t end = graph.offsets[i + 1];
+    const std::int64_t end = graph.offsets[i + 1], all = graph.offsets[n];
     for (; e + 8 <= end; e += 8) {
         take_eight<D>(points, graph.indices + e, y);
         for (int axis = 0; axis < D; ++axis) y[axis] = own[axis] - y[axis];
         body(lanes(graph.weights + e), y);
     }
     if (e == end) return;
-    std::int32_t numbers[8];
-    float rest[8];
-    for (int lane = 0; lane < 8; ++lane) {
-        const bool inside = e + lane < end;
-        numbers[lane] = inside ? graph.indices[e + lane] : static_cast<std::int32_t>(i);
-        rest[lane] = inside ? graph.weights[e + lane] : 0.0f;
+    const auto rest = static_cast<std::int32_t>(end - e);
+    if (e + 8 <= all) {
+        const Bits lane = {0, 1, 2, 3, 4, 5, 6, 7};
+        take_eight<D>(points, graph.indices + e, y);
+        for (int axis = 0; axis < D; ++axis) y[axis] = own[axis] - y[axis];
+        body((Eight)((Bits)lanes(graph.weights + e) & (lane < rest)), y);
+        return;
     }
+    std::int32_t numbers[8];
+    float weights[8] = {};
+    std::fill_n(numbers, 8, static_cast<std::int32_t>(i));
+    std::copy_n(graph.indices + e, rest, numbers);
+    std::copy_n(graph.weights + e, rest, weights);
     take_eight<D>(points, numbers, y);
     for (int axis = 0; axis < D; ++axis) y[axis] = own[axis] - y[axis];
-    body(lanes(static_cast<const float *>(rest)), y);
+    body(lanes(static_cast<const float *>(weights)), y);
 }
 
 template <int D>
@@ -91,7 +98,7 @@ void attract(const Affinities &graph, const float *points, std::int64_t n, int t
         [] { return 0; },
         [&](int, std::int64_t i) UNBEND_INLINE {
             Eight sum[D] = {};
-            for_entries<D>(graph, points, i,
+            for_entries<D>(graph, points, n, i,
                            [&](const Eight &weights, const Eight (&away)[D]) UNBEND_INLINE {
                                const Eight pull = weights / (1.0f + square_of<D>(away));
                                for (int axis = 0; axis < D; ++axis) sum[axis] += pull * away[axis];
@@ -104,6 +111,19 @@ void attract(const Affinities &graph, const float *points, std::int64_t n, int t
         });
 }
 
+// Natural logarithms of numbers of at least one, to single precision: no library's, whose last bit is
+// its own affair. With x = 2^e m and m from √½ to √2, log m = 2 artanh t, t = (m − 1)/(m + 1).
+UNBEND_INLINE inline Eight logarithms(const Eight &x) {
+    typedef std::int32_t Bits __attribute__((vector_size(32)));
+    const Bits root = Bits{} + 0x3f3504f3;
+    const Bits exponent = ((Bits)x - root) >> 23;
+    const Eight m = (Eight)((Bits)x - (exponent << 23));
+    const Eight t = (m - 1.0f) / (m + 1.0f), tt = t * t;
+    const Eight series =
+        2.0f * t * (1.0f + tt * (1.0f / 3 + tt * (1.0f / 5 + tt * (1.0f / 7 + tt * (1.0f / 9)))));
+    return series + __builtin_convertvector(exponent, Eight) * 0.693147181f;
+}
+
 // Σ p_ij log(1 + |y_i − y_j|²) of each point.
 template <int D>
 void attractive_energy(const Affinities &graph, const float *points, std::int64_t n, int threads,
@@ -112,15 +132,12 @@ void attractive_energy(const Affinities &graph, const float *points, std::int64_
         0, n, 64, threads_for(8.0 * static_cast<double>(graph.offsets[n]), threads),
         [] { return 0; },
         [&](int, std::int64_t i) UNBEND_INLINE {
-            double total = 0;
-            for_entries<D>(graph, points, i,
+            Eight total = {};
+            for_entries<D>(graph, points, n, i,
                            [&](const Eight &weights, const Eight (&away)[D]) UNBEND_INLINE {
-                               const Eight square = square_of<D>(away);
-                               for (int lane = 0; lane < 8; ++lane)
-                                   total += weights[lane] *
-                                            std::log1p(static_cast<double>(square[lane]));
+                               total += weights * logarithms(1.0f + square_of<D>(away));
                            });
-            energies[i] = total;
+            energies[i] = sum_of(total);
         });
 }
 
@@ -129,19 +146,23 @@ void attractive_energy(const Affinities &graph, const float *points, std::int64_
 inline void renumber(const Affinities &graph, const std::int64_t *order, const std::int32_t *inverse,
                      std::int64_t n, const std::int64_t *offsets, int threads,
                      std::int32_t *indices, float *weights) {
-    using Entry = std::pair<std::int32_t, float>;
     run_blocks(
         0, n, 256, threads_for(32.0 * static_cast<double>(offsets[n]), threads),
-        [] { return std::vector<Entry>(); },
-        [&](std::vector<Entry> &row, std::int64_t i) {
+        [] { return std::vector<std::uint64_t>(); },
+        [&](std::vector<std::uint64_t> &row, std::int64_t i) {
             const std::int64_t from = graph.offsets[order[i]];
             row.resize(offsets[i + 1] - offsets[i]);
-            for (std::size_t e = 0; e < row.size(); ++e)
-                row[e] = {inverse[graph.indices[from + e]], graph.weights[from + e]};
+            // The column above the bits of the weight: one word is sorted faster than a pair.
+            for (std::size_t e = 0; e < row.size(); ++e) {
+                std::uint32_t bits;
+                std::memcpy(&bits, graph.weights + from + e, sizeof bits);
+                row[e] = std::uint64_t(inverse[graph.indices[from + e]]) << 32 | bits;
+            }
             std::sort(row.begin(), row.end());
             for (std::size_t e = 0; e < row.size(); ++e) {
-                indices[offsets[i] + e] = row[e].first;
-                weights[offsets[i] + e] = row[e].second;
+                const auto bits = static_cast<std::uint32_t>(row[e]);
+                indices[offsets[i] + e] = static_cast<std::int32_t>(row[e] >> 32);
+                std::memcpy(weights + offsets[i] + e, &bits, sizeof bits);
             }
         });
 }
@@ -175,17 +196,19 @@ void descend(const float *attraction, const float *repulsion, std::int64_t n, co
                     part.low[axis] = INFINITY;
                     part.high[axis] = -INFINITY;
                 }
-                for (std::int64_t i = task * block; i < std::min((task + 1) * block, n); ++i) {
+                const std::int64_t first = task * block, last = std::min(first + block, n);
+                for (std::int64_t at = first * D; at < last * D; ++at) {
+                    const float slope = step.pull * attraction[at] - step.push * repulsion[at];
+                    const float before = velocity[at], gain = gains[at];
+                    const bool uphill =
+                        ((slope > 0) & (before > 0)) | ((slope < 0) & (before < 0));
+                    gains[at] = uphill ? std::max(0.8f * gain, 0.01f) : gain + 0.2f;
+                    velocity[at] = step.momentum * before - gains[at] * slope;
+                }
+                for (std::int64_t i = first; i < last; ++i) {
                     float square = 0;
-                    for (int axis = 0; axis < D; ++axis) {
-                        const std::int64_t at = i * D + axis;
-                        const float slope = step.pull * attraction[at] - step.push * repulsion[at];
-                        const float before = velocity[at];
-                        const bool uphill = (slope > 0 && before > 0) || (slope < 0 && before < 0);
-                        gains[at] = uphill ? std::max(0.8f * gains[at], 0.01f) : gains[at] + 0.2f;
-                        velocity[at] = step.momentum * before - gains[at] * slope;
-                        square += velocity[at] * velocity[at];
-                    }
+                    for (int axis = 0; axis < D; ++axis)
+                        square += velocity[i * D + axis] * velocity[i * D + axis];
                     const float shrink =
                         square > step.longest * step.longest ? step.longest / std::sqrt(square) : 1.0f;
                     for (int axis = 0; axis < D; ++axis) {

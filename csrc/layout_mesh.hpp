@@ -25,29 +25,37 @@ struct Mesh {
     }
 };
 
+// Four floats side by side, as many as splines reach a point.
+typedef float Quartet __attribute__((vector_size(16), aligned(4), may_alias));
+
+UNBEND_INLINE inline Quartet &quartet(float *numbers) {
+    return *reinterpret_cast<Quartet *>(numbers);
+}
+UNBEND_INLINE inline const Quartet &quartet(const float *numbers) {
+    return *reinterpret_cast<const Quartet *>(numbers);
+}
+UNBEND_INLINE inline float sum_of_four(const Quartet &numbers) {
+    return (numbers[0] + numbers[2]) + (numbers[1] + numbers[3]);
+}
+
 // The four splines around a point, their derivatives by the mesh coordinate, the first node and the
 // place between it and the next.
 struct Splines {
     std::int64_t node;
-    float phase, weight[4], slope[4];
+    float phase;
+    Quartet weight, slope;
 };
 
 UNBEND_INLINE inline Splines splines_at(double place) {
     // No place is negative.
     const std::int64_t node = static_cast<std::int64_t>(place);
     const float f = static_cast<float>(place - static_cast<double>(node)), g = 1.0f - f;
-    Splines at;
-    at.node = node;
-    at.phase = f;
-    at.weight[0] = g * g * g * (1.0f / 6.0f);
-    at.weight[1] = ((3.0f * f - 6.0f) * f * f + 4.0f) * (1.0f / 6.0f);
-    at.weight[2] = (((-3.0f * f + 3.0f) * f + 3.0f) * f + 1.0f) * (1.0f / 6.0f);
-    at.weight[3] = f * f * f * (1.0f / 6.0f);
-    at.slope[0] = -0.5f * g * g;
-    at.slope[1] = (1.5f * f - 2.0f) * f;
-    at.slope[2] = (-1.5f * f + 1.0f) * f + 0.5f;
-    at.slope[3] = 0.5f * f * f;
-    return at;
+    const float ff = f * f;
+    const Quartet weight = {g * g * g, (3.0f * f - 6.0f) * ff + 4.0f,
+                            ((-3.0f * f + 3.0f) * f + 3.0f) * f + 1.0f, ff * f};
+    const Quartet slope = {-0.5f * g * g, (1.5f * f - 2.0f) * f, (-1.5f * f + 1.0f) * f + 0.5f,
+                           0.5f * ff};
+    return {node, f, weight * (1.0f / 6.0f), slope};
 }
 
 // Adds the splines of a point to the rows low .. high of the density that they reach.
@@ -61,8 +69,7 @@ UNBEND_INLINE inline void spread_point(const float *point, const Mesh<D> &mesh, 
         if constexpr (D == 1) {
             density[a] += across;
         } else {
-            float *line = density + a * mesh.nodes + at[1].node;
-            for (int b = 0; b < 4; ++b) line[b] += across * at[1].weight[b];
+            quartet(density + a * mesh.nodes + at[1].node) += across * at[1].weight;
         }
     }
 }
@@ -143,24 +150,19 @@ UNBEND_INLINE inline float sine_of_turn(float f) {
 template <int D>
 UNBEND_INLINE inline void force_at(const Mesh<D> &mesh, const float *potential,
                                    const Splines (&at)[D], float (&force)[D]) {
-    const std::int64_t nodes = mesh.nodes;
     const float scale = static_cast<float>(-0.5 / mesh.spacing);
-    for (int axis = 0; axis < D; ++axis) force[axis] = 0;
-    for (int a = 0; a < 4; ++a) {
-        if constexpr (D == 1) {
-            force[0] += at[0].slope[a] * potential[at[0].node + a];
-        } else {
-            const float *line = potential + (at[0].node + a) * nodes + at[1].node;
-            float along = 0, tilt = 0;
-            for (int b = 0; b < 4; ++b) {
-                along += line[b] * at[1].weight[b];
-                tilt += line[b] * at[1].slope[b];
-            }
-            force[0] += at[0].slope[a] * along;
-            force[1] += at[0].weight[a] * tilt;
+    if constexpr (D == 1) {
+        force[0] = scale * sum_of_four(at[0].slope * quartet(potential + at[0].node));
+    } else {
+        Quartet tilt = {}, level = {};
+        for (int a = 0; a < 4; ++a) {
+            const Quartet &line = quartet(potential + (at[0].node + a) * mesh.nodes + at[1].node);
+            tilt += at[0].slope[a] * line;
+            level += at[0].weight[a] * line;
         }
+        force[0] = scale * sum_of_four(tilt * at[1].weight);
+        force[1] = scale * sum_of_four(level * at[1].slope);
     }
-    for (int axis = 0; axis < D; ++axis) force[axis] *= scale;
 }
 
 // Repulsion −½ ∇φ (n, D) at each point, from the potential φ on the mesh, less the force of a point

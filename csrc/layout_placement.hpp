@@ -49,7 +49,7 @@ void place_points(const std::int32_t *indices, const float *weights, std::int64_
                                 sums[axis] += pull * near[j * D + axis];
                         }
                     };
-                    float y[D], sums[D + 1], best = -1;
+                    float y[D] = {}, sums[D + 1], best = -1;
                     for (std::int64_t j = 0; j < std::min(k, start_candidates); ++j) {
                         weigh(near.data() + j * D, sums);
                         if (sums[D] > best) {

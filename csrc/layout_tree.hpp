@@ -225,7 +225,7 @@ void repel_by_tree(const float *points, std::int64_t n, float opening, int threa
         0, (n + 7) / 8, 8, threads_for(2000.0 * n, threads), [] { return 0; },
         [&](int, std::int64_t packet) UNBEND_INLINE {
             const std::int64_t from = packet * 8;
-            Eight y[D], force[D] = {}, mass = {};
+            Eight y[D] = {}, force[D] = {}, mass = {};
             for (int lane = 0; lane < 8; ++lane) {
                 const std::int64_t i = std::min(from + lane, n - 1);
                 for (int axis = 0; axis < D; ++axis) y[axis][lane] = tree.sorted[i * D + axis];

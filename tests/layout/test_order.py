@@ -23,7 +23,7 @@ def ring(n):
 
 
 def blocks(n, copies):
-    """Copies of a random graph, without edges between them."""
+    """Repeat a random graph, without edges between the copies."""
     rng = np.random.default_rng(n)
     one = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.2), 1)
     return csr_array(np.kron(np.eye(copies), one + one.T))

@@ -14,6 +14,8 @@ BITS = {1: 30, 2: 16, 3: 10}
 WEIGHT_BITS, HASHED_BITS = 18, 12
 # Times that hashes are passed on to neighbours, at most; rows of data differ after one to three.
 ROUNDS = 32
+# Bytes of rows that are hashed at once: they stay in a cache.
+CACHED = 1 << 18
 # Increment of splitmix64.
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -89,7 +91,7 @@ def sample_rows(points: FloatArray, most: int) -> FloatArray:
         return points
     factors = mix(STEP * np.arange(1, columns + 1, dtype=np.uint64)) | np.uint64(1)
     hashes = np.empty(n, dtype=np.uint64)
-    for rows in row_chunks(n, 8 * columns):
+    for rows in row_chunks(n, 8 * columns, CACHED):
         # Minus zero is zero.
         bits = (points[rows].astype(np.float64) + 0.0).view(np.uint64)
         # Numbers of few digits have them in their highest bits, which products lose.

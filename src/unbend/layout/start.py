@@ -24,8 +24,9 @@ DEVIATION = 1e-4
 TOGETHER, JITTER = 1e-6, 1e-2
 # Rows up to which a start is exact.
 EXACT = 1000
-# A start need not be accurate: relative residual, and restarts at most.
-TOLERANCE, PASSES = 1e-4, 30
+# A start need not be accurate, a few degrees do: relative residual, guard vectors, and restarts at
+# most.
+TOLERANCE, GUARD, PASSES = 1e-3, 2, 30
 
 
 def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> SpectralProblem:
@@ -39,9 +40,9 @@ def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> Spec
 def eigenmaps_start(
     affinities: csr_array, d: int, rng: np.random.Generator, threads: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Laplacian eigenmaps (n, d) of the affinities and d or more eigenvalues, to a few digits."""
+    """Laplacian eigenmaps (n, d) of the affinities and d or more eigenvalues, to two digits."""
     problem = laplacian_problem(affinities)
-    solver = Dense() if problem.n <= EXACT else Lanczos(tol=TOLERANCE, passes=PASSES)
+    solver = Dense() if problem.n <= EXACT else Lanczos(tol=TOLERANCE, guard=GUARD, passes=PASSES)
     values, vectors, _ = solver.eigenpairs(problem.standard(), d, rng, threads)
     assert problem.mass is not None
     return fix_signs(vectors[:, :d] / np.sqrt(problem.mass)[:, None]), values
