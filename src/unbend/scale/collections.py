@@ -18,11 +18,11 @@ from dask.delayed import Delayed, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.lazy import describe_size
+from unbend.lazy import describe_size, is_dask
 from unbend.report import step
 from unbend.scale.blocks import Scatter
 from unbend.scale.folders import open_folder
-from unbend.validation.arrays import check_rows, check_scale
+from unbend.validation.arrays import check_labels, check_rows, check_scale
 
 # Methods that return one number for each row.
 ONE_COLUMN = ("predict", "outlyingness", "subspace_distances", "score_samples")
@@ -218,18 +218,32 @@ class LazyRows:
 
     def take(self, numbers: IntArray) -> FloatArray:
         """Gather some rows, by their numbers, in that order; other partitions are not read."""
-        order = np.argsort(numbers)
-        ascending, edges = numbers[order], np.searchsorted(numbers[order], self.starts)
-        tasks = [
-            self._task(np.take)(part, ascending[low:high] - start, 0)
-            for part, start, low, high in zip(
-                self.parts, self.starts, edges[:-1], edges[1:], strict=False
-            )
-            if low < high
-        ]
-        held = np.empty((len(numbers), self.columns), dtype=self.dtype)
-        held[order] = np.concatenate(compute_all(tasks))
-        return held
+        return np.asarray(_take(self.parts, self.starts, numbers), dtype=self.dtype)
+
+
+def _take(parts: Sequence[Any], starts: IntArray, numbers: IntArray) -> Any:
+    order = np.argsort(numbers)
+    ascending, edges = numbers[order], np.searchsorted(numbers[order], starts)
+    tasks = [
+        delayed(np.take, pure=True)(part, ascending[low:high] - start, 0)
+        for part, start, low, high in zip(parts, starts, edges[:-1], edges[1:], strict=False)
+        if low < high
+    ]
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return np.concatenate(compute_all(tasks))[back]
+
+
+def take_labels(y: Any, rows: LazyRows, numbers: IntArray) -> Any:
+    """Labels of some rows, from an array of all or a collection with the partitions of X."""
+    if not is_dask(y):
+        return check_labels("y", y, rows.n)[numbers]
+    blocks = [delayed(np.asarray)(block) for block in np.ravel(y.to_delayed())]
+    if len(blocks) != len(rows.parts):
+        raise ValueError(
+            f"y has {len(blocks)} partitions and X has {len(rows.parts)}: give y those of X"
+        )
+    return _take(blocks, rows.starts, numbers)
 
 
 def _measure_scatter(rows: FloatArray, project: Callable[..., Any] | None) -> Scatter:
@@ -283,6 +297,9 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
     >>> map_rows(model, "transform", da.ones((4, 2), chunks=2)).chunks
     ((2, 2), (1,))
     """
+    shipped: Any = None
+    if hasattr(model, "header"):
+        model, shipped = model.header, model.model
     check_is_fitted(model)
     collection = open_collection(X)
     if getattr(model, "missing", None) == "drop":
@@ -293,18 +310,18 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
     _check_columns(model, method, collection)
     names = _names(model, method)
     if not options.get("return_outlyingness"):
-        return _map(model, method, collection, names)
+        return _map(model, shipped, method, collection, names)
     assert names is not None
-    both = _map(model, "_transform_and_score", collection, [*names, "outlyingness"])
+    both = _map(model, shipped, "_transform_and_score", collection, [*names, "outlyingness"])
     dtype = _dtype(model, method)
     if is_frame(collection):
         return both[names].astype(dtype), both["outlyingness"]
     return both[:, :-1].astype(dtype), both[:, -1]
 
 
-def _map(model: Any, method: str, X: Any, names: list[str] | None) -> Any:
+def _map(model: Any, shipped: Any, method: str, X: Any, names: list[str] | None) -> Any:
     """Map a method over the partitions; names of the columns of its result, None for one."""
-    shipped, dtype = ship(model), _dtype(model, method)
+    shipped, dtype = ship(model) if shipped is None else shipped, _dtype(model, method)
     if is_frame(X):
         import pandas as pd
 
