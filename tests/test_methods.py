@@ -98,6 +98,22 @@ def test_kernel_pca_centres_a_given_kernel_as_its_formula_does():
     np.testing.assert_allclose(model.transform(added), placed, atol=1e-8)
 
 
+def test_scores_are_roots_of_eigenvalues_and_the_error_is_what_they_leave():
+    """Derivations 2.2 and 2.3: ‖X − X̂‖² = Σ_{j>d} σ_j², and scores Λ^½ V'."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(40, 7)) * np.arange(7, 0, -1) + 3.0
+    centered = points - points.mean(axis=0)
+    left, singular, _ = np.linalg.svd(centered, full_matrices=False)
+    for d in (1, 3, 6):
+        model = unbend.PCA(d).fit(points)
+        error = np.square(points - model.inverse_transform(model.transform(points))).sum()
+        assert error == pytest.approx(np.square(singular[d:]).sum(), rel=1e-10)
+        scores = left[:, :d] * singular[:d]
+        np.testing.assert_allclose(abs(model.transform(points)), abs(scores), atol=1e-10)
+        by_kernel = unbend.KernelPCA(d, kernel="linear").fit(points)
+        np.testing.assert_allclose(abs(by_kernel.embedding_), abs(scores), atol=1e-8)
+
+
 def test_preimages_of_kernel_pca_return_near_the_rows():
     points = unbend.datasets.s_curve(500, random_state=0).points
     spread = np.square(points - points.mean(axis=0)).sum()
@@ -204,6 +220,27 @@ def test_landmark_isomap_with_all_rows_is_isomap():
     all_rows = unbend.LandmarkIsomap(n_landmarks=150).fit_transform(curve.points)
     whole = unbend.Isomap().fit_transform(curve.points)
     np.testing.assert_allclose(abs(all_rows), abs(whole), atol=1e-8)
+
+
+def test_landmark_isomap_is_the_nystrom_form_of_the_notes():
+    """Notes (60): [Σ^½ U', Σ^-½ U'B] with A = UΣU' the centred squares between landmarks.
+
+    Rows of B are squares to the landmarks, centred as those of A are; coordinates about their mean.
+    """
+    curve = unbend.datasets.s_curve(200, random_state=0)
+    model = unbend.LandmarkIsomap(n_landmarks=30, random_state=0).fit(curve.points)
+    paths = unbend.Isomap().fit(curve.points).geodesics_
+    chosen = model.landmarks_
+    squares = np.square(paths[np.ix_(chosen, chosen)])
+    centre = np.eye(30) - 1 / 30
+    values, vectors = np.linalg.eigh(-0.5 * centre @ squares @ centre)
+    top, u = values[[-1, -2]], vectors[:, [-1, -2]]
+    block = -0.5 * (np.square(paths[:, chosen]) - squares.mean(axis=0))
+    expected = block @ u / np.sqrt(top)
+    np.testing.assert_allclose(np.abs(expected[chosen]), np.abs(u * np.sqrt(top)), atol=1e-9)
+    found = model.embedding_ - model.embedding_.mean(axis=0)
+    expected = expected - expected.mean(axis=0)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-8)
 
 
 def test_supervised_lle_without_supervision_is_lle():

@@ -95,6 +95,17 @@ def test_a_repaired_isomap_kernel_has_no_negative_eigenvalues(repair):
     assert model.negative_share_ < 1e-9
     np.testing.assert_array_equal(model.geodesics_, plain.geodesics_)
     assert model.eigenvalues_[0] > plain.eigenvalues_[0]
+    centre = np.eye(150) - 1 / 150
+    kernel, halves = (-0.5 * centre @ d @ centre for d in (plain.geodesics_**2, plain.geodesics_))
+    if repair == "spectrum_shift":
+        kernel = kernel + abs(np.linalg.eigvalsh(kernel)[0]) * centre
+    else:
+        # Theorem 8.1: the largest eigenvalue of [[0, −S], [−I, 2D]], both centred.
+        block = np.block([[np.zeros((150, 150)), 2 * kernel], [-np.eye(150), -4 * halves]])
+        shift = np.linalg.eigvals(block).real.max()
+        kernel = -0.5 * centre @ np.square(plain.geodesics_ + shift * (1 - np.eye(150))) @ centre
+    expected = embeddings.top(kernel, 2)
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(expected), atol=1e-6)
 
 
 WEIGHTS = {"adjacency": np.ones_like, "heat": lambda d: np.exp(-(d**2) / 0.3)}

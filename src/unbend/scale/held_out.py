@@ -80,7 +80,7 @@ def compare_halves(model: Any, points: FloatArray, others: FloatArray, classes: 
 
 
 def _named(model: Any, rows: FloatArray) -> Any:
-    """Give rows the names of the columns of the fit, lest scikit-learn miss them."""
+    """Give rows the names of the columns of the fit, which scikit-learn compares."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return rows
