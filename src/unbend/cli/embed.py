@@ -92,7 +92,7 @@ def embed(
     estimator = make_estimator(entry, {**general, **typed}, distances)
     results = Results(output, model, plot, json, not no_training, "float32" if float32 else None)
     if folder_format(table) is not None:
-        used = distances or symmetrize_distances or memory or batches
+        used = distances or memory or batches
         check_folder_options(data, "--distances, --batches and --memory" if used else "", plot)
         embed_folder(table, estimator, data, results, sample, Cluster(scheduler, workers))
         return
