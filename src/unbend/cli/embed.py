@@ -53,7 +53,7 @@ def embed(
     method: Method = DEFAULT_METHOD,
     components: Components = None,
     distances: Distances = False,
-    symmetrize_distances: Symmetrize = False,
+    symmetrize: Symmetrize = False,
     output: Output = None,
     model: SaveModel = None,
     plot: Picture = None,
@@ -92,9 +92,9 @@ def embed(
         )
     if data.scale == "gower":
         _set_gower(estimator, entry, typed)
-    if symmetrize_distances and not precomputed:
-        raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
-    work = Embedding(estimator, entry, given, results, sample, symmetrize_distances)
+    if symmetrize and not precomputed:
+        raise Misuse("--symmetrize is for distances: give --distances, or leave it out")
+    work = Embedding(estimator, entry, given, results, sample, symmetrize)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
