@@ -106,10 +106,10 @@ class Visit:
         """Drag along points of the window."""
         if shift:
             self.tab.keyboard.down("Shift")
-        self.tab.mouse.move(*points[0])
+        self.tab.mouse.move(*map(float, points[0]))
         self.tab.mouse.down()
         for point in points[1:]:
-            self.tab.mouse.move(*point, steps=3)
+            self.tab.mouse.move(*map(float, point), steps=3)
         self.tab.mouse.up()
         if shift:
             self.tab.keyboard.up("Shift")

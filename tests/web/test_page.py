@@ -1,10 +1,12 @@
 """The page in a real browser: what it shows is what NumPy and the library say."""
 
 import csv
+import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -322,7 +324,7 @@ def test_the_sandboxed_frame_draws_lassoes_and_zooms(painter, address):
     rows = selected_rows(visit)
     sure, possible = (inside(center + (polygon - center) * f, points) for f in (0.93, 1.07))
     assert set(np.flatnonzero(sure)) <= set(rows) <= set(np.flatnonzero(possible))
-    visit.tab.mouse.move(*center)
+    visit.tab.mouse.move(*center.tolist())
     visit.tab.wait_for_timeout(500)
     before = visit.host().screenshot()
     visit.tab.mouse.wheel(0, -300)
@@ -391,3 +393,38 @@ def test_a_million_points_load_and_lasso(painter, tmp_path):
         visit.tab.locator("text=/[0-9,]+ rows selected/").wait_for()
         text = visit.tab.locator("text=/[0-9,]+ rows selected/").inner_text()
         assert int(text.split()[0].replace(",", "")) > 10_000
+
+
+@pytest.mark.slow
+def test_pictures_of_the_documentation(browser, tmp_path):
+    """Draw what docs/page.md shows; UNBEND_PICTURES names the folder to write to."""
+    target = Path(os.environ.get("UNBEND_PICTURES", tmp_path))
+    pixels, classes = load_digits(return_X_y=True)
+    names = [f"pixel_{number}" for number in range(64)]
+    write(
+        tmp_path / "digits.csv", [*names, "class"], np.column_stack((pixels, classes)).astype(int)
+    )
+    with serving(tmp_path, "digits.csv") as (address, _):
+        visit = Visit(browser.new_context(viewport={"width": 1280, "height": 760}), address)
+        visit.tab.locator(".advice .primary").click()
+        visit.tab.locator(".map[data-drawn=true]").wait_for()
+        id = visit.fit("pca")
+        visit.tab.locator("#believe canvas").first.wait_for()
+        visit.tab.mouse.move(640, 5)
+        visit.tab.screenshot(path=target / "compare.png")
+        places = screen_places(visit.array(id), visit.host(1).bounding_box())
+        low, high = np.quantile(places, 0.02, axis=0), np.quantile(places, 0.5, axis=0)
+        corners = [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
+        visit.drag([*corners, corners[0]], shift=True)
+        visit.tab_named("rows")
+        visit.tab.locator("table.rows tbody tr").first.wait_for()
+        visit.tab.screenshot(path=target / "rows.png")
+        visit.tab.click("text=Clear")
+        visit.tab_named("take")
+        visit.tab.select_option("[aria-label='Colour by']", "loss:trustworthiness")
+        visit.tab.locator(".legend", has_text="Trustworthiness of each point").wait_for()
+        visit.tab.wait_for_timeout(3000)
+        visit.tab.screenshot(path=target / "losses.png")
+    assert all(
+        (target / f"{name}.png").stat().st_size > 20_000 for name in ("compare", "rows", "losses")
+    )

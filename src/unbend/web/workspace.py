@@ -103,7 +103,7 @@ def _compare(inside: FloatArray, outside: FloatArray, levels: list[str] | None) 
         return {"effect": 0.0}
     if levels is None and (integers := _few_integers(inside, outside)) is not None:
         levels = [str(number) for number in integers]
-        inside, outside = (np.searchsorted(integers, v) for v in (inside, outside))
+        inside, outside = (np.searchsorted(integers, v) * 1.0 for v in (inside, outside))
     if levels is not None:
         shares = [
             np.bincount(v.astype(int), minlength=len(levels)) / len(v) for v in (inside, outside)
