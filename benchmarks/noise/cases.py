@@ -108,7 +108,7 @@ class Case:
 
 
 def make_cases(half: str, count: int) -> list[Case]:
-    """The first cases of a half: always the same."""
+    """Make the first cases of a half: always the same."""
     cases = []
     for number in range(count):
         rng = np.random.default_rng([7, list(HALVES).index(half), number])

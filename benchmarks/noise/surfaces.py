@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial import KDTree
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 # Gauss–Newton steps towards a foot point inside, and projected gradient steps along the boundary.
 INNER, ALONG = 30, 400
+# Points of a surface among which one near a given point is looked for.
+MESH = 20_000
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,21 @@ class Surface:
         for _ in range(INNER):
             u = self._descend(points, u, newton=True)
         outside = np.flatnonzero(self.domain.depth(u) < 0)
-        edge = self.domain.nearest(u[outside])
-        for _ in range(ALONG if len(outside) else 0):
-            edge = self.domain.nearest(self._descend(points[outside], edge, newton=False))
-        u[outside] = edge
+        if len(outside):
+            u[outside] = self._edge_feet(points[outside], u[outside])
         return u
+
+    def _edge_feet(self, points: Array, u: Array) -> Array:
+        """Foot points on the boundary: across a hole the far side may be the nearer one."""
+        mesh = self.domain.sample(MESH, np.random.default_rng(0))
+        starts = self.domain.nearest(u), mesh[KDTree(self.embed(mesh)).query(points)[1]]
+        ends = []
+        for edge in starts:
+            for _ in range(ALONG):
+                edge = self.domain.nearest(self._descend(points, edge, newton=False))
+            ends.append(edge)
+        far = [np.linalg.norm(self.embed(end) - points, axis=1) for end in ends]
+        return np.where((far[0] <= far[1])[:, None], *ends)
 
     def _descend(self, points: Array, u: Array, newton: bool) -> Array:
         """One step of the squared distance downhill."""
@@ -112,7 +125,7 @@ class Surface:
 
 
 def roll(rng: np.random.Generator, d: int) -> Surface:
-    """An Archimedean spiral times intervals, by arc length."""
+    """Make an Archimedean spiral times intervals, by arc length."""
     turns, first = rng.uniform(0.75, 2.0), rng.uniform(1.0, 1.6) * np.pi
     pitch = 1.0
     angles = np.linspace(first, first + 2 * np.pi * turns, 20001)
@@ -169,7 +182,7 @@ def s_curve(rng: np.random.Generator, d: int) -> Surface:
 
 
 def cylinder(rng: np.random.Generator, d: int) -> Surface:
-    """An arc of a circle times intervals, by arc length."""
+    """Make an arc of a circle times intervals, by arc length."""
     arc = rng.uniform(0.5, 1.6) * np.pi
 
     def embed(u: Array) -> Array:
@@ -225,7 +238,7 @@ def graph_of_function(rng: np.random.Generator, d: int, family: str) -> Surface:
         turn = np.cos(np.einsum("cwi,ni->ncw", waves, u) + phases)
         return np.asarray(np.einsum("cw,ncw,cwi->nci", heights, turn, waves))
 
-    # A root mean square slope of 0.2 to 0.45: the chart is that of the ground, not an isometric one.
+    # A root mean square slope of 0.2 to 0.45: the chart is that of the ground.
     steepness = np.sqrt(np.square(slopes(inside)).sum(axis=(1, 2)).mean())
     heights *= rng.uniform(0.2, 0.45) / steepness
 
@@ -244,12 +257,13 @@ def graph_of_function(rng: np.random.Generator, d: int, family: str) -> Surface:
 
 
 def _ball_with_holes(rng: np.random.Generator, d: int, radius: float) -> Ball:
-    """A ball with one to three holes that do not touch each other."""
+    """Make a ball with one to three holes that do not touch each other."""
     while True:
         middles = rng.normal(size=(int(rng.integers(1, 4)), d))
         middles *= 0.55 * radius / _norms(middles)
         radii = radius * rng.uniform(0.1, 0.2, size=len(middles))
-        apart = np.linalg.norm(middles[:, None] - middles, axis=2) + np.diag(np.full(len(radii), np.inf))
+        apart = np.linalg.norm(middles[:, None] - middles, axis=2)
+        np.fill_diagonal(apart, np.inf)
         if np.all(apart > 1.2 * (radii[:, None] + radii)):
             return Ball(radius, d, middles, radii)
 

@@ -13,6 +13,10 @@ from unbend.validation.arrays import check_rows
 from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
 
+# Rows of a patch at most: where projections are the result and not averaged further, patches are
+# larger than where landmarks are made.
+MOST_PATCH_ROWS = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Denoised:
@@ -97,6 +101,6 @@ def denoise(
             f"no patches up to a third of the {sample.n} distinct rows show a surface of dimension "
             f"{d}: use another n_components, or pass patch_size"
         )
-    space, patch = sample.halved(size)
+    space, patch = sample.part(size, MOST_PATCH_ROWS)
     points = project(space, rows, patch, d, ROUNDS).points
     return Denoised(points, np.linalg.norm(points - rows, axis=1), size, measurement)

@@ -38,7 +38,7 @@ class Landmarks:
 
 def project_landmarks(sample: Sample, size: int, count: int, d: int) -> Landmarks:
     """Sample rows, leave out the sparse ones and project the others by patches of a size."""
-    space, patch = sample.halved(size)
+    space, patch = sample.part(size)
     drawn = sample.space.points[: min(sample.n, round(count / (DENSEST * CLEAREST)))]
     first = fit_patches(space, drawn, patch, d)
     dense = _smallest(first.radius / _around(drawn, first.radius), DENSEST)
@@ -60,7 +60,7 @@ def _around(points: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _smallest(values: FloatArray, share: float) -> IntArray:
-    """Indices of the smallest values, in order."""
+    """Return the indices of the smallest values, in order."""
     order: IntArray = np.argsort(values, kind="stable")[: int(np.ceil(share * len(values)))]
     return np.sort(order)
 

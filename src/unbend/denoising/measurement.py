@@ -1,7 +1,6 @@
 """How noisy, curved and dense rows are around a surface, and the patch size that follows."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -25,9 +24,9 @@ GROWTH = 1.5
 PLAIN, TILT = 0.4, 0.03
 PARTLY, FALL = 0.6, 4.0
 # Share of noise that does harm, over (k/n)^(1/d).
-HARMLESS = 0.1
+HARMLESS = 0.2
 # Cost of the variance that a patch gains by bending more than a quadratic does.
-MISFIT = 0.12
+MISFIT = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,22 +50,11 @@ class Sample:
         """Number of rows."""
         return self.space.n
 
-    def halved(self, size: int) -> tuple[PointSpace, int]:
-        """Part of the rows in which a patch of `size` rows has at most `PATCH_ROWS`, and how many.
-
-        Parts are halves of halves, so that few trees are built.
-        """
-        level = max(0, int(np.ceil(np.log2(size / PATCH_ROWS))))
-        return self._part(level), max(1, round(size / 2**level))
-
-    def _part(self, level: int) -> PointSpace:
-        if level not in self._parts:
-            self._parts[level] = self.space.take(np.arange(self.n >> level))
-        return self._parts[level]
-
-    @cached_property
-    def _parts(self) -> dict[int, PointSpace]:
-        return {0: self.space}
+    def part(self, size: int, most: int = PATCH_ROWS) -> tuple[PointSpace, int]:
+        """Part of the rows in which a patch of `size` rows has at most `most`, and how many."""
+        if size <= most:
+            return self.space, size
+        return self.space.take(np.arange(self.n * most // size)), most
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +79,9 @@ class NoiseMeasurement:
         Energy of the second-order part over what noise would feign of it.
     radius : array (s,)
         Radius of the patches.
-    choice : int or None
-        The size chosen, as an index of the sizes; None where no size shows a surface.
+    first, choice : int or None
+        The smallest size that shows the surface, and the size chosen, as indices of the sizes; None
+        where no size does.
     """
 
     d: int
@@ -103,6 +92,7 @@ class NoiseMeasurement:
     leverage: FloatArray
     curvature: FloatArray
     radius: FloatArray
+    first: int | None
     choice: int | None
 
     @property
@@ -114,6 +104,19 @@ class NoiseMeasurement:
     def sigma(self) -> float:
         """Standard deviation of the noise of a column; not a number where it is not known."""
         return float("nan") if self.choice is None else float(self.noise[self.choice])
+
+    def bearable_landmarks(self, n: int, k: int) -> float:
+        """Return with how many landmarks of k neighbours what is left of the noise does no harm.
+
+        Noise is `leverage` of what it was, and landmark neighbourhoods hold kn/m rows: the share of
+        noise is then below (k/m)^(1/d), as in `hides`, up to some m.
+        """
+        at = self.choice
+        if at is None:
+            return np.inf
+        share = float(self.leverage[at] * self.ratio[at])
+        patches = n / float(self.sizes[at])
+        return float(k * patches ** (2 / 3) * (HARMLESS / max(share, 1e-300)) ** (self.d / 3))
 
     def hides(self, n: int) -> float:
         """How far noise is above what n rows bear, whose neighbourhoods are all fitted: 1 and more.
@@ -133,35 +136,49 @@ def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
     while size <= sample.n / 3:
         fits.append(_fit_sample(sample, round(size), d))
         sizes.append(round(size))
-        rows.append(_summary(fits[-1], sample, round(size), d))
-        if _choose(fits, np.array(rows))[1]:
+        rows.append(_summarize(fits[-1], sample, round(size), d))
+        if _choose(fits, np.array(rows))[2]:
             break
         size *= GROWTH
     table = np.array(rows).reshape(len(rows), 6)
-    choice = _choose(fits, table)[0] if rows else None
-    return NoiseMeasurement(d, np.array(sizes, dtype=np.intp), *table.T, choice)
+    first, choice, _ = _choose(fits, table) if rows else (None, None, True)
+    ratio, tilt, noise, leverage, curvature, radius = table.T
+    return NoiseMeasurement(
+        d=d,
+        sizes=np.array(sizes, dtype=np.intp),
+        ratio=ratio,
+        tilt=tilt,
+        noise=noise,
+        leverage=leverage,
+        curvature=curvature,
+        radius=radius,
+        first=first,
+        choice=choice,
+    )
 
 
 def _fit_sample(sample: Sample, size: int, d: int) -> PatchFits:
-    space, count = sample.halved(size)
+    space, count = sample.part(size)
     # Not the first rows, of which every part consists.
     points = sample.space.points[-SAMPLE:]
     return project(space, points, count, d, ROUNDS)
 
 
-def _summary(fits: PatchFits, sample: Sample, size: int, d: int) -> tuple[float, ...]:
+def _summarize(fits: PatchFits, sample: Sample, size: int, d: int) -> tuple[float, ...]:
     columns = sample.space.points.shape[1]
-    count = sample.halved(size)[1]
+    count = min(size, PATCH_ROWS)
     # The largest eigenvalue of noise in many columns exceeds its variance (Marčenko and Pastur).
     largest = fits.noise * (1 + np.sqrt((columns - d) / count)) ** 2
-    ratio = np.divide(largest, fits.tangent, out=np.full(len(largest), np.inf), where=fits.tangent > 0)
+    ratio = np.divide(
+        largest, fits.tangent, out=np.full(len(largest), np.inf), where=fits.tangent > 0
+    )
     tilt = ratio * (fits.noise / np.maximum(largest, np.finfo(float).tiny)) * (columns - d) / count
     values = (ratio, tilt, np.sqrt(fits.noise), fits.leverage, fits.curvature, fits.radius)
     return tuple(float(np.median(value)) for value in values)
 
 
-def _choose(fits: list[PatchFits], table: FloatArray) -> tuple[int | None, bool]:
-    """Index of the best size so far, and whether larger ones need not be tried.
+def _choose(fits: list[PatchFits], table: FloatArray) -> tuple[int | None, int | None, bool]:
+    """Find the first size that will do, the best one, and whether larger ones cannot be better.
 
     From the first size that shows the plane on, the error of a fit is its leverage and a share of
     what patches gain in variance over the first: that is bending beyond second order.
@@ -170,11 +187,12 @@ def _choose(fits: list[PatchFits], table: FloatArray) -> tuple[int | None, bool]
     plain = np.flatnonzero((ratio <= PLAIN) & (tilt <= TILT))
     if not len(plain):
         least = int(np.argmin(ratio))
-        return (least if ratio[least] <= PARTLY and GROWTH**least >= FALL else None), False
-    first = fits[plain[0]]
-    errors = np.array([_error(fit, first) for fit in fits[plain[0] :]])
+        will_do = least if ratio[least] <= PARTLY and GROWTH**least >= FALL else None
+        return will_do, will_do, False
+    first = int(plain[0])
+    errors = np.array([_error(fit, fits[first]) for fit in fits[first:]])
     best = int(np.argmin(errors))
-    return int(plain[0]) + best, len(errors) > best + 2
+    return first, first + best, len(errors) > best + 2
 
 
 def _error(fit: PatchFits, first: PatchFits) -> float:

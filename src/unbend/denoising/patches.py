@@ -3,11 +3,16 @@
 A patch are the rows nearest to a point. Its principal directions are the tangent plane, and the
 surface over that plane is a quadratic whose second-order part is shrunk by as much as noise would
 feign of it (James and Stein, 1961): where rows show no curvature the fit is a plane, which averages
-over more of them. The point moves along the normals only, to the value of the fit above its own
-tangent coordinates, so edges do not move inwards as they do under local means.
+over more of them. The point moves along the normals only, to the value of the fit above itself, so
+edges do not move inwards as they do under local means.
+
+Two biases are removed. A patch is a ball, which cuts off the ends of a bent surface: weights fall
+to zero towards them. And noise moves rows along the surface too, so that in the mean they lie
+beside it by σ²/2 times the trace of its second derivatives.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,8 +27,9 @@ FEW_COLUMNS = 16
 BLOCK_STEPS, SPARE = 8, 2
 # Rounds of projection: the rows around a projected point are not those around the point.
 ROUNDS = 3
-# Curvature below this share of the affine part is rounding.
-ROUNDING = 1e-12
+# Ridge of the equations, and energy of the second-order part relative to the patch, that are
+# rounding.
+RIDGE, ROUNDING = 1e-12, 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +60,6 @@ class PatchFits:
     curvature: FloatArray
     radius: FloatArray
 
-    @classmethod
-    def empty(cls, m: int, columns: int) -> "PatchFits":
-        """Room for m fits."""
-        return cls(np.empty((m, columns)), *(np.empty(m) for _ in range(5)))
-
 
 def coefficients(d: int) -> int:
     """Count the coefficients of a quadratic in d variables."""
@@ -68,15 +69,19 @@ def coefficients(d: int) -> int:
 def fit_patches(space: PointSpace, points: FloatArray, size: int, d: int) -> PatchFits:
     """Fit the patches of the `size` nearest rows of a space to each point."""
     m, columns = points.shape
-    fits = PatchFits.empty(m, columns)
-    for some in row_chunks(m, 8 * (size + 1) * (3 * columns + coefficients(d) + d), 1 << 24):
+    fits = PatchFits(np.empty((m, columns)), *(np.empty(m) for _ in range(5)))
+    for some in row_chunks(m, 8 * (size + 1) * (4 * columns + 2 * coefficients(d)), 1 << 24):
         near, distances = space.nearest_of(points[some], size)
         # The point itself takes part: repeated rounds then converge to where it lies on the fit.
         patch = np.concatenate((points[some, None], space.points[near]), axis=1)
-        _fit(patch - patch[:, :1], d, fits, some)
         fits.radius[some] = distances[:, -1]
+        found = _fit(patch - patch[:, :1], distances[:, -1], d)
+        fits.points[some] = points[some] + found[0]
+        for place, values in zip(
+            (fits.noise, fits.tangent, fits.leverage, fits.curvature), found[1:], strict=True
+        ):
+            place[some] = values
         step(some.stop, m)
-    np.add(fits.points, points, out=fits.points)
     return fits
 
 
@@ -88,52 +93,119 @@ def project(space: PointSpace, points: FloatArray, size: int, d: int, rounds: in
     return fits
 
 
-def _fit(patch: FloatArray, d: int, fits: PatchFits, some: slice) -> None:
-    """Fit patches (b, s, D) whose first row is the origin; `points` gets the displacement."""
+def _fit(patch: FloatArray, radius: FloatArray, d: int) -> tuple[FloatArray, ...]:
+    """Displacement, noise, tangent, leverage and curvature of patches whose first row is zero."""
     s, columns = patch.shape[1:]
-    middle = patch.mean(axis=1, keepdims=True)
-    centered = patch - middle
+    centered = patch - patch.mean(axis=1, keepdims=True)
     axes = _principal_axes(centered, d)
-    tangents = centered @ axes
-    squares = np.square(tangents).sum(axis=1)
-    plane = (axes * tangents[:, :1]).sum(axis=2)
-    rest = np.maximum(np.square(centered).sum(axis=(1, 2)) - squares.sum(axis=1), 0.0)
-    at_point = np.square(tangents[:, 0]) / np.maximum(squares, np.finfo(float).tiny)
-    leverage = 1.0 / s + at_point.sum(axis=1)
-    displacement = middle[:, 0] + plane
-    free, bends = s - coefficients(d), d * (d + 1) // 2
-    curvature = np.zeros(len(patch))
-    if free >= bends:
-        basis = _quadratics(tangents, squares)
-        parts = basis.transpose(0, 2, 1) @ centered
-        energy = np.square(parts).sum(axis=(1, 2))
-        energy[energy <= ROUNDING * squares.sum(axis=1)] = 0.0
-        feigned = bends * np.maximum(rest - energy, 0.0) / free
-        curvature = np.divide(energy, feigned, out=np.full(len(patch), np.inf), where=feigned > 0)
-        kept = np.divide(energy - feigned, energy, out=np.zeros_like(energy), where=energy > feigned)
-        displacement += kept[:, None] * (basis[:, :1] @ parts)[:, 0]
-        leverage += np.square(kept) * np.square(basis[:, 0]).sum(axis=1)
-        centered -= basis @ parts
-    else:
-        free = max(s - 1 - d, 1)
-    fits.points[some], fits.leverage[some], fits.curvature[some] = displacement, leverage, curvature
-    across = np.square(centered).sum(axis=2) - np.square(tangents).sum(axis=2)
-    fits.noise[some] = np.median(across[:, 1:], axis=1) * s / (free * _median_square(columns - d))
-    fits.tangent[some] = squares.min(axis=1) / s
+    tangent = np.square(centered @ axes).sum(axis=1).min(axis=1) / s
+    reach = np.maximum(radius, np.finfo(float).tiny)
+    along = patch @ axes / reach[:, None, None]
+    plane = _Regression.of(_monomials(along, 1), along, patch)
+    bends = d * (d + 1) // 2
+    if s < coefficients(d) + bends:
+        leverage = np.square(plane.smoother).sum(axis=1)
+        return plane.value, plane.noise(columns - d), tangent, leverage, np.zeros(len(patch))
+    bent = _Regression.of(_monomials(along, 2), along, patch)
+    energy = np.maximum(plane.rest - bent.rest, 0.0)
+    energy[energy <= ROUNDING * np.square(reach)] = 0.0
+    feigned = bends * bent.unit_noise
+    kept = np.divide(energy - feigned, energy, out=np.zeros_like(energy), where=energy > feigned)
+    curvature = np.divide(energy, feigned, out=np.full(len(patch), np.inf), where=feigned > 0)
+    noise = bent.noise(columns - d)
+    share = kept[:, None]
+    # In the mean squares of tangent coordinates exceed those of where rows came from by the noise.
+    risen = bent.value - (noise / np.square(reach))[:, None] * bent.squares(d)
+    moved = share * risen + (1 - share) * plane.value
+    leverage = np.square(share * bent.smoother + (1 - share) * plane.smoother).sum(axis=1)
+    return moved, noise, tangent, leverage, curvature
 
 
-def _median_square(normals: int) -> float:
-    """Median of the sum of so many squares of standard normal numbers (Wilson and Hilferty)."""
-    return normals * (1 - 2 / (9 * normals)) ** 3
+@dataclass(frozen=True, eq=False)
+class _Regression:
+    """Least squares of patches on functions of their tangent coordinates, weighted (b, s).
+
+    `values` are the coefficients (b, p, D), the first of them the value at the point, which
+    `smoother` (b, s) makes up from the rows.
+    """
+
+    values: FloatArray
+    smoother: FloatArray
+    weights: FloatArray
+    # Squared distances of the rows to the fit.
+    squares_across: FloatArray
+
+    @classmethod
+    def of(cls, functions: FloatArray, along: FloatArray, patch: FloatArray) -> "_Regression":
+        """Fit patches, whose weights fall to zero at the radius of one."""
+        weights = np.square(np.maximum(1.0 - np.square(along).sum(axis=2), 0.0))
+        weighted = functions * weights[:, :, None]
+        gram = functions.transpose(0, 2, 1) @ weighted
+        p = gram.shape[1]
+        gram[:, range(p), range(p)] += RIDGE * weights.sum(axis=1)[:, None]
+        inverse = np.linalg.inv(gram)
+        values = inverse @ (weighted.transpose(0, 2, 1) @ patch)
+        smoother = (weighted @ inverse[:, :, :1])[:, :, 0]
+        return cls(values, smoother, weights, np.square(patch - functions @ values).sum(axis=2))
+
+    @property
+    def value(self) -> FloatArray:
+        """Values at the points (b, D)."""
+        return self.values[:, 0]
+
+    def squares(self, d: int) -> FloatArray:
+        """Sum of the coefficients of the squares of the d tangent coordinates (b, D)."""
+        first, second = np.triu_indices(d)
+        return np.asarray(self.values[:, 1 + d :][:, first == second].sum(axis=1))
+
+    @cached_property
+    def rest(self) -> FloatArray:
+        """Weighted sum of squares about the fit."""
+        return np.asarray((self.weights * self.squares_across).sum(axis=1))
+
+    @cached_property
+    def _freedom(self) -> tuple[FloatArray, FloatArray]:
+        """What noise of variance one gives in all to one function, and to `rest`."""
+        total = self.weights.sum(axis=1)
+        one = np.square(self.weights).sum(axis=1) / total
+        return one, np.maximum(total - self.values.shape[1] * one, one)
+
+    @property
+    def unit_noise(self) -> FloatArray:
+        """Energy that noise would give to one more function."""
+        one, free = self._freedom
+        return np.asarray(self.rest * one / free)
+
+    def noise(self, normals: int) -> FloatArray:
+        """Variance along one of so many normal directions, from the median of the rows."""
+        inside = self.weights > 0
+        inside[:, 0] = False
+        ranked = np.sort(np.where(inside, self.squares_across, np.inf), axis=1)
+        middle = np.maximum(inside.sum(axis=1) - 1, 0) // 2
+        median = np.take_along_axis(ranked, middle[:, None], axis=1)[:, 0]
+        free = self._freedom[1]
+        # Median of a sum of squares of standard normal numbers (Wilson and Hilferty, 1931).
+        usual = normals * (1 - 2 / (9 * normals)) ** 3
+        lost = self.weights.sum(axis=1) / free
+        return np.asarray(np.where(np.isfinite(median), median, 0.0) * lost / usual)
+
+
+def _monomials(along: FloatArray, degree: int) -> FloatArray:
+    """Monomials up to degree one or two of tangent coordinates (b, s, p)."""
+    parts = [np.ones((*along.shape[:2], 1)), along]
+    if degree == 2:
+        first, second = np.triu_indices(along.shape[2])
+        parts.append(along[:, :, first] * along[:, :, second])
+    return np.concatenate(parts, axis=2)
 
 
 def _principal_axes(centered: FloatArray, d: int) -> FloatArray:
     """Leading principal directions (b, D, d) of centred patches."""
-    b, s, columns = centered.shape
+    s, columns = centered.shape[1:]
     if columns <= FEW_COLUMNS:
         return np.linalg.eigh(centered.transpose(0, 2, 1) @ centered)[1][:, :, : -d - 1 : -1]
     width = min(d + SPARE, columns, s)
-    # The longest rows of a patch, which a fixed start might all miss.
+    # The longest rows of a patch: a fixed start might be orthogonal to all.
     start = np.argsort(-np.square(centered).sum(axis=2), axis=1, kind="stable")[:, :width]
     block = np.take_along_axis(centered, start[:, :, None], axis=1).transpose(0, 2, 1)
     for _ in range(BLOCK_STEPS):
@@ -142,19 +214,3 @@ def _principal_axes(centered: FloatArray, d: int) -> FloatArray:
     seen = centered @ block
     turn = np.linalg.eigh(seen.transpose(0, 2, 1) @ seen)[1][:, :, : -d - 1 : -1]
     return np.asarray(block @ turn)
-
-
-def _quadratics(tangents: FloatArray, squares: FloatArray) -> FloatArray:
-    """Orthonormal quadratics in the tangent coordinates, none of them affine (b, s, d(d + 1)/2)."""
-    b, s, d = tangents.shape
-    unit = tangents / np.sqrt(np.maximum(squares, np.finfo(float).tiny))[:, None]
-    first, second = np.triu_indices(d)
-    products = unit[:, :, first] * unit[:, :, second]
-    products -= products.mean(axis=1, keepdims=True)
-    products -= unit @ (unit.transpose(0, 2, 1) @ products)
-    gram = products.transpose(0, 2, 1) @ products
-    values, vectors = np.linalg.eigh(gram)
-    # Of rows on a line or at few places some quadratics are affine: they get no weight.
-    least = 1e-10 * np.maximum(values[:, -1:], np.finfo(float).tiny)
-    scale = np.where(values > least, 1 / np.sqrt(np.maximum(values, least)), 0.0)
-    return np.asarray(products @ (vectors * scale[:, None]))

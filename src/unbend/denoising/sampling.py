@@ -11,7 +11,7 @@ _STEP, _FIRST, _SECOND = (
 
 
 def shuffle_distinct(points: FloatArray, seed: int = 0) -> IntArray:
-    """Number the distinct rows in a random order: any part of it from the front is a sample.
+    """Shuffle the distinct rows: any part of the result from the front is a sample.
 
     Rows are ordered by a hash of their numbers, so another order of the rows gives the same
     sample, and duplicate rows count once.
@@ -38,9 +38,9 @@ def shuffle_distinct(points: FloatArray, seed: int = 0) -> IntArray:
     return np.unique(hashes, return_index=True)[1]
 
 
-def _mix(state: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> np.ndarray[
-    tuple[int], np.dtype[np.uint64]
-]:
+def _mix(
+    state: np.ndarray[tuple[int], np.dtype[np.uint64]],
+) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     """Spread every bit over all others."""
     state = state + _STEP
     state = (state ^ (state >> np.uint64(30))) * _FIRST

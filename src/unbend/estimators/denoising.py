@@ -19,8 +19,8 @@ MOST_LANDMARKS = 4000
 PER_PATCH = 3.0
 # Neighbours that are reckoned with where their number is left open.
 NEIGHBORS = 10
-# Fewest rows that a measurement is made of, and landmarks for each row that the method needs.
-FEWEST_ROWS, FEWEST_LANDMARKS = 200, 5
+# Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
+FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
 
 
 def denoise_param() -> Any:
@@ -110,7 +110,8 @@ class DenoisingStage:
     def _project(self, found: NoiseMeasurement, sample: Sample) -> Landmarks:
         size = self.options.patch_size or found.patch_size or int(found.sizes[found.ratio.argmin()])
         size = min(max(size, coefficients(self.d)), sample.n - 1)
-        landmarks = project_landmarks(sample, size, self._count(sample, size), self.d)
+        count = self._count(found, sample, size)
+        landmarks = project_landmarks(sample, size, count, self.d)
         note(
             patch_size=size,
             landmarks=len(landmarks.points),
@@ -118,17 +119,19 @@ class DenoisingStage:
         )
         return landmarks
 
-    def _count(self, sample: Sample, size: int) -> int:
-        """Number of landmarks: as many as leave neighbourhoods no smaller than patches, about."""
+    def _count(self, found: NoiseMeasurement, sample: Sample, size: int) -> int:
+        """Choose how many landmarks: of more, neighbourhoods would be small against the noise."""
         if self.options.n_landmarks is not None:
             return max(min(self.options.n_landmarks, sample.n), self.least_rows)
         k = self.n_neighbors if isinstance(self.n_neighbors, int) else NEIGHBORS
-        count = round(PER_PATCH * k * sample.distinct / size)
-        return max(min(count, self.most_landmarks), FEWEST_LANDMARKS * self.least_rows)
+        smallest = size if found.first is None else min(size, int(found.sizes[found.first]))
+        count = PER_PATCH * k * sample.distinct / smallest
+        count = min(count, found.bearable_landmarks(sample.distinct, k), self.most_landmarks)
+        return max(round(count), FEWEST_LANDMARKS * self.d, self.least_rows)
 
 
 def _facts(found: NoiseMeasurement) -> dict[str, Any]:
-    """What the report records of a measurement."""
+    """Return what the report records of a measurement."""
     facts: dict[str, Any] = {"sizes": len(found.sizes)}
     if found.choice is not None:
         at = found.choice

@@ -271,8 +271,6 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             return f"radius={self.radius:g} is meant for the rows"
         if not isinstance(self.n_neighbors, int | str):
             return "n_neighbors has one number for each row"
-        if not isinstance(self.n_components, int):
-            return f"n_components={self.n_components!r} names no dimension"
         return None
 
     @property

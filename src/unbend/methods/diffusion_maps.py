@@ -249,6 +249,8 @@ class DiffusionMaps(KernelEmbedding):
     def _denoising_obstacle(self, graph: Any) -> str | None:
         if self.normalization == "symmetric":
             return "normalization='symmetric' scales by the density of the rows themselves"
+        if self.n_components == "auto":
+            return "n_components='auto' names no dimension of the surface"
         return super()._denoising_obstacle(graph)
 
     def _affinity(self, neighbors: Neighbors) -> Affinity:
