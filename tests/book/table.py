@@ -11,7 +11,7 @@ OPEN = "open: "
 HEAD = """# The book, item by item
 
 One line for each algorithm, option, formula, figure and application of the source documents: its
-section, the public name, and the test that checks it against an independent formula, another
+section, the public name, and the tests that check it against an independent formula, another
 library or a law. "Book" is J. Wang, *Geometric Structure of High-Dimensional Data and
 Dimensionality Reduction*, Springer (2012); notes, slides and derivations are its companions. Names
 are those of `unbend`; `unbend embed` and the like are commands. `python -m tests.book.table` writes
@@ -20,7 +20,7 @@ every test exists.
 
 {count} items, {tested} with a test, {left} open.
 
-| section | item | public name | test |
+| section | item | public name | tests |
 |---|---|---|---|
 """
 
@@ -32,18 +32,20 @@ class Item:
     section: str
     text: str
     names: tuple[str, ...]
-    test: str
+    tests: tuple[str, ...]
 
     @property
     def is_open(self) -> bool:
-        return self.test.startswith(OPEN)
+        return self.tests[0].startswith(OPEN)
 
 
 def read_items() -> list[Item]:
     items = []
     for line in ITEMS.read_text(encoding="utf-8").splitlines():
-        section, text, names, test = (field.strip() for field in line.split(" | "))
-        items.append(Item(section, text, tuple(re.split(r", (?![^(]*\))", names)), test))
+        section, text, names, tests = (field.strip() for field in line.split(" | "))
+        names_of_item = tuple(re.split(r", (?![^(]*\))", names))
+        several = (tests,) if tests.startswith(OPEN) else tuple(tests.split(", "))
+        items.append(Item(section, text, names_of_item, several))
     return items
 
 
@@ -53,8 +55,10 @@ def page() -> str:
     lines = [HEAD.format(count=len(items), tested=len(items) - left, left=left)]
     for item in items:
         names = ", ".join(f"`{name}`" for name in item.names)
-        test = item.test if item.is_open else f"`{item.test.removeprefix('tests/')}`"
-        lines.append(f"| {item.section} | {item.text} | {names} | {test} |\n")
+        tests = "<br>".join(
+            test if item.is_open else f"`{test.removeprefix('tests/')}`" for test in item.tests
+        )
+        lines.append(f"| {item.section} | {item.text} | {names} | {tests} |\n")
     return "".join(lines)
 
 

@@ -51,7 +51,7 @@ def resolves(name):
 
 def test_the_table_has_every_item_of_the_audit():
     assert len(ITEMS) == 186
-    assert sum(item.is_open for item in ITEMS) <= 1
+    assert not any(item.is_open for item in ITEMS)
 
 
 def test_every_public_name_exists():
@@ -61,12 +61,10 @@ def test_every_public_name_exists():
 
 def test_every_test_exists():
     missing = []
-    for item in ITEMS:
-        if item.is_open:
-            continue
-        file, _, name = item.test.partition("::")
+    for test in (test for item in ITEMS if not item.is_open for test in item.tests):
+        file, _, name = test.partition("::")
         if not (ROOT / file).is_file() or name not in list_tests(file):
-            missing.append(item.test)
+            missing.append(test)
     assert not missing
 
 

@@ -76,7 +76,7 @@ class NoiseMeasurement:
     leverage : array (s,)
         Variance of the fit in units of that of the noise.
     curvature : array (s,)
-        Energy of the second-order part over what noise would feign of it.
+        Energy of the second-order part over what noise alone would give.
     radius : array (s,)
         Radius of the patches.
     first, choice : int or None

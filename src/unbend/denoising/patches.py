@@ -1,8 +1,8 @@
 """Patches: what the rows around a point say of the surface, and the point's projection onto it.
 
 A patch are the rows nearest to a point. Its principal directions are the tangent plane, and the
-surface over that plane is a quadratic whose second-order part is shrunk by as much as noise would
-feign of it (James and Stein, 1961): where rows show no curvature the fit is a plane, which averages
+surface over that plane is a quadratic whose second-order part is shrunk by as much as noise
+inflates it (James and Stein, 1961): where rows show no curvature the fit is a plane, which averages
 over more of them. The point moves along the normals only, to the value of the fit above itself, so
 edges do not move inwards as they do under local means.
 
@@ -109,9 +109,9 @@ def _fit(patch: FloatArray, radius: FloatArray, d: int) -> tuple[FloatArray, ...
     bent = _Regression.of(_monomials(along, 2), along, patch)
     energy = np.maximum(plane.rest - bent.rest, 0.0)
     energy[energy <= ROUNDING * np.square(reach)] = 0.0
-    feigned = bends * bent.unit_noise
-    kept = np.divide(energy - feigned, energy, out=np.zeros_like(energy), where=energy > feigned)
-    curvature = np.divide(energy, feigned, out=np.full(len(patch), np.inf), where=feigned > 0)
+    expected = bends * bent.unit_noise
+    kept = np.divide(energy - expected, energy, out=np.zeros_like(energy), where=energy > expected)
+    curvature = np.divide(energy, expected, out=np.full(len(patch), np.inf), where=expected > 0)
     noise = bent.noise(columns - d)
     share = kept[:, None]
     # In the mean squares of tangent coordinates exceed those of where rows came from by the noise.
