@@ -13,7 +13,7 @@ from unbend.validation.scalars import check_integer, suggest_name
 
 AUTO = "auto"
 # Landmarks at most, where a method names no number of its own.
-MOST_LANDMARKS = 4000
+MOST_LANDMARKS = 2500
 # Landmarks for each patch of rows and neighbour: the neighbourhoods of landmarks are no smaller
 # than a third of a patch, whose landmarks share their noise.
 PER_PATCH = 3.0
@@ -48,7 +48,7 @@ class DenoiseOptions:
 
     @classmethod
     def read(cls, value: Any) -> "DenoiseOptions | None":
-        """Read the parameter of an estimator; None if it asks for nothing."""
+        """Read the parameter of an estimator; None for False."""
         if value is False:
             return None
         given = value if isinstance(value, dict) else {}
