@@ -8,6 +8,8 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import PatchFits, coefficients, project
 from unbend.denoising.sampling import shuffle_distinct
 from unbend.neighbors import PointSpace
+from unbend.neighbors.space import COMPARED
+from unbend.outlyingness import FAR, score_rows
 
 # Rows used at most: beyond, patches of one radius are drawn from a sample of the rows.
 MOST_ROWS = 200_000
@@ -16,6 +18,8 @@ PATCH_ROWS = 256
 # Points whose patches are measured, and rounds of projection: the patches around noisy rows are
 # wider than those around the surface.
 SAMPLE, ROUNDS = 128, 2
+# Rows that are compared with others to find out how many are outliers.
+HELD_OUT = 500
 # Ratio of the sizes that are tried.
 GROWTH = 1.5
 # A patch shows the plane where noise has at most this share of the variance along its last tangent
@@ -49,6 +53,13 @@ class Sample:
     def n(self) -> int:
         """Number of rows."""
         return self.space.n
+
+    def outlier_share(self) -> float:
+        """Share of rows that are far outside the others, by some of the rows."""
+        held_out = min(HELD_OUT, self.n // 4)
+        others = self.space.take(np.arange(held_out, min(self.n, held_out + 10 * HELD_OUT)))
+        near = others.nearest_of(self.space.points[:held_out], min(COMPARED, others.n))
+        return float(np.mean(score_rows(*near, others.spacing) > FAR))
 
     def part(self, size: int, most: int = PATCH_ROWS) -> tuple[PointSpace, int]:
         """Part of the rows in which a patch of `size` rows has at most `most`, and how many."""

@@ -19,6 +19,8 @@ MOST_LANDMARKS = 2500
 PER_PATCH = 3.0
 # Neighbours that are reckoned with where their number is left open.
 NEIGHBORS = 10
+# Share of outliers from which on rows are denoised even without noise.
+OUTLIERS = 0.005
 # Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
 
@@ -103,7 +105,7 @@ class DenoisingStage:
             return f"{sample.n} distinct rows are too few"
         if found.patch_size is None:
             return f"no patches show a surface of dimension {self.d}"
-        if found.hides(sample.distinct) < 1:
+        if found.hides(sample.distinct) < 1 and sample.outlier_share() < OUTLIERS:
             return "noise is narrow against neighbourhoods"
         return None
 
