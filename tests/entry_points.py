@@ -231,6 +231,7 @@ TABLE: dict[str, Entry] = {
     "unbend.stability": Entry(lambda rows: selection.stability(unbend.PCA(), rows)),
     "unbend.selection.resample": Entry(lambda rows: selection.resample(unbend.PCA(), rows)),
     "unbend.suggest": choice(selection.suggest, precomputed=True),
+    "unbend.denoise": Entry(lambda rows: unbend.denoise(rows, 1, patch_size=10)),
     "unbend.localize": Entry(
         unbend.localize,
         "distances",
