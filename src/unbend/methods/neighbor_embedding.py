@@ -38,6 +38,7 @@ from unbend.validation.parameters import (
     Matching,
     Real,
     declare,
+    inherit,
     param,
 )
 from unbend.validation.random_state import generator
@@ -113,6 +114,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         help="Uniform affinities over this many neighbours of each row (one number, one per row, "
         "or 'auto') instead of `perplexity`; about 15 is faster for many rows.",
     )
+    short_circuits: str = inherit(NeighborhoodEmbedding, "short_circuits", default="keep")
     perplexity: float = param(
         30.0,
         Real(1),

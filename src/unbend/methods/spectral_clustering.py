@@ -108,7 +108,10 @@ class SpectralClustering(ClusterMixin, Model):
         X = graph_lengths(self, X)
         _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}
-        eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)
+        # A cut counts all edges, also those that jump between sheets.
+        eigenmaps = LaplacianEigenmaps(
+            n_components=max(1, self.n_clusters - 1), short_circuits="keep", **given
+        )
         with warnings.catch_warnings():
             # Clusters may well be components of the graph; the report keeps the sentence.
             warnings.filterwarnings("ignore", "the neighbourhood graph has")
