@@ -33,11 +33,13 @@ TILTED = 0.5
 # Edges shorter than this share of the median edge at both ends are not suspicious: a gap between
 # sheets is wider than their spacing, a crease is not.
 SHORT = 0.8
-# Edges longer than this multiple of the third quartile at both ends are suspicious in any case.
-LONG = 3.0
-# Length of the path around, over that of the edge or of its surroundings, from which on an edge is
-# a short circuit; paths are followed up to the second multiple.
-DETOUR, FOLLOWED = 4.0, 16.0
+# Edges longer than this multiple of the third quartile at both ends are suspicious in any case; one
+# so long at its own end would turn the plane there, and has no part in it.
+LONG = 2.0
+# An edge is a short circuit where the path around it exceeds so many times its length and so many
+# times the median edge at its ends, for paths of few edges zigzag. Paths are followed up to the
+# third multiple of the longer of both.
+DETOUR, ZIGZAG, FOLLOWED = 2.5, 1.5, 16.0
 # A neighbourhood is rough where its variance outside the plane is more than this multiple of the
 # median plus this share; its plane is then that of a neighbour.
 ROUGH, ROUGH_SHARE = 3.0, 0.01
@@ -382,26 +384,31 @@ def _suspicious_pairs(space: Space, neighbors: Neighbors, d: int | None) -> _Pai
     """Edges that leave the tangent planes of both ends, or are longer than all around them."""
     rows, others = neighbors.rows, neighbors.indices
     far, usual = _quantiles(neighbors, 0.75), _quantiles(neighbors, 0.5)
-    long = neighbors.distances > LONG * np.maximum(far[rows], far[others])
+    doubtful = neighbors.distances > LONG * far[rows]
     if d is None:
-        return _undirected(neighbors, long)
+        return _select_suspicious(_undirected(neighbors, doubtful), usual, far)
     few = int(np.median(neighbors.counts))
     if few + 1 < 2 * (d + 1):
         raise _Undetermined(f"{few} neighbours are too few for {d}-dimensional tangent planes")
-    sines, outside = _own_sines(space, neighbors, d)
+    planes = neighbors.select(~doubtful)
+    sines, outside = _own_sines(space, planes, d)
     turned = sines > TURNED
     if np.mean(turned) > DISORDER:
         raise _Undetermined(
             f"{np.mean(turned):.0%} of the edges leave the {d}-dimensional tangent planes"
         )
+    doubtful[~doubtful] = turned
     rough = outside > ROUGH * np.median(outside) + ROUGH_SHARE
-    pairs = _undirected(neighbors, turned | long | rough[rows] | rough[others])
-    if not len(pairs):
-        return pairs
-    owner = _plane_owners(neighbors, outside, rough)
-    sines = _sines_of(space, neighbors, d, owner, pairs.first, pairs.second)
-    sines += _sines_of(space, neighbors, d, owner, pairs.second, pairs.first)
+    pairs = _undirected(neighbors, doubtful | rough[rows] | rough[others])
+    owner = _plane_owners(planes, outside, rough)
+    sines = _sines_of(space, planes, d, owner, pairs.first, pairs.second)
+    sines += _sines_of(space, planes, d, owner, pairs.second, pairs.first)
     pairs = _Pairs(pairs.first, pairs.second, pairs.lengths, sines / 2)
+    return _select_suspicious(pairs, usual, far)
+
+
+def _select_suspicious(pairs: _Pairs, usual: FloatArray, far: FloatArray) -> _Pairs:
+    """Select tilted edges, unless short for both ends, and edges long for both."""
     i, j, lengths = pairs.first, pairs.second, pairs.lengths
     tilted = (pairs.tilts > TILTED) & (lengths > SHORT * np.minimum(usual[i], usual[j]))
     return pairs.select(tilted | (lengths > LONG * np.maximum(far[i], far[j])))
@@ -490,12 +497,14 @@ def _without_detour(neighbors: Neighbors, pairs: _Pairs) -> tuple[_Pairs, FloatA
     label = components(core)
     pairs = pairs.select(label[pairs.first] == label[pairs.second])
     usual = _quantiles(neighbors, 0.5)
-    around = np.stack((usual[pairs.first], usual[pairs.second]))
-    scale = np.maximum(pairs.lengths, np.where(np.isfinite(around), around, 0.0).max(axis=0))
-    apart = _two_steps(core, pairs) > DETOUR * scale
-    pairs, scale = pairs.select(apart), scale[apart]
+    usual[np.isinf(usual)] = 0.0
+    around = np.maximum(usual[pairs.first], usual[pairs.second])
+    scale = np.maximum(pairs.lengths, around)
+    limit = DETOUR * scale + ZIGZAG * around
+    apart = _two_steps(core, pairs) > limit
+    pairs, scale, limit = pairs.select(apart), scale[apart], limit[apart]
     paths = _paths_along(core, pairs, FOLLOWED * scale)
-    cut = paths > DETOUR * scale
+    cut = paths > limit
     return pairs.select(cut), paths[cut] / pairs.lengths[cut]
 
 
