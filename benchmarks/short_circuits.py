@@ -205,7 +205,7 @@ def error(method: str, d: int, points: Array, chart: Array, neighbors: Neighbors
 def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
     """One graph with injected edges beside its own jumps; None where it needs these to connect."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(600, 1500)) if sheet.d == 2 else int(rng.integers(1500, 2500))
+    n = int(rng.integers(500, 1000)) if sheet.d == 2 else int(rng.integers(1000, 1600))
     columns, count = int(rng.integers(3, 31)), int(rng.integers(1, 11))
     points, chart = sheet.sample(n, rng, columns)
     own = PointSpace(points).nearest(K)
@@ -362,7 +362,7 @@ def main(quick: bool) -> None:
     for half, families in SHEETS.items():
         start = 0 if half == "calibration" else 500
         results["injected"][half] = injected(
-            families, range(start, start + (2 if quick else 8 if half == "calibration" else 16))
+            families, range(start, start + (2 if quick else 5 if half == "calibration" else 15))
         )
         print(half, json.dumps(results["injected"][half]["summary"], indent=1), flush=True)
     seeds = range(6 if quick else 60)

@@ -76,14 +76,14 @@ def test_stored_loops_and_repeated_entries_of_a_graph_change_nothing(method: typ
 @each("order", ["adjacent", "shuffled"])
 @EVERY
 def test_duplicate_rows_get_equal_coordinates(method: type, order: str) -> None:
-    source = np.repeat(np.arange(200), 6)
+    source = np.repeat(np.arange(150), 6)
     if order == "shuffled":
         source = np.random.default_rng(0).permutation(source)
-    fitted = method().fit(curve(200)[source])
+    fitted = method().fit(curve(150)[source])
     _, first = np.unique(source, return_index=True)
     assert_same(fitted.embedding_[first][source], fitted.embedding_, 1e-10)
-    assert_alike(method, fit_curve(method, 200).embedding_, fitted.embedding_[first], 1e-6)
-    assert_same(fitted.embedding_, fitted.transform(curve(200)[source]), 1e-8)
+    assert_alike(method, fit_curve(method, 150).embedding_, fitted.embedding_[first], 1e-6)
+    assert_same(fitted.embedding_, fitted.transform(curve(150)[source]), 1e-8)
 
 
 @each("order", ["adjacent", "shuffled"])
