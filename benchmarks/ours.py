@@ -17,7 +17,7 @@ def _own_options(job: Job) -> dict[str, Any]:
         case "KernelPCA":
             return {"kernel": "rbf", "gamma": gamma(job)}
         case "LaplacianEigenmaps":
-            return {"symmetrize": "mean"}  # as scikit-learn's affinities
+            return {"symmetrization": "mean"}  # as scikit-learn's affinities
         case "DiffusionMaps":
             return {"bandwidth": bandwidth(job)}
         case "SpectralClustering":

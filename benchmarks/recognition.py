@@ -53,9 +53,11 @@ def faces() -> tuple[Array, Array]:
     return np.array(rows), np.repeat(np.arange(40), 10)
 
 
-def other_images(rng: np.random.Generator, count: int = 50) -> dict[str, Array]:
+def other_images(
+    rng: np.random.Generator, shape: tuple[int, int] = SHAPE, count: int = 50
+) -> dict[str, Array]:
     """Return images that are no faces, as rows of pixels in [0, 1]."""
-    height, width = SHAPE
+    height, width = shape
     photographs = [Image.fromarray(image).convert("L") for image in load_sample_images().images]
     found = {}
     for scale in (1, 2, 3):
@@ -63,14 +65,14 @@ def other_images(rng: np.random.Generator, count: int = 50) -> dict[str, Array]:
         for _ in range(count):
             photograph = photographs[rng.integers(len(photographs))]
             small = np.asarray(photograph.resize([side // scale for side in photograph.size]))
-            top, left = (rng.integers(s - t + 1) for s, t in zip(small.shape, SHAPE, strict=True))
+            top, left = (rng.integers(s - t + 1) for s, t in zip(small.shape, shape, strict=True))
             patches.append(small[top : top + height, left : left + width].ravel() / 255)
         found[f"natural patches, scale 1/{scale}"] = np.array(patches)
     digits = (load_digits().images[:count] * 255 / 16).astype(np.uint8)
     resized = [np.asarray(Image.fromarray(digit).resize((width, height))) for digit in digits]
     found["digits"] = np.array(resized).reshape(count, -1) / 255
     found["flat grey"] = np.repeat(np.linspace(0, 1, count)[:, None], height * width, axis=1)
-    down, right = np.meshgrid(*(np.linspace(-1, 1, side) for side in SHAPE), indexing="ij")
+    down, right = np.meshgrid(*(np.linspace(-1, 1, side) for side in shape), indexing="ij")
     angles = rng.uniform(0, 2 * np.pi, count)
     ramps = [np.cos(angle) * right + np.sin(angle) * down for angle in angles]
     found["gradients"] = np.array([((ramp - ramp.min()) / np.ptp(ramp)).ravel() for ramp in ramps])

@@ -35,6 +35,24 @@ def test_eigenmaps_of_similarities_solve_the_generalised_problem(convert, matrix
 
 @pytest.mark.parametrize("method", ["njw", "shi_malik"])
 @pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_clustering_takes_the_eigenvectors_that_its_method_names(method, convert):
+    """Shi and Malik: L f = λ D f; Ng, Jordan and Weiss: rows of D^½ f, of unit length."""
+    model = unbend.SpectralClustering(3, metric="affinity", method=method)
+    model.fit(convert(SIMILARITIES))
+    degree = SIMILARITIES.sum(axis=1)
+    values, vectors = eigh(np.diag(degree) - SIMILARITIES, np.diag(degree))
+    np.testing.assert_allclose(model.eigenvalues_, values[1:3], atol=1e-9)
+    expected = vectors[:, :3]
+    if method == "njw":
+        expected = expected * np.sqrt(degree)[:, None]
+        expected = expected / np.linalg.norm(expected, axis=1, keepdims=True)
+    # Inner products of rows do not depend on the signs of eigenvectors.
+    found = model.embedding_ @ model.embedding_.T
+    np.testing.assert_allclose(found, expected @ expected.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["njw", "shi_malik"])
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
 def test_clusters_of_similarities_are_found_and_predicted(method, convert):
     model = unbend.SpectralClustering(2, metric="affinity", method=method).fit(
         convert(SIMILARITIES)

@@ -82,11 +82,17 @@ def test_the_inverse_of_the_arc_length_is_exact_to_rounding():
     assert np.allclose(_theta_at(_arc_length(theta)), theta, rtol=4e-16 * 4, atol=0)
 
 
-def test_the_s_curve_consists_of_two_circles():
-    x, _, z = s_curve(2000, random_state=0).points.T
-    lower, upper = np.hypot(x, z), np.hypot(x, z - 2)
-    assert np.all(np.minimum(np.abs(lower - 1), np.abs(upper - 1)) < 1e-12)
-    assert np.ptp(z) > 3.9
+@pytest.mark.parametrize("length", [1, 5])
+def test_the_s_curve_satisfies_its_equation(length):
+    """(1.6), with 1.5πt the arc length of the chart."""
+    curve = s_curve(2000, length=length, random_state=0)
+    t, s = curve.chart[:, 0] / (1.5 * np.pi), curve.chart[:, 1]
+    assert_follows(t, uniform(0, 2))
+    assert_follows(s, uniform(0, length))
+    turn = 1.5 * np.pi * t
+    z = np.where(t <= 1, -np.sin(turn), 2 + np.sin(turn))
+    expected = np.column_stack((-np.cos(turn), s, z))
+    np.testing.assert_allclose(curve.points, expected, atol=1e-14)
 
 
 def test_the_square_lies_in_a_plane_that_contains_no_axis():

@@ -96,6 +96,28 @@ def test_self_tuning_scales_are_distances_to_a_neighbour_of_a_number(number, fac
     np.testing.assert_allclose(model.transform(CLOUD + 1e-10), model.embedding_, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["graph_laplacian", "laplace_beltrami"])
+def test_weights_below_the_threshold_are_left_out(kind):
+    """Remark 14.1, which keeps weights above τ and not, as printed, below."""
+    kept = np.where(GAUSSIAN >= 0.1, GAUSSIAN, 0.0)
+    model = all_pairs(2, kind=kind, threshold=0.1)
+    kernel = symmetric_kernel(kept, float(kind == "laplace_beltrami"))
+    values = np.linalg.eigvalsh(kernel)
+    np.testing.assert_allclose(model.eigenvalues_, values[[-2, -3]], rtol=1e-9)
+    assert abs(values[-2] - np.linalg.eigvalsh(symmetric_kernel(GAUSSIAN, 0.0))[-2]) > 1e-3
+
+
+@pytest.mark.parametrize("time", [0.5, 1.0, 4.0])
+def test_coordinates_of_a_time_have_the_length_of_its_eigenvalues(time):
+    """λᵗ φ/φ₀ has the length λᵗ in the stationary distribution, fitted so or read so."""
+    degree = GAUSSIAN.sum(axis=1)
+    values = np.linalg.eigvalsh(symmetric_kernel(GAUSSIAN, 0.0))[[-2, -3]]
+    fitted = all_pairs(2, kind="graph_laplacian", diffusion_time=time).embedding_
+    for coordinates in (fitted, all_pairs(2, kind="graph_laplacian").at_time(time)):
+        lengths = np.sqrt(degree / degree.sum() @ np.square(coordinates))
+        np.testing.assert_allclose(lengths, values**time, rtol=1e-9)
+
+
 def eta(distances):
     """Matérn's kernel of order 3/2: a Fourier transform of a positive measure."""
     return (1.0 + distances) * np.exp(-distances)
@@ -136,6 +158,14 @@ def test_a_repeated_coordinate_is_in_the_attribute_and_the_report():
     assert model.redundancy_[1] > 0.99
     facts = model.report_.stage("spectrum").facts
     assert facts["redundancy"] == pytest.approx(list(model.redundancy_))
+
+
+def test_the_redundancy_of_many_coordinates_is_that_of_the_first_ten():
+    many, few = all_pairs(119, kind="graph_laplacian"), all_pairs(6, kind="graph_laplacian")
+    assert many.redundancy_.shape == (10,)
+    np.testing.assert_allclose(many.redundancy_[:6], few.redundancy_, atol=1e-6)
+    expected = unbend.quality.coordinate_redundancy(many.embedding_[:, :10])
+    np.testing.assert_allclose(many.redundancy_, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,10 @@ def test_the_additive_constant_is_the_eigenvalue_of_theorem_8_1_and_below_its_bo
         assert found == pytest.approx(largest, rel=1e-7)
     bound = additive_constant_bound(distances)
     assert bound >= found * (1 - 1e-12)
+    # (8.9): least eigenvalues of −HD²H and −HDH on vectors of sum zero.
+    basis = np.linalg.qr(np.column_stack((np.ones(14), np.eye(14)[:, 1:])))[0][:, 1:]
+    least, lowest = (np.linalg.eigvalsh(-basis.T @ m @ basis)[0] for m in (squares, plain))
+    assert bound == pytest.approx(np.sqrt(lowest**2 - least) - lowest)
     for tau in (found, bound):
         shifted = distances + tau * (1 - np.eye(14))
         values = np.linalg.eigvalsh(-0.5 * centre @ np.square(shifted) @ centre)
@@ -80,7 +84,8 @@ def test_classical_scaling_has_the_strain_of_the_eigenvalues_left_out():
         points = rng.normal(size=(40, 5))
         distances = cdist(points, points, metric)
         flat = unbend.ClassicalMDS(2, metric="precomputed").fit_transform(distances)
-        values = np.linalg.eigvalsh(unbend.gram.Gram(distances).form())[::-1]
+        centre = np.eye(40) - 1 / 40
+        values = np.linalg.eigvalsh(-0.5 * centre @ np.square(distances) @ centre)[::-1]
         expected = np.square(values[2:]).sum()
         found = strain(distances, flat, metric="precomputed")
         assert found == pytest.approx(expected, rel=1e-9)
@@ -141,6 +146,8 @@ def test_the_base_point_form_is_positive_definite_where_the_kernel_is_conditiona
     gram = np.array([[kernel(x, y) for y in points] for x in points])
     assert np.linalg.eigvalsh(gram)[0] > -1e-10
     whole = np.array([[negative(x, y) for y in points] for x in points])
+    based_on = (whole - whole[:, [4]] - whole[[4]] + whole[4, 4]) / 2
+    np.testing.assert_allclose(gram, based_on, atol=1e-12)
     assert np.linalg.eigvalsh(whole)[0] < -1
     plain = unbend.KernelPCA(2, kernel=negative).fit_transform(points)
     based = unbend.KernelPCA(2, kernel=kernel).fit_transform(points)

@@ -92,6 +92,14 @@ def test_faces_of_a_person_stay_together(monkeypatch, capsys, tmp_path):
     best = max(of["hit"] for of in found.values())
     # Forty people: chance is one in forty.
     assert 0.25 < best < before
+    page = (EXAMPLES.parent / "docs" / "examples_images.md").read_text(encoding="utf-8")
+    lines = [line.split("|")[1:-1] for line in page.split("faces.py")[1].splitlines()]
+    shown = {cells[0].strip(): cells[1:] for cells in lines if cells and cells[0].strip() in found}
+    assert set(shown) == set(found)
+    for name, cells in shown.items():
+        assert found[name]["trust"] == pytest.approx(float(cells[0]), abs=0.01), name
+        assert found[name]["hit"] == pytest.approx(float(cells[4]), abs=0.02), name
+    assert f"the hit is {before:.3f}" in page
 
 
 def test_the_picture_of_texts_has_a_colour_for_each_of_eight_sections():

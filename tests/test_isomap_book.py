@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 
@@ -87,12 +88,27 @@ def test_graph_distances_lie_between_the_bounds_of_theorems_8_2_and_8_3(seed):
     true = cdist(chart, chart)
     stepwise, found = s_distances(graph, true), geodesics(graph)
     bounds = geodesic_bounds(epsilon, delta, graph.data.max(), curvature_radius=1.0)
+    # S-distances are shortest sums of distances on the manifold; λ₂ of Theorem 8.3 is 4δ/ε, and
+    # λ₁ the least for which no edge is longer than (2/π) r₀ √(24 λ₁).
+    edges = graph.tocoo()
+    steps = csr_array((true[edges.row, edges.col], (edges.row, edges.col)), shape=graph.shape)
+    np.testing.assert_allclose(stepwise[:50], dijkstra(steps, indices=range(50)), rtol=1e-12)
+    assert bounds.upper - 1 == pytest.approx(4 * delta / epsilon)
+    allowed = 2 / np.pi * np.sqrt(24 * (1 - bounds.lower))
+    assert allowed == pytest.approx(graph.data.max())
     apart = true > 0
     assert np.all(true <= stepwise * (1 + 1e-12))
     assert np.all(found <= stepwise * (1 + 1e-12))
     assert np.all(stepwise[apart] <= bounds.upper * true[apart])
     assert np.all(found[apart] >= bounds.lower * true[apart])
     assert 0.9 < bounds.lower < 1 < bounds.upper < 2
+
+
+def test_bounds_have_the_units_of_the_radius():
+    small = geodesic_bounds(0.4, 0.05, 0.3, curvature_radius=2.0, branch_separation=0.35)
+    large = geodesic_bounds(4.0, 0.5, 3.0, curvature_radius=20.0, branch_separation=3.5)
+    assert (small.lower, small.upper) == pytest.approx((large.lower, large.upper))
+    assert small.lower == pytest.approx(1 - (np.pi * 0.3 / 4) ** 2 / 24)
 
 
 def test_bounds_are_unknown_where_their_conditions_fail():

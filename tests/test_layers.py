@@ -25,6 +25,7 @@ HEAVY = {
     "estimators": {"sklearn"},
     "data": {"sklearn", "narwhals"},
     "advice": {"sklearn", "joblib"},
+    "clusters": {"sklearn", "dask", "distributed", "cloudpickle", "pandas"},
 }
 FREE = {"pictures", "faces"}
 # Files that import what the rest of their layer does not.

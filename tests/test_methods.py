@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_iris, make_moons
 from sklearn.decomposition import KernelPCA as ScikitKernelPCA
@@ -75,7 +76,42 @@ def test_kernel_pca_equals_scikit_learns_on_fitted_and_new_samples():
     for kernel in ("linear", "poly", "rbf", "sigmoid", "cosine"):
         ours = unbend.KernelPCA(n_components=3, kernel=kernel, gamma=0.1).fit(points)
         peer = ScikitKernelPCA(3, kernel=kernel, gamma=0.1).fit(points)
-        np.testing.assert_allclose(abs(ours.transform(new)), abs(peer.transform(new)), atol=1e-10)
+        signs = np.sign(np.sum(ours.transform(new) * peer.transform(new), axis=0))
+        expected = peer.transform(points) * signs
+        np.testing.assert_allclose(ours.embedding_, expected, atol=1e-10)
+        np.testing.assert_allclose(ours.transform(new), peer.transform(new) * signs, atol=1e-10)
+
+
+def test_kernel_pca_centres_a_given_kernel_as_its_formula_does():
+    """H K H u = λ u, scores √λ u; a new row is centred by the means of the fitted ones."""
+    rng = np.random.default_rng(1)
+    points, new = rng.normal(size=(40, 3)) + 2, rng.normal(size=(6, 3))
+    kernel, added = (1 + points @ points.T) ** 2, (1 + new @ points.T) ** 2
+    centre = np.eye(40) - 1 / 40
+    values, vectors = np.linalg.eigh(centre @ kernel @ centre)
+    values, vectors = values[:-4:-1], vectors[:, :-4:-1]
+    model = unbend.KernelPCA(n_components=3, kernel="precomputed").fit(kernel)
+    signs = np.sign(np.sum(model.embedding_ * vectors, axis=0))
+    np.testing.assert_allclose(model.embedding_, signs * vectors * np.sqrt(values), atol=1e-9)
+    centred = (added - kernel.mean(axis=0)) @ centre
+    placed = centred @ vectors / np.sqrt(values) * signs
+    np.testing.assert_allclose(model.transform(added), placed, atol=1e-8)
+
+
+def test_scores_are_roots_of_eigenvalues_and_the_error_is_what_they_leave():
+    """Derivations 2.2 and 2.3: ‖X − X̂‖² = Σ_{j>d} σ_j², and scores Λ^½ V'."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(40, 7)) * np.arange(7, 0, -1) + 3.0
+    centered = points - points.mean(axis=0)
+    left, singular, _ = np.linalg.svd(centered, full_matrices=False)
+    for d in (1, 3, 6):
+        model = unbend.PCA(d).fit(points)
+        error = np.square(points - model.inverse_transform(model.transform(points))).sum()
+        assert error == pytest.approx(np.square(singular[d:]).sum(), rel=1e-10)
+        scores = left[:, :d] * singular[:d]
+        np.testing.assert_allclose(abs(model.transform(points)), abs(scores), atol=1e-10)
+        by_kernel = unbend.KernelPCA(d, kernel="linear").fit(points)
+        np.testing.assert_allclose(abs(by_kernel.embedding_), abs(scores), atol=1e-8)
 
 
 def test_preimages_of_kernel_pca_return_near_the_rows():
@@ -125,11 +161,42 @@ def test_the_johnson_lindenstrauss_bound_keeps_all_distances(kind, orthogonalize
 def test_the_bound_is_the_formula_of_the_book():
     assert johnson_lindenstrauss(1000, 0.5) == 332
     assert johnson_lindenstrauss(1000, 0.5, beta=1) == 498
+    points = np.random.default_rng(0).normal(size=(70, 900))
+    for eps in (0.2, 0.5, 0.9):
+        for beta in (0.0, 1.0, 2.5):
+            expected = np.ceil((4 + 2 * beta) * np.log(70) / (eps**2 / 2 - eps**3 / 3))
+            assert johnson_lindenstrauss(70, eps, beta) == expected
+            model = unbend.RandomProjection(n_components=5, eps=eps, beta=beta).fit(points)
+            assert model.bound_ == expected
 
 
 def test_orthogonalised_rows_have_length_root_of_the_columns():
     rows = orthogonalize(random_matrix(5, 40, "gaussian", np.random.default_rng(0)))
     np.testing.assert_allclose(rows @ rows.T, 40 * np.eye(5), atol=1e-12)
+    points = np.random.default_rng(1).normal(size=(30, 40))
+    for kind in ("gaussian", "sign", "sparse"):
+        model = unbend.RandomProjection(n_components=5, kind=kind, orthogonalize=True).fit(points)
+        rows = np.asarray(model.components_)
+        np.testing.assert_allclose(rows @ rows.T, 40 / 5 * np.eye(5), atol=1e-12)
+        np.testing.assert_allclose(model.embedding_, points @ rows.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "sign", "sparse"])
+def test_projections_keep_squares_in_the_mean(kind):
+    """R x / √k, the entries of R of mean zero and variance one."""
+    points, k = np.random.default_rng(0).normal(size=(20, 50)), 10
+    squares = []
+    for seed in range(200):
+        model = unbend.RandomProjection(n_components=k, kind=kind, random_state=seed).fit(points)
+        matrix = model.components_
+        matrix = matrix.toarray() if issparse(matrix) else matrix
+        np.testing.assert_allclose(model.embedding_, points @ matrix.T, atol=1e-12)
+        squares.append(np.square(model.embedding_).sum(axis=1) / np.square(points).sum(axis=1))
+    if kind != "gaussian":
+        entries = {"sign": [-1, 1], "sparse": [-(3**0.5), 0, 3**0.5]}[kind]
+        np.testing.assert_allclose(np.unique(matrix.round(9)), np.divide(entries, k**0.5), 1e-8)
+    # The variance of one square is at most 2/k; five standard deviations of the mean.
+    assert np.abs(np.mean(squares, axis=0) - 1).max() < 5 * np.sqrt(2 / k / 200)
 
 
 def test_the_svd_after_a_random_projection_only_turns_it():
@@ -153,6 +220,27 @@ def test_landmark_isomap_with_all_rows_is_isomap():
     all_rows = unbend.LandmarkIsomap(n_landmarks=150).fit_transform(curve.points)
     whole = unbend.Isomap().fit_transform(curve.points)
     np.testing.assert_allclose(abs(all_rows), abs(whole), atol=1e-8)
+
+
+def test_landmark_isomap_is_the_nystrom_form_of_the_notes():
+    """Notes (60): [Σ^½ U', Σ^-½ U'B] with A = UΣU' the centred squares between landmarks.
+
+    Rows of B are squares to the landmarks, centred as those of A are; coordinates about their mean.
+    """
+    curve = unbend.datasets.s_curve(200, random_state=0)
+    model = unbend.LandmarkIsomap(n_landmarks=30, random_state=0).fit(curve.points)
+    paths = unbend.Isomap().fit(curve.points).geodesics_
+    chosen = model.landmarks_
+    squares = np.square(paths[np.ix_(chosen, chosen)])
+    centre = np.eye(30) - 1 / 30
+    values, vectors = np.linalg.eigh(-0.5 * centre @ squares @ centre)
+    top, u = values[[-1, -2]], vectors[:, [-1, -2]]
+    block = -0.5 * (np.square(paths[:, chosen]) - squares.mean(axis=0))
+    expected = block @ u / np.sqrt(top)
+    np.testing.assert_allclose(np.abs(expected[chosen]), np.abs(u * np.sqrt(top)), atol=1e-9)
+    found = model.embedding_ - model.embedding_.mean(axis=0)
+    expected = expected - expected.mean(axis=0)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-8)
 
 
 def test_supervised_lle_without_supervision_is_lle():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.isotonic import IsotonicRegression
 
@@ -11,7 +12,7 @@ from tests.loops import each
 from tests.stages.drawn import LAW, rngs
 from unbend import NonmetricMDS
 from unbend.mds import Interval, Monotone, Pairs, Ratio, Replicated, Stress1
-from unbend.quality import procrustes
+from unbend.quality import procrustes, stress
 
 PLANE = np.random.default_rng(0).normal(size=(50, 2))
 EXACT = squareform(pdist(PLANE))
@@ -152,3 +153,77 @@ def test_new_objects_are_placed_by_what_their_dissimilarities_became():
     new = np.random.default_rng(6).normal(scale=0.7, size=(20, 2))
     placed = found.transform(cdist(new, PLANE) ** 2)
     assert procrustes(np.vstack([PLANE, new]), np.vstack([found.embedding_, placed])) < 2e-3
+
+
+INVERSE = {
+    "solid": pdist(SOLID),
+    "plane with noise": pdist(PLANE) ** 2
+    * np.exp(0.3 * np.random.default_rng(7).normal(size=1225)),
+    "noise": np.random.default_rng(8).uniform(0.2, 1, 1225),
+}
+
+
+@pytest.mark.parametrize("data", INVERSE)
+@pytest.mark.parametrize("init", ["auto", "random"])
+def test_the_inverse_form_falls_from_where_the_default_ends(data, init):
+    """Notes (21): √(Σ (δ − f(d))² / Σ δ²), by scikit-learn's isotonic regression."""
+    given, options = INVERSE[data], {"init": init, "n_init": 1}
+    found = ordinal(loss="inverse", **options).fit(squareform(given))
+    distances = pdist(found.embedding_)
+    fitted = IsotonicRegression().fit(distances, given).predict(distances)
+    expected = np.sqrt(np.sum((given - fitted) ** 2) / np.sum(given**2))
+    assert found.stress_ == pytest.approx(expected, rel=1e-9)
+    measured = stress(squareform(given), found.embedding_, kind="inverse", metric="precomputed")
+    assert found.stress_ == pytest.approx(float(measured), rel=1e-9)
+    assert np.all(np.diff(found.history_) < 0)
+    default = ordinal(**options).fit(squareform(given))
+    start = stress(squareform(given), default.embedding_, kind="inverse", metric="precomputed")
+    assert found.history_[0] == pytest.approx(float(start), rel=1e-9)
+    assert found.stress_ < 0.99 * float(start)
+    # No small step finds much less: the end is a minimum but for the steps of the loss.
+    rng, size = np.random.default_rng(0), np.abs(found.embedding_).max()
+    for scale in np.geomspace(1e-4, 0.1, 40):
+        near = found.embedding_ + scale * size * rng.normal(size=found.embedding_.shape)
+        value = stress(squareform(given), near, kind="inverse", metric="precomputed")
+        assert float(value) > 0.995 * found.stress_
+
+
+def test_the_inverse_form_of_exact_order_is_zero_and_places_new_objects():
+    found = ordinal(loss="inverse").fit(EXACT**2)
+    assert found.stress_ < 1e-3
+    assert procrustes(PLANE, found.embedding_) < 1e-3
+    new = np.random.default_rng(6).normal(scale=0.7, size=(20, 2))
+    placed = found.transform(cdist(new, PLANE) ** 2)
+    assert procrustes(np.vstack([PLANE, new]), np.vstack([found.embedding_, placed])) < 1e-4
+    shepard = found.shepard()
+    # Disparities are the distances at which f has the value of the dissimilarity.
+    off = np.sqrt(np.mean((shepard.disparities - shepard.distances) ** 2))
+    assert off < 0.03 * np.sqrt(np.mean(shepard.distances**2))
+    assert np.mean(shepard.disparities) == pytest.approx(np.mean(shepard.distances), rel=0.01)
+    assert found.stress_per_object_.sum() == pytest.approx(1)
+
+
+def test_the_inverse_form_takes_unknown_pairs_and_weights():
+    given = INVERSE["plane with noise"]
+    hidden = np.triu(np.random.default_rng(5).random(EXACT.shape) < 0.3, 1)
+    hidden |= hidden.T
+    weights = np.random.default_rng(6).uniform(0.5, 2, EXACT.shape)
+    weights += weights.T
+    masked = np.where(hidden, np.nan, squareform(given))
+    found = ordinal(loss="inverse").fit(masked, weights=weights)
+    known = ~squareform(hidden, checks=False)
+    w, delta = squareform(weights, checks=False)[known], given[known]
+    distances = pdist(found.embedding_)[known]
+    fitted = IsotonicRegression().fit(distances, delta, w).predict(distances)
+    expected = np.sqrt(np.sum(w * (delta - fitted) ** 2) / np.sum(w * delta**2))
+    assert found.stress_ == pytest.approx(expected, rel=1e-9)
+    assert np.all(np.diff(found.history_) < 0)
+    whole = np.nan_to_num(masked) + np.nan_to_num(masked).T
+    listed = ordinal(loss="inverse").fit(csr_array(whole / 2), weights=weights)
+    assert listed.stress_ == pytest.approx(found.stress_, rel=0.02)
+
+
+@pytest.mark.parametrize("options", [{"transformation": "interval"}, {"solver": "smacof"}])
+def test_the_inverse_form_is_monotone_and_has_one_solver(options):
+    with pytest.raises(ValueError, match="loss='inverse' needs transformation='monotone'"):
+        ordinal(loss="inverse", **options).fit(EXACT)

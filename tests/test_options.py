@@ -54,6 +54,39 @@ def test_a_kernel_gives_what_its_distances_give():
     np.testing.assert_allclose(placed, by_points.transform(new), atol=1e-10)
 
 
+def test_classical_mds_is_the_decomposition_of_centred_products():
+    """−½ H D² H by hand, of points, distances and a kernel, and Gower's formula of new rows."""
+    rng = np.random.default_rng(3)
+    points, new = rng.normal(size=(60, 5)) * [5, 3, 2, 1, 0.5] + 7, rng.normal(size=(8, 5))
+    squares, to_new = (cdist(rows, points, "sqeuclidean") for rows in (points, new))
+    centre = np.eye(60) - 1 / 60
+    values, vectors = np.linalg.eigh(-0.5 * centre @ squares @ centre)
+    values, vectors = values[:-4:-1], vectors[:, :-4:-1]
+    expected = vectors * np.sqrt(values)
+    placed = -0.5 * (to_new - squares.mean(axis=0)) @ vectors / np.sqrt(values)
+    inputs = {
+        "euclidean": (points, new),
+        "precomputed": (np.sqrt(squares), np.sqrt(to_new)),
+        "kernel": (points @ points.T, new @ points.T),
+    }
+    for metric, (fitted, added) in inputs.items():
+        model = unbend.ClassicalMDS(3, metric=metric).fit(fitted)
+        signs = np.sign(np.sum(model.embedding_ * expected, axis=0))
+        np.testing.assert_allclose(model.embedding_, expected * signs, atol=1e-9, err_msg=metric)
+        np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-10)
+        np.testing.assert_allclose(model.transform(added), placed * signs, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(80, 6), (600, 400), (60, 300)])
+def test_principal_components_are_classical_scaling(shape):
+    points = np.random.default_rng(0).normal(size=shape) * np.linspace(3, 1, shape[1])
+    components = unbend.PCA(n_components=4).fit_transform(points)
+    for metric, given in (("euclidean", points), ("precomputed", cdist(points, points))):
+        scaled = unbend.ClassicalMDS(4, metric=metric).fit_transform(given)
+        signs = np.sign(np.sum(scaled * components, axis=0))
+        np.testing.assert_allclose(scaled * signs, components, atol=1e-8)
+
+
 @pytest.mark.parametrize("repair", ["additive_constant", "spectrum_shift"])
 def test_a_repaired_isomap_kernel_has_no_negative_eigenvalues(repair):
     plain = unbend.Isomap().fit(POINTS)
@@ -62,6 +95,17 @@ def test_a_repaired_isomap_kernel_has_no_negative_eigenvalues(repair):
     assert model.negative_share_ < 1e-9
     np.testing.assert_array_equal(model.geodesics_, plain.geodesics_)
     assert model.eigenvalues_[0] > plain.eigenvalues_[0]
+    centre = np.eye(150) - 1 / 150
+    kernel, halves = (-0.5 * centre @ d @ centre for d in (plain.geodesics_**2, plain.geodesics_))
+    if repair == "spectrum_shift":
+        kernel = kernel + abs(np.linalg.eigvalsh(kernel)[0]) * centre
+    else:
+        # Theorem 8.1: the largest eigenvalue of [[0, −S], [−I, 2D]], both centred.
+        block = np.block([[np.zeros((150, 150)), 2 * kernel], [-np.eye(150), -4 * halves]])
+        shift = np.linalg.eigvals(block).real.max()
+        kernel = -0.5 * centre @ np.square(plain.geodesics_ + shift * (1 - np.eye(150))) @ centre
+    expected = embeddings.top(kernel, 2)
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(expected), atol=1e-6)
 
 
 WEIGHTS = {"adjacency": np.ones_like, "heat": lambda d: np.exp(-(d**2) / 0.3)}
@@ -148,3 +192,17 @@ def test_spectral_clustering_takes_distances_graphs_float32_and_pickles():
     again = pickle.loads(pickle.dumps(found["graph"]))
     new = points + 0.01
     np.testing.assert_array_equal(again.predict(new), found["graph"].predict(new))
+
+
+@pytest.mark.parametrize("method", ["shi_malik", "njw"])
+def test_clusters_are_found_among_harmonic_eigenfunctions(method):
+    """(3.14), L f = λ D f: f itself for Shi and Malik, rows of D^½ f of length one for Ng et al."""
+    model = unbend.SpectralClustering(3, method=method, weights="heat", t=0.3).fit(POINTS)
+    laplacian, degree = kernels.laplacian(POINTS, NEAR, lambda d: float(np.exp(-(d**2) / 0.3)))
+    values, vectors = eigh(laplacian, np.diag(degree), subset_by_index=[0, 2])
+    np.testing.assert_allclose(model.eigenvalues_, values[1:], rtol=1e-7)
+    if method == "njw":
+        vectors = vectors * np.sqrt(degree)[:, None]
+        vectors /= np.linalg.norm(vectors, axis=1)[:, None]
+    expected, found = vectors @ vectors.T, model.embedding_ @ model.embedding_.T
+    np.testing.assert_allclose(found / found[0, 0], expected / expected[0, 0], atol=1e-6)

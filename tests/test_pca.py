@@ -248,3 +248,21 @@ def test_the_noise_variance_of_sensible_pca_maximises_the_likelihood():
 
     best = model.noise_variance_
     assert log_likelihood(best) > max(log_likelihood(f * best) for f in (0.98, 0.99, 1.01, 1.02))
+
+
+@pytest.mark.parametrize("shape", [(90, 12), (30, 80)])
+def test_no_matrix_of_lower_rank_is_nearer(shape):
+    """Theorem 5.1: the squared error is the sum of the squared singular values left out."""
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=shape) * np.linspace(4, 0.5, shape[1])
+    centred = points - points.mean(axis=0)
+    left_out = np.linalg.svd(centred, compute_uv=False)
+    for d in (1, 4, 9):
+        model = unbend.PCA(n_components=d).fit(points)
+        restored = model.inverse_transform(model.embedding_)
+        error = np.linalg.norm(points - restored)
+        assert error == pytest.approx(np.linalg.norm(left_out[d:]), rel=1e-10)
+        assert np.linalg.norm(points - restored, 2) == pytest.approx(left_out[d], rel=1e-9)
+        for _ in range(20):
+            turned = np.linalg.qr(model.components_.T + 0.1 * rng.normal(size=(shape[1], d)))[0]
+            assert np.linalg.norm(centred - centred @ turned @ turned.T) > error

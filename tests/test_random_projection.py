@@ -106,8 +106,13 @@ def test_tails_bound_the_law_of_chi_squared(k, beta):
     tails = length_tails(k, beta)
     assert chi2.cdf(k / beta, k) < tails.lower <= 1
     assert chi2.sf(k * beta, k) < tails.upper <= 1
-    # Chernoff: the exponents are right, only the factor before them is missing.
-    assert np.log(tails.upper) > np.log(chi2.sf(k * beta, k)) - 0.5 * np.log(k * np.pi) - 4
+    # Both are the least of Chernoff's bounds, E exp(h‖y‖²) = (1 − 2h)^(−k/2).
+    places = -np.linspace(0, 2.0, 200_001), np.linspace(0, 0.4999, 200_001)
+    for bound, edge, h in zip(
+        (tails.lower, tails.upper), (k / beta, k * beta), places, strict=True
+    ):
+        chernoff = np.min(-k / 2 * np.log1p(-2 * h) - h * edge)
+        assert np.log(bound) == pytest.approx(chernoff, rel=1e-5)
 
 
 @pytest.mark.parametrize("density", [1 / 3, 0.02])

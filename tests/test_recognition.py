@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import subspace_angles
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA as ScikitPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -14,7 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 import unbend
 from tests.conformance.cases import refused
 from tests.loops import each
-from unbend.methods.subspace_recognizer import discriminant_directions
+from unbend.recognition.examples import discriminant_directions, least_error_shrinkage
 
 RECOGNIZER = unbend.SubspaceRecognizer
 
@@ -107,6 +108,17 @@ def test_the_discriminant_spans_that_of_scikit_learn():
     np.testing.assert_allclose(ours.T @ within @ ours, np.eye(9), atol=1e-9)
 
 
+@each("rows", [20, 200])
+def test_the_shrinkage_is_that_of_ledoit_and_wolf(rows):
+    rng = np.random.default_rng(0)
+    centered = rng.normal(size=(rows, 12)) * np.linspace(3, 0.2, 12)
+    centered -= centered.mean(axis=0)
+    expected = ledoit_wolf_shrinkage(centered, assume_centered=True)
+    assert 0 < expected < 1
+    assert least_error_shrinkage(centered) == pytest.approx(expected)
+    assert least_error_shrinkage(np.zeros((5, 3))) == 0
+
+
 def test_a_discriminant_ignores_what_varies_within_classes():
     """One wide direction that all classes share hides the classes, but not from Fisher."""
     rng = np.random.default_rng(0)
@@ -188,11 +200,11 @@ def test_rotating_the_features_changes_nothing(trained):
     assert model.example_threshold_ == pytest.approx(turned.example_threshold_, rel=1e-8)
 
 
-def test_auto_keeps_nine_tenths_of_the_variance(trained):
+def test_auto_keeps_98_hundredths_of_the_variance(trained):
     X, y, _ = trained
     model = RECOGNIZER().fit(X, y)
     share = np.cumsum(ScikitPCA(svd_solver="full").fit(X).explained_variance_ratio_)
-    assert len(model.components_) == np.searchsorted(share, 0.9) + 1
+    assert len(model.components_) == np.searchsorted(share, 0.98) + 1
     assert len(RECOGNIZER(0.5).fit(X, y).components_) == np.searchsorted(share, 0.5) + 1
 
 

@@ -41,6 +41,11 @@ def test_the_curve_of_isomap_is_that_of_its_geodesics():
     model = unbend.Isomap(n_components=10, n_neighbors=8).fit(roll.points)
     own = residual_variance(model.geodesics_, model.embedding_, metric="precomputed")
     assert np.allclose(model.residual_variance_, own, atol=1e-6)
+    upper = np.triu_indices(400, 1)
+    for d in (1, 2, 5):
+        shown = cdist(model.embedding_[:, :d], model.embedding_[:, :d])[upper]
+        expected = 1 - np.corrcoef(model.geodesics_[upper], shown)[0, 1] ** 2
+        assert model.residual_variance_[d - 1] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(

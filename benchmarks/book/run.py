@@ -48,7 +48,7 @@ def tried(setting: Setting, seed: int) -> dict[str, dict[str, float]]:
         # Graphs in parts and noise that hides coordinates are what is tried here.
         warnings.simplefilter("ignore")
         compared = unbend.compare(
-            made.points, estimators, truth=colors, labels=made.labels, max_rows=300
+            made.points, estimators, scale="none", truth=colors, labels=made.labels, max_rows=300
         )
     return {
         trial.title: {name: trial.measures[name] for name in kept if name in trial.measures}

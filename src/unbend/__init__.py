@@ -31,6 +31,7 @@ _MODULES = {
     "plot",
     "prepare",
     "quality",
+    "scale",
     "selection",
 }
 _NAMES = {

@@ -59,6 +59,22 @@ EMBEDDINGS = (*METHODS, *SEVERAL)
 # The step in front of a method that turns a table into features.
 PREPARATION = Entry("prepare", "Prepare", "Preparation of a table", package="unbend")
 
+# Names of columns that are labels more often than features.
+LABEL_NAMES = ("class", "cluster", "diagnosis", "label", "labels", "outcome", "species", "target")
+
+# Parameters of many methods, under the names that a command line has for them.
+GENERAL = {
+    "n_components": "--components",
+    "n_clusters": "--clusters",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+}
+
+
+def option_name(parameter: str) -> str:
+    """Return the option under which a parameter is given."""
+    return GENERAL.get(parameter, f"--{parameter.replace('_', '-')}")
+
 
 @cache
 def find_entry(name: str, among: tuple[Entry, ...] = EMBEDDINGS) -> Entry | None:

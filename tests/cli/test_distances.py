@@ -75,13 +75,13 @@ def test_empty_fields_are_unknown_pairs(tables):
 
 def test_two_directions_are_averaged_if_asked(tables):
     words = ("embed", "roads.csv", "--distances", "-m", "classical_mds")
-    assert "Give --symmetrize-distances" in sentence(unbend(*words, cwd=tables, code=1))
-    done = unbend(*words, "--symmetrize-distances", "-o", "map.csv", cwd=tables)
+    assert "Give --symmetrize" in sentence(unbend(*words, cwd=tables, code=1))
+    done = unbend(*words, "--symmetrize", "-o", "map.csv", cwd=tables)
     assert "Averaged the two directions, which differ by up to" in done.stderr.decode()
     found = pd.read_csv(tables / "map.csv").iloc[:, 1:].to_numpy()
     assert procrustes(PLACES, found) < 1e-12
-    misuse = unbend("embed", "miles.csv", "--symmetrize-distances", "--id", "x", cwd=tables, code=2)
-    assert "--symmetrize-distances is for distances" in sentence(misuse)
+    misuse = unbend("embed", "miles.csv", "--symmetrize", "--id", "x", cwd=tables, code=2)
+    assert "--symmetrize is for distances" in sentence(misuse)
 
 
 def test_clusters_and_models_keep_the_names(tables):

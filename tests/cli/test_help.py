@@ -24,6 +24,7 @@ NAMES = [
     "quality",
     "plot",
     "report",
+    "serve",
     "suggest",
     "compare",
     "dimension",

@@ -7,10 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA as ScikitPCA
 from sklearn.exceptions import NotFittedError
+from sklearn.manifold import Isomap as ScikitIsomap
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import unbend
 from tests.conformance.cases import (
     EVERY,
     STRICT,
@@ -151,3 +157,28 @@ def test_writing_into_the_coordinates_does_not_change_transform(method: type) ->
 def test_every_method_works_at_the_end_of_a_pipeline(method: type) -> None:
     pipeline = make_pipeline(StandardScaler(), method())
     assert_same(pipeline.fit_transform(curve()), pipeline.transform(curve()), 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("method", "peer"),
+    [
+        (unbend.PCA(n_components=20), ScikitPCA(20, svd_solver="full")),
+        (
+            unbend.Isomap(n_components=8, n_neighbors=12),
+            ScikitIsomap(n_components=8, n_neighbors=12),
+        ),
+    ],
+)
+def test_a_classifier_behind_a_method_errs_as_behind_its_peer(method: Any, peer: Any) -> None:
+    """Training data develop the method, the errors on testing data measure it (book 1.5.4)."""
+    images, labels = load_digits(n_class=6, return_X_y=True)
+    split = train_test_split(images[:600], labels[:600], test_size=0.4, random_state=0)
+    train, test, known, truth = split
+    found = make_pipeline(method, KNeighborsClassifier(3)).fit(train, known).predict(test)
+    expected = make_pipeline(peer, KNeighborsClassifier(3)).fit(train, known).predict(test)
+    # Shortest paths and eigenvectors are the same but for rounding.
+    assert np.mean(found != expected) <= 0.005
+    assert np.mean(found != truth) < 0.05
+    name = f"{type(method).__name__.lower()}__n_components"
+    search = GridSearchCV(make_pipeline(method, KNeighborsClassifier(3)), {name: [1, 6]}, cv=3)
+    assert search.fit(train, known).best_params_ == {name: 6}

@@ -64,6 +64,27 @@ def test_coordinates_are_centred_and_every_one_varies(method: type) -> None:
         assert_same(coordinates, coordinates - coordinates.mean(axis=0))
 
 
+# Methods whose coordinates are orthonormal (4.8), and those with lengths √λ (4.9).
+ORTHONORMAL = ("LLE", "LTSA", "HessianLLE", "SupervisedLLE")
+SCALED = ("PCA", "ClassicalMDS", "KernelPCA", "Isomap", "LandmarkIsomap", "MVU")
+
+
+@over([m for m in CLASSES if m.__name__ in ORTHONORMAL + SCALED])
+def test_coordinates_are_centred_and_orthogonal(method: type) -> None:
+    """Book (4.7)–(4.9): Y1 = 0 and YY' = I, or diagonal with the eigenvalues."""
+    fitted = fit_curve(method)
+    coordinates = fitted.embedding_
+    size = np.linalg.norm(coordinates, axis=0)
+    assert np.abs(coordinates.sum(axis=0) / size).max() < 1e-6
+    products = coordinates.T @ coordinates
+    if method.__name__ in ORTHONORMAL:
+        assert_same(products[0, 0] * np.eye(2), products, 1e-6)
+        return
+    assert abs(products[0, 1]) < 1e-6 * size[0] * size[1]
+    if hasattr(fitted, "eigenvalues_"):
+        assert_same(fitted.eigenvalues_, np.square(size), 1e-6)
+
+
 @SEEDS
 @EVERY
 def test_coordinates_are_those_of_the_dense_oracle_up_to_sign(method: type, seed: int) -> None:

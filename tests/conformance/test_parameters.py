@@ -63,7 +63,7 @@ WRONG = [
     ("nonnegative", 1, TypeError),
     ("weights", "head", ValueError),
     ("t", -1.0, ValueError),
-    ("symmetrize", "sum", ValueError),
+    ("symmetrization", "sum", ValueError),
     ("normalization", "randomwalk", ValueError),
     ("svd_solver", "fast", ValueError),
     ("max_iter", 0, ValueError),

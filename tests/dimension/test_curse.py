@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from unbend.dimension import curse
 
@@ -20,6 +21,9 @@ def test_gaussian_tails_are_those_of_the_book(dimension, printed):
 
 def test_the_mass_of_ten_gaussians_in_the_unit_ball_is_that_of_the_book():
     assert round(100 * float(np.exp(curse.log_gaussian_inside(10, 1.0))), 2) == 0.02
+    for dimension, radius in ((1, 0.1), (10, 1.0), (40, 2.0), (40, 9.0)):
+        expected = chi2.logcdf(radius**2, dimension)
+        assert curse.log_gaussian_inside(dimension, radius) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +34,16 @@ def test_balls_have_their_known_volumes(dimension, volume):
     assert np.exp(curse.log_ball_volume(dimension)) == pytest.approx(volume, rel=1e-13)
     scaled = volume * 3.0**dimension
     assert np.exp(curse.log_ball_volume(dimension, 3.0)) == pytest.approx(scaled, rel=1e-13)
+
+
+@pytest.mark.parametrize("radius", [0.5, 1.0, 3.0])
+def test_cubes_have_the_volume_of_their_sides_and_balls_their_share(radius):
+    for dimension in (1, 2, 3, 10):
+        volume = np.exp(curse.log_cube_volume(dimension, radius))
+        assert volume == pytest.approx((2 * radius) ** dimension, rel=1e-13)
+    shares = {1: 1.0, 2: math.pi / 4, 3: math.pi / 6, 4: math.pi**2 / 32, 6: math.pi**3 / 384}
+    for dimension, share in shares.items():
+        assert np.exp(curse.log_ball_share(dimension)) == pytest.approx(share, rel=1e-13)
 
 
 def test_volumes_obey_their_recursion_up_to_dimension_ten_thousand():
@@ -159,9 +173,14 @@ def test_chebyshevs_bound_holds_for_measured_norms(D):
     assert found.mean == pytest.approx(float(predicted.mean), rel=0.03)
     assert found.variance == pytest.approx(float(predicted.variance), rel=0.15)
     norms = np.linalg.norm(rows - rows.mean(axis=0), axis=1)
+    assert found.mean == pytest.approx(norms.mean(), rel=1e-12)
+    assert found.variance == pytest.approx(norms.var(), rel=1e-10)
+    assert found.spread == pytest.approx(norms.std() / norms.mean(), rel=1e-10)
     for deviation in (0.8, 1.5, 3.0):
         share = np.mean(np.abs(norms - found.mean) >= deviation)
-        assert share <= curse.chebyshev_bound(found.variance, deviation)
+        bound = curse.chebyshev_bound(found.variance, deviation)
+        assert share <= bound
+        assert bound == pytest.approx(min(norms.var() / deviation**2, 1.0), rel=1e-10)
     assert curse.chebyshev_bound(4.0, 1.0) == 1.0
 
 

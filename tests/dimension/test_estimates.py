@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist, pdist
 
 from tests.dimension import manifolds
@@ -98,6 +99,72 @@ def test_packings_keep_their_distance_and_cover_the_rest():
         assert away.max() == pytest.approx(radius)
         assert away[chosen[number]] == pytest.approx(radius)
     assert pdist(points[chosen]).min() == pytest.approx(radii[-1])
+
+
+def test_the_capacity_is_the_slope_of_the_packing_numbers():
+    """−d log N / d log r, with packings counted here by brute force."""
+    points = manifolds.affine(1500, 2, 4, 6)
+    curve = dimension.capacity(points).curve
+    inside = (curve.x >= curve.fitted[0]) & (curve.x <= curve.fitted[1])
+    between = cdist(points, points)
+    counted = []
+    for radius in np.exp(-curve.x[inside]):
+        left, number = np.ones(len(points), dtype=bool), 0
+        while left.any():
+            left &= between[np.argmax(left)] >= radius
+            number += 1
+        counted.append(np.log(number))
+    # Other packings of the same radii: their numbers differ by a factor, the slope does not.
+    slope = np.polyfit(curve.x[inside], counted, 1)[0]
+    assert dimension.capacity(points).dimension == pytest.approx(slope, rel=0.1)
+
+
+def test_the_u_statistic_is_its_formula():
+    """U = 2/m(m − 1) Σ h^−l (1 − d²/h²)₊, at bandwidths (log m / m)^(1/l) of its samples."""
+    points, n = manifolds.affine(400, 3, 5, 2), 400
+    squares = np.square(pdist(points))
+    unit = np.median(sorted_distances(points)[:, 0])
+    parts = np.arange(1, 6)
+    slopes = []
+    for order in range(1, 6):
+        widths, values = [], []
+        for part in parts:
+            m = n / part
+            h = unit * ((np.log(m) / m) / (np.log(n) / n)) ** (1 / order)
+            kernel = np.maximum(1 - squares / h**2, 0.0)
+            widths.append(np.log(h))
+            values.append(np.log(2 / (n * (n - 1)) * np.sum(h**-order * kernel)))
+        line = np.polyfit(widths, values, 1, w=1 / np.sqrt(parts))
+        slopes.append(line[0])
+    found = dimension.u_statistic(points)
+    np.testing.assert_allclose(found.curve.y, slopes, rtol=1e-8, atol=1e-8)
+    assert found.dimension == 1 + np.argmin(np.abs(slopes)) == 3
+
+
+def test_the_entropic_graph_has_the_exponent_of_spanning_trees():
+    """The tree of all rows by SciPy, and d = 1/(1 − a) of its growth."""
+    points = manifolds.affine(500, 2, 3, 7)
+    found = dimension.entropic_graph(points)
+    whole = minimum_spanning_tree(cdist(points, points)).sum()
+    assert np.exp(found.curve.y[-1]) == pytest.approx(whole, rel=500 / 499 - 1 + 1e-9)
+    growth = np.diff(found.curve.line) / np.diff(found.curve.x)
+    np.testing.assert_allclose(1 / (1 - growth), found.dimension, rtol=1e-9)
+    misfit = np.abs(found.curve.line - found.curve.y)
+    assert misfit.max() < 0.02
+
+
+@pytest.mark.parametrize("threshold", [0.02, 0.3])
+def test_local_pca_counts_the_directions_of_each_neighbourhood(threshold):
+    points = swiss_roll(300, random_state=3).points
+    near = np.argsort(cdist(points, points), axis=1)[:, :13]
+    counted = []
+    for block in points[near]:
+        variances = np.linalg.svd(block - block.mean(axis=0), compute_uv=False) ** 2
+        counted.append(np.sum(variances > threshold * variances[0]))
+    found = dimension.local_pca(points, n_neighbors=12, threshold=threshold)
+    assert found.local.tolist() == counted
+    assert found.dimension == np.median(counted)
+    assert len(set(counted)) > 1
 
 
 def test_trees_have_the_length_that_networkx_finds():

@@ -313,3 +313,25 @@ def test_a_wavelength_file_of_another_cube_is_refused(content, tmp_path):
     (tmp_path / "scene.wvl").write_text(content)
     with pytest.raises(ValueError, match=r"scene.wvl has \d lines and needs 3 wavelengths"):
         unbend.io.read_cube(tmp_path / "scene.hdr")
+
+
+def test_band_images_are_sums_of_virtual_band_images(tmp_path):
+    """(5.13): P_l = P̄ + Σ w_il B_i, with the least error that d images can have."""
+    rng = np.random.default_rng(1)
+    mixture = rng.random((8, 9, 3)) @ rng.random((3, 12)) + 0.01 * rng.normal(size=(8, 9, 12))
+    unbend.io.write_cube(tmp_path / "scene.hdr", mixture)
+    cube = unbend.io.read_cube(tmp_path / "scene.hdr")
+    model = unbend.PCA(n_components=3).fit(cube.bands().values)
+    mean, images = model.mean_.reshape(8, 9), model.components_.reshape(3, 8, 9)
+    sums = [mean + np.tensordot(weights, images, 1) for weights in model.embedding_]
+    rebuilt = np.stack(sums, axis=2)
+    bands = mixture.reshape(-1, 12).T
+    left_out = np.linalg.svd(bands - bands.mean(axis=0), compute_uv=False)[3:]
+    assert np.linalg.norm(rebuilt - mixture) == pytest.approx(np.linalg.norm(left_out), rel=1e-9)
+    # As feature images, of pixels as rows: the scores put back where the pixels were.
+    pixels = unbend.PCA(n_components=3).fit(cube.pixels().values)
+    flat = mixture.reshape(-1, 12) - mixture.reshape(-1, 12).mean(axis=0)
+    axes = np.linalg.svd(flat, full_matrices=False)[2][:3]
+    axes *= np.sign(np.sum(axes * pixels.components_, axis=1))[:, None]
+    expected = (flat @ axes.T).reshape(8, 9, 3)
+    np.testing.assert_allclose(cube.image(pixels.embedding_), expected, atol=1e-10)

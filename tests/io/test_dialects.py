@@ -319,7 +319,6 @@ def test_every_reader_takes_a_separator(tmp_path):
     (batch,) = unbend.io.batches(io.BytesIO(square), separator=":")
     assert batch.values.tolist() == apart
     assert unbend.io.read_distances(io.BytesIO(square), separator=":").tolist() == apart
-    assert unbend.io.distances.read_network(io.BytesIO(square), separator=":")[0].tolist() == apart
     (tmp_path / "1.csv").write_bytes(square)
     matrices = unbend.io.read_matrices(tmp_path, separator=":")
     assert matrices.values[0].tolist() == apart

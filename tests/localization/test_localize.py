@@ -32,6 +32,16 @@ def test_anchors_give_absolute_positions_and_a_mirror_image_too():
         assert found.anchor_error < 1e-6
 
 
+def test_anchors_in_space_give_absolute_positions():
+    points = np.random.default_rng(0).random((80, 3))
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    distances[distances > 0.7] = np.nan
+    for target in (points, points * [1.0, -1.0, 1.0] - 3.0):
+        found = unbend.localize(distances, dim=3, anchors={i: target[i] for i in (0, 9, 50, 77, 3)})
+        assert found.absolute.all()
+        assert np.abs(found.positions - target).max() < 1e-6
+
+
 def test_warns_when_two_anchors_do_not_fix_a_plane():
     graph = network(places(60, 0), 15, 0.0)
     with pytest.warns(UserWarning, match="fewer than 3 anchors"):

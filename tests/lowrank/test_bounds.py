@@ -125,6 +125,35 @@ def test_theorems_15_5_to_15_8_and_the_corollaries(rng, m, n, k, decay):
     assert errors[False] <= svd_corollary(m, k) * sigma[k]
 
 
+@pytest.mark.parametrize(("m", "n", "k", "l", "j"), [(300, 200, 5, 25, 7), (90, 400, 3, 40, 60)])
+@pytest.mark.parametrize(("beta", "gamma"), [(9 / 16, 5.0), (2.0, 1.5)])
+def test_factors_and_probabilities_are_the_printed_formulas(m, n, k, l, j, beta, gamma):  # noqa: E741
+    """(15.29)–(15.36) and (15.40)–(15.43), with the root of β in (15.29)."""
+    c = np.sqrt(4 * k * (n - k) + 1)
+    sizes = max(m - k - j, l), max(j, l), max(j + k, l)
+    more = l - k + 1
+    least = (np.e / (more * np.sqrt(beta))) ** more / np.sqrt(2 * np.pi * more)
+
+    def largest(x):
+        power = (2 * gamma / np.exp(gamma - 1)) ** x
+        return power / (4 * (gamma - 1) * np.sqrt(np.pi * x * gamma))
+
+    def root(size, one=0):
+        return np.sqrt(2 * l * beta * gamma * size + one)
+
+    for interpolative, (first, second) in {True: (c + 1, c), False: (2, 2)}.items():
+        options = {"interpolative": interpolative, "beta": beta, "gamma": gamma}
+        plain = randomized_bound(m, n, k, l, **options)
+        assert plain.first == pytest.approx(root(m, 1) * first + root(m) * second)
+        assert plain.failure == pytest.approx(min(least, 1) + 2 * min(largest(m), 1), rel=1e-9)
+        finer = randomized_bound(m, n, k, l, j, **options)
+        assert finer.first == pytest.approx(root(sizes[1], 1) * first + root(sizes[2]) * second)
+        assert finer.later == pytest.approx(root(sizes[0], 1) * first + root(sizes[0]) * second)
+        tails = [min(largest(size), 1) for size in sizes]
+        expected = min(least, 1) + 2 * tails[0] + tails[1] + tails[2]
+        assert finer.failure == pytest.approx(expected, rel=1e-9)
+
+
 @LAW
 @given(st.integers(1, 200), st.integers(1, 5000), st.integers(1, 5000))
 def test_the_corollaries_follow_from_the_theorems(k, m, n):

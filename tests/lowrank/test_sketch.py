@@ -60,8 +60,9 @@ def test_types_one_to_three_have_the_entries_of_the_book():
     sparse = random_matrix(300, 300, "sparse", rng)
     gaussian = random_matrix(300, 300, "gaussian", rng)
     assert set(np.unique(signs)) == {-1.0, 1.0}
+    assert abs(np.mean(signs > 0) - 1 / 2) <= 4 * np.sqrt(1 / 4 / 90_000)
     np.testing.assert_allclose(np.unique(sparse), [-np.sqrt(3), 0, np.sqrt(3)])
     # Shares within four standard deviations of 1/6.
-    share = np.mean(sparse > 0)
-    assert abs(share - 1 / 6) <= 4 * np.sqrt(5 / 36 / 90_000)
+    for share in (np.mean(sparse > 0), np.mean(sparse < 0)):
+        assert abs(share - 1 / 6) <= 4 * np.sqrt(5 / 36 / 90_000)
     assert abs(gaussian.var() - 1) <= 4 * np.sqrt(2 / 90_000)

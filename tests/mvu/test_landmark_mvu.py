@@ -170,6 +170,35 @@ def test_the_slack_of_eigenvectors_fits_what_they_can_keep(noise, count):
         assert chosen.report_.stage("kernel").facts["slack"] > 0.1
 
 
+def oblong_network(seed, n=350):
+    """Sensors in an oblong, lengths with 5 % noise: a family that the rule was not chosen on."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(size=(n, 2)) * [3.0, 1.0]
+    distances = cdist(places, places)
+    near = np.triu(distances < np.sqrt(20 * 3 / (np.pi * n)), 1)
+    lengths = np.where(near, distances * np.abs(rng.normal(1, 0.05, distances.shape)), 0.0)
+    return places, csr_array(lengths + lengths.T), {"metric": "precomputed"}
+
+
+def curve_graph(seed):
+    curve = s_curve(500, random_state=seed)
+    return curve.chart, curve.points, {"n_neighbors": 8, "basis": "laplacian"}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@each("family", [oblong_network, curve_graph])
+def test_the_slack_serves_families_that_it_was_not_chosen_on(family):
+    errors = {"auto": [], 0.01: [], 10.0: []}
+    for seed in range(500, 503):
+        truth, data, options = family(seed)
+        for slack, found in errors.items():
+            model = unbend.LandmarkMVU(n_landmarks=10, slack=slack, **options).fit(data)
+            found.append(np.log(unbend.quality.procrustes(truth, model.embedding_)))
+    chosen, stiff, loose = (np.mean(found) for found in errors.values())
+    assert chosen < min(stiff, loose) - 0.2
+    assert chosen < np.log(0.06)
+
+
 def test_eigenvectors_show_the_shape_of_a_roll():
     for seed in range(3):
         roll = swiss_roll(600, random_state=seed)

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 import unbend
 from tests.loops import each
 from tests.mvu.graphs import cycle, lengths, of_points
+from tests.oracles.neighbors import nearest
 from unbend.datasets import SURFACES, s_curve, swiss_roll
 from unbend.methods import mvu as module
 from unbend.mvu import Certificate, Edges, unfold
@@ -59,6 +60,11 @@ def test_a_sparse_matrix_of_local_distances_is_as_good_as_points():
     given = unbend.MVU(metric="precomputed").fit(graph)
     found = unbend.MVU(n_neighbors=6).fit(points)
     assert given.lower_bound_ == pytest.approx(found.lower_bound_, rel=1e-7)
+    # Closed form: 12 edges of length one become a regular polygon of radius 1/(2 sin π/12).
+    ring = unbend.MVU(metric="precomputed").fit(lengths(cycle(12)))
+    radius = 1 / (2 * np.sin(np.pi / 12))
+    np.testing.assert_allclose(np.linalg.norm(ring.embedding_, axis=1), radius, rtol=1e-4)
+    assert ring.upper_bound_ == pytest.approx(12 * radius**2, rel=1e-5)
 
 
 def test_new_samples_of_a_graph_are_embedded_by_their_distances():
@@ -91,6 +97,19 @@ def test_a_locally_complete_graph_holds_angles():
     whole = unbend.MVU(n_neighbors=4, complete=True).fit(points)
     assert whole.status_ == "certified"
     assert whole.lower_bound_ < plain.lower_bound_
+    # η'η > 0: rows that lie in one neighbourhood, each with its centre, keep their distance.
+    member = np.eye(80)
+    member[np.arange(80)[:, None], nearest(points, 4)[0]] = 1
+    together = np.argwhere(np.triu(member.T @ member > 0, 1))
+    assert len(together) > 1.5 * len(of_points(points, 4).squares)
+    kept, true = (
+        np.linalg.norm(rows[together[:, 0]] - rows[together[:, 1]], axis=1)
+        for rows in (whole.kernel_, points)
+    )
+    assert np.all(kept <= true * (1 + 1e-9))
+    others = np.argwhere(np.triu(member.T @ member == 0, 1))
+    grown = np.linalg.norm(whole.kernel_[others[:, 0]] - whole.kernel_[others[:, 1]], axis=1)
+    assert np.any(grown > np.linalg.norm(points[others[:, 0]] - points[others[:, 1]], axis=1) + 0.1)
 
 
 def test_a_result_without_certificate_reports_it():

@@ -254,9 +254,7 @@ def test_sensors_are_the_nodes_and_anchors_are_named_by_them(form):
         given = graphs.from_networkx(GRAPH)
     found = unbend.localize(given, anchors)
     assert found.positions.tobytes() == expected.positions.tobytes()
-    with pytest.raises(
-        ValueError, match=f"anchor 3 is no vertex of the graph: name one, as {NODES[0]}"
-    ):
+    with pytest.raises(ValueError, match=f"anchor 3 is no sensor: name one, as {NODES[0]}"):
         unbend.localize(given, {3: POINTS[0]})
 
 

@@ -229,6 +229,29 @@ def test_the_three_laplacians_are_one_form_in_three_scales(rng, n, unit):
     np.testing.assert_allclose(f @ plain @ f, energy, 0, slack * degree.sum() * np.square(f).max())
 
 
+@LAW
+@given(rngs, st.integers(3, 12))
+def test_loops_count_in_degrees_and_isolated_vertices_have_rows_of_zeros(rng, n):
+    """Book 3.3.1: 1 − w_ii/d_i on the diagonal, −w_ij/√(d_i d_j) beside it, 0 where d_i = 0."""
+    weights = symmetric_weights(rng, n, unit=False)
+    weights[np.diag_indices(n)] = rng.uniform(0.1, 3, n)
+    weights[1] = weights[:, 1] = 0.0
+    degree = weights.sum(axis=1)
+    expected = {kind: np.zeros((n, n)) for kind in ("plain", "symmetric", "random_walk")}
+    for i in range(n):
+        for j in range(n):
+            entry = degree[i] * (i == j) - weights[i, j]
+            expected["plain"][i, j] = entry
+            if degree[i] > 0 and degree[j] > 0:
+                expected["symmetric"][i, j] = entry / np.sqrt(degree[i] * degree[j])
+                expected["random_walk"][i, j] = entry / degree[i]
+    for kind, matrix in expected.items():
+        found = laplacian(csr_array(weights), kind).toarray()
+        np.testing.assert_allclose(found, matrix, 0, 4 * n * EPS * degree.max())
+        assert not found[1].any()
+        assert not found[:, 1].any()
+
+
 @pytest.mark.parametrize("kind", ["plain", "symmetric", "random_walk"])
 @LAW
 @given(rngs, st.integers(2, 12))

@@ -37,8 +37,8 @@ from unbend.cli.options import (
     split_names,
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
-from unbend.cli.parameters import option_name, parse_value
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, METHODS
+from unbend.cli.parameters import parse_value
+from unbend.registry import CLUSTERINGS, EMBEDDINGS, METHODS, option_name
 
 ESTIMATORS = (
     "pca",

@@ -16,6 +16,7 @@ from unbend.cli import (
     embed,
     judge,
     localization,
+    page,
     recognition,
     transform,
 )
@@ -34,6 +35,7 @@ COMMANDS = (
     judge.QUALITY,
     draw.PLOT,
     draw.REPORT,
+    page.COMMAND,
     advise.SUGGEST,
     advise.COMPARE,
     advise.DIMENSION,

@@ -16,9 +16,8 @@ from unbend.cli.parameters import (
     describe_kinds,
     describe_values,
     find_method,
-    option_name,
 )
-from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, Entry
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, Entry, option_name
 
 if TYPE_CHECKING:
     from unbend.datasets import Surface

@@ -29,7 +29,7 @@ def cluster(
     data: DataOptions,
     clusters: Clusters = None,
     distances: Distances = False,
-    symmetrize_distances: Symmetrize = False,
+    symmetrize: Symmetrize = False,
     output: Output = None,
     model: SaveModel = None,
     json: Json = False,
@@ -53,8 +53,8 @@ def cluster(
     precomputed = estimator.metric == "precomputed"
     if precomputed:
         data.check_distances("--distances")
-    if symmetrize_distances and not precomputed:
-        raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
+    if symmetrize and not precomputed:
+        raise Misuse("--symmetrize is for distances: give --distances, or leave it out")
     if json and output == PIPE:
         raise Misuse("--json and the clusters cannot both go to stdout: give -o FILE")
     source = Input(table, data)
@@ -62,7 +62,7 @@ def cluster(
     began = time.perf_counter()
     with show_progress():
         rows = (
-            _fit_distances(estimator, source, symmetrize_distances)
+            _fit_distances(estimator, source, symmetrize)
             if precomputed
             else _fit(estimator, source)
         )

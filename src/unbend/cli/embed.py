@@ -44,10 +44,7 @@ from unbend.cli.outputs import (
     write_rows,
 )
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
-from unbend.registry import EMBEDDINGS, SEVERAL, Entry
-
-# Names of columns that are labels more often than features.
-LABELS = ("class", "cluster", "diagnosis", "label", "labels", "outcome", "species", "target")
+from unbend.registry import EMBEDDINGS, LABEL_NAMES, SEVERAL, Entry
 
 
 def embed(
@@ -56,7 +53,7 @@ def embed(
     method: Method = DEFAULT_METHOD,
     components: Components = None,
     distances: Distances = False,
-    symmetrize_distances: Symmetrize = False,
+    symmetrize: Symmetrize = False,
     output: Output = None,
     model: SaveModel = None,
     plot: Picture = None,
@@ -95,9 +92,9 @@ def embed(
         )
     if data.scale == "gower":
         _set_gower(estimator, entry, typed)
-    if symmetrize_distances and not precomputed:
-        raise Misuse("--symmetrize-distances is for distances: give --distances, or leave it out")
-    work = Embedding(estimator, entry, given, results, sample, symmetrize_distances)
+    if symmetrize and not precomputed:
+        raise Misuse("--symmetrize is for distances: give --distances, or leave it out")
+    work = Embedding(estimator, entry, given, results, sample, symmetrize)
     began = time.perf_counter()
     with _memory_limit(memory), show_progress():
         coordinates = work.fit() if batches is None else work.fit_batches(batches)
@@ -280,7 +277,7 @@ class Embedding:
             return None
         aside = (options.id, *options.ignore)
         names = [name for name in self.data.column_names() if name not in aside]
-        named = next((name for name in names if name.lower() in LABELS), None)
+        named = next((name for name in names if name.lower() in LABEL_NAMES), None)
         if named is not None or rows is None or rows.preparation is None:
             return named
         kinds = {column.name: column.kind for column in rows.preparation.columns_}

@@ -15,7 +15,7 @@ from unbend.cli.options import KINDS, DataOptions
 
 if TYPE_CHECKING:
     from unbend.cli.preparation import PreparedBatches
-    from unbend.io import Cube, Frame, Source, Table, TableReader, Texts
+    from unbend.io import Cube, Frame, NamedDistances, Source, Table, TableReader, Texts
 
 # Names that readers give to the ids and labels of data without columns.
 OWN_NAMES = {
@@ -313,6 +313,12 @@ class Input:
 
     def read_distances(self, symmetrize: bool = False) -> tuple[Rows, Any]:
         """Read a matrix of distances, and the names of its objects."""
+        found = self.read_named_distances(symmetrize)
+        like = {"kind": "distances", **_describe_distances(found.values)}
+        return Rows("distances", object_table(found.names, len(found)), like), found.values
+
+    def read_named_distances(self, symmetrize: bool = False) -> "NamedDistances":
+        """Read distances, of which some may be missing, and say what was averaged."""
         from unbend import io
         from unbend.report import stage
 
@@ -325,16 +331,7 @@ class Input:
                 f"Averaged the two directions, which differ by up to {found.asymmetry:.4g}, and "
                 f"set the diagonal, up to {found.diagonal:.4g}, to zero."
             )
-        like = {"kind": "distances", **_describe_distances(found.values)}
-        return Rows("distances", _object_table(found.names, len(found)), like), found.values
-
-    def read_network(self) -> tuple[Any, int]:
-        """Read distances of which some are missing, and the number of the first point."""
-        from unbend.io.distances import read_network
-        from unbend.report import stage
-
-        with stage("reading"):
-            return read_network(self.source, separator=self.options.separator)
+        return found
 
     def read_matrices(self) -> tuple[Rows, list[Any]]:
         """Read several matrices, and the names of their objects."""
@@ -344,7 +341,7 @@ class Input:
         with stage("reading"):
             options = self.options
             read = io.read_matrices(self.source, array=options.array, separator=options.separator)
-        table = _object_table(read.objects, read.values[0].shape[0])
+        table = object_table(read.objects, read.values[0].shape[0])
         like = {"kind": "matrices", "names": list(read.names)}
         return Rows("matrices", table, like), list(read.values)
 
@@ -372,7 +369,7 @@ def _describe_distances(values: Any) -> dict[str, Any]:
     return {"euclidean": found.euclidean, "dimension": found.dimension}
 
 
-def _object_table(names: Sequence[str] | None, n: int) -> "Table":
+def object_table(names: Sequence[str] | None, n: int) -> "Table":
     """Return a table of n objects with their names and without numbers."""
     import numpy as np
 

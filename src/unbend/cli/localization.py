@@ -4,7 +4,7 @@ import time
 from typing import Annotated, Any
 
 from unbend.cli.command import Command
-from unbend.cli.inputs import Input
+from unbend.cli.inputs import Input, object_table
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
     READABLE,
@@ -13,6 +13,7 @@ from unbend.cli.options import (
     Output,
     Seed,
     Separator,
+    Symmetrize,
     argument,
     option,
 )
@@ -22,15 +23,15 @@ DistancesFile = Annotated[
     str,
     argument(
         "DISTANCES",
-        f"Columns i, j, distance, or a square matrix, empty where missing: {READABLE}; '-' is "
-        "stdin.",
+        "Two names or numbers and a distance, or a square matrix, empty where missing: "
+        f"{READABLE}; '-' is stdin.",
     ),
 ]
 Anchors = Annotated[
     str | None,
     option(
         "--anchors FILE",
-        "Known positions: columns with the number of a sensor, as in DISTANCES, and its "
+        "Known positions: columns with the name or number of a sensor, as in DISTANCES, and its "
         "coordinates.",
     ),
 ]
@@ -53,16 +54,17 @@ def localize(
     dim: Dim = 2,
     start: Start = "auto",
     weights: Weights = "relative",
+    symmetrize: Symmetrize = False,
     separator: Separator = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Find positions of sensors from noisy distances between neighbours.
 
-    Sensors are counted as in DISTANCES: from 0, or from 1 where no 0 occurs. Written, one row a
-    sensor, are the coordinates, the expected error, the component, whether anchors fix it, and
-    whether its distances determine its position. The components of a disconnected network are
-    localized separately, with a warning.
+    Sensors have the names of DISTANCES, or numbers from 0, or from 1 where no 0 occurs. Written,
+    one row a sensor, are the coordinates, the expected error, the component, whether anchors fix
+    it, and whether its distances determine its position. The components of a disconnected network
+    are localized separately, with a warning.
     """
     from unbend.localization import localize as find
     from unbend.localization.localization import WEIGHTS
@@ -80,12 +82,11 @@ def localize(
     known_positions = None if anchors is None else Input(anchors, data)
     began = time.perf_counter()
     with show_progress(), write_results():
-        lengths, first = given.read_network()
-        n = lengths.shape[0]
-        known = known_positions and _read_anchors(known_positions, dim, first, n)
-        found = find(lengths, known, dim, start=start, weights=weights, random_state=seed)
+        measured = given.read_named_distances(symmetrize)
+        known = known_positions and _read_anchors(known_positions, dim, measured)
+        found = find(measured.values, known, dim, start=start, weights=weights, random_state=seed)
         if output is not None or not json:
-            _write(found, output or PIPE)
+            _write(found, measured, output or PIPE)
     seconds = time.perf_counter() - began
     say(
         f"{len(found.positions)} sensors in {seconds:.1f} s, expected error "
@@ -97,31 +98,51 @@ def localize(
         next_step(f"unbend plot {shell_word(str(output))} -o positions.png")
 
 
-def _read_anchors(given: Input, dim: int, first: int, n: int) -> dict[int, Any]:
-    """Positions by the place of a sensor, where they are numbered as the distances are."""
-    name, table = given.name, given.read_table()
-    if table.values.shape[1] != 1 + dim:
-        raise ValueError(
-            f"{name} has {table.values.shape[1]} columns of numbers: anchors are the number of a "
-            f"sensor and {dim} coordinates"
-        )
+def _read_anchors(given: Input, dim: int, measured: Any) -> dict[int, Any]:
+    """Positions by the place of a sensor, where they are named or numbered as the distances are."""
+    name, (sensors, positions) = given.name, _named_rows(given, dim, measured.names is not None)
+    first, n = measured.first, len(measured)
+    labels = range(first, first + n) if measured.names is None else measured.names
+    places = {label: place for place, label in enumerate(labels)}
     known: dict[int, Any] = {}
-    for number, *position in table.values.tolist():
-        if number not in range(first, first + n):
-            raise ValueError(
-                f"the first column of {name} holds {number:g}, which is no sensor: those of the "
-                f"distances are numbered {first} to {first + n - 1}"
+    for sensor, position in zip(sensors, positions, strict=True):
+        shown = sensor if isinstance(sensor, str) else f"{sensor:g}"
+        if sensor not in places:
+            those = (
+                f"numbered {first} to {first + n - 1}"
+                if measured.names is None
+                else f"named as {labels[0]!r}"
             )
-        if int(number) - first in known:
-            raise ValueError(f"{name} has two positions of sensor {number:g}: keep one")
-        known[int(number) - first] = position
+            raise ValueError(
+                f"the first column of {name} holds {shown}, which is no sensor: those of the "
+                f"distances are {those}"
+            )
+        if places[sensor] in known:
+            raise ValueError(f"{name} has two positions of sensor {shown}: keep one")
+        known[places[sensor]] = position
     return known
 
 
-def _write(found: Any, target: str) -> None:
-    import numpy as np
+def _named_rows(given: Input, dim: int, named: bool) -> tuple[list[Any], list[list[float]]]:
+    """Sensors, by name or number, and their coordinates."""
+    from unbend import io
 
-    from unbend.io import Table
+    columns = given.reader.names
+    if len(columns) != 1 + dim:
+        raise ValueError(
+            f"{given.name} has {len(columns)} columns: anchors are the name or number of a sensor "
+            f"and {dim} coordinates"
+        )
+    if named:
+        table = io.read(given.source, id=columns[0], separator=given.options.separator)
+        assert table.ids is not None
+        return [str(sensor) for sensor in table.ids.tolist()], table.values.tolist()
+    table = given.read_table()
+    return table.values[:, 0].tolist(), table.values[:, 1:].tolist()
+
+
+def _write(found: Any, measured: Any, target: str) -> None:
+    import numpy as np
 
     columns = (
         *(f"position_{number + 1}" for number in range(found.positions.shape[1])),
@@ -132,8 +153,7 @@ def _write(found: Any, target: str) -> None:
     )
     facts = (found.errors, found.component, found.absolute, found.determined)
     values = np.column_stack((found.positions, *facts))
-    table = Table(values, columns, None, None, None, None, np.arange(len(values)))
-    write_rows(target, values, columns, table)
+    write_rows(target, values, columns, object_table(measured.names, len(measured)))
 
 
 def _facts(found: Any, seconds: float) -> dict[str, Any]:

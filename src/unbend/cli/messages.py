@@ -43,9 +43,9 @@ OPTIONS = {
     ": use unbend.io.read_images": ": name the folder of such pictures",
     "read_distances if it holds distances": "--distances if it holds distances",
     "Pass (X + X.T) / 2 if that is what you mean. Or pass symmetrize=True": (
-        "Give --symmetrize-distances to average the two directions"
+        "Give --symmetrize to average the two directions"
     ),
-    "pass symmetrize=True": "give --symmetrize-distances",
+    "pass symmetrize=True": "give --symmetrize",
     "make_pipeline(unbend.Prepare(), …), or ignore unbend.ScaleWarning if": (
         "--scale standard, or give --scale none if"
     ),

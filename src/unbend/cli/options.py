@@ -85,9 +85,7 @@ Distances = Annotated[
 ]
 Symmetrize = Annotated[
     bool,
-    option(
-        "--symmetrize-distances", "Average distances that differ by direction; zero the diagonal."
-    ),
+    option("--symmetrize", "Average distances that differ by direction; zero the diagonal."),
 ]
 Output = Annotated[str | None, option("--output -o FILE", "Where to write; '-' is stdout.")]
 SaveModel = Annotated[

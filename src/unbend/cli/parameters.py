@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbend.cli.messages import Misuse
-from unbend.registry import EMBEDDINGS, METHODS, Entry, find_entry
+from unbend.registry import EMBEDDINGS, GENERAL, METHODS, Entry, find_entry, option_name
 
 if TYPE_CHECKING:
     from unbend.validation.parameters import Parameter
 
 DEFAULT_METHOD = "isomap"
-
-# Parameters of many methods, under the names that a command line has for them.
-GENERAL = {
-    "n_components": "--components",
-    "n_clusters": "--clusters",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-}
 
 
 def find_method(name: str, among: tuple[Entry, ...] = METHODS) -> Entry:
@@ -44,11 +36,6 @@ def complete_method(incomplete: str = "") -> list[tuple[str, str]]:
 def complete_embedding(incomplete: str = "") -> list[tuple[str, str]]:
     """Complete the name of a method, those of several matrices included."""
     return [(entry.name, entry.title) for entry in EMBEDDINGS if entry.name.startswith(incomplete)]
-
-
-def option_name(parameter: str) -> str:
-    """Return the option under which a parameter is given."""
-    return GENERAL.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
 def method_options(entry: Entry, *, describe: bool = True) -> list[inspect.Parameter]:

@@ -1,13 +1,13 @@
 """Incremental fitting on batches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.estimators.inputs import check_input
 from unbend.report import step
 from unbend.validation.arrays import check_scale
@@ -35,6 +35,27 @@ class Batches:
                 f"the batches had {self.n} rows on the first pass and {done} now: pass "
                 "something that yields the same rows each time, as a list or unbend.io.batches"
             )
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return len(self.mean)
+
+    def factor(self, project: Callable[[FloatArray], FloatArray] | None = None) -> FloatArray:
+        """Triangular R with R'R the scatter of the rows, or of their linear projections."""
+        if project is None:
+            return triangular_factor(self, self.mean)
+        return triangular_factor((project(rows) for rows in self), project(self.mean[None])[0])
+
+    def take(self, numbers: IntArray) -> FloatArray:
+        """Collect some of the rows, by ascending numbers."""
+        held = np.empty((len(numbers), self.columns))
+        start = 0
+        for rows in self:
+            low, high = np.searchsorted(numbers, [start, start + len(rows)])
+            held[low:high] = rows[numbers[low:high] - start]
+            start += len(rows)
+        return held
 
 
 def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:

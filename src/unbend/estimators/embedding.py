@@ -20,6 +20,7 @@ from unbend.eigen import SOLVERS
 from unbend.estimators.inputs import new_rows
 from unbend.extension import Extension
 from unbend.graphs.readers import is_graph
+from unbend.lazy import by_partitions, is_dask, refuse_dask, routed_fit
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import COMPARED, smallest
 from unbend.outlyingness import UndefinedScore, score_rows, warn_outliers
@@ -113,7 +114,7 @@ class Model(BaseEstimator, ABC):
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Make every fit atomic, and document the fitted attributes of the bases.
 
-        An interrupted fit leaves the estimator as it was.
+        An interrupted fit leaves the estimator as it was. Dask collections go to `_fit_dask`.
         """
         super().__init_subclass__(**keywords)
         own = attribute_entries(cls.__doc__ or "")
@@ -128,7 +129,11 @@ class Model(BaseEstimator, ABC):
         for name in ("fit", "fit_batches"):
             if name in vars(cls):
                 documented = complete_docstring(FIT_PARAMETERS, "self")(vars(cls)[name])
-                setattr(cls, name, atomic_fit(documented))
+                setattr(cls, name, atomic_fit(routed_fit(documented)))
+
+    def _fit_dask(self, X: Any) -> Any:
+        """Fit to a Dask collection; only estimators that need no row twice can."""
+        refuse_dask(X, instead=f"unbend.scale.{type(self).__name__}(sample=20_000)")
 
     def save(
         self,
@@ -207,6 +212,7 @@ class Model(BaseEstimator, ABC):
         return diagram if report is None else diagram + report._repr_html_()
 
 
+@by_partitions
 @declare
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
@@ -240,15 +246,17 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         -------
         array (n_samples, n_components)
         """
-        return self.fit(X, y, **fit_params).embedding_
+        fitted = self.fit(X, y, **fit_params)
+        return fitted.transform(X) if is_dask(X) else fitted.embedding_
 
     def transform(self, X: Any, *, return_outlyingness: bool = False) -> Any:
         """Embed new samples by the out-of-sample extension, each independently of the others.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array (m, n_features), or a Dask array or data frame
             New samples; with ``metric="precomputed"`` their distances to the fitted rows (m, n).
+            Of Dask collections the result is one, too, computed when asked for.
         return_outlyingness : bool
             Whether to return the `outlyingness` of each sample, too. Methods that look for
             neighbours of new samples have it at no cost.
@@ -422,6 +430,7 @@ class SpectralEmbedding(Embedding):
 def _preserved_neighbors(estimator: Any, X: Any) -> float:
     """Share of neighbours preserved, corrected for chance: R_NX at ten neighbours."""
     check_is_fitted(estimator)
+    refuse_dask(X, instead="unbend.scale.measure_quality")
     metric = getattr(estimator, "metric", "euclidean")
     if metric in ("kernel", "affinity"):
         raise ValueError(

@@ -29,6 +29,9 @@ AT_ONCE = 2048
 ZERO = 1e-14
 # R² on earlier coordinates from which on a coordinate is reported as redundant.
 REDUNDANT = 0.8
+# Coordinates whose redundancy is measured: the fit of the j-th takes j² operations a neighbour, and
+# among so many earlier ones a sample has no near neighbours.
+MEASURED = 10
 
 
 def affinity_metric() -> Any:
@@ -48,7 +51,7 @@ def check_degrees(degree: FloatArray) -> None:
     if np.any(degree <= 0):
         raise ValueError(
             f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a "
-            "larger bandwidth, more neighbours or symmetrize='max'"
+            "larger bandwidth, more neighbours or symmetrization='max'"
         )
 
 
@@ -211,9 +214,9 @@ def check_spectrum(problem: SpectralProblem, spectrum: Spectrum) -> None:
 
 
 def note_redundancy(vectors: FloatArray) -> FloatArray:
-    """Record R² of each coordinate on those before it, from a sample of the rows."""
+    """Record R² of the first coordinates on those before them, from a sample of the rows."""
     redundancy = coordinate_redundancy(
-        vectors, n_neighbors=min(10, len(vectors) - 1), max_rows=1000
+        vectors[:, :MEASURED], n_neighbors=min(10, len(vectors) - 1), max_rows=1000
     )
     note(redundancy=[float(r) for r in redundancy])
     return redundancy

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray
 from unbend.estimators.embedding import Embedding
 from unbend.extension import LinearInverse, subspace_distances
+from unbend.lazy import by_partitions
 from unbend.neighbors import PointSpace
 from unbend.neighbors.space import COMPARED
 from unbend.outlyingness import UndefinedScore, score_rows
@@ -18,6 +19,7 @@ from unbend.validation.parameters import declare
 REFERENCE_ROWS = 2000
 
 
+@by_partitions
 @declare
 class LinearEmbedding(Embedding):
     """Abstract: coordinates are linear in the rows."""

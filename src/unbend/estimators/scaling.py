@@ -19,6 +19,7 @@ from unbend.estimators.embedding import Embedding, seed_param, threads_param
 from unbend.extension import Extension, barycentric_preimage
 from unbend.graphs.readers import is_graph, lengths_of
 from unbend.mds import (
+    InverseStress,
     Objective,
     Pairs,
     Solution,
@@ -98,8 +99,12 @@ def minimise(
     objective: Objective, start: FloatArray, solver: str, tol: float | str, max_iter: int
 ) -> Solution:
     """Minimise a stress by SMACOF or L-BFGS."""
-    iterate = smacof if solver == "smacof" else quasi_newton
-    return iterate(objective, start, tolerance(tol, objective.rounding), max_iter)
+    limit = tolerance(tol, objective.rounding)
+    if isinstance(objective, InverseStress):
+        start = minimise(objective.before, start, solver, tol, max_iter).coordinates
+    elif solver == "smacof":
+        return smacof(objective, start, limit, max_iter)
+    return quasi_newton(objective, start, limit, max_iter)
 
 
 def note_convergence(solution: Solution, solver: str, max_iter: int) -> None:

@@ -1,7 +1,7 @@
 """Distances between points: a square table, or one line for each pair."""
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,12 +39,15 @@ class NamedDistances:
     asymmetry, diagonal : float
         Largest difference of the two directions, and largest distance of an object to itself, that
         `symmetrize` removed.
+    first : int
+        Number that the source gives the first object, where it numbers them: 0 or 1.
     """
 
     values: FloatArray | csr_array
     names: tuple[str, ...] | None
     asymmetry: float = 0.0
     diagonal: float = 0.0
+    first: int = 0
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -139,42 +142,11 @@ def read_named_distances(
         return _distances_of_pairs(named, reader.where, symmetrize)
     if _holds_pairs(table):
         pairs = _pairs_by_number(table.values, reader.where)
-        return _distances_of_pairs(pairs, reader.where, symmetrize)
+        found = _distances_of_pairs(pairs, reader.where, symmetrize)
+        return replace(found, first=_first_number(table.values))
     square = _square_values(table, reader.where)
     _check_finite(square, reader.where)
     return _distances_of_square(square, _object_names(table, len(square)), symmetrize)
-
-
-def read_network(
-    source: Any, *, separator: str | None = None
-) -> tuple[FloatArray | csr_array, int]:
-    r"""Read distances of which some were not measured, and the number that the first point has.
-
-    As `read_distances`, but a square table may lack some distances, which then are NaN.
-
-    Examples
-    --------
-    >>> import io
-    >>> from unbend.io.distances import read_network
-    >>> read_network(io.BytesIO(b"0,3,\n3,0,5\n,5,0\n"))
-    (array([[ 0.,  3., nan],
-           [ 3.,  0.,  5.],
-           [nan,  5.,  0.]]), 0)
-    >>> read_network(io.BytesIO(b"1,2,3\n2,3,5\n"))[1]
-    1
-    """
-    source = open_source(source)
-    matrix = read_sparse(source)
-    if matrix is not None:
-        check_no_separator(separator, f"{source.name} is sparse")
-        return _check_graph(matrix, source.name), 0
-    reader = open_table(source, separator=separator, counted=False)
-    table = read_distance_table(reader)
-    if not _holds_pairs(table):
-        return _square_values(table, reader.where), 0
-    pairs = _pairs_by_number(table.values, reader.where)
-    found = _distances_of_pairs(pairs, reader.where, symmetrize=False)
-    return found.values, _first_number(table.values)
 
 
 def read_sparse(source: Source) -> csr_array | None:

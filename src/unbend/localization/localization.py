@@ -15,7 +15,12 @@ from unbend.localization.component import (
     root_mean_square,
 )
 from unbend.localization.multistart import STARTS
-from unbend.localization.network import anchor_positions, by_number, symmetric_lengths
+from unbend.localization.network import (
+    anchor_positions,
+    by_number,
+    symmetric_lengths,
+    without_names,
+)
 from unbend.report import Report, note, recording, stage, warn
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_choice, check_integer
@@ -110,11 +115,13 @@ def localize(
 
     Parameters
     ----------
-    distances : sparse array or array (n, n)
-        Measured distances; missing ones are absent, or NaN in a dense array.
-    anchors : mapping from int to position, or array (n, dim), optional
-        Known positions; in an array NaN for all other sensors. dim + 1 anchors, not all on a line
-        (plane), fix a component.
+    distances : sparse array, array (n, n), data frame, graph, or NamedDistances
+        Measured distances; missing ones are absent, or NaN in a dense array. Pairs by name are
+        read by `unbend.io.read_named_distances`.
+    anchors : mapping from int or name to position, or array (n, dim), optional
+        Known positions, by the numbers of sensors, or by their names where the distances have
+        some; in an array NaN for all other sensors. dim + 1 anchors, not all on a line (plane),
+        fix a component.
     dim : int
         Dimension of the positions.
     start : {"auto", "isomap", "patches", "mvu", "best"}
@@ -148,7 +155,8 @@ def localize(
     _check_options(dim, start, weights, random_state)
     with recording("localize") as report:
         with stage("network"):
-            anchors = by_number(anchors, distances)
+            distances, names = without_names(distances)
+            anchors = by_number(anchors, names)
             lengths = symmetric_lengths(distances)
             n = lengths.shape[0]
             known = anchor_positions(anchors, n, dim)

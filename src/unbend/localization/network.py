@@ -1,6 +1,6 @@
 """Input of `localize`: distances between sensors, and anchors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,17 +41,26 @@ def symmetric_lengths(distances: Any) -> csr_array:
     return csr_array((data, (unique // n, unique % n)), shape=(n, n))
 
 
-def by_number(anchors: Any, distances: Any) -> Any:
-    """Give anchors that are named by the vertices of a graph the numbers of these."""
-    if not is_graph(distances) or not isinstance(anchors, Mapping):
+def without_names(distances: Any) -> tuple[Any, Sequence[Any] | None]:
+    """Distances, and the names of the sensors where a graph, a table or a data frame has some."""
+    if is_graph(distances):
+        return distances, read_graph(distances, "length").labels
+    if hasattr(distances, "names") and hasattr(distances, "values"):
+        return distances.values, distances.names
+    index, columns = (getattr(distances, part, None) for part in ("index", "columns"))
+    if columns is not None and list(index if index is not None else columns) == list(columns):
+        return distances, list(columns)
+    return distances, None
+
+
+def by_number(anchors: Any, names: Sequence[Any] | None) -> Any:
+    """Give anchors that are named as the sensors are the numbers of these."""
+    if names is None or not isinstance(anchors, Mapping):
         return anchors
-    labels = read_graph(distances, "length").labels
-    places = {label: number for number, label in enumerate(labels)}
+    places = {name: number for number, name in enumerate(names)}
     for name in anchors:
         if name not in places:
-            raise ValueError(
-                f"anchor {name!r} is no vertex of the graph: name one, as {labels[0]!r}"
-            )
+            raise ValueError(f"anchor {name!r} is no sensor: name one, as {names[0]!r}")
     return {places[name]: position for name, position in anchors.items()}
 
 

@@ -8,7 +8,7 @@ from unbend.mds.euclidean import (
 )
 from unbend.mds.initialization import principal_axes
 from unbend.mds.object_pairs import Pairs
-from unbend.mds.objective import LOSSES, MetricStress, Objective, Stress1
+from unbend.mds.objective import LOSSES, InverseStress, MetricStress, Objective, Stress1
 from unbend.mds.placement import StressExtension
 from unbend.mds.solvers import Solution, estimate_stress, quasi_newton, smacof, stochastic_gradient
 from unbend.mds.transformations import Interval, Monotone, Ratio, Replicated, Transformation
@@ -17,6 +17,7 @@ __all__ = [
     "LOSSES",
     "EuclideanDimension",
     "Interval",
+    "InverseStress",
     "MetricStress",
     "Monotone",
     "Objective",

@@ -1,7 +1,8 @@
 """Stress as a function of a configuration: value and gradient, and the Guttman transform.
 
 `MetricStress` compares distances with the dissimilarities themselves, `Stress1` with the best
-transformation of them. Both are problems as values: a solver takes one and an initial
+transformation of them, `InverseStress` the dissimilarities with the best transformation of the
+distances. All are problems as values: a solver takes one and an initial
 configuration. Stress of listed pairs takes time and memory in proportion to their number.
 """
 
@@ -9,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -21,12 +22,15 @@ from unbend._kernels.reference.stress import pair_stress
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.shift_invert import analyse
 from unbend.mds.object_pairs import Pairs, Precision, sum_of_squares
-from unbend.mds.transformations import Transformation
+from unbend.mds.transformations import Disparities, Monotone, Steps, Transformation
 
 LOSSES = ("raw", "sstress", "sammon")
 NO_OUTPUT = np.empty(0)
 # Largest number of objects for which the dense weight matrix is factorised as a preconditioner.
 FACTORED_OBJECTS = 2000
+# Groups of pairs by which an increasing function is drawn as a line, and the fewest pairs of one.
+GROUPS, GROUP_PAIRS = 50, 4
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class Fit(NamedTuple):
@@ -38,6 +42,9 @@ class Fit(NamedTuple):
 
 class _WeightedStress(ABC):
     """Steps scaled by the pseudo-inverse V⁺ of the weight matrix V = diag(Σ_j w_ij) − W."""
+
+    # Relative decrease of several iterations together below which they end.
+    resolution: ClassVar[float] = 0.0
 
     @abstractmethod
     def _weighting(self) -> Pairs:
@@ -194,7 +201,77 @@ class Stress1(_WeightedStress):
         return contributions / (2.0 * size) if size > 0 else contributions
 
 
-Objective = MetricStress | Stress1
+@final
+@dataclass(frozen=True, eq=False)
+class InverseStress(_WeightedStress):
+    """Σ w (δ − f(d))² / Σ w δ², f the best increasing function of the distances (notes (21)).
+
+    The value depends on the order of the distances alone: it is constant between configurations at
+    which two of them are equal, and its derivative is zero. Descent directions are those of f
+    drawn as a line through the means of groups of pairs with nearly equal distances, and a solver
+    that takes no step without a decrease of the value itself ends where they do not help any
+    more. `before` is a stress with derivatives, whose minimum is a start.
+    """
+
+    resolution: ClassVar[float] = 1e-3
+    pairs: Pairs
+    before: Stress1
+    threads: int = 1
+    size: float = 1.0
+
+    @property
+    def rounding(self) -> float:
+        """Machine epsilon of the dissimilarities."""
+        return float(np.finfo(self.pairs.dissimilarities.dtype).eps)
+
+    def _weighting(self) -> Pairs:
+        return self.pairs
+
+    def regress(self, distances: FloatArray) -> Disparities:
+        """Return f(d) of all pairs, and the residual sum of squares."""
+        by_distance = Monotone(replace(self.pairs, dissimilarities=distances))
+        return by_distance(self.pairs.dissimilarities.astype(np.float64))
+
+    def curve(self, distances: FloatArray, targets: FloatArray | None = None) -> Steps:
+        """Return f as a line through the means of groups of pairs of ascending distances."""
+        known = slice(None) if self.pairs.weights is None else self.pairs.weights > 0
+        targets = self.regress(distances).targets if targets is None else targets
+        values, fitted = distances[known], targets[known]
+        order = np.argsort(values)
+        groups = np.array_split(order, max(2, min(GROUPS, len(order) // GROUP_PAIRS)))
+        means = np.array([(values[group].mean(), fitted[group].mean()) for group in groups])
+        return Steps(*means.T)
+
+    def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
+        """Value at a configuration (n, d), and the gradient for f fixed and continuous."""
+        pairs = self.pairs
+        distances = pairs.distances(coordinates)
+        given = pairs.dissimilarities.astype(np.float64)
+        size = sum_of_squares(given, pairs.weights)
+        if size == 0:
+            return 0.0, np.zeros_like(coordinates)
+        found = self.regress(distances)
+        line = self.curve(distances, found.targets)
+        slopes = np.diff(line.fitted) / np.maximum(np.diff(line.given), TINY)
+        part = np.clip(np.searchsorted(line.given, distances) - 1, 0, len(slopes) - 1)
+        predicted = line.fitted[part] + slopes[part] * (distances - line.given[part])
+        # Raw stress with these targets has the gradient −2 Σ w (δ − f) f' ∇d.
+        targets = distances + (given - predicted) * slopes[part]
+        moved = replace(pairs, dissimilarities=targets.astype(pairs.precision))
+        _, gradient = _stress(moved, 0, coordinates, self.threads)
+        return found.residual / size, gradient / size
+
+    def per_object(self, coordinates: FloatArray) -> FloatArray:
+        """Contribution of each object to the value: half of each of its pairs."""
+        given = self.pairs.dissimilarities.astype(np.float64)
+        fitted = self.regress(self.pairs.distances(coordinates)).targets
+        weights = 1.0 if self.pairs.weights is None else self.pairs.weights
+        shares = weights * np.square(given - fitted) / sum_of_squares(given, self.pairs.weights)
+        ends = self.pairs.all_ends()
+        return np.asarray(sum(np.bincount(end, shares, self.pairs.n) for end in ends) / 2.0)
+
+
+Objective = MetricStress | Stress1 | InverseStress
 
 
 def _identity(vectors: FloatArray) -> FloatArray:

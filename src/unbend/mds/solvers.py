@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.mds.objective import Objective
+from unbend.mds.objective import MetricStress, Objective, Stress1
 from unbend.report import step
 
 # Pairs of steps and gradient changes that L-BFGS keeps.
@@ -40,7 +40,8 @@ def quasi_newton(objective: Objective, start: FloatArray, tol: float, max_iter: 
     """L-BFGS (Nocedal, 1980) with a line search for sufficient decrease.
 
     The first step has the length of a Guttman step. Converges when the relative gradient is below
-    `tol`, or when rounding prevents any decrease.
+    `tol`, when rounding prevents any decrease, or when `MEMORY` iterations decrease the value by
+    less than the resolution of the objective.
     """
     tol = max(tol, objective.rounding)
     x = start - start.mean(axis=0)
@@ -48,7 +49,8 @@ def quasi_newton(objective: Objective, start: FloatArray, tol: float, max_iter: 
     history, known = [value], deque[tuple[FloatArray, FloatArray, float]](maxlen=MEMORY)
     for iteration in range(max_iter):
         step(iteration, max_iter)
-        if gradient_size(objective, x, gradient) <= tol:
+        stalled = history[-MEMORY - 1 :][0] - value <= objective.resolution * value
+        if gradient_size(objective, x, gradient) <= tol or (iteration > MEMORY and stalled):
             return Solution(x, value, np.array(history), True)
         direction = _direction(objective, x, gradient, known)
         found = _search(objective, x, value, gradient, direction)
@@ -114,7 +116,9 @@ def _search(
     return None
 
 
-def smacof(objective: Objective, start: FloatArray, tol: float, max_iter: int) -> Solution:
+def smacof(
+    objective: MetricStress | Stress1, start: FloatArray, tol: float, max_iter: int
+) -> Solution:
     """SMACOF (de Leeuw, 1977): Guttman transforms, none of which increases the stress.
 
     Converges when a step is shorter than `tol` times the configuration.

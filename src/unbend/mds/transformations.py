@@ -49,6 +49,11 @@ class Steps:
         within = np.interp(dissimilarities, self.given, self.fitted)
         return np.where(dissimilarities > last, beyond, within)
 
+    def invert(self) -> "Steps":
+        """Return the inverse function: of equal values the mean."""
+        values, place = np.unique(self.fitted, return_inverse=True)
+        return Steps(values, np.bincount(place, self.given) / np.bincount(place))
+
     def times(self, factor: float) -> "Steps":
         """Return a multiple of the curve."""
         return Steps(self.given, factor * self.fitted)

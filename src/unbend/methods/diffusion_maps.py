@@ -132,8 +132,9 @@ class DiffusionMaps(KernelEmbedding):
         Eigenvalues of the walk, from the top, the trivial one left out.
     bandwidth_ : float
         The t of the affinity, or the factor of self-tuning ones; not a number for other weights.
-    redundancy_ : array (n_components,)
-        R² of each coordinate on those before it: near one means that it adds nothing.
+    redundancy_ : array (min(n_components, 10),)
+        R² of each of the first ten coordinates on those before it: near one means that it adds
+        nothing.
 
     References
     ----------

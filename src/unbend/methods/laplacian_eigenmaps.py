@@ -64,8 +64,9 @@ class LaplacianEigenmaps(KernelEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, orthonormal with respect to D (`random_walk`) or plainly.
-    redundancy_ : array (n_components,)
-        R² of each coordinate on those before it: near one means that it adds nothing.
+    redundancy_ : array (min(n_components, 10),)
+        R² of each of the first ten coordinates on those before it: near one means that it adds
+        nothing.
     volume_ : float
         Sum of the degrees.
 
@@ -93,7 +94,7 @@ class LaplacianEigenmaps(KernelEmbedding):
     t: float | None = param(
         None, Real(0), NOTHING, help="Time of the heat kernel; None: twice the mean squared edge."
     )
-    symmetrize: How = param(
+    symmetrization: How = param(
         "max",
         Choice("max", "min", "mean"),
         help="Weights W as found become max(W, W'), min(W, W') or (W + W')/2.",
@@ -107,7 +108,7 @@ class LaplacianEigenmaps(KernelEmbedding):
     metric: Any = affinity_metric()
 
     def _needs(self) -> Needs:
-        return Needs(mutual=self.symmetrize == "min")
+        return Needs(mutual=self.symmetrization == "min")
 
     def _weight(self, distances: FloatArray) -> Weight:
         if self.metric == "affinity":
@@ -130,7 +131,7 @@ class LaplacianEigenmaps(KernelEmbedding):
         """Symmetric weights of the edges; of affinities these themselves, with their loops."""
         if isinstance(space, AffinitySpace):
             return space.affinities
-        return symmetric_part(weigh(neighbors.graph(), weight), self.symmetrize)
+        return symmetric_part(weigh(neighbors.graph(), weight), self.symmetrization)
 
     def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
         """Embed rows by the random walk on all pairs (slides (69)).
@@ -138,7 +139,9 @@ class LaplacianEigenmaps(KernelEmbedding):
         Nothing of size n² is computed: three passes over n × m affinities.
         """
         if self.metric == "affinity":
-            refuse_unused(self, "metric='affinity'", weights="adjacency", t=None, symmetrize="max")
+            refuse_unused(
+                self, "metric='affinity'", weights="adjacency", t=None, symmetrization="max"
+            )
             return None
         solver = column_solver(self.eigen_solver)
         if solver is None or not (graph is self.n_neighbors is self.radius is None):

@@ -10,8 +10,8 @@ from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
 from unbend.mds import (
     Interval,
+    InverseStress,
     Monotone,
-    Objective,
     Pairs,
     Ratio,
     Solution,
@@ -20,7 +20,7 @@ from unbend.mds import (
     Transformation,
     principal_axes,
 )
-from unbend.mds.transformations import rescale_disparities
+from unbend.mds.transformations import Curve, rescale_disparities
 from unbend.report import warn
 from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
@@ -46,14 +46,21 @@ class NonmetricMDS(Scaling):
     line through the origin ("ratio"). Dividing by the distances rules out that all objects
     coincide.
 
+    ``loss="inverse"`` has the monotone function on the other side, √(Σ w (δ − f(d))² / Σ w δ²):
+    the dissimilarities δ as well as they can be predicted from the distances, in their own units.
+    Only the order of the distances decides it, so it falls in small steps; the descent begins at
+    the minimum of stress-1 and takes none that raises it.
+
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates, centered, in principal axes, of the dissimilarities' root mean square.
     stress_ : float
-        Stress-1: 0.2 is poor, 0.1 fair, 0.05 good, 0.025 excellent (Kruskal).
+        Stress-1: 0.2 is poor, 0.1 fair, 0.05 good, 0.025 excellent (Kruskal); or the inverse
+        form, which `unbend.quality.stress` of kind "inverse" measures for any embedding.
     history_ : array
-        Stress-1 at the start and after every iteration.
+        The loss at the start and after every iteration; of the inverse form, from the minimum of
+        stress-1 on.
     stress_per_object_ : array (n_samples,)
         Share of each object in the squared stress.
     n_iter_ : int
@@ -90,6 +97,12 @@ class NonmetricMDS(Scaling):
         Choice("lbfgs", "smacof"),
         help="'lbfgs' is fastest; 'smacof' never raises the stress.",
     )
+    loss: str = param(
+        "stress1",
+        Choice("stress1", "inverse"),
+        help="'stress1': a function of the dissimilarities fits the distances; 'inverse': a "
+        "monotone function of the distances fits the dissimilarities.",
+    )
 
     def _solver(self) -> str:
         return self.solver
@@ -97,11 +110,19 @@ class NonmetricMDS(Scaling):
     def _transformation(self, pairs: Pairs) -> Transformation:
         return transformation_of(self.transformation, self.ties, pairs)
 
-    def _objective(self, pairs: Pairs) -> Objective:
+    def _objective(self, pairs: Pairs) -> Stress1 | InverseStress:
         kind = self._transformation(pairs)
-        return Stress1(
+        stress = Stress1(
             pairs.n, kind, threads(self.n_jobs), ends=pairs.ends, precision=pairs.precision
         )
+        if self.loss == "stress1":
+            return stress
+        if self.transformation != "monotone" or self.solver != "lbfgs":
+            raise ValueError(
+                f"loss='inverse' needs transformation='monotone' and solver='lbfgs', and they are "
+                f"{self.transformation!r} and {self.solver!r}. Change them, or use loss='stress1'."
+            )
+        return InverseStress(pairs, stress, threads(self.n_jobs))
 
     def _finish(
         self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
@@ -111,12 +132,17 @@ class NonmetricMDS(Scaling):
         size = pairs.sum(distances * distances)
         wanted = pairs.sum(pairs.dissimilarities.astype(np.float64) ** 2)
         stretch = float(np.sqrt(wanted / size)) if size > 0 else 1.0
-        transformation = self._transformation(given.pairs)
         distances *= stretch * scale
-        known = slice(None) if pairs.weights is None else pairs.weights > 0
-        self._warn_if_degenerate(transformation(distances).targets[known], distances)
         turned = principal_axes(solution.coordinates) * (stretch * scale)
-        curve = rescale_disparities(transformation.curve(distances), solution.value)
+        known = slice(None) if pairs.weights is None else pairs.weights > 0
+        objective = self._objective(given.pairs)
+        if isinstance(objective, InverseStress):
+            self._warn_if_degenerate(objective.regress(distances).targets[known], distances)
+            curve: Curve = objective.curve(distances).invert()
+        else:
+            transformation = objective.transformation
+            self._warn_if_degenerate(transformation(distances).targets[known], distances)
+            curve = rescale_disparities(transformation.curve(distances), solution.value)
         place = StressExtension(turned.copy(), given.points, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}
@@ -130,4 +156,7 @@ class NonmetricMDS(Scaling):
             )
 
     def _disparities(self, distances: FloatArray) -> FloatArray:
-        return self._transformation(self._pairs())(distances).targets
+        objective = self._objective(self._pairs())
+        if isinstance(objective, InverseStress):
+            return objective.curve(distances).invert()(objective.pairs.dissimilarities)
+        return objective.transformation(distances).targets

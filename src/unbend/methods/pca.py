@@ -1,6 +1,6 @@
 """Principal component analysis."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, final
 
@@ -9,12 +9,13 @@ from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen import fix_signs
-from unbend.estimators.batches import open_batches, triangular_factor
+from unbend.estimators.batches import open_batches
 from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
 from unbend.estimators.linear import LinearEmbedding
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
+from unbend.lazy import scale
 from unbend.report import Report, note, stage
 from unbend.validation.parameters import Choice, Integer, Real, declare, param
 from unbend.validation.random_state import generator
@@ -101,7 +102,10 @@ class PCA(LinearEmbedding):
     random_state: Any = seed_param("the iterative solvers")
 
     def fit(self, X: Any, y: None = None) -> "PCA":
-        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'."""
+        """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.
+
+        A Dask array or data frame is read once, by partitions, and `embedding_` has no rows.
+        """
         with self._fitting() as report:
             rows = check_input(self, X, reset=True, sparse=self.svd_solver in SPARSE)
             d = self._axes_to_find(rows.shape)
@@ -136,19 +140,27 @@ class PCA(LinearEmbedding):
         >>> [model.transform(part).ravel().tolist() for part in parts]
         [[-5.0, 0.0], [5.0]]
         """
+        return self._fit_factor(open_batches, batches)
+
+    def _fit_dask(self, X: Any) -> "PCA":
+        """Fit in one pass over the partitions; `embedding_` has no rows."""
+        return self._fit_factor(scale().open_rows, X)
+
+    def _fit_factor(self, open_source: Callable[[Any, Any], Any], source: Any) -> "PCA":
+        """Fit to the triangular factor of rows that are read some at a time."""
         with self._fitting() as report:
             if self.svd_solver not in DIRECT:
                 raise ValueError(
-                    f"svd_solver={self.svd_solver!r} needs all rows at once: fit_batches takes "
-                    f"{', '.join(repr(solver) for solver in DIRECT)}, which are one to it"
+                    f"svd_solver={self.svd_solver!r} needs all rows at once: batches take "
+                    f"{', '.join(repr(solver) for solver in DIRECT)}, which are one to them"
                 )
             with stage("mean"):
-                rows = open_batches(self, batches)
-                shape = (rows.n, len(rows.mean))
+                rows = open_source(self, source)
+                shape = (rows.n, rows.columns)
                 d = self._axes_to_find(shape)
             with stage("spectrum"):
                 note(rows=shape[0], columns=shape[1], solver="triangular factor")
-                factor = triangular_factor(rows, rows.mean)
+                factor = rows.factor()
                 total = float(np.square(factor).sum() / (rows.n - 1))
                 found = _axes_of_factor(factor, d) if total > 0 else _no_axes(d, shape[1])
                 found = self._cut(found)

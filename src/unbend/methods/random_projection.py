@@ -1,17 +1,18 @@
 """Random projection."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
-from unbend.estimators.batches import Batches, open_batches, triangular_factor
+from unbend.estimators.batches import open_batches
 from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
 from unbend.estimators.linear import LinearEmbedding
 from unbend.extension import Extension, Linear, ProjectionInverse, SparseLinear
+from unbend.lazy import scale
 from unbend.lowrank.bounds import (
     guaranteed_distortion,
     guaranteed_exponent,
@@ -151,23 +152,31 @@ class RandomProjection(LinearEmbedding):
         The result is that of `fit` on all rows, up to rounding, but `embedding_` has no rows: use
         `transform` on each batch. The batches are read twice, and once more with `svd`.
         """
+        return self._fit_source(open_batches, batches)
+
+    def _fit_dask(self, X: Any) -> "RandomProjection":
+        """Draw a projection for the rows of a Dask collection; `embedding_` has no rows."""
+        return self._fit_source(scale().open_rows, X)
+
+    def _fit_source(
+        self, open_source: Callable[[Any, Any], Any], source: Any
+    ) -> "RandomProjection":
+        """Draw a projection for rows that are read some at a time."""
         with self._fitting() as report:
             rng = generator(self.random_state)
             with stage("mean"):
-                rows = open_batches(self, batches)
+                rows = open_source(self, source)
                 bound = johnson_lindenstrauss(rows.n, self.eps, self.beta)
-                columns = len(rows.mean)
+                columns = rows.columns
                 k = self._dimension(bound, columns)
             singular = None
             with stage("coordinates"):
                 axes = self._matrix(k, columns, rng)
                 if self.svd:
-                    project = _projection(axes)
-                    factor = triangular_factor((project(some) for some in rows), axes @ rows.mean)
-                    turn, singular = _principal_turn(factor, k)
+                    turn, singular = _principal_turn(rows.factor(_projection(axes)), k)
                     axes = turn @ axes
             with stage("distortion"):
-                some = _gather(rows, _compared_rows(rows.n, columns, k, rng))
+                some = rows.take(_compared_rows(rows.n, columns, k, rng))
                 distortion = _distortion(some, _projection(axes)(some), self.eps)
         nothing = np.empty((0, k), dtype=rows.dtype)
         self._keep_axes(report, nothing, axes, singular, distortion, bound, rows.n)
@@ -254,17 +263,6 @@ def _compared_rows(n: int, columns: int, k: int, rng: np.random.Generator) -> In
     affordable = max(COMPARED, int(np.sqrt(n * k)))
     count = min(n, affordable, max(2, COMPARED_BYTES // (8 * columns)))
     return np.sort(rng.permutation(n)[:count])
-
-
-def _gather(batches: Batches, wanted: IntArray) -> FloatArray:
-    """Collect some of the rows that come in batches."""
-    held = np.empty((len(wanted), len(batches.mean)))
-    start = 0
-    for rows in batches:
-        low, high = np.searchsorted(wanted, [start, start + len(rows)])
-        held[low:high] = rows[wanted[low:high] - start]
-        start += len(rows)
-    return held
 
 
 def _pair_squares(rows: Any) -> FloatArray:

@@ -13,6 +13,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.estimators.embedding import Model
 from unbend.estimators.inputs import graph_lengths
 from unbend.graphs import normalized_cut
+from unbend.lazy import by_partitions
 from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.rounding import discretize
 from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
@@ -37,6 +38,7 @@ EIGENMAPS = (
 
 
 @final
+@by_partitions
 @declare
 class SpectralClustering(ClusterMixin, Model):
     """Spectral clustering: the clusters are where few edges of the graph are cut.

@@ -1,26 +1,25 @@
 """Recognition in a subspace: is a sample of this kind, is its class known, which class is it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
+from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import fix_signs
 from unbend.estimators.embedding import Model, seed_param
 from unbend.estimators.inputs import check_input
-from unbend.extension import Linear, LinearInverse, subspace_distances
+from unbend.extension import Linear
 from unbend.gram.principal import exact_axes, full_axes
+from unbend.lazy import by_partitions
 from unbend.lowrank.bounds import johnson_lindenstrauss
 from unbend.lowrank.sketch import orthogonalize, random_matrix
-from unbend.neighbors import PointSpace
-from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.neighbors.opening import make_space
-from unbend.report import note, recording, stage, warn
+from unbend.recognition import Examples, accept_few, accept_most, hold_out, place_examples
+from unbend.report import note, recording, stage
 from unbend.validation.parameters import (
     FLAG,
     FUNCTION,
@@ -37,10 +36,10 @@ from unbend.validation.parameters import (
 from unbend.validation.random_state import generator
 
 KNOWN, NEW, OTHER = "known", "new", "not of this kind"
-# Share of the variance, and distortion of distances, by which 'auto' chooses the dimension.
-VARIANCE, DISTORTION = 0.9, 0.5
-# Distances of samples to all examples that are held at a time.
-HELD_BYTES = 1 << 26
+# Share of the variance, and distortion of distances, by which 'auto' chooses the dimension. The
+# share, the score of `Examples.search` and the shrinkage are the best of those tried on rendered
+# heads and on letters (benchmarks/recognition_choice.py), not on the faces that they are judged on.
+VARIANCE, DISTORTION = 0.98, 0.5
 LABEL = Matching(lambda value: isinstance(value, str | int | float | np.generic), "a label")
 
 
@@ -81,56 +80,7 @@ class Identification:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Training examples in the subspace: coordinates, classes, and the spread of each class.
-
-    `turn` is the discriminant, as columns, which follows the projection to the subspace. `space`
-    has the coordinates and the metric of the search, `subspace` those of the projection alone.
-    """
-
-    projection: Linear
-    inverse: LinearInverse
-    turn: FloatArray | None
-    space: PointSpace
-    subspace: PointSpace
-    codes: IntArray
-    spread: FloatArray
-
-    def coordinates(self, rows: FloatArray) -> FloatArray:
-        """Project rows to the subspace, or to the discriminant coordinates inside it."""
-        return _coordinates(self.projection, self.turn, rows)
-
-    def subspace_distance(self, rows: FloatArray) -> FloatArray:
-        """Distance of rows to the subspace."""
-        return subspace_distances(rows, self.projection, self.inverse)
-
-    def within_distance(self, rows: FloatArray) -> FloatArray:
-        """Euclidean distance in the subspace to the nearest example."""
-        return self.subspace.nearest_of(self.projection(rows), 1)[1][:, 0]
-
-    def search(self, rows: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Find the nearest example: its number, distance and relative distance.
-
-        With d the distance to the nearest example, e that to the nearest one of another class and
-        s the spread of the class of the former, the relative distance is (d/s)(d/e).
-        """
-        m = len(rows)
-        nearest, distance, other = np.empty(m, dtype=np.intp), np.empty(m), np.empty(m)
-        placed = self.coordinates(rows)
-        for some in row_chunks(m, 24 * self.space.n, HELD_BYTES):
-            distances = self.space.distances_of(placed[some])
-            nearest[some] = distances.argmin(axis=1)
-            distance[some] = distances.min(axis=1)
-            own = self.codes[nearest[some], None] == self.codes
-            other[some] = np.where(own, np.inf, distances).min(axis=1)
-        # One class has no other; duplicates of two classes are as near to the one as to the other.
-        ratio = np.ones(m)
-        np.divide(distance, other, out=ratio, where=np.isfinite(other) & (other > 0))
-        return nearest, distance, distance / self.spread[self.codes[nearest]] * ratio
-
-
-@final
+@by_partitions
 @declare
 class SubspaceRecognizer(ClassifierMixin, Model):
     """Recognition in a subspace, as by eigenfaces: of this kind or not, known or new, and who.
@@ -200,7 +150,7 @@ class SubspaceRecognizer(ClassifierMixin, Model):
         Real(0, high=1),
         Choice("auto"),
         help="Dimension of the subspace, or for 'pca' the share of variance that it keeps. 'auto' "
-        "keeps 90 % of the variance; for 'random_projection' it is the Johnson–Lindenstrauss bound "
+        "keeps 98 % of the variance; for 'random_projection' it is the Johnson–Lindenstrauss bound "
         "at a distortion of 0.5, at most the number of features.",
         kw_only=False,
     )
@@ -212,10 +162,12 @@ class SubspaceRecognizer(ClassifierMixin, Model):
     discriminant: bool = param(
         False, FLAG, help="Whether distances are measured along discriminant directions (Fisher)."
     )
-    shrinkage: float = param(
-        0.1,
+    shrinkage: Any = param(
+        "auto",
         Real(0, closed=True, high=1),
-        help="Weight of the identity in the covariance within classes, for the discriminant.",
+        Choice("auto"),
+        help="Weight of the identity in the covariance within classes, for the discriminant; "
+        "'auto' estimates the one with the least expected error (Ledoit and Wolf).",
     )
     metric: Any = param(
         None,
@@ -395,27 +347,18 @@ class SubspaceRecognizer(ClassifierMixin, Model):
             axes = self._random_axes(rows.shape, rng)
         else:
             axes = self._principal_axes(rows - mean, rng)
-        return self._project_examples(mean, axes, rows, codes)
+        return self._place(Linear(mean, axes), rows, codes)
 
-    def _project_examples(
-        self, mean: FloatArray, axes: FloatArray, rows: FloatArray, codes: IntArray
-    ) -> Examples:
-        """Make examples of rows in a subspace; `codes` number the classes without gaps."""
-        projection = Linear(mean, axes)
-        squares = np.square(axes).sum(axis=1, keepdims=True)
-        turn = None
-        if self.discriminant:
-            turn = discriminant_directions(projection(rows), codes, self.shrinkage)
-        metric, params = self.metric, self.metric_params
-        if metric is None:
-            metric = "angular" if self.discriminant else "euclidean"
-            params = {"measure": "chord"} if self.discriminant else None
-        space = make_space(_coordinates(projection, turn, rows), metric, params)
-        assert isinstance(space, PointSpace)
-        plain = turn is None and space.metric is EUCLIDEAN
-        subspace = space if plain else PointSpace(projection(rows))
-        inverse, spread = LinearInverse(mean, axes / squares), class_spread(space, codes)
-        return Examples(projection, inverse, turn, space, subspace, codes, spread)
+    def _place(self, projection: Linear, rows: FloatArray, codes: IntArray) -> Examples:
+        return place_examples(
+            projection,
+            rows,
+            codes,
+            discriminant=self.discriminant,
+            shrinkage=None if self.shrinkage == "auto" else self.shrinkage,
+            metric=self.metric,
+            metric_params=self.metric_params,
+        )
 
     def _random_axes(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         n, columns = shape
@@ -457,113 +400,35 @@ class SubspaceRecognizer(ClassifierMixin, Model):
         """Return the thresholds, as given or as learnt from held-out classes."""
         subspace, example, within = self.subspace_threshold, self.example_threshold, np.inf
         if subspace is None or example is None:
-            held_out = self._hold_out(rows, codes, examples, rng)
+            if self.discriminant and codes.max() < 2:
+                raise ValueError(
+                    "discriminant=True and y has two classes, of which one would be left when the "
+                    "other is held out: give example_threshold and subspace_threshold"
+                )
+            own = rotate_to_few_columns(rows) if self.subspace == "pca" else rows
+            found = hold_out(own, codes, self.n_folds, self._fit_like(examples), rng)
             if subspace is None:
-                subspace = _accept_most(held_out.residuals, self.false_rejection, held_out.groups)
-                within = _accept_most(held_out.within, self.false_rejection, held_out.groups)
+                subspace = accept_most(found.residuals, self.false_rejection, found.groups)
+                within = accept_most(found.within, self.false_rejection, found.groups)
             if example is None and codes.max() > 0:
-                example = _accept_few(held_out.scores, self.false_acceptance, held_out.groups)
+                example = accept_few(found.scores, self.false_acceptance, found.groups)
             elif example is None:
-                example = _accept_most(held_out.scores, self.false_rejection, held_out.groups)
+                example = accept_most(found.scores, self.false_rejection, found.groups)
         if len(examples.projection.axes) == rows.shape[1]:
             subspace = np.inf
         return float(subspace), within, float(example)
 
-    def _hold_out(
-        self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
-    ) -> "HeldOut":
-        """Hold out classes, or samples where there is one class, and measure their distances."""
-        members = codes if codes.max() > 0 else np.arange(len(codes))
-        count = int(members.max()) + 1
-        if self.discriminant and count < 3:
-            raise ValueError(
-                "discriminant=True and y has two classes, of which one would be left when the "
-                "other is held out: give example_threshold and subspace_threshold"
-            )
-        folds = min(self.n_folds, count)
-        group = rng.permutation(count)[members] % folds
-        if self.subspace == "pca":
-            rows = rotate_to_few_columns(rows)
-        residuals, within, scores = np.empty((3, len(rows)))
-        for fold in range(folds):
-            out = group == fold
-            part = self._fit_fold(rows[~out], codes[~out], examples, rng)
-            residuals[out] = part.subspace_distance(rows[out])
-            within[out] = part.within_distance(rows[out])
-            scores[out] = part.search(rows[out])[2]
-        note(folds=folds, held_out="classes" if members is codes else "samples")
-        return HeldOut(residuals, within, scores, count)
+    def _fit_like(self, examples: Examples) -> Callable[[FloatArray, IntArray], Examples]:
+        """Return a fit to some of the classes; random directions stay as they are."""
 
-    def _fit_fold(
-        self, rows: FloatArray, codes: IntArray, examples: Examples, rng: np.random.Generator
-    ) -> Examples:
-        """Fit to some of the classes; random directions stay as they are."""
-        codes = np.unique(codes, return_inverse=True)[1]
-        mean = rows.mean(axis=0)
-        if self.subspace == "random_projection":
-            return self._project_examples(mean, examples.projection.axes, rows, codes)
-        k = min(len(examples.projection.axes), len(rows) - 1)
-        axes = full_axes(rows - mean, k).axes if k else np.zeros((1, rows.shape[1]))
-        return self._project_examples(mean, axes, rows, codes)
+        def fit(rows: FloatArray, codes: IntArray) -> Examples:
+            mean, axes = rows.mean(axis=0), examples.projection.axes
+            if self.subspace == "pca":
+                k = min(len(axes), len(rows) - 1)
+                axes = full_axes(rows - mean, k).axes if k else np.zeros((1, rows.shape[1]))
+            return self._place(Linear(mean, axes), rows, codes)
 
-
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Distances of held-out samples, and how many independent groups these are."""
-
-    residuals: FloatArray
-    within: FloatArray
-    scores: FloatArray
-    groups: int
-
-
-def _coordinates(projection: Linear, turn: FloatArray | None, rows: FloatArray) -> FloatArray:
-    placed = projection(rows)
-    return placed if turn is None else row_products(placed, turn)
-
-
-def discriminant_directions(rows: FloatArray, codes: IntArray, shrinkage: float) -> FloatArray:
-    """Fisher's directions, as columns with unit variance within classes, best first.
-
-    They maximise the variance of the class means over the variance within classes, of which a share
-    is replaced by its mean over all directions (Friedman, 1989).
-    """
-    n, k = rows.shape
-    counts = np.bincount(codes)
-    means = np.zeros((len(counts), k))
-    np.add.at(means, codes, rows)
-    means /= counts[:, None]
-    within = rows - means[codes]
-    covariance = within.T @ within / (n - len(counts))
-    level = np.trace(covariance) / k
-    # A level of zero, of classes that do not vary, leaves every direction as good as any other.
-    ridge = max(shrinkage, 1e-10) * (level if level > 0 else 1.0)
-    covariance = (1 - shrinkage) * covariance + ridge * np.eye(k)
-    centered = means - means.mean(axis=0)
-    count = min(len(counts) - 1, k)
-    _, vectors = eigh(centered.T @ centered, covariance, subset_by_index=[k - count, k - 1])
-    return fix_signs(vectors[:, ::-1])
-
-
-def class_spread(space: PointSpace, codes: IntArray) -> FloatArray:
-    """Mean distance to the nearest other example of a class, averaged with that of all classes.
-
-    A class of one example has that of all classes, which is one where no class has two.
-    """
-    n = space.n
-    nearest = np.empty(n)
-    for some in row_chunks(n, 24 * n, HELD_BYTES):
-        distances = space.distances_of(space.rows(np.arange(n)[some]))
-        excluded = codes[some, None] != codes
-        excluded[np.arange(len(distances)), np.arange(n)[some]] = True
-        nearest[some] = np.where(excluded, np.inf, distances).min(axis=1)
-    several = np.bincount(codes) > 1
-    sums = np.bincount(codes, weights=np.where(several[codes], nearest, 0.0))
-    own = sums / np.bincount(codes)
-    overall = float(own[several].mean()) if several.any() else 0.0
-    if overall == 0:
-        return np.ones(len(own))
-    return np.asarray((np.where(several, own, overall) + overall) / 2)
+        return fit
 
 
 def rotate_to_few_columns(rows: FloatArray) -> FloatArray:
@@ -572,27 +437,3 @@ def rotate_to_few_columns(rows: FloatArray) -> FloatArray:
     if centered.shape[1] <= centered.shape[0]:
         return centered
     return np.asarray(np.linalg.qr(centered.T, mode="r")).T
-
-
-def _accept_few(values: FloatArray, rate: float, groups: int) -> float:
-    """Threshold below which a share `rate` of new values falls, at most, in the mean.
-
-    Below the r-th smallest of n independent values fall r/(n + 1) of all, so the quantile of the
-    sample is taken at a lower level, down to the smallest value.
-    """
-    least = 1 / (groups + 1)
-    if rate < least:
-        warn(
-            f"{groups} classes are too few to learn a threshold that accepts only {rate:.2g} of "
-            f"new classes: about {least:.2g} may be accepted. Pass at least "
-            f"{int(np.ceil(1 / rate)) - 1} classes, a larger false_acceptance, or "
-            "example_threshold."
-        )
-    level = (rate * (groups + 1) - 1) / max(groups - 1, 1)
-    return float(np.quantile(values, min(max(level, 0.0), 1.0)))
-
-
-def _accept_most(values: FloatArray, rate: float, groups: int) -> float:
-    """Threshold above which a share `rate` of new values lies; the largest value, of few groups."""
-    level = ((1 - rate) * (groups + 1) - 1) / max(groups - 1, 1)
-    return float(np.quantile(values, min(max(level, 0.0), 1.0)))

@@ -5,18 +5,21 @@ from unbend.mvu.edges import Edges, SubspaceEdges, complete_neighborhoods, graph
 from unbend.mvu.landmark_sdp import unfold_in_span
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
 from unbend.mvu.sdp import Unfolding, unfold
+from unbend.mvu.semidefinite import SemidefiniteSolution, solve_semidefinite
 
 __all__ = [
     "Certificate",
     "Edges",
     "Inequality",
     "Relaxation",
+    "SemidefiniteSolution",
     "Soft",
     "SubspaceEdges",
     "Unfolding",
     "certify",
     "complete_neighborhoods",
     "graph_edges",
+    "solve_semidefinite",
     "unfold",
     "unfold_in_span",
 ]

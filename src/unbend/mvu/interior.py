@@ -180,20 +180,22 @@ class _Path:
         return InteriorPoint(kernel, dual, tensions, slacks if self.hard else np.zeros_like(slacks))
 
     def _step_lengths(self, inner: InteriorPoint, way: InteriorPoint) -> tuple[float, float]:
-        primal = _matrix_step(inner.kernel, way.kernel)
-        dual = _matrix_step(inner.dual, way.dual)
+        primal = matrix_step(inner.kernel, way.kernel)
+        dual = matrix_step(inner.dual, way.dual)
         if self.hard:
-            primal = min(primal, _vector_step(inner.slacks, way.slacks))
-            dual = min(dual, _vector_step(inner.tensions, way.tensions))
+            primal = min(primal, vector_step(inner.slacks, way.slacks))
+            dual = min(dual, vector_step(inner.tensions, way.tensions))
         return min(1.0, TO_BOUNDARY * primal), min(1.0, TO_BOUNDARY * dual)
 
 
-def _vector_step(values: FloatArray, change: FloatArray) -> float:
+def vector_step(values: FloatArray, change: FloatArray) -> float:
+    """Longest step in a direction that leaves all values positive."""
     falling = change < 0
     return float(np.min(-values[falling] / change[falling])) if falling.any() else np.inf
 
 
-def _matrix_step(matrix: FloatArray, change: FloatArray) -> float:
+def matrix_step(matrix: FloatArray, change: FloatArray) -> float:
+    """Longest step in a direction that leaves the matrix positive definite."""
     root = np.linalg.cholesky(matrix)
     half = solve_triangular(root, change, lower=True)
     least = float(np.linalg.eigvalsh(solve_triangular(root, half.T, lower=True))[0])

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from unbend.arrays import FloatArray
 from unbend.estimators.embedding import Model
+from unbend.lazy import by_partitions, scale
 from unbend.prepare.batches import measure, rescale, summarize_batches, with_all_levels
 from unbend.prepare.columns import Column, Columns, read_columns
 from unbend.prepare.encoders import (
@@ -72,6 +73,7 @@ class ColumnSummary:
 
 
 @final
+@by_partitions
 @declare
 class Prepare(TransformerMixin, Model):
     """Turn a table as people have it into features of equal weight per column.
@@ -163,6 +165,10 @@ class Prepare(TransformerMixin, Model):
         _check_features(self, X, table, reset=True)
         self._fit_columns(table)
         return self
+
+    def _fit_dask(self, X: Any) -> "Prepare":
+        """Fit to the partitions of a Dask collection, one at a time."""
+        return self.fit_batches(scale().Partitions(X))
 
     def fit_batches(self, batches: Iterable[Any]) -> "Prepare":
         """Fit to a table larger than memory, in two readings.

@@ -30,7 +30,7 @@ _WHERE = {
     "DiffusionExtension": "extension",
     "DistanceSpace": "neighbors.precomputed",
     "EigenmapsExtension": "layout.placement",
-    "Examples": "methods.subspace_recognizer",
+    "Examples": "recognition.examples",
     "Fat": "eigen.approximate",
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
+from unbend.lazy import refuse_dask
 
 # Beyond these, products of squared distances leave the range of double precision; beyond FARTHEST,
 # which a single new sample may reach, the squares themselves do.
@@ -65,6 +66,7 @@ def check_rows(
 def real_array(X: Any, name: str = "X", *, sparse: bool = False) -> Any:
     """Return an array of real numbers in single or double precision, whatever their values."""
     refuse_graph(name, X)
+    refuse_dask(X, name)
     if is_sparse(X):
         if not sparse:
             raise TypeError(
@@ -243,6 +245,7 @@ def check_same_rows(**arrays: Any) -> None:
 
 def check_labels(name: str, labels: Any, n: int) -> np.ndarray[Any, Any]:
     """Return one label, or value, for each of n rows."""
+    refuse_dask(labels, name)
     values = np.asarray(labels)
     if values.shape != (n,):
         raise ValueError(

@@ -1,0 +1,20 @@
+"""Rows beyond one machine: the methods of `unbend` on Dask arrays and data frames."""
+
+try:
+    import dask  # noqa: F401
+    import distributed  # noqa: F401
+except ImportError:
+    raise ImportError("unbend.scale needs Dask: pip install 'unbend[dask]'") from None
+
+from unbend.scale.collections import Partitions, map_rows, open_rows
+from unbend.scale.neighbors import nearest_neighbors
+from unbend.scale.quality import SampledQuality, measure_quality
+
+__all__ = [
+    "Partitions",
+    "SampledQuality",
+    "map_rows",
+    "measure_quality",
+    "nearest_neighbors",
+    "open_rows",
+]

@@ -1,0 +1,180 @@
+"""How a table becomes features: what the page asks for, and the code that repeats it."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from unbend.io import Table
+from unbend.io.reading import TableReader, open_table
+from unbend.io.table import Frame, Roles, fill_missing
+from unbend.prepare import Prepare
+from unbend.prepare.frames import holds_distances, prepare_frame
+from unbend.registry import Entry, option_name
+from unbend.validation.distances import is_distances
+from unbend.validation.parameters import parameters
+
+DISTANCES = (
+    "the table is square and symmetric with a zero diagonal, as distances are: embed it by "
+    "unbend embed --distances"
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The roles of the columns of a file, and their preparation.
+
+    `missing` is "error" or a policy of `Prepare`; arrays without column names have one unit and are
+    prepared only if something other than the defaults is asked for.
+    """
+
+    path: str
+    label: str | None = None
+    ignore: tuple[str, ...] = ()
+    scale: str = "auto"
+    missing: str = "error"
+    categories: str = "onehot"
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, path: str, given: Mapping[str, Any]) -> "Reading":
+        """Check what a browser sent."""
+        known = {"label", "ignore", "scale", "missing", "categories", "kinds"}
+        for name in given:
+            if name not in known:
+                raise ValueError(
+                    f"a preparation has no {name!r}: it has {', '.join(sorted(known))}"
+                )
+        made = cls(path, **{**given, "ignore": tuple(given.get("ignore", ()))})
+        if not (made.label is None or isinstance(made.label, str)):
+            raise TypeError("label must be the name of a column, or null")
+        made.preparation()
+        return made
+
+    def preparation(self) -> Prepare:
+        """Return the preparation, its parameters checked."""
+        prepare = Prepare(
+            scale=self.scale,
+            missing=self.missing,
+            categories=self.categories,
+            kinds=dict(self.kinds) or None,
+            weights=None,
+        )
+        for parameter in parameters(Prepare):
+            parameter.check(getattr(prepare, parameter.name))
+        return prepare
+
+    @property
+    def prepares(self) -> bool:
+        """Whether something other than the defaults for arrays is asked for."""
+        special = self.missing in ("most_frequent", "indicator") or self.categories != "onehot"
+        return special or self.scale != "auto" or bool(self.kinds)
+
+    def open(self) -> tuple[TableReader, Roles]:
+        """Open the file; nothing is parsed but the names of its columns."""
+        reader = open_table(self.path)
+        return reader, Roles(self.label, None, self.ignore).resolve(reader.names, reader.where)
+
+    def read_frame(self) -> Frame:
+        """Read all columns."""
+        reader, roles = self.open()
+        (frame,) = reader.frames(roles, None)
+        return frame
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Rows as numbers, as the command line reads the same file with the same options.
+
+    Attributes
+    ----------
+    table : Table
+        The features; its `rows` are places in the file.
+    preparation : Prepare or None
+        The fitted preparation; None where the columns are features as they are.
+    """
+
+    table: Table
+    preparation: Prepare | None
+
+
+def read_features(reading: Reading) -> Features:
+    """Read a file and prepare its columns."""
+    reader, roles = reading.open()
+    if reader.tabular or reading.prepares:
+        (frame,) = reader.frames(roles, None)
+        if holds_distances(frame):
+            raise ValueError(DISTANCES)
+        made = prepare_frame(frame, reading.preparation())
+        return Features(made.table, None if made.identity else made.preparation)
+    (table,) = reader.tables(roles, None)
+    if is_distances(table.values):
+        raise ValueError(DISTANCES)
+    missing = "refuse" if reading.missing == "error" else reading.missing
+    return Features(fill_missing(table, missing, reader.where), None)
+
+
+def changed_parameters(estimator: Any) -> dict[str, object]:
+    """Return the parameters of an estimator that are not the defaults, except threads."""
+    return {
+        parameter.name: value
+        for parameter in parameters(type(estimator))
+        if (value := getattr(estimator, parameter.name)) != parameter.default
+        and parameter.name != "n_jobs"
+    }
+
+
+def python_code(reading: Reading, name: str, entry: Entry, estimator: Any, prepared: bool) -> str:
+    """Return a program that computes the coordinates again and writes them to a file."""
+    roles = {"label": reading.label, "ignore": list(reading.ignore)}
+    given = ", ".join([repr(name), *_keywords({key: v for key, v in roles.items() if v})])
+    made = ", ".join(_keywords(changed_parameters(estimator)))
+    lines = ["import numpy as np", "", "import unbend", ""]
+    if prepared:
+        options = {k: v for k, v in asdict(reading).items() if k in PREPARED and v != PREPARED[k]}
+        lines += [
+            f"frame = unbend.io.read_frame({given})",
+            f"prepare = unbend.Prepare({', '.join(_keywords(options))})",
+            "features = prepare.fit_transform(frame)",
+        ]
+        label = "frame.rest.label[prepare.kept_rows_]"
+    else:
+        policy = [] if reading.missing == "error" else [f"missing={reading.missing!r}"]
+        lines += [
+            f"table = unbend.io.read({', '.join([given, *policy])})",
+            "features = table.values",
+        ]
+        label = "table.label"
+    classes = f", {label}" if getattr(estimator, "supervised", False) else ""
+    lines += [
+        f"model = unbend.{entry.class_name}({made})",
+        f"coordinates = model.fit(features{classes}).embedding_",
+        'np.savetxt("coordinates.csv", coordinates, delimiter=",")',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+PREPARED = {"scale": "auto", "missing": "error", "categories": "onehot", "kinds": {}}
+
+
+def _keywords(values: Mapping[str, object]) -> list[str]:
+    return [f"{name}={value!r}" for name, value in values.items()]
+
+
+def shell_code(reading: Reading, name: str, entry: Entry, estimator: Any) -> str:
+    """Return the command that writes the same coordinates."""
+    words = ["unbend", "embed", f"./{name}" if name.startswith("-") else name]
+    if reading.label is not None:
+        words += ["--label", reading.label]
+    for column in reading.ignore:
+        words += ["--ignore", column]
+    words += ["--method", entry.name]
+    for parameter, value in changed_parameters(estimator).items():
+        text = str(value).lower() if value is None or isinstance(value, bool) else str(value)
+        words += [option_name(parameter), text]
+    words += [] if reading.missing == "error" else ["--missing", reading.missing]
+    words += [] if reading.scale == "auto" else ["--scale", reading.scale]
+    words += [] if reading.categories == "onehot" else ["--categories", reading.categories]
+    for column, kind in reading.kinds.items():
+        words += ["--column-kind", f"{column}={kind}"]
+    return shlex.join([*words, "-o", "coordinates.csv"]) + "\n"

@@ -1,0 +1,1 @@
+"""Tests of unbend.scale, on Dask."""
