@@ -158,7 +158,7 @@ def test_distances_show_the_same_jumps_as_points(seed):
     assert pairs(find_short_circuits(DistanceSpace(distances), 2, neighbors)) == pairs(by_points)
 
 
-@each("scale", [1e-60, 1.0, 1e60])
+@each("scale", [1e-30, 1.0, 1e30])
 def test_units_and_rotations_change_nothing(scale):
     points = roll(0).points
     turned = points @ np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0] * scale

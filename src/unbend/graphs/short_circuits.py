@@ -330,7 +330,7 @@ def _plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> in
     inside = []
     for count in np.unique(neighbors.counts[rows]):
         points = rows[neighbors.counts[rows] == count]
-        local = _local_coordinates(space, np.column_stack((points, _members(neighbors, points))))
+        local = space.coordinates(np.column_stack((points, _members(neighbors, points))))
         spectra = principal_variances(local)
         total = spectra.sum(axis=1, keepdims=True)
         share = np.cumsum(spectra, axis=1) / np.maximum(total, np.finfo(float).tiny)
@@ -347,14 +347,6 @@ def _members(neighbors: Neighbors, rows: IntArray) -> IntArray:
     """Neighbours of rows that all have the same number of them."""
     count = int(neighbors.counts[rows[0]])
     return np.asarray(neighbors.indices[neighbors.offsets[rows, None] + np.arange(count)])
-
-
-def _local_coordinates(space: Space, blocks: IntArray) -> FloatArray:
-    """Coordinates of each block from its first point, the largest one: no square overflows."""
-    local = space.coordinates(blocks)
-    local = local - local[:, :1]
-    size = np.abs(local).max(axis=(1, 2), keepdims=True)
-    return np.asarray(np.divide(local, size, out=np.zeros_like(local), where=size > 0))
 
 
 def _directions(points: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
@@ -449,10 +441,10 @@ def _own_sines(space: Space, neighbors: Neighbors, d: int) -> tuple[FloatArray, 
         count = others.shape[1]
         if count <= d:
             continue
-        local = _local_coordinates(space, np.column_stack((rows, others)))
+        local = space.coordinates(np.column_stack((rows, others)))
         directions, outside[rows] = _directions(local, d)
         entries = neighbors.offsets[rows, None] + np.arange(count)
-        sines[entries] = _squared_sines(local[:, 1:], directions)
+        sines[entries] = _squared_sines(local[:, 1:] - local[:, :1], directions)
     return sines, outside
 
 
@@ -483,9 +475,9 @@ def _sines_of(
         for chunk in np.array_split(edges, len(edges) // AT_ONCE + 1):
             plane = np.column_stack((owners[chunk], _members(neighbors, owners[chunk])))
             blocks = np.column_stack((start[chunk], end[chunk], plane))
-            local = _local_coordinates(space, blocks)
+            local = space.coordinates(blocks)
             directions, _ = _directions(local[:, 2:], d)
-            sines[chunk] = _squared_sines(local[:, 1:2], directions)[:, 0]
+            sines[chunk] = _squared_sines(local[:, 1:2] - local[:, :1], directions)[:, 0]
     return sines
 
 
