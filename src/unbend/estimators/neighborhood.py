@@ -21,7 +21,7 @@ from unbend.estimators.embedding import (
     threads_param,
 )
 from unbend.estimators.inputs import new_rows, open_space
-from unbend.estimators.search import AUTO, Needs, NeighborSearch
+from unbend.estimators.search import AUTO, Needs, Neighborhoods, NeighborSearch
 from unbend.extension import (
     Barycentric,
     EmbeddingResult,
@@ -33,8 +33,10 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.graphs.short_circuits import SHORT_CIRCUITS, handle_short_circuits
 from unbend.neighbors import (
     METRICS,
+    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
@@ -161,6 +163,12 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         "'largest' and place the other rows by its extension, embed all 'components' side by "
         "side, or raise an 'error'.",
     )
+    short_circuits: str = param(
+        "keep",
+        Choice(*SHORT_CIRCUITS),
+        help="How to handle edges that jump between sheets of the data: 'remove' them and warn, "
+        "'warn' only, or 'keep' them without looking. A given graph is not changed.",
+    )
     eigen_solver: Any = solver_param()
     random_state: Any = seed_param("the eigensolver's start vectors")
     n_jobs: int | None = threads_param()
@@ -222,6 +230,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             found = self._search(graph, needs).run(space)
         space, inverse = found.space, found.inverse
         with stage("graph"):
+            found = self._without_short_circuits(found, needs, graph is not None)
             connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
             self._check_largest(len(connection.groups[0]), least)
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
@@ -282,6 +291,17 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         return any(
             stage.name == "denoise" and "landmarks" in stage.facts for stage in self.report_.stages
         )
+
+    def _without_short_circuits(
+        self, found: Neighborhoods, needs: Needs, given: bool
+    ) -> Neighborhoods:
+        """Handle edges that jump between sheets; those of a given graph stay."""
+        given = given or isinstance(found.space, GraphSpace)
+        d = self.n_components if isinstance(self.n_components, int) else None
+        neighbors = handle_short_circuits(
+            found.space, found.neighbors, self.short_circuits, d, needs.neighbors, given
+        )
+        return replace(found, neighbors=neighbors)
 
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
         """Space of the rows to fit, and the dtype that results should have."""
