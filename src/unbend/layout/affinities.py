@@ -136,4 +136,5 @@ def joint_probabilities(
     conditional = csr_array((weights, neighbors.indices, neighbors.offsets), shape=(n, n))
     joint = csr_array(conditional + conditional.T)
     joint.sort_indices()
-    return csr_array(joint / joint.sum())
+    joint.data /= joint.data.sum()
+    return joint

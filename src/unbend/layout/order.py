@@ -1,5 +1,7 @@
 """Orders of rows: one that does not depend on the data's own, and one that follows a layout."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -84,19 +86,23 @@ def canonical_form(affinities: csr_array, threads: int = 1) -> tuple[csr_array, 
     return renumber(rounded, order, threads), order
 
 
-def sample_rows(points: FloatArray, most: int) -> FloatArray:
+def sample_rows(points: FloatArray, most: int, threads: int = 1) -> FloatArray:
     """At most so many of the rows, chosen and sorted by a hash of their numbers."""
     n, columns = points.shape
     if n <= most:
         return points
     factors = mix(STEP * np.arange(1, columns + 1, dtype=np.uint64)) | np.uint64(1)
-    hashes = np.empty(n, dtype=np.uint64)
-    for rows in row_chunks(n, 8 * columns, CACHED):
+
+    def hash_rows(rows: slice) -> NDArray[np.uint64]:
         # Minus zero is zero.
-        bits = (points[rows].astype(np.float64) + 0.0).view(np.uint64)
+        bits = (points[rows].astype(np.float64, copy=False) + 0.0).view(np.uint64)
         # Numbers of few digits have them in their highest bits, which products lose.
         bits ^= bits >> np.uint64(32)
-        hashes[rows] = mix((bits * factors).sum(axis=1, dtype=np.uint64))
+        bits *= factors
+        return mix(bits.sum(axis=1, dtype=np.uint64))
+
+    with ThreadPoolExecutor(threads) as pool:
+        hashes = np.concatenate(list(pool.map(hash_rows, row_chunks(n, 8 * columns, CACHED))))
     return points[np.argsort(hashes, kind="stable")[:most]]
 
 
@@ -108,7 +114,7 @@ def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def round_to_bits(numbers: FloatArray, bits: int) -> FloatArray:
-    """Round numbers to so many significant bits.
+    """Round numbers that are not negative to so many significant bits.
 
     Examples
     --------
@@ -116,8 +122,11 @@ def round_to_bits(numbers: FloatArray, bits: int) -> FloatArray:
     >>> round_to_bits(np.array([1.0, 0.3, 0.0]), 4).tolist()
     [1.0, 0.3125, 0.0]
     """
-    mantissa, exponent = np.frexp(numbers)
-    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
+    # A mantissa has 53 bits, the first of which is not stored; a carry reaches the exponent.
+    dropped = np.uint64(53 - bits)
+    half = np.uint64(1) << (dropped - np.uint64(1))
+    words = (numbers.view(np.uint64) + half) >> dropped << dropped
+    return words.view(np.float64)
 
 
 def renumber(matrix: csr_array, order: IntArray, threads: int = 1) -> csr_array:

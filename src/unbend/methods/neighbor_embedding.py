@@ -211,7 +211,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         columns = min(self.pca_columns, space.n - 1)
         if space.points.shape[1] > columns:
             space = replace(
-                space, metric=_principal_metric(space.points, columns, self.random_state)
+                space, metric=_principal_metric(space.points, columns, self.random_state, workers)
             )
         return space, dtype
 
@@ -363,10 +363,10 @@ def _rows_of(points: FloatArray, order: IntArray) -> FloatArray:
     return rows
 
 
-def _principal_metric(points: FloatArray, columns: int, seed: Any) -> Metric:
+def _principal_metric(points: FloatArray, columns: int, seed: Any, threads: int) -> Metric:
     """Euclidean distance of the principal components of rows, those of a sample where many."""
     with stage("columns"):
-        some = sample_rows(points, PRINCIPAL_ROWS)
+        some = sample_rows(points, PRINCIPAL_ROWS, threads)
         center = some.mean(axis=0)
         centered = some - center
         found = exact_axes(centered, columns, generator(seed))
