@@ -43,6 +43,7 @@ from unbend.layout import descent
 from unbend.layout.affinities import Affinities
 from unbend.layout.descent import divergence
 from unbend.layout.repulsion import MeshRepulsion, exact_repulsion, tree_repulsion
+from unbend.neighbors.metrics import feature_maps
 
 RESULTS = Path(__file__).with_suffix(".json")
 QUICK = RESULTS.with_name("results-quick-picture.json")
@@ -232,7 +233,7 @@ def measure_placement(contender: str, seed: int) -> dict[str, float]:
     return {"cpu": cpu, "accuracy": accuracy}
 
 
-def repulsion(results: dict[str, Any]) -> None:
+def repulsion() -> dict[str, Any]:
     """Milliseconds and errors of the ways to sum the repulsion, on finished layouts."""
     rows, _ = mnist(10_000)
     found = {}
@@ -254,7 +255,7 @@ def repulsion(results: dict[str, Any]) -> None:
                 "milliseconds": round(100 * (time.process_time() - start), 3),
                 "error": float(np.linalg.norm(forces - exact) / np.linalg.norm(exact)),
             }
-    results["repulsion"] = found
+    return found
 
 
 # Data on which learning rates are chosen, for each exaggeration: none is part of a case.
@@ -268,7 +269,7 @@ RATES = [(1.0, 1.0), (2.0, 1.5), (4.0, 1.5), (4.0, 2.0), (8.0, 2.0)]
 
 def tune(path: Path) -> None:
     """Record by how much the objective of each learning rate exceeds the lowest, in per cent."""
-    results, excess = load(path), {}
+    excess = {}
     for exaggeration, perplexity in ((1.0, 30), (4.0, 10), (12.0, 10)):
         for name, data in TUNED.items():
             rows, values = data(), {}
@@ -282,8 +283,7 @@ def tune(path: Path) -> None:
                 key: round(100 * (value / lowest - 1), 2) for key, value in values.items()
             }
             print(name, exaggeration, excess[f"{name}, exaggeration {exaggeration:g}"], flush=True)
-    results["tuning"] = excess
-    path.write_text(json.dumps(results, indent=1) + "\n")
+    path.write_text(json.dumps({**load(path), "tuning": excess}, indent=1) + "\n")
 
 
 def objective(model: Any) -> float:
@@ -296,7 +296,7 @@ def objective(model: Any) -> float:
     return float((model.exaggeration - 1) * pull + model.kl_divergence_)
 
 
-def threads(results: dict[str, Any]) -> None:
+def threads() -> dict[str, Any]:
     """Shares of a fit of MNIST 70k with one thread that threads of ours or of BLAS would divide.
 
     What two threads gain follows (Amdahl): wall-clock time would need a machine without other work.
@@ -322,9 +322,10 @@ def threads(results: dict[str, Any]) -> None:
     Affinities.of_neighbors = timed(Affinities.of_neighbors, "ours")  # type: ignore[method-assign]
     method.sample_rows = timed(method.sample_rows, "ours")
     method.exact_axes = timed(method.exact_axes, "BLAS")
+    feature_maps.row_products = timed(feature_maps.row_products, "BLAS")
     for name in ("orthonormal", "add", "ritz", "restart", "vectors"):
         setattr(KrylovSpace, name, timed(getattr(KrylovSpace, name), "BLAS"))
-    results["threads"] = {}
+    results = {}
     for name in ("unbend, exaggeration 1", "unbend, exaggeration 4, 15 neighbours"):
         CONTENDERS[name](rows[:3000], 0, "")
         inside.update(dict.fromkeys(inside, 0.0))
@@ -333,8 +334,10 @@ def threads(results: dict[str, Any]) -> None:
         total = time.process_time() - start
         shares = {whose: round(seconds / total, 3) for whose, seconds in inside.items()}
         serial = 1.0 - sum(shares.values())
-        results["threads"][name] = {**shares, "serial": serial, "two": round(2 / (1 + serial), 2)}
-        print(name, results["threads"][name], flush=True)
+        gain = round(2 / (1 + serial), 2)
+        results[name] = {**shares, "serial": round(serial, 3), "two": gain}
+        print(name, results[name], flush=True)
+    return results
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -501,9 +504,8 @@ def main() -> None:
     everything = ["digits"] if arguments.quick else [*CASES, PLACEMENT, *ALONE]
     for case in arguments.cases or everything:
         if case in ALONE:
-            results = load(path)
-            ALONE[case](results)
-            path.write_text(json.dumps(results, indent=1) + "\n")
+            found = ALONE[case]()
+            path.write_text(json.dumps({**load(path), case: found}, indent=1) + "\n")
             continue
         contenders = PLACED if case == PLACEMENT else CASES[case][2]
         contenders = [name for name in contenders if arguments.only in name]

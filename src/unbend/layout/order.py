@@ -16,7 +16,7 @@ BITS = {1: 30, 2: 16, 3: 10}
 WEIGHT_BITS, HASHED_BITS = 18, 12
 # Times that hashes are passed on to neighbours, at most; rows of data differ after one to three.
 ROUNDS = 32
-# Bytes of rows that are hashed at once: they stay in a cache.
+# Bytes of numbers that are hashed at once: they stay in a cache.
 CACHED = 1 << 18
 # Increment of splitmix64.
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -43,7 +43,7 @@ def morton_order(points: FloatArray) -> IntArray:
     return np.argsort(code, kind="stable")
 
 
-def canonical_order(affinities: csr_array) -> IntArray:
+def canonical_order(affinities: csr_array, threads: int = 1) -> IntArray:
     """Order of the rows that depends on their affinities and not on the order of the data.
 
     Rows are sorted by a hash of their affinities, of those of their neighbours, and so on until no
@@ -62,12 +62,19 @@ def canonical_order(affinities: csr_array) -> IntArray:
     True
     """
     offsets, indices = affinities.indptr, affinities.indices
-    weights = mix(round_to_bits(affinities.data, HASHED_BITS).view(np.uint64))
     state = np.zeros(len(offsets) - 1, dtype=np.uint64)
     classes = 1
+    sums = np.zeros(len(indices) + 1, dtype=np.uint64)
+
+    def hash_entries(some: slice) -> None:
+        weights = round_to_bits(affinities.data[some], HASHED_BITS).view(np.uint64)
+        sums[1:][some] = mix(mix(weights) + state[indices[some]])
+
     for _ in range(ROUNDS):
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(hash_entries, row_chunks(len(indices), 8, CACHED)))
         # A sum modulo 2⁶⁴ has no order.
-        sums = np.concatenate(([np.uint64(0)], np.cumsum(mix(weights + state[indices]))))
+        np.cumsum(sums, out=sums)
         state = mix(STEP + state + sums[offsets[1:]] - sums[offsets[:-1]])
         values, first, counts = np.unique(state, return_index=True, return_counts=True)
         if len(values) == len(state):
@@ -80,7 +87,7 @@ def canonical_order(affinities: csr_array) -> IntArray:
 
 def canonical_form(affinities: csr_array, threads: int = 1) -> tuple[csr_array, IntArray]:
     """Affinities, rounded, in their canonical order, and that order."""
-    order = canonical_order(affinities)
+    order = canonical_order(affinities, threads)
     weights = round_to_bits(affinities.data, WEIGHT_BITS)
     rounded = csr_array((weights, affinities.indices, affinities.indptr), shape=affinities.shape)
     return renumber(rounded, order, threads), order

@@ -196,7 +196,9 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         """
         check_is_fitted(self)
         neighbors = self._neighborhoods.neighbors
-        return joint_probabilities(neighbors, self._affinities(neighbors.n))
+        joint = joint_probabilities(neighbors, self._affinities(neighbors.n))
+        joint.sort_indices()
+        return joint
 
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
         if self.exaggeration != "max":
@@ -271,6 +273,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         self, component: Component, affinities: Affinities, joint: csr_array
     ) -> EmbeddingResult:
         with stage("spectrum"):
+            joint.sort_indices()
             problem, rng = laplacian_problem(joint), generator(self.random_state)
             spectrum = solve(problem, self.n_components, self.eigen_solver, rng, component.threads)
             check_spectrum(problem, spectrum)
