@@ -190,7 +190,7 @@ def doubled(roll):
     ("name", "options"),
     [
         ("LaplacianEigenmaps", {"n_neighbors": 9}),
-        ("LaplacianEigenmaps", {"n_neighbors": 9, "weights": "heat", "symmetrize": "mean"}),
+        ("LaplacianEigenmaps", {"n_neighbors": 9, "weights": "heat", "symmetrization": "mean"}),
         ("DiffusionMaps", {"n_neighbors": 15}),
         ("SpectralClustering", {"n_clusters": 4}),
     ],
