@@ -348,3 +348,16 @@ def test_quality_refuses_other_rows(rows):
         measure_quality(lazy(rows, (1200,)), lazy(rows[1:], (1199,)))
     with pytest.raises(ValueError, match="sample=1 is not allowed"):
         measure_quality(lazy(rows, (1200,)), lazy(rows, (1200,)), sample=1)
+
+
+def test_small_files_of_parquet_stay_partitions(rows, tmp_path):
+    """Dask merges them when it optimises, and others where fewer columns are read."""
+    frame(rows, 9).to_parquet(tmp_path / "rows")
+    table = dd.read_parquet(tmp_path / "rows")
+    model = unbend.PCA().fit(table[["x", "y"]])
+    placed = model.transform(table[["x", "y"]])
+    assert placed.npartitions == len(placed.to_delayed()) == table.npartitions
+    assert np.array_equal(placed.compute(), model.transform(table[["x", "y"]].compute()))
+    lazily = searching.LazyRows(searching.open_collection(table[["x", "y"]]))
+    numbers = np.array([1199, 3, 700])
+    assert np.array_equal(lazily.take(numbers), rows[numbers, :2])

@@ -205,6 +205,11 @@ def local_pca(
     their growth. It cannot see more than `n_neighbors` dimensions, and few neighbours for the
     dimension make it too small.
 
+    The default number was chosen on eleven families of curves and surfaces, where a fortieth of
+    300, 1000 and 2000 rows was right in 97, 100 and 100 % of the samples, and a tenth in 91 %. On
+    thirteen other families and other seeds, those of `unbend.datasets` among them, it was right in
+    all of 195 samples without noise (``benchmarks/local_dimension.json``).
+
     References
     ----------
     K. Fukunaga and D. R. Olsen, "An algorithm for finding intrinsic dimensionality of data" (1971).

@@ -75,14 +75,15 @@ def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
 class Component:
     """Connected rows, of which a method makes its kernel.
 
-    `rule` says which fitted rows are neighbours of a new sample; `labels` are the classes of the
-    rows, -1 where not known, for supervised methods only.
+    `rule` says which fitted rows are neighbours of a new sample; `rows` are their numbers in the
+    data; `labels` are their classes, -1 where not known, for supervised methods only.
     """
 
     space: Space
     neighbors: Neighbors
     rule: Rule
     threads: int
+    rows: IntArray
     labels: IntArray | None = None
 
     @property
@@ -94,7 +95,7 @@ class Component:
         """Restrict to some rows, with all their neighbours."""
         labels = None if self.labels is None else self.labels[rows]
         space, neighbors = self.space.take(rows), self.neighbors.take(rows)
-        return Component(space, neighbors, self.rule, self.threads, labels)
+        return Component(space, neighbors, self.rule, self.threads, self.rows[rows], labels)
 
 
 @declare
@@ -213,7 +214,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
             self._check_largest(len(connection.groups[0]), least)
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
-        whole = Component(space, connection.neighbors, found.rule, workers, labels)
+        whole = Component(space, connection.neighbors, found.rule, workers, found.first, labels)
         results = [
             self._embed_component(whole if len(rows) == whole.n else whole.take(rows), least)
             for rows in connection.groups

@@ -31,6 +31,8 @@ FLAT = 1e-12
 # Exponent of growth, 1 along the data and 2 for curvature, from which on a direction is curvature.
 # On curves without noise (9 kinds, 200 to 2000 rows, 6 to 16 neighbours, 2 seeds) it was 1.85 or
 # more, on 16 kinds of surfaces 1.41 or less, noise included; no data set of the library was used.
+# On 13 other families (benchmarks/local_dimension.json) it is above the threshold for 99.4 % of 540
+# directions that are curvature, and at most 1.32 for 1350 along the data, with noise up to 10 %.
 CURVED = 1.65
 # Logarithm of the growth of λ₁ from which on an exponent is meaningful.
 LEAST_GROWTH = 0.1
