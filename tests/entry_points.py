@@ -361,6 +361,7 @@ EXEMPT = {
     "unbend.monitoring": VALUES,
     "unbend.progress_bar": VALUES,
     "unbend.show_versions": VALUES,
+    "unbend.view": "checked in tests/test_viewers.py",
     **{f"unbend.{e.class_name}": "its fit is that of a method of this table" for e in CLUSTERINGS},
     "unbend.quality.widest_gap": "takes a vector of eigenvalues; tests/test_spread.py",
     **{
