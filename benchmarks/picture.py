@@ -374,6 +374,12 @@ def median(runs: dict[str, Any], case: str, contender: str, key: str) -> float:
     return float(np.median([run[key] for run in found if key in run] or [np.nan]))
 
 
+def divergences(runs: dict[str, Any], case: str, contender: str) -> list[float]:
+    """Divergences of all seeds, which differ by the minimum that a descent ends in."""
+    found = runs.get(case, {}).get(contender, {}).values()
+    return [run["kl_divergence"] for run in found if "kl_divergence" in run]
+
+
 def table(head: list[str], rows: list[list[str]]) -> str:
     """Markdown of a table."""
     lines = [head, ["---"] * len(head), *rows]
@@ -382,22 +388,27 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def case_table(runs: dict[str, Any], case: str) -> str:
     """Medians of all contenders of a case."""
-    keys = {"cpu": 1, "accuracy": 3, "trustworthiness": 3, "kl_divergence": 3, "peak_mb": 0}
+    keys = {"cpu": 1, "accuracy": 3, "trustworthiness": 3, "peak_mb": 0}
     rows = [
         [
             contender,
             str(len(found)),
             *(_number(median(runs, case, contender, key), digits) for key, digits in keys.items()),
+            _range(divergences(runs, case, contender)),
         ]
         for contender, found in sorted(runs[case].items(), key=lambda item: item[0].lower())
     ]
-    head = ["", "seeds", "CPU-s", "accuracy", "trustworthiness", "KL divergence", "peak MB"]
+    head = ["", "seeds", "CPU-s", "accuracy", "trustworthiness", "peak MB", "KL divergence"]
     used = [i for i in range(len(head)) if i < 2 or any(row[i] for row in rows)]
     return table([head[i] for i in used], [[row[i] for i in used] for row in rows])
 
 
 def _number(value: float, digits: int) -> str:
     return "" if np.isnan(value) else f"{value:.{digits}f}"
+
+
+def _range(values: list[float]) -> str:
+    return f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})" if values else ""
 
 
 def figures(results: dict[str, Any]) -> str:
@@ -415,8 +426,10 @@ def figures(results: dict[str, Any]) -> str:
 
     rows: list[tuple[str, str, float, bool]] = []
     for case in ("digits", "mnist 10k", "mnist 70k", "fashion 70k", "glove 50k"):
-        excess = 100 * (of(case, mine, "kl_divergence") / of(case, theirs, "kl_divergence") - 1)
-        rows.append((f"KL above openTSNE's, {case}, %", "≤ 0.5", excess, excess <= 0.5))
+        both = [divergences(runs, case, name) for name in (mine, theirs)]
+        if all(both):
+            excess = 100 * float(np.mean(both[0]) / np.mean(both[1]) - 1)
+            rows.append((f"mean KL above openTSNE's, {case}, %", "≤ 0.5", excess, excess <= 0.5))
     case = "mnist 10k"
     loss = of(case, theirs, "accuracy") - of(case, picture, "accuracy")
     trust, cpu = of(case, picture, "trustworthiness"), of(case, picture, "cpu")

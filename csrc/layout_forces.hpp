@@ -32,8 +32,14 @@ UNBEND_INLINE inline void take_eight(const float *points, const std::int32_t *nu
         const Word *at = reinterpret_cast<const Word *>(points);
         const Words even = {at[numbers[0]], at[numbers[1]], at[numbers[4]], at[numbers[5]]};
         const Words odd = {at[numbers[2]], at[numbers[3]], at[numbers[6]], at[numbers[7]]};
+#if defined(__clang__)
         y[0] = __builtin_shufflevector((Eight)even, (Eight)odd, 0, 2, 8, 10, 4, 6, 12, 14);
         y[1] = __builtin_shufflevector((Eight)even, (Eight)odd, 1, 3, 9, 11, 5, 7, 13, 15);
+#else
+        typedef std::int32_t Lanes __attribute__((vector_size(32)));
+        y[0] = __builtin_shuffle((Eight)even, (Eight)odd, Lanes{0, 2, 8, 10, 4, 6, 12, 14});
+        y[1] = __builtin_shuffle((Eight)even, (Eight)odd, Lanes{1, 3, 9, 11, 5, 7, 13, 15});
+#endif
     } else {
         for (int lane = 0; lane < 8; ++lane)
             for (int axis = 0; axis < D; ++axis)
