@@ -62,6 +62,7 @@ _NAMES = {
     "progress_bar": "unbend.bars",
     "memory_limit": "unbend.memory",
     "show_versions": "unbend.versions",
+    "view": "unbend.apps.notebook",
 }
 __all__ = ["__version__", *sorted(_MODULES), *sorted(_NAMES)]
 

@@ -21,7 +21,7 @@ from unbend.estimators.embedding import (
     threads_param,
 )
 from unbend.estimators.inputs import new_rows, open_space
-from unbend.estimators.search import AUTO, Needs, NeighborSearch
+from unbend.estimators.search import AUTO, Needs, Neighborhoods, NeighborSearch
 from unbend.extension import (
     Barycentric,
     EmbeddingResult,
@@ -33,8 +33,10 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.graphs.short_circuits import SHORT_CIRCUITS, handle_short_circuits
 from unbend.neighbors import (
     METRICS,
+    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
@@ -78,15 +80,16 @@ def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
 class Component:
     """Connected rows, of which a method makes its kernel.
 
-    `rule` says which fitted rows are neighbours of a new sample; `labels` are the classes of the
-    rows, -1 where not known, for supervised methods only; `masses` say how many rows each stands
-    for, where they are landmarks.
+    `rule` says which fitted rows are neighbours of a new sample; `rows` are their numbers in the
+    data; `labels` are their classes, -1 where not known, for supervised methods only; `masses` say
+    how many rows each stands for, where they are landmarks.
     """
 
     space: Space
     neighbors: Neighbors
     rule: Rule
     threads: int
+    rows: IntArray
     labels: IntArray | None = None
     masses: FloatArray | None = None
 
@@ -100,7 +103,7 @@ class Component:
         labels = None if self.labels is None else self.labels[rows]
         masses = None if self.masses is None else self.masses[rows]
         space, neighbors = self.space.take(rows), self.neighbors.take(rows)
-        return Component(space, neighbors, self.rule, self.threads, labels, masses)
+        return Component(space, neighbors, self.rule, self.threads, self.rows[rows], labels, masses)
 
 
 @declare
@@ -159,6 +162,12 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         "shortest edges ('bridge') or by more neighbours at their rims ('enlarge'), fit the "
         "'largest' and place the other rows by its extension, embed all 'components' side by "
         "side, or raise an 'error'.",
+    )
+    short_circuits: str = param(
+        "keep",
+        Choice(*SHORT_CIRCUITS),
+        help="How to handle edges that jump between sheets of the data: 'remove' them and warn, "
+        "'warn' only, or 'keep' them without looking. A given graph is not changed.",
     )
     eigen_solver: Any = solver_param()
     random_state: Any = seed_param("the eigensolver's start vectors")
@@ -221,11 +230,14 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             found = self._search(graph, needs).run(space)
         space, inverse = found.space, found.inverse
         with stage("graph"):
+            found = self._without_short_circuits(found, needs, graph is not None)
             connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
             self._check_largest(len(connection.groups[0]), least)
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
         masses = None if landmarks is None else landmarks.masses[found.first]
-        whole = Component(space, connection.neighbors, found.rule, workers, labels, masses)
+        whole = Component(
+            space, connection.neighbors, found.rule, workers, found.first, labels, masses
+        )
         results = [
             self._embed_component(whole if len(rows) == whole.n else whole.take(rows), least)
             for rows in connection.groups
@@ -279,6 +291,17 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         return any(
             stage.name == "denoise" and "landmarks" in stage.facts for stage in self.report_.stages
         )
+
+    def _without_short_circuits(
+        self, found: Neighborhoods, needs: Needs, given: bool
+    ) -> Neighborhoods:
+        """Handle edges that jump between sheets; those of a given graph stay."""
+        given = given or isinstance(found.space, GraphSpace)
+        d = self.n_components if isinstance(self.n_components, int) else None
+        neighbors = handle_short_circuits(
+            found.space, found.neighbors, self.short_circuits, d, needs.neighbors, given
+        )
+        return replace(found, neighbors=neighbors)
 
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
         """Space of the rows to fit, and the dtype that results should have."""

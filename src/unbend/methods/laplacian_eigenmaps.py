@@ -28,7 +28,6 @@ from unbend.extension import (
 )
 from unbend.gram.columns import SimilarityColumns
 from unbend.gram.spectral import (
-    LEAST_DEGREE,
     SpectralPlaces,
     WeightedDistances,
     spectral_columns,
@@ -173,7 +172,7 @@ class LaplacianEigenmaps(KernelEmbedding):
             affinities = WeightedDistances(space, chosen, self._weight(between))
             note(rows=n, columns=len(chosen), pairs="all")
         with stage("spectrum"):
-            columns = SimilarityColumns(space.points, chosen, affinities)
+            columns = self._passes(SimilarityColumns(space.points, chosen, affinities))
             found = spectral_columns(columns, d + 2)
             note(rows=n, end="top", wanted=d, solver=repr(self.eigen_solver), converged=True)
             if len(found.values) <= d:
@@ -186,9 +185,8 @@ class LaplacianEigenmaps(KernelEmbedding):
             wanted, scaled = slice(1, d + 1), self.normalization == "symmetric"
             vectors = fix_signs(found.vectors[:, wanted])
             turn = np.where(np.sum(found.vectors[:, wanted] * vectors, axis=0) < 0, -1.0, 1.0)
-            least = LEAST_DEGREE * float(found.degree.max())
             axes = found.weights[:, wanted] * turn
-            places = SpectralPlaces(affinities, axes, found.degree_weights, least, scaled)
+            places = SpectralPlaces(affinities, axes, found.degree_weights, found.least, scaled)
             coordinates = vectors * np.sqrt(found.degree)[:, None] if scaled else vectors
             redundancy = note_redundancy(vectors)
         # No neighbours were looked for: the graph of the model has no edges.
@@ -203,7 +201,7 @@ class LaplacianEigenmaps(KernelEmbedding):
             "eigenvalues_": 1.0 - found.values[wanted],
             "_next_eigenvalue": 1.0 - found.values[d + 1] if len(found.values) > d + 1 else np.nan,
             "redundancy_": redundancy,
-            "volume_": float(found.degree.sum()),
+            "volume_": found.volume,
             "_edge_weight": None,
             "_neighborhoods": Neighborhoods(space, none, Rule(1), rows, rows),
         }
