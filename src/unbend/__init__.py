@@ -55,6 +55,7 @@ _NAMES = {
     "OutOfDistributionWarning": "unbend.outlyingness",
     "Report": "unbend.report",
     "ScaleWarning": "unbend.units",
+    "denoise": "unbend.denoising",
     "load": "unbend.storage",
     "localize": "unbend.localization",
     "monitoring": "unbend.progress",

@@ -1,5 +1,10 @@
 """Estimators of collections: samples that do not depend on partitions, and graphs of all rows."""
 
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'unbend[dask]'")
+
+
 import warnings
 
 import dask
@@ -7,7 +12,6 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.base import clone
 
 import unbend
@@ -186,7 +190,7 @@ def doubled(roll):
     ("name", "options"),
     [
         ("LaplacianEigenmaps", {"n_neighbors": 9}),
-        ("LaplacianEigenmaps", {"n_neighbors": 9, "weights": "heat", "symmetrize": "mean"}),
+        ("LaplacianEigenmaps", {"n_neighbors": 9, "weights": "heat", "symmetrization": "mean"}),
         ("DiffusionMaps", {"n_neighbors": 15}),
         ("SpectralClustering", {"n_clusters": 4}),
     ],
@@ -211,7 +215,7 @@ def test_the_graph_of_all_rows_has_the_bits_of_one_memory(
 
 
 def test_approximate_graphs_report_their_recall(monkeypatch):
-    monkeypatch.setattr(searching, "BOX_BYTES", 1 << 18)
+    monkeypatch.setattr(searching, "CELL_ROWS", 500)
     rng = np.random.default_rng(0)
     X = np.cos(rng.uniform(size=(2000, 2)) @ rng.normal(size=(2, 40)) * 2)
     model = scale.LaplacianEigenmaps(n_neighbors=8, neighbors_algorithm="approximate", sample=None)

@@ -1,5 +1,10 @@
 """Models on Dask collections: same numbers, lazily, in the partitions of the input."""
 
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'unbend[dask]'")
+
+
 import subprocess
 import sys
 import warnings
@@ -9,7 +14,6 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.pipeline import make_pipeline
 
 import unbend
@@ -269,7 +273,7 @@ def test_neighbours_of_many_columns_are_the_same_bits(monkeypatch):
 
 
 def test_the_recall_of_approximate_neighbours_is_estimated(monkeypatch):
-    monkeypatch.setattr(searching, "BOX_BYTES", 1 << 18)
+    monkeypatch.setattr(searching, "CELL_ROWS", 500)
     chart = rng.uniform(size=(4000, 3))
     X = np.cos(chart @ rng.normal(size=(3, 50)) * 2)
     exact = PointSpace(X).nearest(10).distances.reshape(-1, 10)

@@ -9,13 +9,16 @@ except ImportError:
 from typing import Any
 
 from unbend.scale.collections import Partitions, map_rows, open_rows
+from unbend.scale.cost import Cost, estimate_cost
 from unbend.scale.estimators import CLASSES
 from unbend.scale.neighbors import nearest_neighbors
 from unbend.scale.quality import SampledQuality, measure_quality
 
 __all__ = [
+    "Cost",
     "Partitions",
     "SampledQuality",
+    "estimate_cost",
     "map_rows",
     "measure_quality",
     "nearest_neighbors",

@@ -70,7 +70,8 @@ def fit_graph(local: Any, rows: LazyRows) -> RemoteModel:
             found.boxes, ship(local), k, str(rows.dtype), names, size, recall
         )
         model = keep_on_workers([task])[0]
-        header = compute_all([delayed(without_rows)(model)])[0]
+        header = copy(local)
+        vars(header).update(compute_all([delayed(facts_without_rows)(model)])[0])
     return RemoteModel(model, header)
 
 
@@ -129,17 +130,14 @@ def gather_boxes(boxes: Sequence[BoxNeighbors], k: int) -> tuple[FloatArray, Nei
     return points, NeighborLists(neighbors, k, first, inverse)
 
 
-def without_rows(model: Any) -> Any:
-    """Return a copy of a fitted model that has the names, types and numbers, but no rows."""
-    header = object.__new__(type(model))
-    kept = {*model.get_params(deep=False), "report_", "n_features_in_", "feature_names_in_"}
-    kept |= {"eigenvalues_", "redundancy_", "bandwidth_", "ncut_", "volume_"}
-    for name, value in vars(model).items():
-        if name in kept:
-            header.__dict__[name] = value
-        elif name in ("embedding_", "labels_", "component_"):
-            header.__dict__[name] = value[:0]
-    return header
+def facts_without_rows(model: Any) -> dict[str, Any]:
+    """Return the fitted attributes of a model: names, types and numbers, but no rows."""
+    by_row = ("embedding_", "labels_", "component_")
+    return {
+        name: value[:0] if name in by_row else value
+        for name, value in vars(model).items()
+        if name.endswith("_") and not name.startswith("_")
+    }
 
 
 def _same(model: Any) -> Any:
