@@ -27,7 +27,11 @@ const SEQUENTIAL = ramp(VIRIDIS, STEPS);
 export function colorClasses(codes, names) {
   const count = Math.min(names.length, CLASSES.length);
   const palette = [...CLASSES.slice(0, count), MISSING];
-  const colors = Uint8Array.from(codes, (code) => (Number.isNaN(code) ? count : code % count));
+  const colors = new Uint8Array(codes.length);
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row];
+    colors[row] = code !== code ? count : code % count;
+  }
   return { kind: "classes", colors, palette, names };
 }
 
@@ -35,9 +39,12 @@ export function colorValues(values, title, range = null, reverse = false) {
   const [low, high] = range ?? rangeOf(values);
   const steps = reverse ? [...SEQUENTIAL].reverse() : SEQUENTIAL;
   const factor = high > low ? (STEPS - 1) / (high - low) : 0;
-  const colors = Uint8Array.from(values, (value) =>
-    Number.isNaN(value) ? STEPS : Math.round(Math.min(Math.max(value - low, 0), high - low) * factor),
-  );
+  const colors = new Uint8Array(values.length);
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row];
+    const above = Math.min(Math.max(value - low, 0), high - low);
+    colors[row] = value !== value ? STEPS : Math.round(above * factor);
+  }
   return { kind: "values", colors, palette: [...steps, MISSING], low, high, title };
 }
 
@@ -47,9 +54,9 @@ export function colorPlain(count) {
 
 export function rangeOf(values) {
   let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
+  for (let row = 0; row < values.length; row++) {
+    if (values[row] < low) low = values[row];
+    if (values[row] > high) high = values[row];
   }
   return low <= high ? [low, high] : [0, 1];
 }

@@ -253,7 +253,9 @@ class MapCard {
       this.places = placePoints(values, columns);
       if (this.places.rows.length > limit) this.thin();
     }
-    const colors = Uint8Array.from(this.places.rows, (row) => coloring.colors[row]);
+    const { rows } = this.places;
+    const colors = new Uint8Array(rows.length);
+    for (let place = 0; place < rows.length; place++) colors[place] = coloring.colors[rows[place]];
     const [background, ink, accent] = ["--map", "--ink", "--accent"].map(themeColor);
     this.coloring = coloring;
     this.map.draw(this.places, colors, { palette: coloring.palette, background, ink, accent });
@@ -280,8 +282,9 @@ class MapCard {
 
   showSelection() {
     if (!this.places) return;
-    const chosen = Array.from(state.selection ?? [], (row) => this.places.placeOf[row]);
-    this.map.select(Uint32Array.from(chosen.filter((place) => place >= 0)));
+    const chosen = (state.selection ?? new Uint32Array()).map((row) => this.places.placeOf[row]);
+    // Rows that are not on the map have the place −1, which is the largest number without a sign.
+    this.map.select(chosen.filter((place) => place < this.places.rows.length));
   }
 
   showHovered() {

@@ -102,14 +102,15 @@ class Visit:
     def host(self, place=0):
         return self.tab.locator(".map-host").nth(place)
 
-    def drag(self, points, *, shift=False):
-        """Drag along points of the window."""
+    def drag(self, points, *, shift=False, pause=0):
+        """Drag along points of the window, with a pause of milliseconds at each."""
         if shift:
             self.tab.keyboard.down("Shift")
         self.tab.mouse.move(*map(float, points[0]))
         self.tab.mouse.down()
         for point in points[1:]:
             self.tab.mouse.move(*map(float, point), steps=3)
+            self.tab.wait_for_timeout(pause)
         self.tab.mouse.up()
         if shift:
             self.tab.keyboard.up("Shift")

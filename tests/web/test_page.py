@@ -385,14 +385,19 @@ def test_a_million_points_load_and_lasso(painter, tmp_path):
         )
         visit.tab.set_default_timeout(300_000)
         visit.tab.locator(".card").first.wait_for()
-        visit.fit("pca")
+        places = visit.array(visit.fit("pca"))
         box = visit.host().bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         corners = [(-60, -60), (60, -60), (60, 60), (-60, 60), (-60, -59)]
-        visit.drag([(x + a, y + b) for a, b in corners], shift=True)
+        # Software draws a frame of a million points in a second.
+        visit.drag([(x + a, y + b) for a, b in corners], shift=True, pause=1500)
         visit.tab.locator("text=/[0-9,]+ rows selected/").wait_for()
         text = visit.tab.locator("text=/[0-9,]+ rows selected/").inner_text()
-        assert int(text.split()[0].replace(",", "")) > 10_000
+        off = np.abs(screen_places(places, box) - [x, y])
+        # The renderer drops moves that follow each other quickly, so corners may be cut by a third.
+        least = np.count_nonzero((off.max(axis=1) < 58) & (off.sum(axis=1) < 78))
+        most = np.count_nonzero(off.max(axis=1) < 63)
+        assert least <= int(text.split()[0].replace(",", "")) <= most
 
 
 @pytest.mark.slow

@@ -78,6 +78,17 @@ addEventListener("message", (event) => {
     send("failed", { reason: String(error?.message ?? error) }),
   );
 });
+// A lasso that ends where it began is no click on the point there.
+let travelled = 0;
+canvas.addEventListener("mousedown", () => (travelled = 0), true);
+addEventListener(
+  "mousemove",
+  (event) => {
+    if (event.buttons) travelled += Math.hypot(event.movementX, event.movementY);
+  },
+  true,
+);
+canvas.addEventListener("click", (event) => travelled > 5 && event.stopImmediatePropagation(), true);
 canvas.addEventListener("dblclick", () => plot?.reset());
 addEventListener("keydown", (event) => send("key", { key: event.key, shift: event.shiftKey }));
 send("ready");
