@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.noise.surfaces import FAMILIES, Array, Surface
 
-# Constants were set on the first half, and the second has other families and other seeds.
+# Constants were set on the first half; the second has other families and other seeds (but see docs/noise.md).
 HALVES = {
     "calibration": ("s_curve", "cylinder", "graph_square"),
     "reporting": ("roll", "cap", "graph_holes"),
