@@ -8,7 +8,8 @@ import numpy as np
 
 from benchmarks.noise.surfaces import FAMILIES, Array, Surface
 
-# Constants were set on the first half; the second has other families and other seeds (but see docs/noise.md).
+# Constants were set on the first half; the second has other families and other seeds. What was
+# changed after seeing the second is in docs/noise.md.
 HALVES = {
     "calibration": ("s_curve", "cylinder", "graph_square"),
     "reporting": ("roll", "cap", "graph_holes"),
