@@ -150,7 +150,6 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     "fashion 10k": ("fashion", 10_000, EVERYONE),
     "mnist 70k": ("mnist", 70_000, [*LARGE, "PaCMAP"]),
     "fashion 70k": ("fashion", 70_000, LARGE),
-    # Eigenmaps of word vectors are localised: the other start is better there.
     "glove 50k": ("glove", 50_000, [*LARGE, "unbend, exaggeration 1, 750 iterations, PCA start"]),
     "strokes 1M": ("strokes", 1_000_000, ["unbend, exaggeration 4, approximate neighbours"]),
 }
