@@ -31,16 +31,24 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
 
 import unbend
+import unbend.layout.repulsion as repulsion_module
+import unbend.methods.neighbor_embedding as method
 from benchmarks.data import CACHE, fashion, glove, images, strokes
 from benchmarks.data import digits as mnist
 from benchmarks.machine import cpu_name
 from benchmarks.measure import cpu_seconds, forget_peak, in_new_process, memory_mb
+from unbend._kernels import kernels
+from unbend.eigen.krylov import KrylovSpace
 from unbend.layout import descent
+from unbend.layout.affinities import Affinities
 from unbend.layout.descent import divergence
 from unbend.layout.repulsion import MeshRepulsion, exact_repulsion, tree_repulsion
+from unbend.neighbors.metrics import feature_maps
 
 RESULTS = Path(__file__).with_suffix(".json")
 QUICK = RESULTS.with_name("results-quick-picture.json")
+PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
+BEGIN, END = "<!-- from picture.json: begin -->", "<!-- from picture.json: end -->"
 JUDGED, NEIGHBORS, VOTERS = 5000, 12, 10
 NEW_ROWS = 10_000
 # UMAP searches and so compiles otherwise from 4096 rows on.
@@ -144,6 +152,12 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     "glove 50k": ("glove", 50_000, LARGE),
     "strokes 1M": ("strokes", 1_000_000, ["unbend, exaggeration 4, approximate neighbours"]),
 }
+# Kernels that share their work between threads.
+THREADED = [
+    "attract", "attractive_energy", "convolve", "descend", "gather_forces", "offer_columns",
+    "offer_pairs", "rank", "renumber", "repel_by_tree", "repel_exactly", "sort_shortlists",
+    "sparse_product", "spread_density", "sum_weights",
+]  # fmt: skip
 # New samples in pictures of as many rows.
 PLACEMENT = "new samples"
 PLACED = ["unbend, exaggeration 1", "openTSNE, exaggeration 1", "UMAP"]
@@ -219,7 +233,7 @@ def measure_placement(contender: str, seed: int) -> dict[str, float]:
     return {"cpu": cpu, "accuracy": accuracy}
 
 
-def repulsion(results: dict[str, Any]) -> None:
+def repulsion() -> dict[str, Any]:
     """Milliseconds and errors of the ways to sum the repulsion, on finished layouts."""
     rows, _ = mnist(10_000)
     found = {}
@@ -241,7 +255,7 @@ def repulsion(results: dict[str, Any]) -> None:
                 "milliseconds": round(100 * (time.process_time() - start), 3),
                 "error": float(np.linalg.norm(forces - exact) / np.linalg.norm(exact)),
             }
-    results["repulsion"] = found
+    return found
 
 
 # Data on which learning rates are chosen, for each exaggeration: none is part of a case.
@@ -255,7 +269,7 @@ RATES = [(1.0, 1.0), (2.0, 1.5), (4.0, 1.5), (4.0, 2.0), (8.0, 2.0)]
 
 def tune(path: Path) -> None:
     """Record by how much the objective of each learning rate exceeds the lowest, in per cent."""
-    results, excess = load(path), {}
+    excess = {}
     for exaggeration, perplexity in ((1.0, 30), (4.0, 10), (12.0, 10)):
         for name, data in TUNED.items():
             rows, values = data(), {}
@@ -269,8 +283,7 @@ def tune(path: Path) -> None:
                 key: round(100 * (value / lowest - 1), 2) for key, value in values.items()
             }
             print(name, exaggeration, excess[f"{name}, exaggeration {exaggeration:g}"], flush=True)
-    results["tuning"] = excess
-    path.write_text(json.dumps(results, indent=1) + "\n")
+    path.write_text(json.dumps({**load(path), "tuning": excess}, indent=1) + "\n")
 
 
 def objective(model: Any) -> float:
@@ -281,6 +294,50 @@ def objective(model: Any) -> float:
     y = model.embedding_.astype(np.float32)
     pull = descent.attractive_energy(model.affinities_, y)
     return float((model.exaggeration - 1) * pull + model.kl_divergence_)
+
+
+def threads() -> dict[str, Any]:
+    """Shares of a fit of MNIST 70k with one thread that threads of ours or of BLAS would divide.
+
+    What two threads gain follows (Amdahl): wall-clock time would need a machine without other work.
+    """
+    rows, _ = mnist(70_000)
+    inside = {"ours": 0.0, "BLAS": 0.0}
+
+    def timed(function: Callable[..., Any], whose: str) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            before, start = sum(inside.values()), time.process_time()
+            found = function(*arguments, **options)
+            # What a function inside of this one counted is not counted again.
+            within = sum(inside.values()) - before
+            inside[whose] += time.process_time() - start - within
+            return found
+
+        return call
+
+    for name in THREADED:
+        setattr(kernels, name, timed(getattr(kernels, name), "ours"))
+    for name in ("rfft", "fft", "ifft", "irfft"):
+        setattr(repulsion_module.fft, name, timed(getattr(repulsion_module.fft, name), "ours"))
+    Affinities.of_neighbors = timed(Affinities.of_neighbors, "ours")  # type: ignore[method-assign]
+    method.sample_rows = timed(method.sample_rows, "ours")
+    method.exact_axes = timed(method.exact_axes, "BLAS")
+    feature_maps.row_products = timed(feature_maps.row_products, "BLAS")
+    for name in ("orthonormal", "add", "ritz", "restart", "vectors"):
+        setattr(KrylovSpace, name, timed(getattr(KrylovSpace, name), "BLAS"))
+    results = {}
+    for name in ("unbend, exaggeration 1", "unbend, exaggeration 4, 15 neighbours"):
+        CONTENDERS[name](rows[:3000], 0, "")
+        inside.update(dict.fromkeys(inside, 0.0))
+        start = time.process_time()
+        CONTENDERS[name](rows, 0, "")
+        total = time.process_time() - start
+        shares = {whose: round(seconds / total, 3) for whose, seconds in inside.items()}
+        serial = 1.0 - sum(shares.values())
+        gain = round(2 / (1 + serial), 2)
+        results[name] = {**shares, "serial": round(serial, 3), "two": gain}
+        print(name, results[name], flush=True)
+    return results
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -311,13 +368,125 @@ def record(path: Path, case: str, contender: str, seed: int, found: dict[str, fl
     path.write_text(json.dumps(results, indent=1) + "\n")
 
 
+def median(runs: dict[str, Any], case: str, contender: str, key: str) -> float:
+    """Median over the seeds of a case; NaN where it was not measured."""
+    found = runs.get(case, {}).get(contender, {}).values()
+    return float(np.median([run[key] for run in found if key in run] or [np.nan]))
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Markdown of a table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def case_table(runs: dict[str, Any], case: str) -> str:
+    """Medians of all contenders of a case."""
+    keys = {"cpu": 1, "accuracy": 3, "trustworthiness": 3, "kl_divergence": 3, "peak_mb": 0}
+    rows = [
+        [
+            contender,
+            str(len(found)),
+            *(_number(median(runs, case, contender, key), digits) for key, digits in keys.items()),
+        ]
+        for contender, found in sorted(runs[case].items(), key=lambda item: item[0].lower())
+    ]
+    head = ["", "seeds", "CPU-s", "accuracy", "trustworthiness", "KL divergence", "peak MB"]
+    used = [i for i in range(len(head)) if i < 2 or any(row[i] for row in rows)]
+    return table([head[i] for i in used], [[row[i] for i in used] for row in rows])
+
+
+def _number(value: float, digits: int) -> str:
+    return "" if np.isnan(value) else f"{value:.{digits}f}"
+
+
+def figures(results: dict[str, Any]) -> str:
+    """Compare what was asked for with what was measured."""
+    runs = results["runs"]
+    mine, theirs = SAME
+    dense, picture = "unbend, exaggeration 4, 15 neighbours", "unbend, exaggeration 1"
+    small, peer = "unbend, exaggeration 4, perplexity 10", "openTSNE, exaggeration 1"
+
+    def of(case: str, contender: str, key: str) -> float:
+        return median(runs, case, contender, key)
+
+    def ratio(case: str, ours: str, peer: str, key: str = "cpu") -> float:
+        return of(case, peer, key) / of(case, ours, key)
+
+    rows: list[tuple[str, str, float, bool]] = []
+    for case in ("digits", "mnist 10k", "mnist 70k", "fashion 70k", "glove 50k"):
+        excess = 100 * (of(case, mine, "kl_divergence") / of(case, theirs, "kl_divergence") - 1)
+        rows.append((f"KL above openTSNE's, {case}, %", "≤ 0.5", excess, excess <= 0.5))
+    case = "mnist 10k"
+    loss = of(case, theirs, "accuracy") - of(case, picture, "accuracy")
+    trust, cpu = of(case, picture, "trustworthiness"), of(case, picture, "cpu")
+    rows += [
+        ("accuracy below openTSNE's, MNIST 10k", "≤ .003", loss, loss <= 0.003),
+        ("trustworthiness, MNIST 10k", "≥ .985", trust, round(trust, 3) >= 0.985),
+        ("CPU-s, MNIST 10k", "≤ 12", cpu, cpu <= 12),
+    ]
+    accuracy, trust, cpu = (of(case, small, key) for key in ("accuracy", "trustworthiness", "cpu"))
+    rows += [
+        ("accuracy at exaggeration 4, MNIST 10k", "≥ .95", accuracy, accuracy >= 0.95),
+        ("trustworthiness at exaggeration 4, MNIST 10k", "≥ .965", trust, trust >= 0.965),
+        ("CPU-s at exaggeration 4, MNIST 10k", "≤ 4.5", cpu, cpu <= 4.5),
+    ]
+    case = "mnist 70k"
+    times, against_umap = ratio(case, mine, theirs), ratio(case, dense, "UMAP")
+    plain, memory = ratio(case, mine, "UMAP"), of(case, mine, "peak_mb")
+    million = of("strokes 1M", "unbend, exaggeration 4, approximate neighbours", "cpu")
+    rows += [
+        ("times less CPU than openTSNE, MNIST 70k", "≥ 5", times, times >= 5),
+        ("times less than UMAP at exaggeration 4", "≥ 3", against_umap, against_umap >= 3),
+        ("times less than UMAP at exaggeration 1", "≥ 1", plain, plain >= 1),
+        ("peak MB, MNIST 70k", "≤ 2000", memory, memory <= 2000),
+        ("CPU-s of a million rows", "≤ 600", million, million <= 600),
+    ]
+    faster = [ratio(PLACEMENT, picture, name) for name in (peer, "UMAP")]
+    better = [
+        of(PLACEMENT, picture, "accuracy") - of(PLACEMENT, name, "accuracy")
+        for name in (peer, "UMAP")
+    ]
+    rows += [
+        ("times less CPU of new samples than either", "≥ 3", min(faster), min(faster) >= 3),
+        ("accuracy of new samples above either's", "≥ 0", min(better), min(better) >= 0),
+    ]
+    for name, found in results.get("threads", {}).items():
+        label = f"gain of two threads, {name.removeprefix('unbend, ')}"
+        rows.append((label, "≥ 1.7", found["two"], found["two"] >= 1.7))
+    return table(
+        ["figure", "asked for", "measured", ""],
+        [
+            [name, goal, f"{value:.4g}", "yes" if met else "**no**"]
+            for name, goal, value, met in rows
+            if not np.isnan(value)
+        ],
+    )
+
+
+def write_tables(results: dict[str, Any]) -> None:
+    """Replace what is between the marks of docs/pictures.md."""
+    runs = results["runs"]
+    blocks = ["### Figures", figures(results)]
+    names = {case: f"### {case}" for case in [*CASES, PLACEMENT] if case in runs}
+    for case, title in names.items():
+        blocks += [title, case_table(runs, case)]
+    text = PAGE.read_text()
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n\n" + "\n\n".join(blocks) + f"\n\n{END}{after}")
+
+
+ALONE = {"repulsion": repulsion, "threads": threads}
+
+
 def main() -> None:
     """Measure the cases named, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", help=f"of {[*CASES, PLACEMENT, 'repulsion']}")
+    parser.add_argument("cases", nargs="*", help=f"of {[*CASES, PLACEMENT, *ALONE]}")
     parser.add_argument("--quick", action="store_true", help="digits and two seeds")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default="", help="contenders whose name has this in it")
+    parser.add_argument("--table", action="store_true", help="write the tables of the page")
     parser.add_argument("--tune", action="store_true", help="compare learning rates")
     parser.add_argument("--one", nargs=3, metavar=("CASE", "CONTENDER", "SEED"))
     arguments = parser.parse_args()
@@ -329,12 +498,14 @@ def main() -> None:
     if arguments.tune:
         tune(path)
         return
-    everything = ["digits"] if arguments.quick else [*CASES, PLACEMENT, "repulsion"]
+    if arguments.table:
+        write_tables(load(path))
+        return
+    everything = ["digits"] if arguments.quick else [*CASES, PLACEMENT, *ALONE]
     for case in arguments.cases or everything:
-        if case == "repulsion":
-            results = load(path)
-            repulsion(results)
-            path.write_text(json.dumps(results, indent=1) + "\n")
+        if case in ALONE:
+            found = ALONE[case]()
+            path.write_text(json.dumps({**load(path), case: found}, indent=1) + "\n")
             continue
         contenders = PLACED if case == PLACEMENT else CASES[case][2]
         contenders = [name for name in contenders if arguments.only in name]

@@ -31,6 +31,19 @@ function packagesOf(inputs) {
   return [...new Set(names)].sort();
 }
 
+// With what these packages are made of: some come bundled already.
+async function withDependencies(names) {
+  const all = new Set();
+  const add = async (name) => {
+    if (all.has(name)) return;
+    all.add(name);
+    const about = JSON.parse(await readFile(join(here, "node_modules", name, "package.json"), "utf8"));
+    for (const each of Object.keys(about.dependencies ?? {})) await add(each);
+  };
+  for (const name of names) await add(name);
+  return [...all].sort();
+}
+
 async function licenceOf(name) {
   const folder = join(here, "node_modules", name);
   const about = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
@@ -47,7 +60,8 @@ const inputs = [
   ...(await bundle("src/style.css", "app.css")),
   ...(await bundle("src/frame.css", "frame.css")),
 ];
-const licences = await Promise.all(packagesOf(inputs).map(licenceOf));
+const packages = await withDependencies(packagesOf(inputs));
+const licences = await Promise.all(packages.map(licenceOf));
 await writeFile(join(target, "licenses.txt"), licences.join(`\n${"-".repeat(72)}\n\n`));
 for (const name of ["index.html", "frame.html"]) {
   await copyFile(join(here, "src", name), join(target, name));

@@ -12,7 +12,9 @@ from unbend import NeighborEmbedding
 
 DIGITS = load_digits().data
 FEW = np.random.default_rng(0).normal(size=(60, 4))
-PATH = csr_array(np.diag(np.ones(9), 1) + np.diag(np.ones(9), -1))
+# A path of ten vertices, and three vertices without edges.
+PATH = np.zeros((13, 13))
+PATH[:10, :10] = np.diag(np.ones(9), 1) + np.diag(np.ones(9), -1)
 
 
 def fit_quietly(rows, **options):
@@ -57,8 +59,7 @@ def test_constant_columns_change_nothing():
 @pytest.mark.parametrize("options", [{}, {"n_neighbors": 3}], ids=str)
 def test_vertices_without_edges_get_places_of_their_own(options):
     rows = np.random.default_rng(1).normal(size=(13, 3))
-    graph = csr_array((13, 13))
-    graph[:10, :10] = PATH
+    graph = csr_array(PATH)
     with pytest.warns(UserWarning, match="4 components"):
         model = NeighborEmbedding(**options).fit(rows, graph=graph)
     assert np.all(np.isfinite(model.embedding_))

@@ -71,6 +71,15 @@ def test_permuting_rows_permutes_the_layout_to_the_bit(options):
     assert model.kl_divergence_ == other.kl_divergence_
 
 
+def test_rotations_and_units_change_no_bit():
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(64, 64)))[0]
+    model = NeighborEmbedding(max_iter=30).fit(DIGITS)
+    for rows in (DIGITS @ turn, 3.7 * DIGITS):
+        np.testing.assert_array_equal(
+            NeighborEmbedding(max_iter=30).fit(rows).embedding_, model.embedding_
+        )
+
+
 def test_permuting_duplicate_rows_permutes_the_layout():
     rows = np.concatenate([DIGITS[:700], DIGITS[:200], DIGITS[:50]])
     swap = np.random.default_rng(1).permutation(len(rows))

@@ -121,7 +121,7 @@ def _gibbs(squares: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArra
 def joint_probabilities(
     neighbors: Neighbors, affinities: Affinities, threads: int = 1
 ) -> csr_array:
-    """Symmetric matrix of probabilities that sum to one: (P + P') / 2n.
+    """Symmetric matrix of probabilities that sum to one: (P + P') / 2n; rows are not sorted.
 
     Parameters
     ----------
@@ -135,5 +135,5 @@ def joint_probabilities(
     n, weights = neighbors.n, affinities.of_neighbors(neighbors, threads)
     conditional = csr_array((weights, neighbors.indices, neighbors.offsets), shape=(n, n))
     joint = csr_array(conditional + conditional.T)
-    joint.sort_indices()
-    return csr_array(joint / joint.sum())
+    joint.data /= joint.data.sum()
+    return joint

@@ -1,5 +1,7 @@
 """Orders of rows: one that does not depend on the data's own, and one that follows a layout."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -14,7 +16,7 @@ BITS = {1: 30, 2: 16, 3: 10}
 WEIGHT_BITS, HASHED_BITS = 18, 12
 # Times that hashes are passed on to neighbours, at most; rows of data differ after one to three.
 ROUNDS = 32
-# Bytes of rows that are hashed at once: they stay in a cache.
+# Bytes of numbers that are hashed at once: they stay in a cache.
 CACHED = 1 << 18
 # Increment of splitmix64.
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -41,7 +43,7 @@ def morton_order(points: FloatArray) -> IntArray:
     return np.argsort(code, kind="stable")
 
 
-def canonical_order(affinities: csr_array) -> IntArray:
+def canonical_order(affinities: csr_array, threads: int = 1) -> IntArray:
     """Order of the rows that depends on their affinities and not on the order of the data.
 
     Rows are sorted by a hash of their affinities, of those of their neighbours, and so on until no
@@ -60,12 +62,19 @@ def canonical_order(affinities: csr_array) -> IntArray:
     True
     """
     offsets, indices = affinities.indptr, affinities.indices
-    weights = mix(round_to_bits(affinities.data, HASHED_BITS).view(np.uint64))
     state = np.zeros(len(offsets) - 1, dtype=np.uint64)
     classes = 1
+    sums = np.zeros(len(indices) + 1, dtype=np.uint64)
+
+    def hash_entries(some: slice) -> None:
+        weights = round_to_bits(affinities.data[some], HASHED_BITS).view(np.uint64)
+        sums[1:][some] = mix(mix(weights) + state[indices[some]])
+
     for _ in range(ROUNDS):
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(hash_entries, row_chunks(len(indices), 8, CACHED)))
         # A sum modulo 2⁶⁴ has no order.
-        sums = np.concatenate(([np.uint64(0)], np.cumsum(mix(weights + state[indices]))))
+        np.cumsum(sums, out=sums)
         state = mix(STEP + state + sums[offsets[1:]] - sums[offsets[:-1]])
         values, first, counts = np.unique(state, return_index=True, return_counts=True)
         if len(values) == len(state):
@@ -78,25 +87,29 @@ def canonical_order(affinities: csr_array) -> IntArray:
 
 def canonical_form(affinities: csr_array, threads: int = 1) -> tuple[csr_array, IntArray]:
     """Affinities, rounded, in their canonical order, and that order."""
-    order = canonical_order(affinities)
+    order = canonical_order(affinities, threads)
     weights = round_to_bits(affinities.data, WEIGHT_BITS)
     rounded = csr_array((weights, affinities.indices, affinities.indptr), shape=affinities.shape)
     return renumber(rounded, order, threads), order
 
 
-def sample_rows(points: FloatArray, most: int) -> FloatArray:
+def sample_rows(points: FloatArray, most: int, threads: int = 1) -> FloatArray:
     """At most so many of the rows, chosen and sorted by a hash of their numbers."""
     n, columns = points.shape
     if n <= most:
         return points
     factors = mix(STEP * np.arange(1, columns + 1, dtype=np.uint64)) | np.uint64(1)
-    hashes = np.empty(n, dtype=np.uint64)
-    for rows in row_chunks(n, 8 * columns, CACHED):
+
+    def hash_rows(rows: slice) -> NDArray[np.uint64]:
         # Minus zero is zero.
-        bits = (points[rows].astype(np.float64) + 0.0).view(np.uint64)
+        bits = (points[rows].astype(np.float64, copy=False) + 0.0).view(np.uint64)
         # Numbers of few digits have them in their highest bits, which products lose.
         bits ^= bits >> np.uint64(32)
-        hashes[rows] = mix((bits * factors).sum(axis=1, dtype=np.uint64))
+        bits *= factors
+        return mix(bits.sum(axis=1, dtype=np.uint64))
+
+    with ThreadPoolExecutor(threads) as pool:
+        hashes = np.concatenate(list(pool.map(hash_rows, row_chunks(n, 8 * columns, CACHED))))
     return points[np.argsort(hashes, kind="stable")[:most]]
 
 
@@ -108,7 +121,7 @@ def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def round_to_bits(numbers: FloatArray, bits: int) -> FloatArray:
-    """Round numbers to so many significant bits.
+    """Round numbers that are not negative to so many significant bits.
 
     Examples
     --------
@@ -116,8 +129,11 @@ def round_to_bits(numbers: FloatArray, bits: int) -> FloatArray:
     >>> round_to_bits(np.array([1.0, 0.3, 0.0]), 4).tolist()
     [1.0, 0.3125, 0.0]
     """
-    mantissa, exponent = np.frexp(numbers)
-    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
+    # A mantissa has 53 bits, the first of which is not stored; a carry reaches the exponent.
+    dropped = np.uint64(53 - bits)
+    half = np.uint64(1) << (dropped - np.uint64(1))
+    words = (numbers.view(np.uint64) + half) >> dropped << dropped
+    return words.view(np.float64)
 
 
 def renumber(matrix: csr_array, order: IntArray, threads: int = 1) -> csr_array:

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
+from unbend.estimators.denoising import denoise_param
 from unbend.estimators.inputs import open_space
 from unbend.estimators.kernel import (
     Kernel,
@@ -34,7 +35,7 @@ from unbend.gram.spectral import (
 from unbend.graphs import adjacency, degrees, heat_kernel, weigh
 from unbend.graphs.graph import How, symmetric_part
 from unbend.graphs.laplacian import difference
-from unbend.graphs.weights import Reciprocal, Weight
+from unbend.graphs.weights import Reciprocal, Weight, scale_both_sides
 from unbend.neighbors import AffinitySpace, Neighbors, PointSpace, Space
 from unbend.report import note, stage
 from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
@@ -105,6 +106,7 @@ class LaplacianEigenmaps(KernelEmbedding):
     )
 
     metric: Any = affinity_metric()
+    denoise: Any = denoise_param()
 
     def _needs(self) -> Needs:
         return Needs(mutual=self.symmetrization == "min")
@@ -119,9 +121,12 @@ class LaplacianEigenmaps(KernelEmbedding):
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
         weights = self._edge_weights(component.space, component.neighbors, weight)
+        masses = component.masses
+        if masses is not None:
+            weights = scale_both_sides(weights, masses)
         degree = degrees(weights)
         check_degrees(degree)
-        mass = None if self.normalization == "none" else degree
+        mass = masses if self.normalization == "none" else degree
         constant = np.ones((component.n, 1))
         problem = SpectralProblem(difference(degree, weights), "bottom", constant, mass)
         return LaplacianKernel(component, problem, weight, degree, self.normalization)
@@ -156,6 +161,8 @@ class LaplacianEigenmaps(KernelEmbedding):
                 "all pairs are weighted by the distances between rows, and metric='precomputed' "
                 "gives none: give n_neighbors or radius"
             )
+        if self.denoise not in (False, "auto"):
+            refuse_unused(self, "all pairs of rows", denoise=False)
         n, d = space.n, self.n_components
         self._check_dimension(n)
         with stage("kernel"):
@@ -214,7 +221,9 @@ class LaplacianKernel(Kernel):
         plain, scaled = self.normalization == "none", self.normalization == "symmetric"
         if isinstance(space, AffinitySpace):
             rule = Rule(space.n)
-        extension = Harmonic(space, rule, self.weight, vectors, spectrum.values, plain, scaled)
+        masses = self.component.masses
+        values = spectrum.values
+        extension = Harmonic(space, rule, self.weight, vectors, values, plain, scaled, masses)
         attributes = {
             "redundancy_": note_redundancy(vectors),
             "volume_": float(self.degree.sum()),

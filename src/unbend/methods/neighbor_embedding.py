@@ -196,7 +196,9 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         """
         check_is_fitted(self)
         neighbors = self._neighborhoods.neighbors
-        return joint_probabilities(neighbors, self._affinities(neighbors.n))
+        joint = joint_probabilities(neighbors, self._affinities(neighbors.n))
+        joint.sort_indices()
+        return joint
 
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
         if self.exaggeration != "max":
@@ -211,7 +213,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         columns = min(self.pca_columns, space.n - 1)
         if space.points.shape[1] > columns:
             space = replace(
-                space, metric=_principal_metric(space.points, columns, self.random_state)
+                space, metric=_principal_metric(space.points, columns, self.random_state, workers)
             )
         return space, dtype
 
@@ -271,6 +273,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         self, component: Component, affinities: Affinities, joint: csr_array
     ) -> EmbeddingResult:
         with stage("spectrum"):
+            joint.sort_indices()
             problem, rng = laplacian_problem(joint), generator(self.random_state)
             spectrum = solve(problem, self.n_components, self.eigen_solver, rng, component.threads)
             check_spectrum(problem, spectrum)
@@ -363,10 +366,10 @@ def _rows_of(points: FloatArray, order: IntArray) -> FloatArray:
     return rows
 
 
-def _principal_metric(points: FloatArray, columns: int, seed: Any) -> Metric:
+def _principal_metric(points: FloatArray, columns: int, seed: Any, threads: int) -> Metric:
     """Euclidean distance of the principal components of rows, those of a sample where many."""
     with stage("columns"):
-        some = sample_rows(points, PRINCIPAL_ROWS)
+        some = sample_rows(points, PRINCIPAL_ROWS, threads)
         center = some.mean(axis=0)
         centered = some - center
         found = exact_axes(centered, columns, generator(seed))
