@@ -68,7 +68,7 @@ Piece = tuple[FloatArray, IntArray]
 def split_part(rows: FloatArray, start: int, boxes: Boxes) -> list[Piece]:
     """Rows of a partition by box, with their numbers, in double precision."""
     return [
-        (rows[some].astype(np.float64), start + some)
+        (rows[some].astype(np.float64), _numbers(start, some))
         for some in _places_by_group(boxes.assign(rows), boxes.count)
     ]
 
@@ -78,9 +78,15 @@ def split_cells(rows: FloatArray, start: int, centers: FloatArray, overlap: int)
     nearest = nearest_centers(rows, centers, overlap)
     places = np.repeat(np.arange(len(rows)), nearest.shape[1])
     return [
-        (rows[places[some]].astype(np.float64), start + places[some])
+        (rows[places[some]].astype(np.float64), _numbers(start, places[some]))
         for some in _places_by_group(nearest.ravel(), len(centers))
     ]
+
+
+def _numbers(start: int, places: IntArray) -> IntArray:
+    """Row numbers, in 32 bits where these are enough: lists of neighbours are most of a box."""
+    short = start + len(places) + int(places.max(initial=0)) < np.iinfo(np.int32).max
+    return (start + places).astype(np.int32 if short else np.int64)
 
 
 def nearest_centers(rows: FloatArray, centers: FloatArray, count: int) -> IntArray:
@@ -179,7 +185,7 @@ def search_box(pieces: Sequence[Piece], k: int, metric: Metric, distinct: bool) 
 
 def _nearest_inside(space: PointSpace, numbers: IntArray, k: int) -> tuple[IntArray, FloatArray]:
     inside = min(k, space.n - 1)
-    indices = np.full((space.n, k), np.iinfo(np.int64).max)
+    indices = np.full((space.n, k), np.iinfo(numbers.dtype).max, dtype=numbers.dtype)
     distances = np.full((space.n, k), np.inf)
     if inside > 0:
         near = space.nearest(inside)
@@ -280,4 +286,4 @@ def order_rows(
     """Neighbours and distances of the rows of all pieces, by row number."""
     numbers, indices, distances = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     order = np.argsort(numbers)
-    return indices[order], distances[order]
+    return indices[order].astype(np.int64), distances[order]
