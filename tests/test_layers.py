@@ -96,7 +96,7 @@ def test_every_optional_dependency_is_imported():
     extras = project["optional-dependencies"]
     assert extras.pop("all") == [f"unbend[{','.join(extras)}]"]
     source = "".join(path.read_text() for path in FILES)
-    modules = {"pillow": "PIL", "PyWavelets": "pywt"}
+    modules = {"pillow": "PIL", "PyWavelets": "pywt", "jupyter-scatter": "jscatter"}
     for requirements in extras.values():
         for package in (re.match(r"[\w-]+", requirement)[0] for requirement in requirements):
             module = modules.get(package, package)

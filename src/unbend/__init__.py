@@ -55,12 +55,14 @@ _NAMES = {
     "OutOfDistributionWarning": "unbend.outlyingness",
     "Report": "unbend.report",
     "ScaleWarning": "unbend.units",
+    "denoise": "unbend.denoising",
     "load": "unbend.storage",
     "localize": "unbend.localization",
     "monitoring": "unbend.progress",
     "progress_bar": "unbend.bars",
     "memory_limit": "unbend.memory",
     "show_versions": "unbend.versions",
+    "view": "unbend.apps.notebook",
 }
 __all__ = ["__version__", *sorted(_MODULES), *sorted(_NAMES)]
 

@@ -290,7 +290,7 @@ class Harmonic(NeighborExtension):
     """Laplacian eigenvectors extended to new samples (Bengio et al., 2004).
 
     L f = λ M f read at one vertex, (d − λ m) f(x) = Σ_j w(x, x_j) f_j, with m = d or m = 1; the
-    D^½ scaling multiplies by √d.
+    D^½ scaling multiplies by √d. A fitted row of mass m counts as m rows in one place.
     """
 
     weight: Weight
@@ -298,6 +298,7 @@ class Harmonic(NeighborExtension):
     values: FloatArray
     plain: bool
     scaled: bool
+    masses: FloatArray | None = None
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
@@ -306,6 +307,8 @@ class Harmonic(NeighborExtension):
         weights = np.where(near, self.weight(np.where(near, distances, distances[:, :1])), 0.0)
         # A row so far that all its weights vanish belongs with its nearest neighbour.
         weights[weights.sum(axis=1) == 0, 0] = 1.0
+        if self.masses is not None:
+            weights = weights * self.masses[indices]
         degree = weights.sum(axis=1, keepdims=True)
         sums = np.einsum("ij,ijk->ik", weights, self.vectors[indices])
         own = degree - self.values * (1.0 if self.plain else degree)
@@ -322,7 +325,8 @@ class DiffusionExtension(NeighborExtension):
 
     p(x, ·) are the affinities of x, normalised as those of the fitted rows were. A fitted row has
     itself among its neighbours, so the formula is exact there and continuous around it. With a
-    `volume`, f is multiplied by φ₀(x), the root of the share of x in it.
+    `volume`, f is multiplied by φ₀(x), the root of the share of x in it. A fitted row of mass m
+    counts as m rows in one place.
     """
 
     affinity: Affinity
@@ -331,12 +335,15 @@ class DiffusionExtension(NeighborExtension):
     values: FloatArray
     alpha: float
     volume: float | None = None
+    masses: FloatArray | None = None
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
         weights = self.affinity.of_new(indices, distances)
         # A row so far that all its weights vanish belongs with its nearest neighbour.
         weights[weights.sum(axis=1) == 0, 0] = 1.0
+        if self.masses is not None:
+            weights = weights * self.masses[indices]
         own = weights.sum(axis=1, keepdims=True) ** self.alpha
         weights = weights / self.density[indices]
         degree = weights.sum(axis=1, keepdims=True)

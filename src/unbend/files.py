@@ -9,8 +9,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Temporary files that exist now: the command line removes them if it has to end at once.
+# Temporary files and folders: the command line removes them if it has to end at once.
 TEMPORARIES: set[Path] = set()
+# Endings of files of Parquet, and the files that mark a folder as a Zarr array.
+PARQUET = (".parquet", ".parq", ".pq")
+ZARR = ("zarr.json", ".zarray")
 
 
 def writable_path(path: str | os.PathLike[str]) -> Path:
@@ -157,3 +160,57 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     with write_together() as files:
         yield files.temporary(path)
+
+
+def folder_format(path: str | os.PathLike[str]) -> str | None:
+    """Return "parquet" or "zarr" for a folder that holds one of these, None for any other.
+
+    Raises
+    ------
+    ValueError
+        If a folder holds Parquet beside other files.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return None
+    if any((folder / name).is_file() for name in ZARR):
+        return "zarr"
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    visible = [file for file in files if not file.name.startswith(("_", "."))]
+    parquet = [file for file in visible if file.suffix.lower() in PARQUET]
+    if not parquet:
+        return None
+    others = sorted(str(file.relative_to(folder)) for file in set(visible) - set(parquet))
+    if others:
+        raise ValueError(
+            f"{folder} holds Parquet and other files, such as {others[0]}. Move these elsewhere: "
+            "a folder of rows holds Parquet only."
+        )
+    return "parquet"
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary folder beside `path` that replaces it at the end of the block.
+
+    If the block fails, the temporary folder is removed, and what `path` held before is unchanged.
+    """
+    final = Path(os.path.realpath(path))
+    if not final.parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: its folder does not exist")
+    work = _beside(final)
+    work.mkdir()
+    rows, old = work / "rows", work / "replaced"
+    rows.mkdir()
+    try:
+        yield rows
+        if final.exists():
+            final.rename(old)
+        rows.rename(final)
+    except BaseException:
+        if old.exists() and not final.exists():
+            old.rename(final)
+        raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        TEMPORARIES.discard(work)

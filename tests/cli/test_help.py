@@ -25,6 +25,7 @@ NAMES = [
     "plot",
     "report",
     "serve",
+    "export",
     "suggest",
     "compare",
     "dimension",

@@ -50,6 +50,8 @@ WRONG = [
     ("metric_params", [("p", 3)], TypeError),
     ("connect", "bridges", ValueError),
     ("connect", None, TypeError),
+    ("short_circuits", "cut", ValueError),
+    ("short_circuits", False, TypeError),
     ("eigen_solver", "arpak", ValueError),
     ("eigen_solver", 1, TypeError),
     ("random_state", -1, ValueError),

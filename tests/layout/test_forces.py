@@ -1,5 +1,7 @@
 """Forces against their definitions, twins against kernels, and one result for any threads."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
@@ -86,11 +88,57 @@ def test_compiled_kernels_agree_with_their_twins(d):
         graph.indices.astype(np.int32),
         graph.data.astype(np.float32),
         points,
-        points,
     )
     kernels.attract(*arguments, 2, one)
     reference.attract(*arguments, 1, two)
     np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_compiled_sums_over_entries_and_pairs_agree_with_their_twins(d):
+    rng = np.random.default_rng(d)
+    points = clusters(203, d, 4.0, seed=d)
+    graph = csr_array(random_array((203, 203), density=0.05, rng=rng))
+    arrays = (
+        graph.indptr.astype(np.int64),
+        graph.indices.astype(np.int32),
+        graph.data.astype(np.float32),
+    )
+    one, two = np.empty(203), np.empty(203)
+    kernels.attractive_energy(*arrays, points, 2, one)
+    reference.attractive_energy(*arrays, points, 1, two)
+    np.testing.assert_allclose(one, two, rtol=2e-6, atol=1e-6)
+    total = brute_force(points)[1]
+    assert kernels.sum_weights(points, 2) == pytest.approx(total, rel=1e-6)
+    assert reference.sum_weights(points, 1) == pytest.approx(total, rel=1e-12)
+
+
+def test_compiled_waves_and_renumbering_agree_with_their_twins():
+    rng = np.random.default_rng(0)
+    graph = csr_array(random_array((150, 150), density=0.1, rng=rng, dtype=np.float32))
+    order = rng.permutation(150)
+    inverse = np.argsort(order).astype(np.int32)
+    offsets = np.concatenate(([0], np.cumsum(np.diff(graph.indptr)[order]))).astype(np.int64)
+    expected = graph.toarray()[np.ix_(order, order)]
+    for kernel in (kernels, reference):
+        columns, weights = np.empty(graph.nnz, np.int32), np.empty(graph.nnz, np.float32)
+        arrays = (graph.indptr.astype(np.int64), graph.indices.astype(np.int32), graph.data)
+        kernel.renumber(*arrays, order, inverse, offsets, 2, columns, weights)
+        found = csr_array((weights, columns, offsets), shape=(150, 150))
+        np.testing.assert_array_equal(found.toarray(), expected)
+        assert all(np.all(np.diff(columns[a:b]) > 0) for a, b in pairwise(offsets))
+    parts = rng.normal(size=20000).astype(np.float32)
+    factors = rng.normal(size=(2, 10000)).astype(np.float32)
+    one, two = parts.copy(), parts.copy()
+    sums = kernels.convolve(one, *factors, 2), reference.convolve(two, *factors, 1)
+    np.testing.assert_allclose(one, two, rtol=1e-6)
+    assert sums[0] == pytest.approx(sums[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 33, 1000])
+def test_the_sum_over_pairs_is_that_of_all_pairs_whatever_their_number(n):
+    points = clusters(n, 2, 100.0, seed=n)
+    assert kernels.sum_weights(points, 1) == pytest.approx(brute_force(points)[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -104,6 +152,7 @@ def test_a_compiled_step_and_placement_agree_with_their_twins(d):
         seed = np.random.default_rng(9)
         state = [seed.normal(size=(n, d)).astype(np.float32) for _ in range(3)]
         state[1] = np.abs(state[1])
+        state.append(np.empty((2, d)))
         kernel.descend(*forces, 0.7, 0.4, 0.8, 1.5, 1, *state)
         states.append(state)
     for one, two in zip(*states, strict=True):
@@ -162,10 +211,25 @@ def test_the_fastest_way_is_chosen():
 @pytest.mark.parametrize("d", [2, 3])
 def test_threads_change_no_bit(d):
     points = clusters(5000, d, 6.0, seed=0)
-    results = [Repulsion(threads=threads)(points) for threads in (1, 2, 5)]
-    for forces, normalizer in results[1:]:
-        np.testing.assert_array_equal(forces, results[0][0])
-        assert normalizer == results[0][1]
+    for results in (
+        [Repulsion(threads=threads)(points) for threads in (1, 2, 5)],
+        [tree_repulsion(points, threads=threads) for threads in (1, 2, 5)],
+    ):
+        for forces, normalizer in results[1:]:
+            np.testing.assert_array_equal(forces, results[0][0])
+            assert normalizer == results[0][1]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 7, 9, 100, 3000])
+def test_a_tree_that_opens_every_cell_sums_all_pairs(n, d):
+    # Points in few places: cells can be halved no further and hold many.
+    places = clusters(max(n // 3, 1), d, 3.0, seed=n)
+    points = places[np.arange(n) % len(places)]
+    forces, normalizer = tree_repulsion(points, opening=1e-6)
+    expected, total = brute_force(points)
+    np.testing.assert_allclose(forces, expected, atol=2e-5 * max(1.0, np.abs(expected).max()))
+    assert normalizer == pytest.approx(total, rel=1e-5)
 
 
 def test_the_gradient_is_that_of_the_divergence():
@@ -178,7 +242,7 @@ def test_the_gradient_is_that_of_the_divergence():
     points, attraction = start.astype(np.float32), np.empty((n, 2), dtype=np.float32)
     offsets, indices = affinities.indptr.astype(np.int64), affinities.indices.astype(np.int32)
     weights = affinities.data.astype(np.float32)
-    kernels.attract(offsets, indices, weights, points, points, 1, attraction)
+    kernels.attract(offsets, indices, weights, points, 1, attraction)
     forces, normalizer = exact_repulsion(points)
     gradient = 4.0 * attraction - 4.0 / normalizer * forces
     direction = rng.normal(size=(n, 2))

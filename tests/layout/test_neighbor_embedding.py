@@ -123,11 +123,20 @@ def test_the_divergence_is_not_above_that_of_scikit_learn():
 
 
 def test_a_finer_mesh_gives_no_worse_divergence():
+    # Descents end in different minima: from slightly different starts, one for each seed, the
+    # divergence of either mesh scatters by 0.3 %, so means over several are compared.
     coarse, fine = (
-        NeighborEmbedding(gradient_error=error, tol=0).fit(DIGITS).kl_divergence_
+        np.mean(
+            [
+                NeighborEmbedding(gradient_error=error, tol=0, random_state=seed)
+                .fit(DIGITS)
+                .kl_divergence_
+                for seed in range(5)
+            ]
+        )
         for error in (0.04, 0.001)
     )
-    assert coarse <= 1.01 * fine
+    assert coarse <= 1.005 * fine
 
 
 @pytest.mark.parametrize("error", [0.04, 0.001])

@@ -145,3 +145,23 @@ def test_many_rows_without_names_show_their_numbers():
     figure = unbend.plot.interactive(RNG.normal(size=(100_001, 2)))
     assert figure.data[0].customdata.dtype == np.int32
     assert "row %{customdata}" in figure.data[0].hovertemplate
+
+
+def test_large_figures_show_the_label_of_each_point():
+    """Each class is a trace of its own, so its name needs no text for each row."""
+    points = np.zeros((100_001, 2))
+    classes = np.where(np.arange(100_001) % 2, "<odd>", "even")
+    figure = unbend.plot.interactive(points, classes)
+    templates = {trace.name: trace.hovertemplate for trace in figure.data}
+    assert {name: f"<br>{name}<br>" in text for name, text in templates.items()} == {
+        "&lt;odd&gt;": True,
+        "even": True,
+    }
+    values = unbend.plot.interactive(points, np.arange(100_001.0)).data[0]
+    assert "%{marker.color:.4g}" in values.hovertemplate
+
+
+def test_the_wheel_zooms_a_saved_page(tmp_path):
+    figure = unbend.plot.interactive(np.zeros((3, 2)))
+    page = unbend.plot.save(figure, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '"scrollZoom": true' in page

@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("dask", reason="Dask is not installed: pip install 'unbend[dask]'")
-pytest.importorskip("distributed", reason="Dask is not installed: pip install 'unbend[dask]'")
-
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:

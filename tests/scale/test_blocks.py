@@ -1,7 +1,11 @@
 """Pure functions of blocks: scatters, samples, boxes and cells, without Dask."""
 
-import numpy as np
 import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'unbend[dask]'")
+
+
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 

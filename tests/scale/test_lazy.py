@@ -1,5 +1,10 @@
 """Models on Dask collections: same numbers, lazily, in the partitions of the input."""
 
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'unbend[dask]'")
+
+
 import subprocess
 import sys
 import warnings
@@ -9,7 +14,6 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.pipeline import make_pipeline
 
 import unbend
@@ -269,7 +273,7 @@ def test_neighbours_of_many_columns_are_the_same_bits(monkeypatch):
 
 
 def test_the_recall_of_approximate_neighbours_is_estimated(monkeypatch):
-    monkeypatch.setattr(searching, "BOX_BYTES", 1 << 18)
+    monkeypatch.setattr(searching, "CELL_ROWS", 500)
     chart = rng.uniform(size=(4000, 3))
     X = np.cos(chart @ rng.normal(size=(3, 50)) * 2)
     exact = PointSpace(X).nearest(10).distances.reshape(-1, 10)
@@ -348,3 +352,16 @@ def test_quality_refuses_other_rows(rows):
         measure_quality(lazy(rows, (1200,)), lazy(rows[1:], (1199,)))
     with pytest.raises(ValueError, match="sample=1 is not allowed"):
         measure_quality(lazy(rows, (1200,)), lazy(rows, (1200,)), sample=1)
+
+
+def test_small_files_of_parquet_stay_partitions(rows, tmp_path):
+    """Dask merges them when it optimises, and others where fewer columns are read."""
+    frame(rows, 9).to_parquet(tmp_path / "rows")
+    table = dd.read_parquet(tmp_path / "rows")
+    model = unbend.PCA().fit(table[["x", "y"]])
+    placed = model.transform(table[["x", "y"]])
+    assert placed.npartitions == len(placed.to_delayed()) == table.npartitions
+    assert np.array_equal(placed.compute(), model.transform(table[["x", "y"]].compute()))
+    lazily = searching.LazyRows(searching.open_collection(table[["x", "y"]]))
+    numbers = np.array([1199, 3, 700])
+    assert np.array_equal(lazily.take(numbers), rows[numbers, :2])

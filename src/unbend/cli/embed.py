@@ -8,6 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unbend.cli.command import Command
+from unbend.cli.folders import (
+    Cluster,
+    check_folder_options,
+    embed_folder,
+    refuse_cluster,
+)
 from unbend.cli.inputs import Input, Rows, name_pixels
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
@@ -24,10 +30,12 @@ from unbend.cli.options import (
     Output,
     Picture,
     SaveModel,
+    Scheduler,
     SomeRows,
     Symmetrize,
     TableFile,
     Threads,
+    Workers,
     parse_bytes,
 )
 from unbend.cli.outputs import (
@@ -44,6 +52,7 @@ from unbend.cli.outputs import (
     write_rows,
 )
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
+from unbend.files import folder_format
 from unbend.registry import EMBEDDINGS, LABEL_NAMES, SEVERAL, Entry
 
 
@@ -65,6 +74,8 @@ def embed(
     sample: SomeRows = None,
     no_training: NoTraining = False,
     float32: Float32 = False,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     **typed: str | None,
 ) -> None:
     """Embed the rows of a table in a few dimensions.
@@ -72,11 +83,20 @@ def embed(
     Every parameter of the method is an option, such as --n-neighbors 12 for isomap: unbend methods
     isomap lists them. Coordinates go to -o FILE; without it they go to stdout, unless --model,
     --plot or --json says where the result goes. Files are written atomically and together.
+
+    A folder of Parquet or Zarr is embedded on a Dask cluster, by a fit on --sample rows; -o is then
+    a folder.
     """
     entry = find_method(method, EMBEDDINGS)
     general = {"n_components": components, "random_state": seed, "n_jobs": jobs}
     estimator = make_estimator(entry, {**general, **typed}, distances)
     results = Results(output, model, plot, json, not no_training, "float32" if float32 else None)
+    if folder_format(table) is not None:
+        used = distances or memory or batches
+        check_folder_options(data, "--distances, --batches and --memory" if used else "", plot)
+        embed_folder(table, estimator, data, results, sample, Cluster(scheduler, workers))
+        return
+    refuse_cluster(scheduler, workers)
     precomputed = getattr(estimator, "metric", None) == "precomputed"
     if precomputed or entry in SEVERAL:
         _check_distances(table, data, entry, typed)
@@ -429,6 +449,7 @@ COMMAND = Command(
         "unbend embed iris.csv --label species -o flat.csv --plot flat.png",
         "unbend embed iris.csv --method ltsa --n-neighbors 12 --model iris.unbend",
         "unbend embed big.parquet --method pca --batches 100000 -o flat.parquet",
+        "unbend embed rows/ --method ltsa --sample 20000 -o embedded/ --workers 4",
         "unbend embed cities.csv --distances --method classical_mds",
         "unbend embed faces/ --gray --method isomap -o flat.csv --plot flat.png",
         "unbend embed news.csv --text-column body --stem --label topic --model news.unbend",

@@ -1,6 +1,7 @@
 """Ctrl-C, or SIGTERM, ends the program within a second and leaves no partial output."""
 
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -54,6 +55,8 @@ def _watch(woken: socket.socket, ended: threading.Event) -> None:
 
 def _end() -> None:
     for temporary in list(TEMPORARIES):
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
         with suppress(OSError):
             temporary.unlink()
     if sys.stderr.isatty():

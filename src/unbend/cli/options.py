@@ -13,7 +13,7 @@ from unbend.cli.messages import Misuse
 from unbend.cli.parameters import complete_embedding, complete_method, find_method, keyword
 
 READABLE = "CSV, TSV, XLSX, Parquet, Arrow, Feather, NPY, NPZ, HDF5, MAT or Matrix Market"
-READABLE_DATA = f"{READABLE}; ENVI or FITS; a folder of images or texts"
+READABLE_DATA = f"{READABLE}; ENVI or FITS; a folder of images, texts, Parquet or Zarr"
 SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 PIXELS = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 POLICIES = ("refuse", "drop", "mean", "median", "most_frequent", "indicator")
@@ -126,6 +126,14 @@ Sample = Annotated[int, option("--sample ROWS", "Use a random sample of so many 
 SomeRows = Annotated[
     int | None,
     option("--sample ROWS", "Use a random sample of so many rows; all by default.", min=1),
+]
+Scheduler = Annotated[
+    str | None,
+    option("--scheduler ADDRESS", "Folders of Parquet or Zarr: Dask cluster, as tcp://host:8786."),
+]
+Workers = Annotated[
+    int | None,
+    option("--workers NUMBER", "Folders of Parquet or Zarr: processes of a local cluster.", min=1),
 ]
 Neighbors = Annotated[int, option("--neighbors -k", "Number of neighbours.", min=1)]
 Truth = Annotated[

@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unbend.cli.command import Command
+from unbend.cli.folders import (
+    Cluster,
+    check_folder_options,
+    refuse_cluster,
+    transform_folder,
+)
 from unbend.cli.inputs import Input, name_pixels, pick_columns
 from unbend.cli.messages import (
     PIPE,
@@ -25,8 +31,10 @@ from unbend.cli.options import (
     Json,
     ModelFile,
     Output,
+    Scheduler,
     Score,
     TableFile,
+    Workers,
 )
 from unbend.cli.outputs import (
     BatchResults,
@@ -38,6 +46,7 @@ from unbend.cli.outputs import (
     write_rows,
 )
 from unbend.cli.preparation import refusal
+from unbend.files import folder_format
 
 if TYPE_CHECKING:
     from unbend.io import Frame, Table
@@ -61,6 +70,8 @@ def transform(
     batches: BatchRows = 100_000,
     score: Score = False,
     json: Json = False,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
 ) -> None:
     """Transform new samples by a saved model.
 
@@ -68,7 +79,8 @@ def transform(
     be there or not. The table is read in batches. Texts are counted in the vocabulary of the
     training data, and images and cubes read as those were. A model of clusters gives the number
     of the cluster of each row. A warning counts the rows far outside the training data; --score
-    writes the outlyingness of each, about 1 for rows like the training data.
+    writes the outlyingness of each, about 1 for rows like the training data. A folder of Parquet
+    or Zarr is transformed on a Dask cluster; -o is then a folder.
     """
     import unbend
 
@@ -77,6 +89,13 @@ def transform(
     estimator = unbend.load(model)
     if hasattr(estimator, "identify"):
         raise Misuse(f"{model} recognizes classes: use unbend identify {shell_word(model)} TABLE")
+    if folder_format(table) is not None:
+        check_folder_options(data, "", None)
+        transform_folder(
+            estimator, model, table, data, output, score, json, Cluster(scheduler, workers)
+        )
+        return
+    refuse_cluster(scheduler, workers)
     given, samples = new_samples(estimator, model, table, data, output, batches)
     results, placing = BatchResults(), Placing(estimator, score)
     with show_progress(), write_results():
@@ -299,6 +318,7 @@ COMMAND = Command(
         "unbend transform iris.unbend new.csv -o new-flat.csv",
         "unbend transform iris.unbend new.csv --label species -o new-flat.csv",
         "unbend transform iris.unbend new.csv --score -o new-flat.csv",
+        "unbend transform rows.unbend rows/ -o embedded/ --workers 4",
         "unbend transform news.unbend today.csv --text-column body -o today-flat.csv",
         "unbend surface s_curve | unbend transform curve.unbend - --ignore chart_1,chart_2",
     ),

@@ -401,6 +401,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         for name, value in fitted.items():
             setattr(self, name, value)
 
+    def _passes(self, columns: Any) -> Any:
+        """Return columns of a kernel, summed over more rows where X is a sample of these."""
+        return vars(self).get("_all_rows", lambda own: own)(columns)
+
     def _check_dimension(self, n: int) -> None:
         """Refuse more coordinates than n objects can span."""
         check_integer("n_components", self.n_components, 1, n - 1, f"with {n} rows")

@@ -1,7 +1,7 @@
 """Methods whose kernel is one Gram matrix over all rows: classical MDS and kernel PCA."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -108,8 +108,9 @@ class GramEmbedding(SpectralEmbedding):
             solver = column_solver(self.eigen_solver)
             if solver is not None:
                 with stage("kernel"):
-                    columns = self._build_columns(X, solver, rng)
-                return self._fit_columns(report, columns)
+                    few = self._build_columns(X, solver, rng)
+                few = replace(few, columns=self._passes(few.columns))
+                return self._fit_columns(report, few)
             with stage("kernel"):
                 built = self._build(X)
                 gram, n = built.gram, built.space.n

@@ -8,6 +8,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem, Spectrum, solve
+from unbend.estimators.denoising import denoise_param
 from unbend.estimators.neighborhood import (
     Component,
     NeighborhoodEmbedding,
@@ -129,6 +130,7 @@ class AlignmentEmbedding(KernelEmbedding):
     have a zero row, and the bottom eigenvectors would sit on such points.
     """
 
+    denoise: Any = denoise_param()
     local_blocks: ClassVar[bool] = True
     # Whether blocks are I − BB' and not BB'.
     complement: ClassVar[bool]

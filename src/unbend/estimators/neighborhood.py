@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +10,10 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.denoising import Landmarks
 from unbend.eigen import solve
+from unbend.estimators.denoising import MOST_LANDMARKS, DenoiseOptions, DenoisingStage
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -19,7 +21,7 @@ from unbend.estimators.embedding import (
     threads_param,
 )
 from unbend.estimators.inputs import new_rows, open_space
-from unbend.estimators.search import AUTO, Needs, NeighborSearch
+from unbend.estimators.search import AUTO, Needs, Neighborhoods, NeighborSearch
 from unbend.extension import (
     Barycentric,
     EmbeddingResult,
@@ -31,16 +33,19 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.graphs.short_circuits import SHORT_CIRCUITS, handle_short_circuits
 from unbend.neighbors import (
     METRICS,
+    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
+    PointSpace,
     Space,
     describe_parameters,
 )
 from unbend.outlyingness import score_rows
-from unbend.report import stage
+from unbend.report import stage, step
 from unbend.validation.arrays import check_distinct, class_numbers
 from unbend.validation.parameters import (
     COUNTS,
@@ -75,15 +80,18 @@ def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
 class Component:
     """Connected rows, of which a method makes its kernel.
 
-    `rule` says which fitted rows are neighbours of a new sample; `labels` are the classes of the
-    rows, -1 where not known, for supervised methods only.
+    `rule` says which fitted rows are neighbours of a new sample; `rows` are their numbers in the
+    data; `labels` are their classes, -1 where not known, for supervised methods only; `masses` say
+    how many rows each stands for, where they are landmarks.
     """
 
     space: Space
     neighbors: Neighbors
     rule: Rule
     threads: int
+    rows: IntArray
     labels: IntArray | None = None
+    masses: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -93,8 +101,9 @@ class Component:
     def take(self, rows: IntArray) -> "Component":
         """Restrict to some rows, with all their neighbours."""
         labels = None if self.labels is None else self.labels[rows]
+        masses = None if self.masses is None else self.masses[rows]
         space, neighbors = self.space.take(rows), self.neighbors.take(rows)
-        return Component(space, neighbors, self.rule, self.threads, labels)
+        return Component(space, neighbors, self.rule, self.threads, self.rows[rows], labels, masses)
 
 
 @declare
@@ -154,6 +163,12 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         "'largest' and place the other rows by its extension, embed all 'components' side by "
         "side, or raise an 'error'.",
     )
+    short_circuits: str = param(
+        "keep",
+        Choice(*SHORT_CIRCUITS),
+        help="How to handle edges that jump between sheets of the data: 'remove' them and warn, "
+        "'warn' only, or 'keep' them without looking. A given graph is not changed.",
+    )
     eigen_solver: Any = solver_param()
     random_state: Any = seed_param("the eigensolver's start vectors")
     n_jobs: int | None = threads_param()
@@ -163,6 +178,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     supervised: ClassVar[bool] = False
     # Whether the kernel is made of local blocks: both ends of a bridge then share neighbourhoods.
     local_blocks: ClassVar[bool] = False
+    # Landmarks of a denoised fit, at most.
+    most_landmarks: ClassVar[int] = MOST_LANDMARKS
 
     @abstractmethod
     def _embed(self, component: Component) -> EmbeddingResult:
@@ -206,14 +223,21 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         workers, needs = threads(self.n_jobs), self._needs()
         least = needs.rows(self._least_dimension)
         space, dtype = self._open_space(X, workers)
+        rows, landmarks = space, self._project_landmarks(space, graph, least)
+        if landmarks is not None and isinstance(space, PointSpace):
+            space = replace(space, points=landmarks.points)
         with stage("neighbors"):
             found = self._search(graph, needs).run(space)
         space, inverse = found.space, found.inverse
         with stage("graph"):
+            found = self._without_short_circuits(found, needs, graph is not None)
             connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
             self._check_largest(len(connection.groups[0]), least)
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
-        whole = Component(space, connection.neighbors, found.rule, workers, labels)
+        masses = None if landmarks is None else landmarks.masses[found.first]
+        whole = Component(
+            space, connection.neighbors, found.rule, workers, found.first, labels, masses
+        )
         results = [
             self._embed_component(whole if len(rows) == whole.n else whole.take(rows), least)
             for rows in connection.groups
@@ -222,15 +246,62 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             embedding, placement = arrange_components(space, connection, results, self.isometric)
             k = max(self._preimage_count(found.rule), embedding.shape[1] + 1)
             preimage = barycentric_preimage(space, embedding, k)
+            embedding, component = embedding[inverse], connection.component[inverse]
+            if landmarks is not None:
+                embedding, nearest = place_rows(rows, placement)
+                component = connection.component[nearest]
         return {
-            "embedding": embedding[inverse],
+            "embedding": embedding,
             "dtype": dtype,
             "extension": placement,
             "preimage": preimage,
-            "component_": connection.component[inverse],
+            "component_": component,
             "_neighborhoods": found,
             **self._merge_attributes([result.attributes for result in results]),
         }
+
+    def _project_landmarks(self, space: Space, graph: Any, least: int) -> Landmarks | None:
+        """Landmarks on the estimated surface, where the rows are noisy and `denoise` asks."""
+        options = DenoiseOptions.read(getattr(self, "denoise", False))
+        if options is None:
+            return None
+        run = DenoisingStage(
+            options,
+            options.dimension or self._least_dimension,
+            self.n_neighbors,
+            least,
+            self.most_landmarks,
+        )
+        with stage("denoise"):
+            return run.run(space, self._denoising_obstacle(graph))
+
+    def _denoising_obstacle(self, graph: Any) -> str | None:
+        """Name the parameter, if any, that is meant for the rows and not for landmarks."""
+        if graph is not None:
+            return "graph joins the rows as they are"
+        if self.radius is not None:
+            return f"radius={self.radius:g} is meant for the rows"
+        if not isinstance(self.n_neighbors, int | str):
+            return "n_neighbors has one number for each row"
+        return None
+
+    @property
+    def _is_denoised(self) -> bool:
+        """Whether landmarks were fitted in place of the rows."""
+        return any(
+            stage.name == "denoise" and "landmarks" in stage.facts for stage in self.report_.stages
+        )
+
+    def _without_short_circuits(
+        self, found: Neighborhoods, needs: Needs, given: bool
+    ) -> Neighborhoods:
+        """Handle edges that jump between sheets; those of a given graph stay."""
+        given = given or isinstance(found.space, GraphSpace)
+        d = self.n_components if isinstance(self.n_components, int) else None
+        neighbors = handle_short_circuits(
+            found.space, found.neighbors, self.short_circuits, d, needs.neighbors, given
+        )
+        return replace(found, neighbors=neighbors)
 
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
         """Space of the rows to fit, and the dtype that results should have."""
@@ -257,7 +328,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def graph_(self) -> csr_array:
         """The directed neighbour graph (n_samples, n_samples), entries are lengths.
 
-        Of duplicate rows, which are embedded once, the first has the edges.
+        Of duplicate rows, which are embedded once, the first has the edges. Of a denoised fit it
+        is the graph of the landmarks.
         """
         check_is_fitted(self)
         first: IntArray = self._neighborhoods.first
@@ -378,6 +450,18 @@ def arrange_components(
     if len(outside):
         embedding[outside] = results[0].extension(space.narrow(space.rows(outside), groups[0]))
     return embedding, Placement(space, embedding, owner, tuple(pieces))
+
+
+def place_rows(rows: Space, placement: Placement) -> tuple[FloatArray, IntArray]:
+    """Coordinates of rows by the extension of landmarks, and the nearest landmark of each."""
+    coordinates = np.empty((rows.n, placement.embedding.shape[1]))
+    nearest = np.empty(rows.n, dtype=np.intp)
+    for some in row_chunks(rows.n, 1024):
+        new = rows.rows(np.arange(some.start, some.stop))
+        indices, distances = placement.neighbors(new)
+        coordinates[some], nearest[some] = placement.place(new, indices, distances), indices[:, 0]
+        step(some.stop, rows.n)
+    return coordinates, nearest
 
 
 def _side_by_side(parts: list[FloatArray]) -> FloatArray:

@@ -62,6 +62,19 @@ class Neighborhoods:
 
 
 @dataclass(frozen=True, eq=False)
+class NeighborLists:
+    """The k nearest of each distinct row that were found elsewhere, as a search would find them.
+
+    `first` and `inverse` are those of `Neighborhoods`.
+    """
+
+    neighbors: Neighbors
+    k: int
+    first: IntArray
+    inverse: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class NeighborSearch:
     """What the user asked for, and the least that the method needs.
 
@@ -87,6 +100,8 @@ class NeighborSearch:
             if self.graph is not None:
                 raise ValueError("X is a graph already: give graph= only with points or distances")
             found = Neighborhoods(space, *self._of_graph(space, space.edges), everyone, everyone)
+        elif isinstance(self.graph, NeighborLists):
+            found = self._of_lists(space, self.graph)
         elif self.graph is not None:
             found = Neighborhoods(space, *self._of_graph(space, self.graph), everyone, everyone)
         else:
@@ -206,6 +221,16 @@ class NeighborSearch:
         raise ValueError(
             f"{few} rows have fewer than the {least} neighbours that {self.method} needs: {advice}"
         )
+
+    def _of_lists(self, space: Space, lists: NeighborLists) -> Neighborhoods:
+        neighbors, radius = lists.neighbors, np.inf
+        if neighbors.n < space.n:
+            self.check_rows(neighbors.n)
+            space = space.take(lists.first)
+        if self.radius is not None:
+            neighbors, radius = neighbors.within(self.radius), self.radius
+            self._check_least(neighbors, space)
+        return Neighborhoods(space, neighbors, Rule(lists.k, radius), lists.first, lists.inverse)
 
     def _of_graph(self, space: Space, graph: Any) -> tuple[Neighbors, Rule]:
         graph = edges_of(graph)

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum
+from unbend.estimators.denoising import denoise_param
 from unbend.estimators.kernel import Kernel, KernelEmbedding
 from unbend.estimators.neighborhood import Component
 from unbend.extension import Barycentric, EmbeddingResult, Rule
@@ -73,7 +74,10 @@ class UnfoldingEmbedding(KernelEmbedding):
         "edges (book (9.19)), in the units of the data; `slack` divides each term by d² instead.",
     )
     tol: float = param(1e-6, Real(0), help="Relative gap up to which a result is certified.")
+    denoise: Any = denoise_param()
     isometric: ClassVar[bool] = True
+    # The semidefinite program is the dearest of all.
+    most_landmarks: ClassVar[int] = 1000
 
     def _unfolded_kernel(
         self,

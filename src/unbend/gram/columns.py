@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import ClassVar, final
 
 import numpy as np
@@ -46,6 +46,10 @@ class ColumnPasses(ABC):
     def squares(self, rows: Rows) -> FloatArray:
         """Squares of some rows to the landmarks, as an array that may be overwritten."""
 
+    def squares_of(self, new: FloatArray) -> FloatArray:
+        """Squares of new points to the landmarks, where these have coordinates."""
+        raise NotImplementedError
+
     def squares_between(self) -> FloatArray:
         """Squares (m, m) between the landmarks."""
         return self.squares(self.landmarks)
@@ -64,10 +68,19 @@ class ColumnPasses(ABC):
                 step(rows.stop, self.n)
                 yield rows, result
 
+    def reduce_blocks(
+        self, work: Work, combine: Callable[[FloatArray, FloatArray], FloatArray] = np.add
+    ) -> FloatArray:
+        """Combine the work on all blocks, by default to its sum."""
+        return reduce(combine, (part for _, part in self.map_blocks(work)))
+
+    def collect(self, work: Work) -> FloatArray:
+        """Collect the work on all blocks, of which each row has a part."""
+        return np.concatenate([part for _, part in self.map_blocks(work)])
+
     def mean(self) -> FloatArray:
         """Mean of every column."""
-        sums = [total for _, total in self.map_blocks(lambda squares: squares.sum(axis=0))]
-        return np.asarray(np.sum(sums, axis=0) / self.n)
+        return self.reduce_blocks(lambda squares: squares.sum(axis=0)) / self.n
 
     def block(self) -> FloatArray:
         """Kernel −½ S of the landmarks, centered both ways where rows have a constant of their own.
@@ -90,7 +103,7 @@ class ColumnPasses(ABC):
             images = self._center_rows(squares) @ root
             return np.concatenate(((images.T @ images).ravel(), beside))
 
-        total = np.asarray(sum(part for _, part in self.map_blocks(work)))
+        total = self.reduce_blocks(work)
         # Both sides: rows that are all equal leave a root without columns.
         cross = total[: -len(near)].reshape(root.shape[1], root.shape[1])
         off = total[-len(near) :] / self.n
@@ -109,22 +122,30 @@ class ColumnPasses(ABC):
             squares = self._center_rows(squares)
             return np.asarray(np.linalg.qr(squares, mode="r")) / 2
 
-        factor: FloatArray = np.zeros((0, len(mean)))
-        for _, part in self.map_blocks(work):
-            factor = np.asarray(np.linalg.qr(np.vstack((factor, part)), mode="r"))
-        return factor
+        return self.reduce_blocks(work, stack_factors)
 
     def coordinates(self, mean: FloatArray, weights: FloatArray) -> FloatArray:
         """Coordinates of all rows: centered, since `mean` is the mean of all."""
-        coordinates = np.empty((self.n, weights.shape[1]))
-        for rows, block in self.map_blocks(lambda squares: -0.5 * (squares - mean) @ weights):
-            coordinates[rows] = block
-        return coordinates
+        return self.collect(lambda squares: -0.5 * (squares - mean) @ weights)
+
+    def scatter(self, mean: FloatArray, weights: FloatArray) -> FloatArray:
+        """Products (d, d) of the coordinates of all rows."""
+
+        def work(squares: FloatArray) -> FloatArray:
+            placed = -0.5 * (squares - mean) @ weights
+            return placed.T @ placed
+
+        return self.reduce_blocks(work)
 
     def _center_rows(self, squares: FloatArray) -> FloatArray:
         if self.affine:
             squares -= squares.mean(axis=1, keepdims=True)
         return squares
+
+
+def stack_factors(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Triangular factor of the rows of two."""
+    return np.asarray(np.linalg.qr(np.vstack((one, other)), mode="r"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +163,11 @@ class Columns(ColumnPasses):
 
     def squares(self, rows: Rows) -> FloatArray:
         """Squared distances of some rows to the landmarks."""
-        block = self.space.rows(np.arange(self.n)[rows])
-        return Squares()(self._few.distances_of(self.space.narrow(block, self.landmarks)))
+        return self.squares_of(self.space.rows(np.arange(self.n)[rows]))
+
+    def squares_of(self, new: FloatArray) -> FloatArray:
+        """Squared distances of new samples to the landmarks."""
+        return Squares()(self._few.distances_of(self.space.narrow(new, self.landmarks)))
 
     @cached_property
     def _few(self) -> Space:
@@ -189,7 +213,11 @@ class FeatureColumns(PointColumns):
 
     def squares(self, rows: Rows) -> FloatArray:
         """Squared distances of some points to the landmarks."""
-        return self.of_points(self.points[rows])
+        return self.squares_of(self.points[rows])
+
+    def squares_of(self, new: FloatArray) -> FloatArray:
+        """Squared distances of new points to the landmarks."""
+        return self.of_points(new)
 
 
 @final
@@ -200,7 +228,11 @@ class SimilarityColumns(PointColumns):
 
     def squares(self, rows: Rows) -> FloatArray:
         """−2 k of some points with the landmarks."""
-        return np.asarray(-2.0 * self.of_points(self.points[rows]))
+        return self.squares_of(self.points[rows])
+
+    def squares_of(self, new: FloatArray) -> FloatArray:
+        """−2 k of new points with the landmarks."""
+        return np.asarray(-2.0 * self.of_points(new))
 
 
 @dataclass(frozen=True, eq=False)

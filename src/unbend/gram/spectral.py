@@ -2,7 +2,7 @@
 
 W ≈ C A⁻¹ C' gives every degree, d = C A⁻¹ C'1, and with it the columns of D^-½ W D^-½, whose
 leading eigenvectors are the bottom of the normalised Laplacian (Fowlkes, Belongie, Chung and Malik,
-IEEE PAMI 26, 2004). No neighbourhoods, no n × n matrix: three passes over n × m affinities.
+IEEE PAMI 26, 2004). No neighbourhoods, no n × n matrix: five passes over n × m affinities.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,8 @@ class SpectralColumns:
     """Eigenvectors f of W f = λ D f, at any row from its affinities to the landmarks.
 
     The eigenvector to λ = 1, which is constant, is the first. `vectors` are f at all rows, with
-    unit length in D; `degree` is d = c'`degree_weights`, and D^½ f = (c/√d)'`weights`.
+    unit length in D; `degree` is d = c'`degree_weights`, at least `least`, and D^½ f =
+    (c/√d)'`weights`; `volume` is the sum of all degrees.
     """
 
     values: FloatArray
@@ -33,12 +34,12 @@ class SpectralColumns:
     degree: FloatArray
     degree_weights: FloatArray
     weights: FloatArray
+    least: float
+    volume: float
 
     def __call__(self, affinities: FloatArray) -> FloatArray:
         """Extend f to rows whose affinities (rows, m) to the landmarks are given."""
-        degree = np.maximum(
-            affinities @ self.degree_weights, LEAST_DEGREE * float(self.degree.max())
-        )
+        degree = np.maximum(affinities @ self.degree_weights, self.least)
         return np.asarray(affinities @ self.weights / degree[:, None])
 
 
@@ -62,24 +63,30 @@ def spectral_columns(columns: ColumnPasses, count: int) -> SpectralColumns:
     """
     block = -0.5 * columns.squares_between()
     root = inverse_root(block)
-    total = sum(part for _, part in columns.map_blocks(lambda s: -0.5 * s.sum(axis=0)))
-    degree_weights = root @ (root.T @ np.asarray(total))
-    degree = np.empty(columns.n)
-    for rows, part in columns.map_blocks(lambda s: -0.5 * (s @ degree_weights)):
-        degree[rows] = part
-    degree = np.maximum(degree, LEAST_DEGREE * float(degree.max()))
-    cross = np.zeros((root.shape[1], root.shape[1]))
-    # Blocks come in the order of the rows, so those of the degrees go along.
-    for rows, part in columns.map_blocks(lambda s: -0.5 * (s @ root)):
-        scaled = part / np.sqrt(degree[rows])[:, None]
-        cross += scaled.T @ scaled
+    total = columns.reduce_blocks(lambda s: -0.5 * s.sum(axis=0))
+    degree_weights = root @ (root.T @ total)
+    largest = columns.reduce_blocks(
+        lambda s: np.max(-0.5 * (s @ degree_weights), keepdims=True), np.maximum
+    )
+    least = LEAST_DEGREE * float(largest[0])
+
+    def degrees(s: FloatArray) -> FloatArray:
+        return np.maximum(-0.5 * (s @ degree_weights), least)
+
+    def products(s: FloatArray) -> FloatArray:
+        degree = degrees(s)
+        scaled = -0.5 * (s @ root) / np.sqrt(degree)[:, None]
+        return np.append((scaled.T @ scaled).ravel(), degree.sum())
+
+    sums = columns.reduce_blocks(products)
+    cross = sums[:-1].reshape(root.shape[1], root.shape[1])
     found, axes = column_axes(root, cross, count)
     # Axes give D^½ f √λ; unit vectors take one division more.
     weights = axes / np.sqrt(np.maximum(found, np.finfo(np.float64).tiny))
-    vectors_of_walk = np.empty((columns.n, len(found)))
-    for rows, part in columns.map_blocks(lambda s: -0.5 * (s @ weights)):
-        vectors_of_walk[rows] = part / degree[rows, None]
-    return SpectralColumns(found, vectors_of_walk, degree, degree_weights, weights)
+    degree = columns.collect(degrees)
+    vectors = columns.collect(lambda s: -0.5 * (s @ weights)) / degree[:, None]
+    volume = float(sums[-1])
+    return SpectralColumns(found, vectors, degree, degree_weights, weights, least, volume)
 
 
 @dataclass(frozen=True, eq=False)

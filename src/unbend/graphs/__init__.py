@@ -49,6 +49,7 @@ from unbend.graphs.quantities import (
     volume,
     volumes,
 )
+from unbend.graphs.short_circuits import ShortCircuits, find_short_circuits
 from unbend.graphs.weights import adjacency, heat_kernel, weigh
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "LabelledGraph",
     "Path",
     "Paths",
+    "ShortCircuits",
     "adjacency",
     "boundary_volume",
     "bridge",
@@ -78,6 +80,7 @@ __all__ = [
     "eigenvalue_bounds",
     "enlarge",
     "fewest_neighbors",
+    "find_short_circuits",
     "floyd_warshall",
     "from_igraph",
     "from_networkx",

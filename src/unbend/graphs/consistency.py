@@ -16,14 +16,17 @@ from unbend.graphs.noise import (
     local_dimension,
     local_spectra,
 )
-from unbend.graphs.readers import edges_of, is_graph
+from unbend.graphs.readers import (
+    edges_of,
+    is_graph,
+    neighbors_of_distinct,
+    space_of_points,
+)
 from unbend.neighbors.neighbors import Neighbors
-from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
 from unbend.report import html_table
-from unbend.validation.arrays import check_rows
-from unbend.validation.scalars import check_integer, check_neighbors
+from unbend.validation.scalars import check_integer
 
 # When neighbourhoods grow, the variance of geodesics along the longest direction may fall to this
 # share; where it falls further, an edge has jumped from one fold of the data to another.
@@ -314,33 +317,15 @@ def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistenc
         X = GraphSpace(edges_of(X, "length"))
     if isinstance(X, Neighbors | GraphSpace):
         return _of_graph(X if isinstance(X, Neighbors) else X.all_neighbors(), int(d))
-    space = X if isinstance(X, Space) else _points(X)
+    space = X if isinstance(X, Space) else space_of_points(X)
     copy: IntArray = np.arange(space.n)
     if isinstance(n_neighbors, Neighbors):
         neighbors = n_neighbors
         if neighbors.n != space.n:
             raise ValueError(f"the graph has {neighbors.n} points and X has {space.n}")
     else:
-        space, neighbors, copy = _distinct(space, n_neighbors)
+        space, neighbors, copy = neighbors_of_distinct(space, n_neighbors)
     return _judge(space, neighbors, int(d), copy)
-
-
-def _points(X: Any) -> PointSpace:
-    return PointSpace(np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C"))
-
-
-def _distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
-    """Neighbours among distinct points, and which of them each point equals."""
-    check_neighbors(k, space.n)
-    neighbors = space.nearest(k)
-    if np.any(neighbors.distances == 0):
-        first, copy = space.distinct()
-        if len(first) < space.n:
-            if len(first) < 3:
-                raise ValueError(f"X has only {len(first)} distinct points: give it three or more")
-            space = space.take(first)
-            return space, space.nearest(min(k, space.n - 1)), copy
-    return space, neighbors, np.arange(space.n)
 
 
 def _of_graph(neighbors: Neighbors, d: int) -> Consistency:

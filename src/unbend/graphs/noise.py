@@ -90,10 +90,10 @@ def local_spectra(space: Space, neighbors: Neighbors, unit: float = 1.0) -> Loca
 
 
 def _block_spectra(space: Space, blocks: IntArray, unit: float) -> FloatArray:
-    return _variances(space.coordinates(blocks) / unit)
+    return principal_variances(space.coordinates(blocks) / unit)
 
 
-def _variances(local: FloatArray) -> FloatArray:
+def principal_variances(local: FloatArray) -> FloatArray:
     """Variances along the principal directions of each block (m, s, r) of points, descending."""
     local = local - local.mean(axis=1, keepdims=True)
     # The smaller of both products has all the values that are not zero.
@@ -115,7 +115,7 @@ def growth_exponents(space: Space, d: int, k: int) -> FloatArray:
     exponents = np.full(d, np.nan)
     if k < max(d + 1, 3):
         return exponents
-    rows = _spread(space.n, SAMPLE)
+    rows = sample_rows(space.n, SAMPLE)
     nearest, _ = space.nearest_of(space.rows(rows), 2 * k + 1)
     # Not every second: on an evenly sampled curve these would all lie on one side.
     ranks = np.tile(np.arange(1, 2 * k + 1), (len(rows), 1))
@@ -125,7 +125,7 @@ def growth_exponents(space: Space, d: int, k: int) -> FloatArray:
     for chunk in row_chunks(len(rows), 64 * k**2):
         local = space.coordinates(nearest[chunk])
         drawn = np.take_along_axis(local, half[chunk, :, None], axis=1)
-        small, large = _variances(local[:, : k + 1]), _variances(drawn)
+        small, large = principal_variances(local[:, : k + 1]), principal_variances(drawn)
         r = min(d, small.shape[1])
         small, large = small[:, :r], large[:, :r]
         shown = (small > FLAT * small[:, :1]) & (small[:, :1] > 0)
@@ -150,7 +150,10 @@ def extents(graph: Graph, d: int, unit: float = 1.0) -> FloatArray:
     (landmark MDS): the variances are those of the crowd.
     """
     inside = np.flatnonzero(graph.components == 0)
-    marks, crowd = inside[_spread(len(inside), LANDMARKS)], inside[_spread(len(inside), CROWD)]
+    marks, crowd = (
+        inside[sample_rows(len(inside), LANDMARKS)],
+        inside[sample_rows(len(inside), CROWD)],
+    )
     paths, squares = Paths(graph.lengths), np.empty((len(marks), len(crowd)))
     between = np.empty((len(marks), len(marks)))
     for chunk in row_chunks(len(marks), 8 * graph.n):
@@ -180,7 +183,7 @@ def energies_by_size(
     space: Space, sizes: IntArray, d: int, unit: float
 ) -> tuple[FloatArray, FloatArray]:
     """α and β of neighbourhoods of each number of neighbours, by a sample of the rows."""
-    rows = _spread(space.n, SAMPLE)
+    rows = sample_rows(space.n, SAMPLE)
     most = int(sizes.max()) + 1
     nearest, _ = space.nearest_of(space.rows(rows), most)
     sums = np.zeros((len(sizes), 2))
@@ -189,13 +192,13 @@ def energies_by_size(
         local = space.coordinates(nearest[chunk]) / unit
         for place, size in enumerate(sizes):
             counts = np.full(len(local), size + 1)
-            spectra = LocalSpectra(_variances(local[:, : size + 1]), counts)
+            spectra = LocalSpectra(principal_variances(local[:, : size + 1]), counts)
             sums[place] += len(local) * np.array(spectra.energies(d))
     alpha, beta = sums.T / len(rows)
     return alpha, beta
 
 
-def _spread(n: int, most: int) -> IntArray:
+def sample_rows(n: int, most: int) -> IntArray:
     """Draw at most `most` of n rows by a fixed seed: their order may mean something."""
     drawn: IntArray = np.random.default_rng(0).permutation(n)[:most]
     return np.sort(drawn)

@@ -1,13 +1,21 @@
-"""Readers of graphs: our own values, and graphs of networkx and igraph, as sparse matrices."""
+"""Readers of graphs: our own values, and graphs of networkx and igraph, as sparse matrices.
+
+Points become a space, and neighbours are those of distinct points.
+"""
 
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from unbend.arrays import IntArray
 from unbend.graphs.graph import Graph
 from unbend.graphs.interchange import LabelledGraph, Meaning, from_igraph, from_networkx
 from unbend.neighbors.neighbors import Neighbors
+from unbend.neighbors.point_space import PointSpace
+from unbend.neighbors.space import Space
+from unbend.validation.arrays import check_rows
+from unbend.validation.scalars import check_neighbors
 
 READERS = {"networkx": from_networkx, "igraph": from_igraph}
 OTHER = {"length": "similarities", "similarity": "lengths"}
@@ -69,3 +77,22 @@ def lengths_of(given: Any) -> Any:
             "to_undirected() of networkx or as_undirected() of igraph"
         )
     return csr_array(graph.edges)
+
+
+def space_of_points(X: Any) -> PointSpace:
+    """Check points, at least three, and return their space."""
+    return PointSpace(np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C"))
+
+
+def neighbors_of_distinct(space: Space, k: int) -> tuple[Space, Neighbors, IntArray]:
+    """Neighbours among distinct points, and which of them each point equals."""
+    check_neighbors(k, space.n)
+    neighbors = space.nearest(k)
+    if np.any(neighbors.distances == 0):
+        first, copy = space.distinct()
+        if len(first) < space.n:
+            if len(first) < 3:
+                raise ValueError(f"X has only {len(first)} distinct points: give it three or more")
+            space = space.take(first)
+            return space, space.nearest(min(k, space.n - 1)), copy
+    return space, neighbors, np.arange(space.n)

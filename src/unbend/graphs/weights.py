@@ -149,11 +149,20 @@ def diffusion_weights(neighbors: Neighbors, affinity: Affinity) -> csr_array:
     return csr_array(symmetrize(weights, "max") + affinity.own * eye_array(neighbors.n))
 
 
-def without_density(weights: csr_array, alpha: float) -> tuple[csr_array, FloatArray]:
+def scale_both_sides(weights: csr_array, factors: FloatArray) -> csr_array:
+    """Return the weights times the factors of both ends."""
+    diagonal = diags_array(factors)
+    return csr_array(diagonal @ weights @ diagonal)
+
+
+def without_density(
+    weights: csr_array, alpha: float, masses: FloatArray | None = None
+) -> tuple[csr_array, FloatArray]:
     """W_ij / (q_i q_j)^α with q the row sums, and q^α (Coifman and Lafon, 2006).
 
     α = 0 keeps the density of the sample (graph Laplacian), α = 1 removes it (Laplace–Beltrami).
+    A row of mass m counts as m rows in one place.
     """
-    density = np.asarray(weights.sum(axis=1)).ravel() ** alpha
-    inverse = diags_array(1.0 / density)
-    return csr_array(inverse @ weights @ inverse), density
+    mass = np.ones(weights.shape[0]) if masses is None else masses
+    density = np.asarray(weights @ mass) ** alpha
+    return scale_both_sides(weights, mass / density), density

@@ -1,17 +1,20 @@
 """Affinities of t-SNE: probabilities over neighbours with a given perplexity, or uniform."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import FloatArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import Neighbors
 
 # Newton steps on the logarithm of the bandwidth; quadratic convergence takes far fewer.
 STEPS = 60
 # Relative tolerance of the entropy.
 TOLERANCE = 1e-8
+# Bytes of rows that are calibrated at once: they stay in a cache.
+CHUNK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,21 @@ class Affinities:
                 weights[chosen, :count] = self._weigh(distances[chosen, :count])
         return weights
 
-    def of_neighbors(self, neighbors: Neighbors) -> FloatArray:
+    def of_neighbors(self, neighbors: Neighbors, threads: int = 1) -> FloatArray:
         """Probabilities (total,) of all neighbours, those of a row summing to one."""
         weights = np.empty(len(neighbors.indices))
         counts = neighbors.counts
-        for count in np.unique(counts[counts > 0]):
-            rows = np.flatnonzero(counts == count)
-            for some in row_chunks(len(rows), 64 * int(count)):
-                entries = neighbors.offsets[rows[some], None] + np.arange(count)
-                weights[entries] = self._weigh(neighbors.distances[entries])
+
+        def fill(rows: IntArray) -> None:
+            entries = neighbors.offsets[rows, None] + np.arange(counts[rows[0]])
+            weights[entries] = self._weigh(neighbors.distances[entries])
+
+        with ThreadPoolExecutor(threads) as pool:
+            for count in np.unique(counts[counts > 0]):
+                rows = np.flatnonzero(counts == count)
+                chunks = row_chunks(len(rows), 64 * int(count), CHUNK)
+                # Raises what a thread raised.
+                list(pool.map(fill, [rows[some] for some in chunks]))
         return weights
 
     def _weigh(self, distances: FloatArray) -> FloatArray:
@@ -109,8 +118,10 @@ def _gibbs(squares: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArra
     return p, np.log(total) + beta * mean, variance
 
 
-def joint_probabilities(neighbors: Neighbors, affinities: Affinities) -> csr_array:
-    """Symmetric matrix of probabilities that sum to one: (P + P') / 2n.
+def joint_probabilities(
+    neighbors: Neighbors, affinities: Affinities, threads: int = 1
+) -> csr_array:
+    """Symmetric matrix of probabilities that sum to one: (P + P') / 2n; rows are not sorted.
 
     Parameters
     ----------
@@ -118,9 +129,11 @@ def joint_probabilities(neighbors: Neighbors, affinities: Affinities) -> csr_arr
         Neighbours of each of n rows.
     affinities : Affinities
         The conditional probabilities P.
+    threads : int
+        The result does not depend on it.
     """
-    n, weights = neighbors.n, affinities.of_neighbors(neighbors)
+    n, weights = neighbors.n, affinities.of_neighbors(neighbors, threads)
     conditional = csr_array((weights, neighbors.indices, neighbors.offsets), shape=(n, n))
     joint = csr_array(conditional + conditional.T)
-    joint.sort_indices()
-    return csr_array(joint / joint.sum())
+    joint.data /= joint.data.sum()
+    return joint

@@ -7,24 +7,27 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.layout.repulsion import Repulsion, exact_repulsion
+from unbend.arrays import FloatArray, IntArray
+from unbend.layout.order import morton_order, renumber
+from unbend.layout.repulsion import Repulsion, box_of
 from unbend.progress import Cancelled
 from unbend.report import step as report_step
 
 # Momentum while clusters gather and afterwards (van der Maaten and Hinton 2008).
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
+# Learning rate at exaggeration 1, over the number of points, and the powers of the exaggeration by
+# which it is divided with either momentum. Belkina et al. (2019) take n / exaggeration; these lower
+# the divergence faster on data that judge nothing else (`python -m benchmarks.picture --tune`).
+RATE, EARLY_POWER, POWER = 4.0, 1.0, 2.0
 # Longest step of a point, in units of the kernel.
 LONGEST = 5.0
 # Iterations between two looks at the divergence.
 CHECK = 50
 # Iterations after which points are sorted again: neighbours in the layout are then near in memory.
 SORT = (25, 100, 250, 500)
-# Significant bits of affinities, and bits of a start relative to its largest coordinate. A descent
-# amplifies any difference: what rounding did to the data must not reach it.
-WEIGHT_BITS, START_BITS = 18, 20
-# Bits of a coordinate in Morton order.
-BITS = {1: 30, 2: 16, 3: 10}
+# Bits of a start relative to its largest coordinate. A descent amplifies any difference: what
+# rounding did to the data must not reach it.
+START_BITS = 20
 
 Snapshot = Callable[[int, FloatArray], object]
 
@@ -129,40 +132,33 @@ class _Descent:
         self.velocity = np.zeros_like(self.points)
         self.gains = np.ones_like(self.points)
         self.attraction = np.empty_like(self.points)
-        self.offsets: IntArray = affinities.indptr.astype(np.int64)
-        self.indices: IntArray = affinities.indices.astype(np.int32)
-        self.weights = round_to_bits(affinities.data, WEIGHT_BITS).astype(np.float32)
+        self.box = box_of(self.points)
+        self.affinities = affinities
         self.order = np.arange(len(start))
         self.repel = repel
         self.threads = repel.threads
         self.sort()
 
     def move(self, exaggeration: float, momentum: float) -> None:
-        """Take one step with a learning rate that falls with the exaggeration.
-
-        Belkina et al. (2019) take n / exaggeration. Four times as much lowers the divergence
-        faster; with the larger momentum, exaggerated layouts would oscillate unless it falls
-        faster, too.
-        """
+        """Take one step with a learning rate that falls with the exaggeration."""
         kernels.attract(
-            self.offsets, self.indices, self.weights, self.points, self.points, self.threads,
+            self.offsets, self.indices, self.affinities.data, self.points, self.threads,
             self.attraction,
         )  # fmt: skip
-        repulsion, normalizer = self.repel(self.points)
-        power = 1.0 if momentum == EARLY_MOMENTUM else 1.5
-        rate = 4.0 * len(self.points) / max(1.0, exaggeration) ** power
+        repulsion, normalizer = self.repel(self.points, self.box)
+        power = EARLY_POWER if momentum == EARLY_MOMENTUM else POWER
+        rate = RATE * len(self.points) / max(1.0, exaggeration) ** power
         kernels.descend(
             self.attraction, repulsion, rate * exaggeration, rate / normalizer,
-            momentum, LONGEST, self.threads, self.velocity, self.gains, self.points,
+            momentum, LONGEST, self.threads, self.velocity, self.gains, self.points, self.box,
         )  # fmt: skip
-        self.points -= self.points.mean(axis=0, dtype=np.float64).astype(np.float32)
 
     def sort(self) -> None:
         """Sort the points in Morton order."""
         take = morton_order(self.points)
-        self.offsets, self.indices, self.weights = _permute(
-            self.offsets, self.indices, self.weights, take
-        )
+        self.affinities = renumber(self.affinities, take, self.threads)
+        self.offsets: IntArray = self.affinities.indptr.astype(np.int64, copy=False)
+        self.indices: IntArray = self.affinities.indices.astype(np.int32, copy=False)
         self.order = self.order[take]
         for name in ("points", "velocity", "gains"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[take]))
@@ -175,48 +171,8 @@ class _Descent:
 
     def objective(self, exaggeration: float) -> float:
         """Objective of the exaggerated problem, up to a constant."""
-        pull = attractive_energy(self.offsets, self.indices, self.weights, self.points)
-        return exaggeration * pull + float(np.log(self.repel(self.points)[1]))
-
-
-def morton_order(points: FloatArray) -> IntArray:
-    """Order of the points along a curve that visits every square of a grid before the next one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> morton_order(np.array([[3.0, 3.0], [0.0, 0.0], [3.0, 2.9], [0.0, 0.1]])).tolist()
-    [1, 3, 2, 0]
-    """
-    d = points.shape[1]
-    low, high = points.min(axis=0), points.max(axis=0)
-    scale = (2 ** BITS[d] - 1) / max(float((high - low).max()), np.finfo(np.float32).tiny)
-    cells = ((points - low).astype(np.float64) * scale).astype(np.uint64)
-    code = np.zeros(len(points), dtype=np.uint64)
-    for bit in range(BITS[d]):
-        for axis in range(d):
-            one = (cells[:, axis] >> np.uint64(bit)) & np.uint64(1)
-            code |= one << np.uint64(bit * d + axis)
-    return np.argsort(code, kind="stable")
-
-
-def _permute(
-    offsets: IntArray, indices: IntArray, weights: FloatArray, order: IntArray
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Rows and columns of a sparse matrix in another order, entries of a row by column.
-
-    So sums over a row do not depend on the order of the data.
-    """
-    counts = np.diff(offsets)[order]
-    permuted = np.concatenate(([0], np.cumsum(counts)))
-    entries = np.arange(permuted[-1]) + np.repeat(offsets[order] - permuted[:-1], counts)
-    inverse = np.empty(len(order), dtype=np.int32)
-    inverse[order] = np.arange(len(order), dtype=np.int32)
-    columns = inverse[indices[entries]]
-    matrix = csr_array((weights[entries], columns, permuted), shape=(len(order), len(order)))
-    matrix.has_sorted_indices = False
-    matrix.sort_indices()
-    return permuted, matrix.indices.astype(np.int32, copy=False), matrix.data
+        pull = attractive_energy(self.affinities, self.points, self.threads)
+        return exaggeration * pull + float(np.log(self.repel(self.points, self.box)[1]))
 
 
 def round_start(start: FloatArray) -> FloatArray:
@@ -225,35 +181,15 @@ def round_start(start: FloatArray) -> FloatArray:
     return np.asarray(np.round(start / unit) * unit)
 
 
-def round_to_bits(numbers: FloatArray, bits: int) -> FloatArray:
-    """Round numbers to so many significant bits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round_to_bits(np.array([1.0, 0.3, 0.0]), 4).tolist()
-    [1.0, 0.3125, 0.0]
-    """
-    mantissa, exponent = np.frexp(numbers)
-    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
-
-
-def attractive_energy(
-    offsets: IntArray, indices: IntArray, weights: FloatArray, points: FloatArray
-) -> float:
+def attractive_energy(affinities: csr_array, points: FloatArray, threads: int = 1) -> float:
     """Σ p log(1 + |y_i − y_j|²)."""
-    total = 0.0
-    y = points.astype(np.float64)
-    width = max(1, len(indices) // max(1, len(y)))
-    for rows in row_chunks(len(y), 64 * width):
-        entries = slice(offsets[rows.start], offsets[rows.stop])
-        ends = np.repeat(
-            np.arange(rows.start, rows.stop), np.diff(offsets[rows.start : rows.stop + 1])
-        )
-        away = y[ends] - y[indices[entries]]
-        logarithms = np.log1p(np.einsum("ij,ij->i", away, away))
-        total += float(np.sum(weights[entries] * logarithms))
-    return total
+    energies = np.empty(len(points))
+    kernels.attractive_energy(
+        affinities.indptr.astype(np.int64, copy=False),
+        affinities.indices.astype(np.int32, copy=False),
+        affinities.data.astype(np.float32, copy=False), points, threads, energies,
+    )  # fmt: skip
+    return float(energies.sum())
 
 
 def divergence(affinities: csr_array, points: FloatArray, threads: int = 1) -> float:
@@ -268,7 +204,7 @@ def divergence(affinities: csr_array, points: FloatArray, threads: int = 1) -> f
     True
     """
     y = np.ascontiguousarray(points, dtype=np.float32)
-    normalizer = exact_repulsion(y, threads)[1]
-    p = affinities.data[affinities.data > 0]
-    pull = attractive_energy(affinities.indptr, affinities.indices, affinities.data, y)
+    normalizer = kernels.sum_weights(y, threads)
+    p = affinities.data[affinities.data > 0].astype(np.float64)
+    pull = attractive_energy(affinities, y, threads)
     return float(np.sum(p * np.log(p))) + pull + float(np.log(normalizer))

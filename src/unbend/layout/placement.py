@@ -10,7 +10,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.extension import NeighborExtension
 from unbend.layout.affinities import Affinities
-from unbend.layout.repulsion import Field, Repulsion
+from unbend.layout.repulsion import Field, Repulsion, box_of
 
 # Steps of a new sample at most; a few suffice.
 STEPS = 200
@@ -54,7 +54,7 @@ class LayoutExtension(NeighborExtension):
         repulsion = Repulsion(self.error)
         if self._layout.shape[1] > 2:
             return None, repulsion(self._layout)[1]
-        return repulsion.mesh.field_of(self._layout)
+        return repulsion.mesh.field_of(self._layout, box_of(self._layout))
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""

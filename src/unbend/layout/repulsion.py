@@ -52,6 +52,11 @@ def exact_repulsion(points: FloatArray, threads: int = 1) -> tuple[FloatArray, f
     return forces, float(sums.sum() - len(points))
 
 
+def box_of(points: FloatArray) -> FloatArray:
+    """Lowest and highest coordinates (2, d)."""
+    return np.stack([points.min(axis=0), points.max(axis=0)]).astype(np.float64)
+
+
 def tree_repulsion(
     points: FloatArray, opening: float = OPENING, threads: int = 1
 ) -> tuple[FloatArray, float]:
@@ -91,22 +96,28 @@ class Repulsion:
         """The mesh."""
         return MeshRepulsion(SPACING * (self.error / ERROR) ** (1.0 / 3.0), self.threads)
 
-    def method(self, points: FloatArray) -> str:
+    def method(self, points: FloatArray, box: FloatArray | None = None) -> str:
         """Name the method that is expected to be the fastest: "pairs", "mesh" or "tree"."""
         n, d = points.shape
         costs = {"pairs": PAIR * d * n**2}
         if d > 1:
             costs["tree"] = BRANCH * d**2 * n * np.log2(n) * OPENING / self.opening
         if d < 3:
-            *_, size = self.mesh.mesh_of(points)
+            *_, size = self.mesh.mesh_of(box_of(points) if box is None else box)
             costs["mesh"] = NODE * size**d + TOUCH * n * ORDER**d
         return min(costs, key=lambda name: costs[name])
 
-    def __call__(self, points: FloatArray) -> tuple[FloatArray, float]:
-        """Repulsion (n, d) of every point, and the sum of w over all ordered pairs."""
-        method = self.method(points)
+    def __call__(
+        self, points: FloatArray, box: FloatArray | None = None
+    ) -> tuple[FloatArray, float]:
+        """Repulsion (n, d) of every point, and the sum of w over all ordered pairs.
+
+        `box` (2, d) holds the lowest and highest coordinates, where they are known.
+        """
+        box = box_of(points) if box is None else box
+        method = self.method(points, box)
         if method == "mesh":
-            return self.mesh(points)
+            return self.mesh(points, box)
         if method == "tree":
             return tree_repulsion(points, self.opening, self.threads)
         return exact_repulsion(points, self.threads)
@@ -164,34 +175,34 @@ class MeshRepulsion:
     threads: int = 1
     _transfer: tuple[Any, ...] = field(default=(), repr=False)
 
-    def __call__(self, points: FloatArray) -> tuple[FloatArray, float]:
+    def __call__(
+        self, points: FloatArray, box: FloatArray | None = None
+    ) -> tuple[FloatArray, float]:
         """Repulsion (n, d) of every point, and the sum of w over all ordered pairs."""
-        field_, normalizer = self.field_of(points)
+        field_, normalizer = self.field_of(points, box_of(points) if box is None else box)
         return field_.forces(points, self.threads), normalizer
 
-    def field_of(self, points: FloatArray) -> tuple[Field, float]:
+    def field_of(self, points: FloatArray, box: FloatArray) -> tuple[Field, float]:
         """Potential of the points on a mesh around them, and the sum of w over ordered pairs."""
         n, d = points.shape
-        low, spacing, nodes, size = self.mesh_of(points)
+        low, spacing, nodes, size = self.mesh_of(box)
         small = spacing < self.spacing
         density = np.empty(nodes**d, dtype=np.float32)
         kernels.spread_density(points, low, spacing, nodes, self.threads, density)
         for_forces, for_sums, own_force = self._transfer_of(size, spacing, d, small)
         waves = _forward(density.reshape((nodes,) * d), size, self.threads)
-        power = np.square(waves.real) + np.square(waves.imag)
-        total = float(np.sum(power * for_sums)) / size**d
-        waves *= for_forces
+        flat = waves.reshape(-1).view(np.float32)
+        total = kernels.convolve(flat, for_forces, for_sums, self.threads) / size**d
         potential = _backward(waves, size, nodes, self.threads)
         constant = float(n) if small else 0.0
         return Field(potential.ravel(), constant, low, spacing, nodes, own_force), total - n
 
-    def mesh_of(self, points: FloatArray) -> tuple[FloatArray, float, int, int]:
+    def mesh_of(self, box: FloatArray) -> tuple[FloatArray, float, int, int]:
         """First node, spacing, nodes along an axis and their number with padding.
 
         The spacing is halved until there are enough cells.
         """
-        low = points.min(axis=0).astype(np.float64)
-        width = float((points.max(axis=0).astype(np.float64) - low).max())
+        low, width = box[0], float((box[1] - box[0]).max())
         halvings = np.ceil(np.log2(CELLS * self.spacing / max(width, 1e-6)))
         spacing = self.spacing / 2.0 ** max(halvings, 0.0)
         nodes = int(np.ceil(width / spacing)) + ORDER + 1
@@ -227,7 +238,8 @@ def _own_force(spacing: float, d: int) -> float:
         point[0, 0] = (nodes // 2 - 2 + phase) * spacing
         density = np.empty(nodes**d, dtype=np.float32)
         kernels.spread_density(point, origin, spacing, nodes, 1, density)
-        waves = _forward(density.reshape((nodes,) * d), size, 1) * for_forces
+        waves = _forward(density.reshape((nodes,) * d), size, 1)
+        waves *= for_forces.reshape(waves.shape)
         potential = _backward(waves, size, nodes, 1).ravel()
         forces[number] = Field(potential, 0.0, origin, spacing, nodes, 0.0).forces(point)[0, 0]
     return float(2.0 * np.mean(forces * np.sin(2.0 * np.pi * phases)))
@@ -252,7 +264,7 @@ def _backward(waves: Any, size: int, nodes: int, threads: int) -> FloatArray:
 def transfer_functions(
     size: int, spacing: float, d: int, small: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Factors of the density's transform for the potential and for the sum over pairs.
+    """Factors of the density's transform for the potential and for the sum over pairs, flat.
 
     In a small layout w is nearly one everywhere: the potential is then that of w − 1, of which
     single precision keeps the digits.
@@ -291,8 +303,8 @@ def transfer_functions(
     counts[0] = counts[-1] = 1.0
     scale = 1.0 / spacing**d
     return (
-        _mirror(for_forces * scale, size).astype(np.float32),
-        _mirror(for_sums * scale, size) * counts,
+        _mirror(for_forces * scale, size).astype(np.float32).ravel(),
+        (_mirror(for_sums * scale, size) * counts).astype(np.float32).ravel(),
     )
 
 

@@ -7,13 +7,13 @@ A layout that starts there grows along the eigenvectors of D − P with eigenval
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen import Dense, Lanczos, SpectralProblem, fix_signs, solve
 from unbend.graphs import degrees
 from unbend.graphs.laplacian import difference
+from unbend.layout.order import STEP, mix
 from unbend.neighbors import PointSpace, Space
 
 # Standard deviation of the first coordinate of a start, small against the kernel's unit width.
@@ -22,12 +22,11 @@ DEVIATION = 1e-4
 # disconnected graph eigenvectors are constant on each component, and points in one place would
 # stay together.
 TOGETHER, JITTER = 1e-6, 1e-2
-# Increment of splitmix64.
-STEP = np.uint64(0x9E3779B97F4A7C15)
 # Rows up to which a start is exact.
 EXACT = 1000
-# A start need not be accurate: relative residual, and restarts at most.
-TOLERANCE, PASSES = 1e-4, 30
+# A start need not be accurate, a few degrees do: relative residual, guard vectors, and restarts at
+# most.
+TOLERANCE, GUARD, PASSES = 1e-3, 2, 30
 
 
 def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> SpectralProblem:
@@ -41,9 +40,9 @@ def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> Spec
 def eigenmaps_start(
     affinities: csr_array, d: int, rng: np.random.Generator, threads: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Laplacian eigenmaps (n, d) of the affinities and d or more eigenvalues, to a few digits."""
+    """Laplacian eigenmaps (n, d) of the affinities and d or more eigenvalues, to two digits."""
     problem = laplacian_problem(affinities)
-    solver = Dense() if problem.n <= EXACT else Lanczos(tol=TOLERANCE, passes=PASSES)
+    solver = Dense() if problem.n <= EXACT else Lanczos(tol=TOLERANCE, guard=GUARD, passes=PASSES)
     values, vectors, _ = solver.eigenpairs(problem.standard(), d, rng, threads)
     assert problem.mass is not None
     return fix_signs(vectors[:, :d] / np.sqrt(problem.mass)[:, None]), values
@@ -76,24 +75,20 @@ def rescale(start: FloatArray) -> FloatArray:
 
 
 def separate(start: FloatArray) -> FloatArray:
-    """Displace rows that start in the place of another, by a hash of the number of each row."""
+    """Displace rows that start in the place of another, by a hash of the number of each row.
+
+    That number is the one in `canonical_order`, so a hash of the row's affinities.
+    """
     _, place, count = np.unique(
         np.round(start / (TOGETHER * DEVIATION)), axis=0, return_inverse=True, return_counts=True
     )
     together = np.flatnonzero(count[place.ravel()] > 1)
-    separated, state = start.copy(), _mix(together.astype(np.uint64))
+    separated, state = start.copy(), mix(together.astype(np.uint64))
     for axis in range(start.shape[1]):
-        state = _mix(state + STEP)
+        state = mix(state + STEP)
         numbers = (state >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
         separated[together, axis] += numbers * (JITTER * DEVIATION)
     return separated
-
-
-def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix the bits of numbers as splitmix64 does."""
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
 
 
 def growth_bound(affinities: csr_array, start: FloatArray) -> float:

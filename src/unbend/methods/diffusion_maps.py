@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum, solve
+from unbend.estimators.denoising import denoise_param
 from unbend.estimators.kernel import (
     Kernel,
     KernelEmbedding,
@@ -96,6 +97,7 @@ class DiffusionKernel(Kernel):
             values,
             self.alpha,
             None if self.scaled else volume,
+            self.component.masses,
         )
         stationary = np.sqrt(self.degree / volume)
         attributes = {
@@ -162,6 +164,7 @@ class DiffusionMaps(KernelEmbedding):
     )
     n_neighbors: Any = inherit(KernelEmbedding, "n_neighbors", default=24)
     metric: Any = affinity_metric()
+    denoise: Any = denoise_param()
     kind: str = param(
         "laplace_beltrami",
         Choice(*ALPHAS),
@@ -244,6 +247,13 @@ class DiffusionMaps(KernelEmbedding):
                 "each component: give a number"
             )
 
+    def _denoising_obstacle(self, graph: Any) -> str | None:
+        if self.normalization == "symmetric":
+            return "normalization='symmetric' scales by the density of the rows themselves"
+        if self.n_components == "auto":
+            return "n_components='auto' names no dimension of the surface"
+        return super()._denoising_obstacle(graph)
+
     def _affinity(self, neighbors: Neighbors) -> Affinity:
         if self.metric == "affinity":
             return Affinity(np.nan, function=Reciprocal())
@@ -274,7 +284,7 @@ class DiffusionMaps(KernelEmbedding):
         alpha = ALPHAS[self.kind] if self.alpha is None else self.alpha
         affinities = self._affinities(component, affinity)
         check_degrees(degrees(affinities))
-        weights, density = without_density(affinities, alpha)
+        weights, density = without_density(affinities, alpha, component.masses)
         degree = degrees(weights)
         note(alpha=alpha, bandwidth=affinity.t, edges=weights.nnz)
         # The bottom of the Laplacian, not the top of the walk: where eigenvalues crowd below one,
@@ -330,15 +340,18 @@ class DiffusionMaps(KernelEmbedding):
         time = check_real("diffusion_time", diffusion_time, 0)
         moved = self._walk_vectors() * eigenvalue_powers(self.eigenvalues_, time, "diffusion_time")
         if self.normalization == "symmetric":
-            moved = moved * self._stationary[:, None]
-        return np.asarray(moved[self._neighborhoods.inverse], dtype=self.embedding_.dtype)
+            moved = moved * self._stationary[self._neighborhoods.inverse, None]
+        return np.asarray(moved, dtype=self.embedding_.dtype)
 
     def _walk_vectors(self) -> FloatArray:
+        """φ/φ₀ of all rows."""
         check_is_fitted(self)
         if len(self._vectors) < len(self._neighborhoods.first):
             raise ValueError("the components were embedded separately: use connect='bridge'")
-        vectors: FloatArray = self._vectors
-        return vectors
+        if self._is_denoised:
+            powers = eigenvalue_powers(self.eigenvalues_, self.diffusion_time, "diffusion_time")
+            return np.asarray(self.embedding_ / powers)
+        return np.asarray(self._vectors[self._neighborhoods.inverse])
 
     def diffusion_distances(
         self, rows: IntArray | None = None, *, time: float | None = None, level: float | None = None
@@ -367,14 +380,18 @@ class DiffusionMaps(KernelEmbedding):
             power = self.diffusion_time if time is None else check_real("time", time, 0)
             weights = np.square(eigenvalue_powers(values, power, "time"))
         elif time is None:
+            if self._is_denoised:
+                raise ValueError(
+                    "level compares the densities of rows, and a denoised fit has those of "
+                    "landmarks only: use time, or denoise=False"
+                )
             powers = eigenvalue_powers(values, check_real("level", level, 0), "level")
             weights = np.append(1.0, powers)
             walk = np.column_stack((np.ones(len(vectors)), vectors))
-            vectors = walk * self._stationary[:, None]
+            vectors = walk * self._stationary[self._neighborhoods.inverse, None]
         else:
             raise ValueError("time and level were both given: they name two distances, give one")
-        some = vectors[self._neighborhoods.inverse]
-        return _weighted_distances(some if rows is None else some[rows], weights)
+        return _weighted_distances(vectors if rows is None else vectors[rows], weights)
 
 
 def _weighted_distances(points: FloatArray, weights: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Isomap: classical scaling of geodesic distances."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom, Spectrum, column_solver, solve
+from unbend.estimators.denoising import denoise_param
 from unbend.estimators.gram import repair_param
 from unbend.estimators.kernel import Kernel, KernelEmbedding
 from unbend.estimators.neighborhood import Component
@@ -116,7 +117,10 @@ class GeodesicEmbedding(KernelEmbedding):
         reloaded model computes those between all rows again when they are first asked for.
     """
 
+    denoise: Any = denoise_param()
     isometric: ClassVar[bool] = True
+    # Memory and time grow with the square of their number.
+    most_landmarks: ClassVar[int] = 2000
 
     @property
     def geodesics_(self) -> FloatArray:

@@ -104,18 +104,20 @@ class LandmarkMDS(Embedding):
                 count = landmark_count(self.n_landmarks, AUTO, space.n, d + 1, d)
                 landmarks = landmarks_of_space(self.landmarks, count, space, rng)
                 note(rows=space.n, landmarks=len(landmarks), chosen=self.landmarks)
-            columns, few = Columns(space, landmarks, threads(self.n_jobs)), space.take(landmarks)
+            columns = self._passes(Columns(space, landmarks, threads(self.n_jobs)))
+            few = space.take(landmarks)
             with stage("spectrum"):
                 mean = columns.mean()
                 weights = self._weights(columns, few, mean, rng)
             with stage("coordinates"):
                 found = columns.coordinates(mean, weights)
                 # One rotation for fitted rows and new samples: to principal axes, with fixed signs.
-                turn = np.linalg.eigh(found.T @ found)[1][:, ::-1]
+                scatter = columns.scatter(mean, weights)
+                turn = np.linalg.eigh(scatter)[1][:, ::-1]
                 turned = found @ turn
                 embedding = fix_signs(turned)
                 turn = turn * np.sign(np.sum(embedding * turned, axis=0))
-                values = np.square(embedding).sum(axis=0)
+                values = np.sum(turn * (scatter @ turn), axis=0)
                 _check_zeros(values)
         self._keep(
             report,

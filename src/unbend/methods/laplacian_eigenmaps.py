@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
+from unbend.estimators.denoising import denoise_param
 from unbend.estimators.inputs import open_space
 from unbend.estimators.kernel import (
     Kernel,
@@ -27,7 +28,6 @@ from unbend.extension import (
 )
 from unbend.gram.columns import SimilarityColumns
 from unbend.gram.spectral import (
-    LEAST_DEGREE,
     SpectralPlaces,
     WeightedDistances,
     spectral_columns,
@@ -35,7 +35,7 @@ from unbend.gram.spectral import (
 from unbend.graphs import adjacency, degrees, heat_kernel, weigh
 from unbend.graphs.graph import How, symmetric_part
 from unbend.graphs.laplacian import difference
-from unbend.graphs.weights import Reciprocal, Weight
+from unbend.graphs.weights import Reciprocal, Weight, scale_both_sides
 from unbend.neighbors import AffinitySpace, Neighbors, PointSpace, Space
 from unbend.report import note, stage
 from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
@@ -106,6 +106,7 @@ class LaplacianEigenmaps(KernelEmbedding):
     )
 
     metric: Any = affinity_metric()
+    denoise: Any = denoise_param()
 
     def _needs(self) -> Needs:
         return Needs(mutual=self.symmetrization == "min")
@@ -120,9 +121,12 @@ class LaplacianEigenmaps(KernelEmbedding):
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
         weights = self._edge_weights(component.space, component.neighbors, weight)
+        masses = component.masses
+        if masses is not None:
+            weights = scale_both_sides(weights, masses)
         degree = degrees(weights)
         check_degrees(degree)
-        mass = None if self.normalization == "none" else degree
+        mass = masses if self.normalization == "none" else degree
         constant = np.ones((component.n, 1))
         problem = SpectralProblem(difference(degree, weights), "bottom", constant, mass)
         return LaplacianKernel(component, problem, weight, degree, self.normalization)
@@ -157,6 +161,8 @@ class LaplacianEigenmaps(KernelEmbedding):
                 "all pairs are weighted by the distances between rows, and metric='precomputed' "
                 "gives none: give n_neighbors or radius"
             )
+        if self.denoise not in (False, "auto"):
+            refuse_unused(self, "all pairs of rows", denoise=False)
         n, d = space.n, self.n_components
         self._check_dimension(n)
         with stage("kernel"):
@@ -166,7 +172,7 @@ class LaplacianEigenmaps(KernelEmbedding):
             affinities = WeightedDistances(space, chosen, self._weight(between))
             note(rows=n, columns=len(chosen), pairs="all")
         with stage("spectrum"):
-            columns = SimilarityColumns(space.points, chosen, affinities)
+            columns = self._passes(SimilarityColumns(space.points, chosen, affinities))
             found = spectral_columns(columns, d + 2)
             note(rows=n, end="top", wanted=d, solver=repr(self.eigen_solver), converged=True)
             if len(found.values) <= d:
@@ -179,9 +185,8 @@ class LaplacianEigenmaps(KernelEmbedding):
             wanted, scaled = slice(1, d + 1), self.normalization == "symmetric"
             vectors = fix_signs(found.vectors[:, wanted])
             turn = np.where(np.sum(found.vectors[:, wanted] * vectors, axis=0) < 0, -1.0, 1.0)
-            least = LEAST_DEGREE * float(found.degree.max())
             axes = found.weights[:, wanted] * turn
-            places = SpectralPlaces(affinities, axes, found.degree_weights, least, scaled)
+            places = SpectralPlaces(affinities, axes, found.degree_weights, found.least, scaled)
             coordinates = vectors * np.sqrt(found.degree)[:, None] if scaled else vectors
             redundancy = note_redundancy(vectors)
         # No neighbours were looked for: the graph of the model has no edges.
@@ -196,7 +201,7 @@ class LaplacianEigenmaps(KernelEmbedding):
             "eigenvalues_": 1.0 - found.values[wanted],
             "_next_eigenvalue": 1.0 - found.values[d + 1] if len(found.values) > d + 1 else np.nan,
             "redundancy_": redundancy,
-            "volume_": float(found.degree.sum()),
+            "volume_": found.volume,
             "_edge_weight": None,
             "_neighborhoods": Neighborhoods(space, none, Rule(1), rows, rows),
         }
@@ -216,7 +221,9 @@ class LaplacianKernel(Kernel):
         plain, scaled = self.normalization == "none", self.normalization == "symmetric"
         if isinstance(space, AffinitySpace):
             rule = Rule(space.n)
-        extension = Harmonic(space, rule, self.weight, vectors, spectrum.values, plain, scaled)
+        masses = self.component.masses
+        values = spectrum.values
+        extension = Harmonic(space, rule, self.weight, vectors, values, plain, scaled, masses)
         attributes = {
             "redundancy_": note_redundancy(vectors),
             "volume_": float(self.degree.sum()),

@@ -1,11 +1,12 @@
 """Locally linear embedding."""
 
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.eigen import SpectralProblem
+from unbend.estimators.denoising import denoise_param
 from unbend.estimators.kernel import KernelEmbedding, LocalKernel
 from unbend.estimators.neighborhood import Component
 from unbend.local import align, barycentric_weights
@@ -99,6 +100,7 @@ class LLE(KernelEmbedding):
     nonnegative: bool = param(
         False, FLAG, help="Whether weights must not be negative (each point inside its neighbours)."
     )
+    denoise: Any = denoise_param()
     local_blocks: ClassVar[bool] = True
 
     def _kernel(self, component: Component) -> LocalKernel:

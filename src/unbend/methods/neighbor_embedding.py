@@ -16,6 +16,7 @@ from unbend.extension import EmbeddingResult, Rule
 from unbend.gram.principal import exact_axes
 from unbend.layout.affinities import Affinities, joint_probabilities
 from unbend.layout.descent import Layout, Schedule, Snapshot, minimize
+from unbend.layout.order import canonical_form, sample_rows
 from unbend.layout.placement import EigenmapsExtension, LayoutExtension
 from unbend.layout.repulsion import Repulsion
 from unbend.layout.start import (
@@ -51,11 +52,13 @@ EARLY_ITERATIONS = 250
 MOST_COMPONENTS = 3
 # Rows from which a pre-image is combined, at most: affinities reach further than the data are flat.
 PREIMAGE_NEIGHBORS = 10
-# Rows of which principal components are computed, at most: every second, third, … row of more.
+# Rows of which principal components are computed, at most.
 PRINCIPAL_ROWS = 20000
 # Share of the exaggeration at which a coordinate stops growing, for early exaggeration.
 GROWING = 0.9
-ARRAY = Matching(lambda value: isinstance(value, list | np.ndarray), "an array (n, n_components)")
+ARRAY = Matching(
+    lambda value: isinstance(value, list | np.ndarray), "an array (n_samples, n_components)"
+)
 
 
 @final
@@ -86,7 +89,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         Iterations taken.
     eigenvalues_ : array (n_components,)
         Bottom eigenvalues of the normalised Laplacian of the affinities, the trivial zero left out:
-        those of the start, to a few digits, or with ``exaggeration="max"`` of the embedding. NaN
+        those of the start, to two digits, or with ``exaggeration="max"`` of the embedding. NaN
         for another start.
 
     References
@@ -193,22 +196,31 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         """
         check_is_fitted(self)
         neighbors = self._neighborhoods.neighbors
-        return joint_probabilities(neighbors, self._affinities(neighbors.n))
+        joint = joint_probabilities(neighbors, self._affinities(neighbors.n))
+        joint.sort_indices()
+        return joint
 
     def _open_space(self, X: Any, workers: int) -> tuple[Space, np.dtype[Any]]:
         if self.exaggeration != "max":
             where = f"with exaggeration={self.exaggeration!r}; 'max' takes more"
             check_integer("n_components", self.n_components, 1, MOST_COMPONENTS, where)
         space, dtype = super()._open_space(X, workers)
+        if not isinstance(self.init, str):
+            self._check_init(space.n)
         plain = self.metric == "euclidean" and not self.metric_params
         if self.pca_columns is None or not plain or not isinstance(space, PointSpace):
             return space, dtype
         columns = min(self.pca_columns, space.n - 1)
         if space.points.shape[1] > columns:
             space = replace(
-                space, metric=_principal_metric(space.points, columns, self.random_state)
+                space, metric=_principal_metric(space.points, columns, self.random_state, workers)
             )
         return space, dtype
+
+    def _check_init(self, n: int) -> None:
+        shape, expected = check_rows(self.init, name="init").shape, (n, self.n_components)
+        if shape != expected:
+            raise ValueError(f"init has the shape {shape}: pass an array {expected}")
 
     def _search(self, graph: Any, needs: Needs) -> NeighborSearch:
         search = super()._search(graph, needs)
@@ -233,17 +245,18 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     def _embed(self, component: Component) -> EmbeddingResult:
         with stage("affinities"):
             affinities = self._affinities(component.n)
-            joint = joint_probabilities(component.neighbors, affinities)
+            joint = joint_probabilities(component.neighbors, affinities, component.threads)
             note(perplexity=affinities.perplexity, entries=joint.nnz)
         if self.exaggeration == "max":
             return self._eigenmaps(component, affinities, joint)
         with stage("start"):
-            start, eigenvalues = self._start(component, joint)
+            joint, order = canonical_form(joint, component.threads)
+            start, eigenvalues = self._start(component, joint, order)
             schedule = self._schedule(joint, start)
         with stage("layout"):
-            layout = minimize(joint, start, schedule, component.threads, self._callback)
+            layout = minimize(joint, start, schedule, component.threads, self._snapshot(order))
             self._record(layout, schedule)
-        points = layout.points.astype(np.float64)
+        points = _rows_of(layout.points, order).astype(np.float64)
         extension = LayoutExtension(
             component.space, component.rule, points, affinities, float(self.exaggeration),
             schedule.error,
@@ -260,6 +273,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         self, component: Component, affinities: Affinities, joint: csr_array
     ) -> EmbeddingResult:
         with stage("spectrum"):
+            joint.sort_indices()
             problem, rng = laplacian_problem(joint), generator(self.random_state)
             spectrum = solve(problem, self.n_components, self.eigen_solver, rng, component.threads)
             check_spectrum(problem, spectrum)
@@ -274,26 +288,32 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         }
         return EmbeddingResult(spectrum.vectors, extension, attributes)
 
-    def _start(self, component: Component, joint: csr_array) -> tuple[FloatArray, FloatArray]:
+    def _snapshot(self, order: IntArray) -> Snapshot | None:
+        """Wrap the callback: it gets rows in the order of the data."""
+        callback = self._callback
+        if callback is None:
+            return None
+        return lambda iteration, points: callback(iteration, _rows_of(points, order))
+
+    def _start(
+        self, component: Component, joint: csr_array, order: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Coordinates at which the descent starts, each row apart from the others.
 
-        The eigenvalues of a start by eigenmaps, the next one included, else NaN.
+        Affinities and coordinates are those of the rows in the given order. The eigenvalues are
+        those of a start by eigenmaps, the next one included, else NaN.
         """
-        n, d, rng = component.n, self.n_components, generator(self.random_state)
+        d, rng = self.n_components, generator(self.random_state)
         note(init=self.init if isinstance(self.init, str) else "array")
         values = np.full(d + 1, np.nan)
         if isinstance(self.init, str) and self.init == "eigenmaps":
             start, found = eigenmaps_start(joint, d, rng, component.threads)
             values[: len(found)] = found[: d + 1]
         elif isinstance(self.init, str):
-            start = principal_start(component.space, d)
+            start = principal_start(component.space, d)[order]
         else:
-            start = check_rows(self.init, name="init").astype(np.float64)
-            if start.shape != (n, d):
-                raise ValueError(
-                    f"init has the shape {start.shape} and the {n} distinct rows have {d} "
-                    f"coordinates: pass an array ({n}, {d})"
-                )
+            # Of duplicate rows the first is embedded.
+            start = np.asarray(self.init, dtype=np.float64)[component.rows[order]]
         return separate(rescale(start)), values
 
     def _schedule(self, joint: csr_array, start: FloatArray) -> Schedule:
@@ -339,19 +359,26 @@ class PerplexitySearch(NeighborSearch):
         return np.minimum(counts, n - 1)
 
 
-def _principal_metric(points: FloatArray, columns: int, seed: Any) -> Metric:
+def _rows_of(points: FloatArray, order: IntArray) -> FloatArray:
+    """Points, given in an order of the rows, in the order of the data."""
+    rows = np.empty_like(points)
+    rows[order] = points
+    return rows
+
+
+def _principal_metric(points: FloatArray, columns: int, seed: Any, threads: int) -> Metric:
     """Euclidean distance of the principal components of rows, those of a sample where many."""
     with stage("columns"):
-        some = points[:: -(-len(points) // PRINCIPAL_ROWS)]
+        some = sample_rows(points, PRINCIPAL_ROWS, threads)
         center = some.mean(axis=0)
         centered = some - center
-        axes = exact_axes(centered, columns, generator(seed)).axes
-        total = max(float(np.square(centered).sum()), np.finfo(np.float64).tiny)
-        share = float(np.square(centered @ axes.T).sum()) / total
+        found = exact_axes(centered, columns, generator(seed))
+        total = max(float(np.vdot(centered, centered)), np.finfo(np.float64).tiny)
+        share = float(np.square(found.singular).sum()) / total
         note(
             columns=points.shape[1],
             rows=len(some),
             principal_components=columns,
             variance_share=share,
         )
-    return Metric("weighted", constants={"center": center, "matrix": axes.T.copy()})
+    return Metric("weighted", constants={"center": center, "matrix": found.axes.T.copy()})

@@ -122,7 +122,7 @@ def _single(
                 **_columns(positions[rows]),
                 mode="markers",
                 customdata=hover[rows],
-                hovertemplate=_template(drawn, hover),
+                hovertemplate=_template(drawn, hover, _label_line(colors, look)),
                 **look,
             )
         )
@@ -181,8 +181,19 @@ def _columns(positions: FloatArray) -> dict[str, FloatArray]:
     }
 
 
-def _template(drawn: Drawable, hover: np.ndarray[Any, Any]) -> str:
-    first = "%{customdata}" if hover.dtype == object else "row %{customdata}"
+def _label_line(colors: Coloring, look: dict[str, Any]) -> str:
+    """Return the label or value of a trace's points, without a text for each."""
+    if isinstance(colors, Labels):
+        return str(look["name"])
+    if isinstance(colors, Values) and look["name"] != "missing":
+        return f"{escape(colors.title)} %{{marker.color:.4g}}".strip()
+    return ""
+
+
+def _template(drawn: Drawable, hover: np.ndarray[Any, Any], label: str) -> str:
+    # Texts of rows have the label already.
+    numbered = f"row %{{customdata}}<br>{label}" if label else "row %{customdata}"
+    first = "%{customdata}" if hover.dtype == object else numbered
     shown = [
         f"{escape(name)}: %{{{axis}:.4g}}" for axis, name in zip("xyz", drawn.columns, strict=False)
     ]

@@ -70,7 +70,7 @@ def _page(figure: Any) -> str:
         include_mathjax=False,
         div_id=SALT,
         default_height="95vh",
-        config={"displaylogo": False, "responsive": True},
+        config={"displaylogo": False, "responsive": True, "scrollZoom": True},
     )
     # Plotly 5 writes none, and browsers then use quirks mode.
     return page if page.startswith("<!doctype") else f"<!doctype html>\n{page}"

@@ -6,15 +6,28 @@ try:
 except ImportError:
     raise ImportError("unbend.scale needs Dask: pip install 'unbend[dask]'") from None
 
+from typing import Any
+
 from unbend.scale.collections import Partitions, map_rows, open_rows
+from unbend.scale.cost import Cost, estimate_cost
+from unbend.scale.estimators import CLASSES
 from unbend.scale.neighbors import nearest_neighbors
 from unbend.scale.quality import SampledQuality, measure_quality
 
 __all__ = [
+    "Cost",
     "Partitions",
     "SampledQuality",
+    "estimate_cost",
     "map_rows",
     "measure_quality",
     "nearest_neighbors",
     "open_rows",
+    *CLASSES,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in CLASSES:
+        return CLASSES[name]
+    raise AttributeError(f"module 'unbend.scale' has no attribute {name!r}")

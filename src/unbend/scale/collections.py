@@ -1,5 +1,6 @@
 """Dask collections in and out: blocks of numbers, row numbers, and row-wise methods of models."""
 
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,25 +8,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha1
+from pathlib import Path
 from typing import Any
 
 import cloudpickle
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 from dask.base import get_scheduler
+from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.lazy import describe_size
+from unbend.files import folder_format
+from unbend.lazy import describe_size, is_dask
 from unbend.report import step
 from unbend.scale.blocks import Scatter
-from unbend.scale.folders import open_folder
-from unbend.validation.arrays import check_rows, check_scale
+from unbend.validation.arrays import check_labels, check_rows, check_scale
 
 # Methods that return one number for each row.
 ONE_COLUMN = ("predict", "outlyingness", "subspace_distances", "score_samples")
+# Coordinates, and the outlyingness as one more column: `transform(return_outlyingness=True)`.
+BOTH = "transform_and_score"
 
 
 def is_frame(X: Any) -> bool:
@@ -44,7 +50,7 @@ def open_collection(X: Any) -> Any:
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         X = open_folder(X)
     if is_frame(X):
-        return X
+        return X.simplify()
     if isinstance(X, da.Array) and X.ndim == 2 and X.shape[1] == X.shape[1]:
         return X.rechunk({1: -1})
     what = describe_size(X) if not isinstance(X, np.ndarray) else "an array in memory"
@@ -55,14 +61,43 @@ def open_collection(X: Any) -> Any:
     )
 
 
+def open_folder(path: str | os.PathLike[str]) -> Any:
+    """Open a folder of Parquet as a Dask data frame, or of Zarr as a Dask array.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    ValueError
+        If it holds neither, or other files beside Parquet.
+    """
+    if not Path(path).exists():
+        raise FileNotFoundError(f"there is no folder {os.fspath(path)}")
+    kind = folder_format(path)
+    if kind == "parquet":
+        return dd.read_parquet(os.fspath(path))
+    if kind == "zarr":
+        return da.from_zarr(os.fspath(path))
+    raise ValueError(
+        f"{os.fspath(path)} is no folder of Parquet or Zarr. Pass a folder with *.parquet files, "
+        "or a Zarr array."
+    )
+
+
 def block_meta(X: Any) -> Any:
     """Return a block without rows: a frame with the names of the columns, or an array."""
     return X._meta if is_frame(X) else np.empty((0, X.shape[1]), dtype=X.dtype)
 
 
-def partition_count(X: Any) -> int:
-    """Return the number of blocks of rows."""
-    return int(X.npartitions) if is_frame(X) else len(X.chunks[0])
+def blocks_of(X: Any) -> list[Delayed]:
+    """Return the partitions as tasks.
+
+    Of data frames as they are: when Dask optimises the reading of Parquet it merges small files
+    into one partition, and others where fewer columns are read.
+    """
+    frame = hasattr(X, "map_partitions")
+    blocks = X.to_delayed(optimize_graph=False) if frame else X.to_delayed()
+    return list(np.ravel(blocks))
 
 
 def current_client() -> Any:
@@ -87,11 +122,23 @@ def ship(value: Any) -> Any:
         return client.submit(cloudpickle.loads, packed, key=key)
 
 
+class TaskCount(Callback):
+    """Reports the tasks of Dask's own schedulers to the progress callback."""
+
+    def __init__(self) -> None:
+        super().__init__(posttask=self._count)
+
+    def _count(self, key: Any, result: Any, graph: Any, state: Any, worker: Any) -> None:
+        done = len(state["finished"])
+        step(done, done + sum(len(state[name]) for name in ("ready", "waiting", "running")))
+
+
 def compute_all(tasks: Sequence[Any]) -> list[Any]:
     """Compute tasks, in order, and report how many are done to the progress callback."""
     client = current_client()
     if client is None:
-        return list(dask.compute(*tasks))
+        with TaskCount():
+            return list(dask.compute(*tasks))
     futures = client.compute(list(tasks))
     from distributed import as_completed
 
@@ -145,8 +192,8 @@ class LazyRows:
     @cached_property
     def parts(self) -> list[Delayed]:
         """The partitions, in order, as tasks that give checked rows."""
-        blocks = np.ravel(self.collection.to_delayed())
-        return [self._task(check_block)(part, number) for number, part in enumerate(blocks)]
+        blocks = enumerate(blocks_of(self.collection))
+        return [self._task(check_block)(part, number) for number, part in blocks]
 
     @staticmethod
     def _task(function: Callable[..., Any]) -> Any:
@@ -158,7 +205,7 @@ class LazyRows:
         X = self.collection
         if not is_frame(X) and not np.isnan(X.chunks[0]).any():
             return [int(length) for length in X.chunks[0]]
-        blocks = np.ravel((X.iloc[:, :1] if is_frame(X) else X).to_delayed())
+        blocks = blocks_of(X.iloc[:, :1].simplify() if is_frame(X) else X)
         return [int(length) for length in compute_all([self._task(len)(part) for part in blocks])]
 
     @cached_property
@@ -218,18 +265,32 @@ class LazyRows:
 
     def take(self, numbers: IntArray) -> FloatArray:
         """Gather some rows, by their numbers, in that order; other partitions are not read."""
-        order = np.argsort(numbers)
-        ascending, edges = numbers[order], np.searchsorted(numbers[order], self.starts)
-        tasks = [
-            self._task(np.take)(part, ascending[low:high] - start, 0)
-            for part, start, low, high in zip(
-                self.parts, self.starts, edges[:-1], edges[1:], strict=False
-            )
-            if low < high
-        ]
-        held = np.empty((len(numbers), self.columns), dtype=self.dtype)
-        held[order] = np.concatenate(compute_all(tasks))
-        return held
+        return np.asarray(_take(self.parts, self.starts, numbers), dtype=self.dtype)
+
+
+def _take(parts: Sequence[Any], starts: IntArray, numbers: IntArray) -> Any:
+    order = np.argsort(numbers)
+    ascending, edges = numbers[order], np.searchsorted(numbers[order], starts)
+    tasks = [
+        delayed(np.take, pure=True)(part, ascending[low:high] - start, 0)
+        for part, start, low, high in zip(parts, starts, edges[:-1], edges[1:], strict=False)
+        if low < high
+    ]
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return np.concatenate(compute_all(tasks))[back]
+
+
+def take_labels(y: Any, rows: LazyRows, numbers: IntArray) -> Any:
+    """Labels of some rows, from an array of all or a collection with the partitions of X."""
+    if not is_dask(y):
+        return check_labels("y", y, rows.n)[numbers]
+    blocks = [delayed(np.asarray)(block) for block in blocks_of(y)]
+    if len(blocks) != len(rows.parts):
+        raise ValueError(
+            f"y has {len(blocks)} partitions and X has {len(rows.parts)}: give y those of X"
+        )
+    return _take(blocks, rows.starts, numbers)
 
 
 def _measure_scatter(rows: FloatArray, project: Callable[..., Any] | None) -> Scatter:
@@ -240,7 +301,7 @@ class Partitions:
     """The partitions of a collection, computed one at a time whenever they are iterated."""
 
     def __init__(self, X: Any) -> None:
-        self._blocks = np.ravel(open_collection(X).to_delayed())
+        self._blocks = blocks_of(open_collection(X))
 
     def __iter__(self) -> Iterator[Any]:
         for block in self._blocks:
@@ -264,7 +325,8 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
     model : estimator
         Fitted.
     method : str
-        Name of the method, such as ``"transform"``.
+        Name of the method, such as ``"transform"``; ``"transform_and_score"`` gives coordinates
+        and, as one more column, the outlyingness.
     X : Dask array or data frame, or path of a folder
         Rows.
     **options
@@ -283,6 +345,9 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
     >>> map_rows(model, "transform", da.ones((4, 2), chunks=2)).chunks
     ((2, 2), (1,))
     """
+    shipped: Any = None
+    if hasattr(model, "header"):
+        model, shipped = model.header, model.model
     check_is_fitted(model)
     collection = open_collection(X)
     if getattr(model, "missing", None) == "drop":
@@ -291,20 +356,18 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
             "example by X.dropna(), or fit Prepare with another policy."
         )
     _check_columns(model, method, collection)
-    names = _names(model, method)
     if not options.get("return_outlyingness"):
-        return _map(model, method, collection, names)
-    assert names is not None
-    both = _map(model, "_transform_and_score", collection, [*names, "outlyingness"])
-    dtype = _dtype(model, method)
+        return _map(model, shipped, method, collection)
+    both, dtype = _map(model, shipped, BOTH, collection), _dtype(model, method)
     if is_frame(collection):
-        return both[names].astype(dtype), both["outlyingness"]
+        return both[both.columns[:-1]].astype(dtype), both["outlyingness"]
     return both[:, :-1].astype(dtype), both[:, -1]
 
 
-def _map(model: Any, method: str, X: Any, names: list[str] | None) -> Any:
-    """Map a method over the partitions; names of the columns of its result, None for one."""
-    shipped, dtype = ship(model), _dtype(model, method)
+def _map(model: Any, shipped: Any, method: str, X: Any) -> Any:
+    """Map a method over the partitions."""
+    shipped = ship(model) if shipped is None else shipped
+    names, dtype = _names(model, method), _dtype(model, method)
     if is_frame(X):
         import pandas as pd
 
@@ -315,7 +378,11 @@ def _map(model: Any, method: str, X: Any, names: list[str] | None) -> Any:
             if names
             else pd.Series(empty, index=index, name=method)
         )
-        return X.map_partitions(_apply_to_frame, shipped, method, meta, meta=meta)
+        blocks = [
+            delayed(_apply_to_frame)(block, shipped, method, meta, number)
+            for number, block in enumerate(blocks_of(X))
+        ]
+        return dd.from_delayed(blocks, meta=meta, divisions=X.divisions, verify_meta=False)
     chunks = (X.chunks[0], (len(names),)) if names else (X.chunks[0],)
     return X.map_blocks(
         _apply_to_array,
@@ -335,12 +402,10 @@ def _apply_to_array(block: Any, model: Any, method: str, block_info: Any = None)
         return _call(model, method, block)
 
 
-def _apply_to_frame(
-    block: Any, model: Any, method: str, meta: Any, partition_info: Any = None
-) -> Any:
+def _apply_to_frame(block: Any, model: Any, method: str, meta: Any, number: int) -> Any:
     if not len(block):
         return meta
-    with naming_partition((partition_info or {"number": 0})["number"]):
+    with naming_partition(number):
         numbers = block if hasattr(model, "feature_names_in_") else block.to_numpy()
         result = _call(model, method, numbers)
     shared = {"index": block.index}
@@ -350,7 +415,7 @@ def _apply_to_frame(
 
 
 def _call(model: Any, method: str, block: Any) -> Any:
-    if method == "_transform_and_score":
+    if method == BOTH:
         placed, scores = model.transform(block, return_outlyingness=True)
         return np.column_stack((np.asarray(placed), scores))
     result = getattr(model, method)(block)
@@ -380,7 +445,8 @@ def _names(model: Any, method: str) -> list[str] | None:
     if method == "inverse_transform":
         numbered: Iterable[str] = (f"x{i}" for i in range(model.n_features_in_))
         return [str(name) for name in getattr(model, "feature_names_in_", numbered)]
-    return [str(name) for name in model.get_feature_names_out()]
+    names = [str(name) for name in model.get_feature_names_out()]
+    return [*names, "outlyingness"] if method == BOTH else names
 
 
 def _dtype(model: Any, method: str) -> np.dtype[Any]:
@@ -390,6 +456,32 @@ def _dtype(model: Any, method: str) -> np.dtype[Any]:
         unknown = getattr(model, "unknown_label", None)
         both = labels.dtype if unknown is None else np.array([labels[0], unknown]).dtype
         return both if both.kind == labels.dtype.kind else np.dtype(object)
-    exact = method in ("outlyingness", "_transform_and_score")
+    exact = method in ("outlyingness", BOTH)
     embedding = getattr(model, "embedding_", None)
     return np.dtype(np.float64) if exact or embedding is None else embedding.dtype
+
+
+def write_collection(X: Any, folder: Path, beside: Any = None) -> int:
+    """Write a data frame as Parquet, a file for each partition, or an array as Zarr; count rows.
+
+    Columns of a data frame with the same partitions may be written before those of X.
+    """
+    if not is_frame(X):
+        known = X if X.shape[0] == X.shape[0] else X.compute_chunk_sizes()
+        even = known.rechunk({0: max(known.chunks[0]), 1: -1})
+        compute_all([even.to_zarr(str(folder), compute=False, overwrite=True)])
+        return int(known.shape[0])
+    blocks = blocks_of(X)
+    others = [None] * len(blocks) if beside is None else blocks_of(open_collection(beside))
+    digits = len(str(len(blocks)))
+    tasks = [
+        delayed(_write_block)(block, other, str(folder / f"part-{number:0{digits}d}.parquet"))
+        for number, (block, other) in enumerate(zip(blocks, others, strict=True))
+    ]
+    return int(sum(compute_all(tasks)))
+
+
+def _write_block(block: Any, beside: Any, path: str) -> int:
+    placed = {} if beside is None else {name: block[name].to_numpy() for name in block.columns}
+    (block if beside is None else beside.assign(**placed)).to_parquet(path)
+    return len(block)

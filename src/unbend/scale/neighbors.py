@@ -45,6 +45,8 @@ METRICS = ("euclidean", "manhattan", "cityblock", "chebyshev", "minkowski")
 ALGORITHMS = ("exact", "approximate")
 # Bytes of a box or cell with its neighbours, and rows of the sample for each of them.
 BOX_BYTES, SAMPLED = 1 << 26, 256
+# Rows of a cell: all pairs in it are compared.
+CELL_ROWS = 20_000
 # Cells that a row is in, rows whose exact neighbours give the recall, and seed of these choices.
 OVERLAP, MEASURED, SEED = 3, 1000, 0
 
@@ -148,7 +150,8 @@ def find_neighbors(
     count = max(1, -(-rows.n * size // BOX_BYTES))
     if algorithm == "exact":
         return _by_boxes(rows, k, metric, 1 << (count - 1).bit_length(), distinct)
-    return _by_cells(rows, k, metric, OVERLAP * count, distinct)
+    cells = max(OVERLAP * count, -(-OVERLAP * rows.n // CELL_ROWS))
+    return _by_cells(rows, k, metric, 1 if rows.n <= CELL_ROWS else cells, distinct)
 
 
 def _sample(rows: LazyRows, count: int) -> FloatArray:

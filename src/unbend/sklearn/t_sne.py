@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.manifold import TSNE as ScikitTSNE
 from sklearn.manifold._t_sne import _gradient_descent
 
@@ -118,9 +119,10 @@ class _Objective:
     """Divergence and gradient as scikit-learn's descent calls them."""
 
     def __init__(self, affinities: Any, exaggeration: float, angle: float, workers: int) -> None:
-        self.offsets = affinities.indptr.astype(np.int64)
-        self.indices = affinities.indices.astype(np.int32)
-        self.weights = (affinities.data * exaggeration).astype(np.float32)
+        self.affinities = csr_array(
+            ((affinities.data * exaggeration).astype(np.float32), affinities.indices,
+             affinities.indptr), shape=affinities.shape,
+        )  # fmt: skip
         self.shape = (affinities.shape[0], -1)
         self.repulsion = Repulsion(ERROR * (angle / OPENING) ** 2.5, workers) if angle else None
         self.workers = workers
@@ -129,8 +131,10 @@ class _Objective:
         points = np.ascontiguousarray(params.reshape(self.shape), dtype=np.float32)
         gradient = np.empty_like(points)
         kernels.attract(
-            self.offsets, self.indices, self.weights, points, points, self.workers, gradient
-        )
+            self.affinities.indptr.astype(np.int64),
+            self.affinities.indices.astype(np.int32, copy=False),
+            self.affinities.data, points, self.workers, gradient,
+        )  # fmt: skip
         if self.repulsion is None:
             forces, normalizer = exact_repulsion(points, self.workers)
         else:
@@ -141,6 +145,7 @@ class _Objective:
         return error, gradient.ravel()
 
     def _divergence(self, points: FloatArray, normalizer: float) -> float:
-        p = self.weights[self.weights > 0].astype(np.float64)
-        pull = attractive_energy(self.offsets, self.indices, self.weights, points)
+        weights = self.affinities.data
+        p = weights[weights > 0].astype(np.float64)
+        pull = attractive_energy(self.affinities, points, self.workers)
         return float(np.sum(p * np.log(p)) + pull + p.sum() * np.log(normalizer))

@@ -45,7 +45,7 @@ def serve(table: str | None, port: int, *, browser: bool, announce: Callable[[st
         )
         server = uvicorn.Server(config)
         announce(keys.address)
-        with redirect_file(keys.address, browser), _own_interrupts(server):
+        with redirect_file(keys.address, browser), _own_interrupts():
             server.run(sockets=[listener])
 
 
@@ -90,10 +90,12 @@ def _open(address: str) -> None:
 
 
 @contextmanager
-def _own_interrupts(server: uvicorn.Server) -> Iterator[None]:
+def _own_interrupts() -> Iterator[None]:
     """Let Ctrl-C end the server, which here is the normal end."""
     woken = signal.set_wakeup_fd(-1)
     try:
-        yield
+        # uvicorn sends itself the signal again once it has ended.
+        with suppress(KeyboardInterrupt):
+            yield
     finally:
         signal.set_wakeup_fd(woken)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from unbend.memory import check_fits
@@ -51,8 +52,9 @@ CARDS: Mapping[str, Card] = {
 }
 
 
+@cache
 def describe_methods() -> list[dict[str, Any]]:
-    """Return all cards as JSON."""
+    """Return all cards as JSON; the first call imports all methods."""
     return [
         {
             "name": entry.name,

@@ -3,16 +3,17 @@
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from unbend.io import Table
-from unbend.io.reading import TableReader, open_table
-from unbend.io.table import Frame, Roles, fill_missing
-from unbend.prepare import Prepare
-from unbend.prepare.frames import holds_distances, prepare_frame
 from unbend.registry import Entry, option_name
-from unbend.validation.distances import is_distances
 from unbend.validation.parameters import parameters
+
+# The server imports this module and must start at once: scikit-learn waits for the first request.
+if TYPE_CHECKING:
+    from unbend.io import Table
+    from unbend.io.reading import TableReader
+    from unbend.io.table import Roles
+    from unbend.prepare import Prepare
 
 DISTANCES = (
     "the table is square and symmetric with a zero diagonal, as distances are: embed it by "
@@ -51,8 +52,10 @@ class Reading:
         made.preparation()
         return made
 
-    def preparation(self) -> Prepare:
+    def preparation(self) -> "Prepare":
         """Return the preparation, its parameters checked."""
+        from unbend.prepare import Prepare
+
         prepare = Prepare(
             scale=self.scale,
             missing=self.missing,
@@ -70,16 +73,13 @@ class Reading:
         special = self.missing in ("most_frequent", "indicator") or self.categories != "onehot"
         return special or self.scale != "auto" or bool(self.kinds)
 
-    def open(self) -> tuple[TableReader, Roles]:
+    def open(self) -> "tuple[TableReader, Roles]":
         """Open the file; nothing is parsed but the names of its columns."""
+        from unbend.io.reading import open_table
+        from unbend.io.table import Roles
+
         reader = open_table(self.path)
         return reader, Roles(self.label, None, self.ignore).resolve(reader.names, reader.where)
-
-    def read_frame(self) -> Frame:
-        """Read all columns."""
-        reader, roles = self.open()
-        (frame,) = reader.frames(roles, None)
-        return frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +94,16 @@ class Features:
         The fitted preparation; None where the columns are features as they are.
     """
 
-    table: Table
-    preparation: Prepare | None
+    table: "Table"
+    preparation: "Prepare | None"
 
 
 def read_features(reading: Reading) -> Features:
     """Read a file and prepare its columns."""
+    from unbend.io.table import fill_missing
+    from unbend.prepare.frames import holds_distances, prepare_frame
+    from unbend.validation.distances import is_distances
+
     reader, roles = reading.open()
     if reader.tabular or reading.prepares:
         (frame,) = reader.frames(roles, None)

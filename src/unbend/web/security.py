@@ -131,10 +131,11 @@ class Guard:
         keys, origin = self._keys, headers.get("origin")
         if headers.getlist("host") != [keys.host]:
             return _refuse(f"this server answers only to {keys.host}")
+        if method in READING and not path.startswith(API):
+            # The page itself holds no data, and the sandboxed frame has no origin to name.
+            return None
         if origin != keys.origin and (origin is not None or method not in READING):
             return _refuse("requests of other pages are refused")
-        if not path.startswith(API):
-            return None
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return _refuse("requests of other pages are refused")
         if path != SESSION and not keys.holds_session(headers):

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import json
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -51,6 +52,8 @@ def make_app(workspace: Workspace, keys: Keys) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        # Imports all methods while the browser starts.
+        threading.Thread(target=describe_methods, daemon=True).start()
         try:
             yield
         finally:

@@ -29,8 +29,9 @@ from unbend.web.reading import Reading, changed_parameters, python_code, read_fe
 
 # Neighbours that the per-point measures look at.
 NEIGHBORS = 10
-# Rows up to which every row has its measure; more are sampled.
-MOST_MEASURED = 5000
+# Rows up to which every row has its measure; of more a sample, smaller the more rows there are to
+# rank, but not below the least.
+MOST_MEASURED, LEAST_MEASURED, MOST_RANKED = 5000, 200, 10**8
 # Rows that the diagrams look at, centres of ranks, and pairs shown of each diagram.
 MOST_ROWS, CENTERS, PAIRS = 2000, 200, 20_000
 # Ranks that the co-ranking diagram shows, and points of a curve.
@@ -241,7 +242,7 @@ def measure(folder: str) -> dict[str, Any]:
     place = Path(folder)
     X, Y = np.load(place / "features.npy"), np.load(place / "coordinates.npy")
     k = max(1, min(NEIGHBORS, (len(X) - 2) // 2))
-    most: dict[str, Any] = {"n_neighbors": k, "max_rows": MOST_MEASURED}
+    most: dict[str, Any] = {"n_neighbors": k, "max_rows": _measured_rows(len(X))}
     trust, kept = trustworthiness(X, Y, **most), continuity(X, Y, **most)
     np.save(place / "trustworthiness.npy", _local(trust, len(X)))
     np.save(place / "continuity.npy", _local(kept, len(X)))
@@ -262,6 +263,11 @@ def measure(folder: str) -> dict[str, Any]:
         "spectrum": (values / values.sum())[:SPECTRUM].tolist() if values.sum() > 0 else [],
         "residual_variance": residual_variance(X[rows], Y[rows]).tolist(),
     }
+
+
+def _measured_rows(n: int) -> int:
+    """Return how many of n rows are measured."""
+    return max(LEAST_MEASURED, min(MOST_MEASURED, MOST_RANKED // n))
 
 
 def _local(measure: Measure, n: int) -> FloatArray:

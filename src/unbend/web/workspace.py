@@ -23,6 +23,8 @@ OF_ROWS = ("coordinates", "trustworthiness", "continuity", "stability")
 OTHERS = ("pairs", "ranks", "ellipses", "new")
 FILES = ("model.unbend", "map.py", "map.sh", "picture.png")
 NEIGHBORS = 10
+# Different integers up to which a column of them is compared by shares, not by means.
+FEW_LEVELS = 12
 # Tasks about an embedding, and the lane of each: fits wait for one another.
 TASKS = {
     "measure": ("look", "Measuring"),
@@ -99,6 +101,9 @@ def _compare(inside: FloatArray, outside: FloatArray, levels: list[str] | None) 
     inside, outside = inside[~np.isnan(inside)], outside[~np.isnan(outside)]
     if not len(inside) or not len(outside):
         return {"effect": 0.0}
+    if levels is None and (integers := _few_integers(inside, outside)) is not None:
+        levels = [str(number) for number in integers]
+        inside, outside = (np.searchsorted(integers, v) * 1.0 for v in (inside, outside))
     if levels is not None:
         shares = [
             np.bincount(v.astype(int), minlength=len(levels)) / len(v) for v in (inside, outside)
@@ -115,6 +120,13 @@ def _compare(inside: FloatArray, outside: FloatArray, levels: list[str] | None) 
     spread = float(np.sqrt((inside.var() + outside.var()) / 2))
     effect = (means[0] - means[1]) / spread if spread > 0 else 0.0
     return {"effect": effect, "inside": means[0], "outside": means[1]}
+
+
+def _few_integers(inside: FloatArray, outside: FloatArray) -> list[int] | None:
+    """Return the different values of a column if they are a few integers, as classes are."""
+    values = np.unique(np.concatenate((inside, outside)))
+    few = len(values) <= FEW_LEVELS and bool(np.all(values == np.floor(values)))
+    return [int(value) for value in values] if few else None
 
 
 @dataclass(eq=False)

@@ -5,13 +5,17 @@ They document both, and mypy reads their signatures; `threads` is mostly ignored
 
 from unbend._kernels.reference.layout import (
     attract,
+    attractive_energy,
+    convolve,
     descend,
     gather_forces,
     place_by_tree,
     place_on_mesh,
+    renumber,
     repel_by_tree,
     repel_exactly,
     spread_density,
+    sum_weights,
 )
 from unbend._kernels.reference.local_kernels import (
     align,
@@ -60,9 +64,11 @@ __all__ = [
     "align_rows",
     "analyse",
     "attract",
+    "attractive_energy",
     "barycentric_weights",
     "both_ways",
     "components",
+    "convolve",
     "count_nearer",
     "descend",
     "distinct_rows",
@@ -79,6 +85,7 @@ __all__ = [
     "place_on_mesh",
     "propose",
     "rank",
+    "renumber",
     "repel_by_tree",
     "repel_exactly",
     "ridged_gram",
@@ -89,4 +96,5 @@ __all__ = [
     "spread_density",
     "squared_products",
     "stress",
+    "sum_weights",
 ]

@@ -53,6 +53,19 @@ def spread_density(
     density[:] = np.bincount(flat.ravel(), weight.ravel(), minlength=len(density))
 
 
+def convolve(
+    waves: FloatArray, for_potential: FloatArray, for_sums: FloatArray, threads: int
+) -> float:
+    """Multiply waves by the factors of the potential; return Σ |wave|² times those of the sum.
+
+    Waves are complex numbers, real and imaginary parts side by side in one flat array.
+    """
+    parts = waves.reshape(-1, 2)
+    total = float(np.sum(np.square(parts.astype(np.float64)).sum(axis=1) * for_sums))
+    parts *= for_potential[:, None]
+    return total
+
+
 def gather_forces(
     points: FloatArray,
     origin: FloatArray,
@@ -80,16 +93,55 @@ def attract(
     indices: IntArray,
     weights: FloatArray,
     points: FloatArray,
-    others: FloatArray,
     threads: int,
     forces: FloatArray,
 ) -> None:
-    """Fill Σ_j p_ij (y_i − z_j) / (1 + |y_i − z_j|²) over the stored entries of each row."""
+    """Fill Σ_j p_ij (y_i − y_j) / (1 + |y_i − y_j|²) over the stored entries of each row."""
     rows = np.repeat(np.arange(len(points)), np.diff(offsets))
-    away = points[rows].astype(np.float64) - others[indices]
+    away = points[rows].astype(np.float64) - points[indices]
     pull = weights / (1.0 + np.square(away).sum(axis=1))
     for axis in range(points.shape[1]):
         forces[:, axis] = np.bincount(rows, pull * away[:, axis], minlength=len(points))
+
+
+def attractive_energy(
+    offsets: IntArray,
+    indices: IntArray,
+    weights: FloatArray,
+    points: FloatArray,
+    threads: int,
+    energies: FloatArray,
+) -> None:
+    """Fill Σ_j p_ij log(1 + |y_i − y_j|²) over the stored entries of each row."""
+    rows = np.repeat(np.arange(len(points)), np.diff(offsets))
+    away = points[rows].astype(np.float64) - points[indices]
+    terms = weights * np.log1p(np.square(away).sum(axis=1))
+    energies[:] = np.bincount(rows, terms, minlength=len(points))
+
+
+def renumber(
+    offsets: IntArray,
+    indices: IntArray,
+    weights: FloatArray,
+    order: IntArray,
+    inverse: IntArray,
+    new_offsets: IntArray,
+    threads: int,
+    new_indices: IntArray,
+    new_weights: FloatArray,
+) -> None:
+    """Fill the entries of a sparse matrix whose rows and columns are in another order.
+
+    Row i is row `order[i]` of the old one, and `inverse` is the inverse of that order; entries of a
+    row are sorted by column.
+    """
+    for row, old in enumerate(order):
+        entries = slice(offsets[old], offsets[old + 1])
+        columns = inverse[indices[entries]]
+        sort = np.argsort(columns)
+        place = slice(new_offsets[row], new_offsets[row + 1])
+        new_indices[place] = columns[sort]
+        new_weights[place] = weights[entries][sort]
 
 
 def descend(
@@ -103,12 +155,14 @@ def descend(
     velocity: FloatArray,
     gains: FloatArray,
     points: FloatArray,
+    box: FloatArray,
 ) -> None:
     """Move the points (n, d) by one step of momentum descent; update velocity and gains.
 
     The gradient is pull · attraction − push · repulsion. A coordinate whose velocity points uphill
     has its gain lowered to 0.8 of itself, at least 0.01; others have it raised by 0.2. No point
-    moves further than `longest`.
+    moves further than `longest`. The points are then centred, and `box` (2, d) is filled with their
+    lowest and highest coordinates.
     """
     slope = pull * attraction - push * repulsion
     uphill = slope * np.sign(velocity) > 0
@@ -117,6 +171,8 @@ def descend(
     lengths = np.linalg.norm(velocity, axis=1, keepdims=True)
     velocity *= np.minimum(1.0, longest / np.maximum(lengths, 1e-30))
     points += velocity
+    points -= points.mean(axis=0, dtype=np.float64).astype(points.dtype)
+    box[:] = points.min(axis=0), points.max(axis=0)
 
 
 def _place(
@@ -214,3 +270,9 @@ def repel_exactly(
         w = 1.0 / (1.0 + np.square(away).sum(axis=1))
         forces[i] = (w**2) @ away
         normalizers[i] = w.sum()
+
+
+def sum_weights(points: FloatArray, threads: int) -> float:
+    """Return Σ w over all ordered pairs of distinct points."""
+    y = points.astype(np.float64)
+    return float(sum((1.0 / (1.0 + np.square(y - row).sum(axis=1))).sum() - 1.0 for row in y))

@@ -1,0 +1,1 @@
+"""How well neighbourhood methods survive noise: surfaces with known foot points, and the judge."""

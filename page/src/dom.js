@@ -1,0 +1,63 @@
+// Elements from code. Text is only ever text: nothing here parses HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function makeSvg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "selected") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export function replace(element, ...children) {
+  element.replaceChildren(...children.flat().filter((child) => child !== null));
+}
+
+// A select of [value, text] pairs.
+export function choice(options, value, onchange, attributes = {}) {
+  const element = make(
+    "select",
+    { ...attributes, onchange: (event) => onchange(event.target.value) },
+    options.map(([each, text]) => make("option", { value: each, selected: each === value }, text)),
+  );
+  element.value = value;
+  return element;
+}
+
+export function labelled(text, control, hint) {
+  return make("label", { class: "field", title: hint }, make("span", {}, text), control);
+}
+
+export function download(name, content, type = "text/plain") {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  const link = make("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+export function number(value, digits = 3) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
+  return Number(value.toPrecision(digits)).toString();
+}
+
+export function duration(seconds) {
+  if (seconds < 1) return "under 1 s";
+  if (seconds < 90) return `about ${Math.round(seconds)} s`;
+  if (seconds < 5400) return `about ${Math.round(seconds / 60)} min`;
+  return `about ${Math.round(seconds / 3600)} h`;
+}

@@ -1,0 +1,248 @@
+// A map drawn on a canvas without WebGL, for at most MOST_POINTS points.
+import { make } from "../dom.js";
+import { inside } from "./places.js";
+
+export const MOST_POINTS = 100_000;
+
+export class CanvasMap {
+  constructor(host, handlers) {
+    this.handlers = handlers;
+    this.view = { x: 0, y: 0, zoom: 1 };
+    this.canvas = make("canvas", { tabindex: "0", "aria-label": "Map" });
+    this.over = make("canvas", { class: "over" });
+    host.append(this.canvas, this.over);
+    this.resizing = new ResizeObserver(() => this.redraw());
+    this.resizing.observe(host);
+    this.host = host;
+    this.chosen = null;
+    this.pointer = "pan";
+    this.listen();
+  }
+
+  listen() {
+    const canvas = this.canvas;
+    canvas.addEventListener("pointerdown", (event) => this.press(event));
+    canvas.addEventListener("pointermove", (event) => this.drag(event));
+    canvas.addEventListener("pointerup", (event) => this.release(event));
+    canvas.addEventListener("pointerleave", () => this.handlers.onHover(-1));
+    canvas.addEventListener("dblclick", () => this.reset());
+    canvas.addEventListener("keydown", (event) => this.handlers.onKey(event.key, event.shiftKey));
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        const [x, y] = this.toData(event.offsetX, event.offsetY);
+        const factor = Math.exp(-event.deltaY / 400);
+        const { view } = this;
+        const zoom = Math.min(Math.max(view.zoom * factor, 0.2), 500);
+        const change = view.zoom / zoom;
+        this.view = { x: x + (view.x - x) * change, y: y + (view.y - y) * change, zoom };
+        this.redraw();
+      },
+      { passive: false },
+    );
+  }
+
+  get scale() {
+    return (Math.min(this.host.clientWidth, this.host.clientHeight) / 2) * this.view.zoom;
+  }
+
+  toData(left, top) {
+    return [
+      (left - this.host.clientWidth / 2) / this.scale + this.view.x,
+      -(top - this.host.clientHeight / 2) / this.scale + this.view.y,
+    ];
+  }
+
+  press(event) {
+    this.canvas.setPointerCapture(event.pointerId);
+    const lasso = this.pointer === "lasso" || event.shiftKey;
+    this.action = { lasso, from: [event.offsetX, event.offsetY], view: this.view, moved: false };
+    this.path = [this.toData(event.offsetX, event.offsetY)];
+  }
+
+  drag(event) {
+    if (!this.action) {
+      this.handlers.onHover(this.nearest(event.offsetX, event.offsetY));
+      return;
+    }
+    const [dx, dy] = [event.offsetX - this.action.from[0], event.offsetY - this.action.from[1]];
+    if (Math.hypot(dx, dy) > 3) this.action.moved = true;
+    if (this.action.lasso) {
+      this.path.push(this.toData(event.offsetX, event.offsetY));
+      this.drawOver();
+    } else if (this.action.moved) {
+      const { view } = this.action;
+      this.view = { ...view, x: view.x - dx / this.scale, y: view.y + dy / this.scale };
+      this.redraw();
+    }
+  }
+
+  release(event) {
+    const action = this.action;
+    this.action = null;
+    if (action?.lasso && this.path.length > 2) {
+      const { x, y } = this.places;
+      const chosen = [];
+      for (let at = 0; at < x.length; at++) if (inside(this.path, x[at], y[at])) chosen.push(at);
+      this.path = [];
+      this.handlers.onSelect(Uint32Array.from(chosen));
+    } else if (action && !action.moved) {
+      const place = this.nearest(event.offsetX, event.offsetY);
+      this.handlers.onSelect(place < 0 ? new Uint32Array() : Uint32Array.of(place));
+    }
+    this.path = [];
+    this.drawOver();
+  }
+
+  nearest(left, top) {
+    if (!this.places) return -1;
+    const [x, y] = this.toData(left, top);
+    let [best, reach] = [-1, (8 / this.scale) ** 2];
+    for (let at = 0; at < this.places.x.length; at++) {
+      const square = (this.places.x[at] - x) ** 2 + (this.places.y[at] - y) ** 2;
+      if (square < reach) [best, reach] = [at, square];
+    }
+    return best;
+  }
+
+  draw(places, colors, options) {
+    Object.assign(this, { places, colors, options });
+    this.redraw();
+    this.handlers.onDrawn();
+  }
+
+  redraw() {
+    if (this.planned || !this.places) return;
+    this.planned = requestAnimationFrame(() => {
+      this.planned = null;
+      this.paint();
+      this.drawOver();
+    });
+  }
+
+  // Points are blended into the pixels directly: a hundred thousand take some milliseconds.
+  paint() {
+    const ratio = devicePixelRatio || 1;
+    const width = (this.canvas.width = Math.max(1, Math.round(this.host.clientWidth * ratio)));
+    const height = (this.canvas.height = Math.max(1, Math.round(this.host.clientHeight * ratio)));
+    const context = this.canvas.getContext("2d");
+    const image = context.createImageData(width, height);
+    const pixels = image.data;
+    const [red, green, blue] = rgb(this.options.background);
+    for (let at = 0; at < pixels.length; at += 4) {
+      pixels[at] = red;
+      pixels[at + 1] = green;
+      pixels[at + 2] = blue;
+      pixels[at + 3] = 255;
+    }
+    const palette = this.options.palette.map(rgb);
+    const radius = Math.max(1, Math.min(4, 16 / this.places.x.length ** 0.22)) * ratio;
+    const stamp = disc(radius * Math.min(2, this.view.zoom ** 0.25));
+    const opacity = Math.max(0.35, Math.min(0.9, 40 / this.places.x.length ** 0.45));
+    const spot = (place, strength) =>
+      this.stamp(pixels, width, height, ratio, place, stamp, palette[this.colors[place]], strength);
+    if (this.chosen?.length) {
+      for (let at = 0; at < this.places.x.length; at++) spot(at, opacity * 0.15);
+      for (const at of this.chosen) spot(at, 1);
+    } else for (let at = 0; at < this.places.x.length; at++) spot(at, opacity);
+    context.putImageData(image, 0, 0);
+  }
+
+  stamp(pixels, width, height, ratio, place, stamp, color, strength) {
+    const scale = this.scale * ratio;
+    const left = Math.round((this.places.x[place] - this.view.x) * scale + width / 2) - stamp.half;
+    const top = Math.round(height / 2 - (this.places.y[place] - this.view.y) * scale) - stamp.half;
+    if (left < 0 || top < 0 || left + stamp.size > width || top + stamp.size > height) return;
+    for (let row = 0; row < stamp.size; row++) {
+      for (let column = 0; column < stamp.size; column++) {
+        const weight = stamp.mask[row * stamp.size + column] * strength;
+        if (!weight) continue;
+        const at = 4 * ((top + row) * width + left + column);
+        pixels[at] += (color[0] - pixels[at]) * weight;
+        pixels[at + 1] += (color[1] - pixels[at + 1]) * weight;
+        pixels[at + 2] += (color[2] - pixels[at + 2]) * weight;
+      }
+    }
+  }
+
+  // The lasso and the point under the pointer are on a canvas of their own.
+  drawOver() {
+    const over = this.over;
+    over.width = this.host.clientWidth;
+    over.height = this.host.clientHeight;
+    if (!this.places) return;
+    const context = over.getContext("2d");
+    const toScreen = (x, y) => [
+      (x - this.view.x) * this.scale + over.width / 2,
+      over.height / 2 - (y - this.view.y) * this.scale,
+    ];
+    context.strokeStyle = this.options.accent;
+    context.lineWidth = 1.5;
+    if (this.path?.length > 1 && this.action?.lasso) {
+      context.beginPath();
+      this.path.forEach(([x, y]) => context.lineTo(...toScreen(x, y)));
+      context.closePath();
+      context.globalAlpha = 0.15;
+      context.fillStyle = this.options.accent;
+      context.fill();
+      context.globalAlpha = 1;
+      context.stroke();
+    }
+    if (this.lit >= 0) {
+      const [x, y] = toScreen(this.places.x[this.lit], this.places.y[this.lit]);
+      context.strokeStyle = this.options.ink;
+      context.lineWidth = 2;
+      context.beginPath();
+      context.arc(x, y, 7, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
+  select(places) {
+    this.chosen = places;
+    this.redraw();
+  }
+
+  hover(place) {
+    if (place === this.lit) return;
+    this.lit = place;
+    this.drawOver();
+  }
+
+  mode(mode) {
+    this.pointer = mode;
+  }
+
+  reset() {
+    this.view = { x: 0, y: 0, zoom: 1 };
+    this.redraw();
+  }
+
+  move(x, y, zoom) {
+    const { view } = this;
+    this.view = { x: view.x + x / view.zoom, y: view.y + y / view.zoom, zoom: view.zoom * zoom };
+    this.redraw();
+  }
+
+  destroy() {
+    this.resizing.disconnect();
+    this.host.replaceChildren();
+  }
+}
+
+const rgb = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+
+// Share of each pixel that a disc covers.
+function disc(radius) {
+  const half = Math.ceil(radius);
+  const size = 2 * half + 1;
+  const mask = new Float32Array(size * size);
+  for (let row = 0; row < size; row++) {
+    for (let column = 0; column < size; column++) {
+      const far = Math.hypot(row - half, column - half);
+      mask[row * size + column] = Math.max(0, Math.min(1, radius + 0.5 - far));
+    }
+  }
+  return { half, size, mask };
+}

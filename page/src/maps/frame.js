@@ -1,0 +1,94 @@
+// Draws one map with WebGL inside a sandboxed frame: numbers come in and row numbers go out, by
+// messages. The renderer compiles code at run time, which the page itself may not.
+import createScatterplot from "regl-scatterplot";
+
+const canvas = document.getElementById("map");
+let plot = null;
+
+const send = (kind, content = {}) => parent.postMessage({ kind, ...content }, "*");
+
+function size(points) {
+  return Math.max(1.5, Math.min(7, 30 / points ** 0.22));
+}
+
+function start(options) {
+  plot = createScatterplot({
+    canvas,
+    width: "auto",
+    height: "auto",
+    backgroundColor: options.background,
+    pointColor: options.palette,
+    pointColorHover: options.ink,
+    pointColorActive: options.accent,
+    lassoColor: options.accent,
+    pointOutlineWidth: 2,
+    pointSizeSelected: 2,
+    colorBy: "valueA",
+    opacityInactiveScale: 0.25,
+    deselectOnDblClick: false,
+    actionKeyMap: { merge: "cmd", lasso: "shift" },
+  });
+  plot.subscribe("pointOver", (row) => send("over", { row }));
+  plot.subscribe("pointOut", () => send("out"));
+  plot.subscribe("select", ({ points }) => send("select", { rows: Uint32Array.from(points) }));
+  plot.subscribe("deselect", () => send("deselect"));
+  plot.subscribe("view", ({ view }) => send("view", { view: Array.from(view) }));
+}
+
+const actions = {
+  async draw({ x, y, colors, options }) {
+    if (!plot) start(options);
+    plot.set({
+      backgroundColor: options.background,
+      pointColor: options.palette,
+      pointColorHover: options.ink,
+      pointColorActive: options.accent,
+      pointSize: size(x.length),
+      opacity: Math.max(0.35, Math.min(0.9, 40 / x.length ** 0.45)),
+    });
+    const spatialIndex = options.sameplaces ? plot.get("spatialIndex") : undefined;
+    const drawn = { x, y, z: colors };
+    await plot.draw(drawn, { zDataType: "categorical", spatialIndex, preventFilterReset: true });
+    send("drawn", { points: x.length });
+  },
+  select({ rows }) {
+    if (rows.length) plot?.select(rows, { preventEvent: true });
+    else plot?.deselect({ preventEvent: true });
+  },
+  hover({ row }) {
+    plot?.hover(row < 0 ? [] : row, { preventEvent: true });
+  },
+  mode({ mode }) {
+    plot?.set({ mouseMode: mode === "lasso" ? "lasso" : "panZoom" });
+  },
+  reset() {
+    plot?.reset();
+  },
+  async move({ x, y, zoom }) {
+    if (!plot) return;
+    const { target, distance } = plot.get("camera");
+    const reach = distance[0];
+    await plot.zoomToLocation([target[0] + x * reach, target[1] + y * reach], reach / zoom);
+  },
+};
+
+addEventListener("message", (event) => {
+  if (event.source !== parent) return;
+  Promise.resolve(actions[event.data.kind]?.(event.data)).catch((error) =>
+    send("failed", { reason: String(error?.message ?? error) }),
+  );
+});
+// A lasso that ends where it began is no click on the point there.
+let travelled = 0;
+canvas.addEventListener("mousedown", () => (travelled = 0), true);
+addEventListener(
+  "mousemove",
+  (event) => {
+    if (event.buttons) travelled += Math.hypot(event.movementX, event.movementY);
+  },
+  true,
+);
+canvas.addEventListener("click", (event) => travelled > 5 && event.stopImmediatePropagation(), true);
+canvas.addEventListener("dblclick", () => plot?.reset());
+addEventListener("keydown", (event) => send("key", { key: event.key, shift: event.shiftKey }));
+send("ready");

@@ -1,0 +1,72 @@
+"""Landmarks on the estimated surface: sampled at random, trimmed, projected."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.denoising.measurement import Sample
+from unbend.denoising.patches import ROUNDS, fit_patches, project
+from unbend.neighbors import PointSpace
+
+# Shares of the sampled rows that are kept: first the densest relative to those around them, which
+# outliers are not, then those about whose projections rows spread least, which they do widely
+# about a point that stayed between two sheets.
+DENSEST, CLEAREST = 0.7, 0.9
+# Rows around one that it is compared with.
+COMPARED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Points of the estimated surface, and how many rows each stands for.
+
+    Attributes
+    ----------
+    points : array (m, D)
+        Landmarks, sorted by what they contain.
+    masses : array (m,)
+        Rows of the sample whose nearest landmark each is, relative to their mean.
+    displacement : float
+        Median distance from the rows to their projections.
+    """
+
+    points: FloatArray
+    masses: FloatArray
+    displacement: float
+
+
+def project_landmarks(sample: Sample, size: int, count: int, d: int) -> Landmarks:
+    """Sample rows, leave out the sparse ones and project the others by patches of a size."""
+    space, patch = sample.part(size)
+    drawn = sample.space.points[: min(sample.n, round(count / (DENSEST * CLEAREST)))]
+    first = fit_patches(space, drawn, patch, d)
+    dense = _smallest(first.radius / _around(drawn, first.radius), DENSEST)
+    fits = project(space, first.points[dense], patch, d, ROUNDS - 1)
+    # Against those around, since noise may differ between places, but not against them alone:
+    # points between two sheets are neighbours of each other.
+    usual = np.sqrt(_around(fits.points, fits.noise) * np.median(fits.noise))
+    clear = _smallest(fits.noise / np.maximum(usual, np.finfo(float).tiny), CLEAREST)
+    points, rows = fits.points[clear], drawn[dense[clear]]
+    displacement = float(np.median(np.linalg.norm(points - rows, axis=1)))
+    return Landmarks(points, _masses(points, sample.space), displacement)
+
+
+def _around(points: FloatArray, values: FloatArray) -> FloatArray:
+    """Median of the values of the points around each point."""
+    near = PointSpace(points).nearest(min(COMPARED, len(points) - 1))
+    around = np.median(values[near.indices.reshape(len(points), -1)], axis=1)
+    return np.maximum(around, np.finfo(float).tiny)
+
+
+def _smallest(values: FloatArray, share: float) -> IntArray:
+    """Return the indices of the smallest values, in order."""
+    order: IntArray = np.argsort(values, kind="stable")[: int(np.ceil(share * len(values)))]
+    return np.sort(order)
+
+
+def _masses(points: FloatArray, space: PointSpace) -> FloatArray:
+    nearest, _ = PointSpace(points, workers=space.workers).nearest_of(space.points, 1)
+    # A landmark that no row is nearest to stands for less than one that some row is nearest to.
+    counts = np.bincount(nearest[:, 0], minlength=len(points)) + 0.5
+    return np.asarray(counts / counts.mean())

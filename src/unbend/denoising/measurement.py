@@ -1,0 +1,211 @@
+"""How noisy, curved and dense rows are around a surface, and the patch size that follows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.denoising.patches import PatchFits, coefficients, project
+from unbend.denoising.sampling import shuffle_distinct
+from unbend.neighbors import PointSpace
+from unbend.neighbors.space import COMPARED
+from unbend.outlyingness import FAR, score_rows
+
+# Rows used at most: beyond, patches of one radius are drawn from a sample of the rows.
+MOST_ROWS = 200_000
+# Rows of a patch at most: larger patches are drawn from a sample of the rows, too.
+PATCH_ROWS = 256
+# Points whose patches are measured, and rounds of projection: the patches around noisy rows are
+# wider than those around the surface.
+SAMPLE, ROUNDS = 128, 2
+# Rows that are compared with others to find out how many are outliers.
+HELD_OUT = 500
+# Ratio of the sizes that are tried.
+GROWTH = 1.5
+# A patch shows the plane where noise has at most this share of the variance along its last tangent
+# direction, and tilts it by at most this mean square. Where no size does, the one with the smallest
+# share will do up to the second share, if it is this many times the first size.
+PLAIN, TILT = 0.4, 0.03
+PARTLY, FALL = 0.6, 4.0
+# Share of noise that does harm, over (k/n)^(1/d).
+HARMLESS = 0.2
+# Cost of the variance that a patch gains by bending more than a quadratic does.
+MISFIT = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct rows in random order, of which any from the front are a sample.
+
+    There are `distinct` of them, and `space` holds those that are used.
+    """
+
+    space: PointSpace
+    distinct: int
+
+    @classmethod
+    def of(cls, space: PointSpace, seed: int = 0) -> "Sample":
+        """Shuffle the distinct rows of a space, and keep as many as are used at most."""
+        order = shuffle_distinct(space.points, seed)
+        return cls(space.take(order[:MOST_ROWS]), len(order))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.space.n
+
+    def outlier_share(self) -> float:
+        """Share of rows that are far outside the others, by some of the rows."""
+        held_out = min(HELD_OUT, self.n // 4)
+        others = self.space.take(np.arange(held_out, min(self.n, held_out + 10 * HELD_OUT)))
+        near = others.nearest_of(self.space.points[:held_out], min(COMPARED, others.n))
+        return float(np.mean(score_rows(*near, others.spacing) > FAR))
+
+    def part(self, size: int, most: int = PATCH_ROWS) -> tuple[PointSpace, int]:
+        """Part of the rows in which a patch of `size` rows has at most `most`, and how many."""
+        if size <= most:
+            return self.space, size
+        return self.space.take(np.arange(self.n * most // size)), most
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseMeasurement:
+    """What patches of several sizes show of noise and curvature, and the size chosen.
+
+    Attributes
+    ----------
+    d : int
+        Dimension of the surface.
+    sizes : array (s,)
+        Numbers of rows of the patches that were tried.
+    ratio : array (s,)
+        Variance of the noise over that along the last tangent direction, in the median.
+    tilt : array (s,)
+        Mean square of the angle by which noise tilts the tangent plane of a patch.
+    noise : array (s,)
+        Standard deviation of the rows about the fit along one normal direction.
+    leverage : array (s,)
+        Variance of the fit in units of that of the noise.
+    curvature : array (s,)
+        Energy of the second-order part over what noise alone would give.
+    radius : array (s,)
+        Radius of the patches.
+    first, choice : int or None
+        The smallest size that shows the surface, and the size chosen, as indices of the sizes; None
+        where no size does.
+    """
+
+    d: int
+    sizes: IntArray
+    ratio: FloatArray
+    tilt: FloatArray
+    noise: FloatArray
+    leverage: FloatArray
+    curvature: FloatArray
+    radius: FloatArray
+    first: int | None
+    choice: int | None
+
+    @property
+    def patch_size(self) -> int | None:
+        """Number of rows of a patch, where one shows the surface."""
+        return None if self.choice is None else int(self.sizes[self.choice])
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise of a column; not a number where it is not known."""
+        return float("nan") if self.choice is None else float(self.noise[self.choice])
+
+    def bearable_landmarks(self, n: int, k: int) -> float:
+        """Return with how many landmarks of k neighbours what is left of the noise does no harm.
+
+        Noise is `leverage` of what it was, and landmark neighbourhoods hold kn/m rows: the share of
+        noise is then below (k/m)^(1/d), as in `hides`, up to some m.
+        """
+        at = self.choice
+        if at is None:
+            return np.inf
+        share = float(self.leverage[at] * self.ratio[at])
+        patches = n / float(self.sizes[at])
+        return float(k * patches ** (2 / 3) * (HARMLESS / max(share, 1e-300)) ** (self.d / 3))
+
+    def hides(self, n: int) -> float:
+        """How far noise is above what n rows bear, whose neighbourhoods are all fitted: 1 and more.
+
+        A tangent plane tilted by noise of a share ν costs a coordinate ν² of its slope, and bending
+        costs a wave that would take its place (k/n)^(2/d) of its own, so that noise up to
+        (k/n)^(1/d) does no harm (`graphs/noise.py` has the constants).
+        """
+        return float(self.ratio[0] / (self.sizes[0] / n) ** (1 / self.d) / HARMLESS)
+
+
+def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
+    """Fit patches of growing sizes until they show the surface, and further while that helps."""
+    size, rows = 2.0 * coefficients(d), []
+    fits: list[PatchFits] = []
+    sizes: list[int] = []
+    while size <= sample.n / 3:
+        fits.append(_fit_sample(sample, round(size), d))
+        sizes.append(round(size))
+        rows.append(_summarize(fits[-1], sample, round(size), d))
+        if _choose(fits, np.array(rows))[2]:
+            break
+        size *= GROWTH
+    table = np.array(rows).reshape(len(rows), 6)
+    first, choice, _ = _choose(fits, table) if rows else (None, None, True)
+    ratio, tilt, noise, leverage, curvature, radius = table.T
+    return NoiseMeasurement(
+        d=d,
+        sizes=np.array(sizes, dtype=np.intp),
+        ratio=ratio,
+        tilt=tilt,
+        noise=noise,
+        leverage=leverage,
+        curvature=curvature,
+        radius=radius,
+        first=first,
+        choice=choice,
+    )
+
+
+def _fit_sample(sample: Sample, size: int, d: int) -> PatchFits:
+    space, count = sample.part(size)
+    # Not the first rows, of which every part consists.
+    points = sample.space.points[-SAMPLE:]
+    return project(space, points, count, d, ROUNDS)
+
+
+def _summarize(fits: PatchFits, sample: Sample, size: int, d: int) -> tuple[float, ...]:
+    columns = sample.space.points.shape[1]
+    count = min(size, PATCH_ROWS)
+    # The largest eigenvalue of noise in many columns exceeds its variance (Marčenko and Pastur).
+    largest = fits.noise * (1 + np.sqrt((columns - d) / count)) ** 2
+    ratio = np.divide(
+        largest, fits.tangent, out=np.full(len(largest), np.inf), where=fits.tangent > 0
+    )
+    tilt = ratio * (fits.noise / np.maximum(largest, np.finfo(float).tiny)) * (columns - d) / count
+    values = (ratio, tilt, np.sqrt(fits.noise), fits.leverage, fits.curvature, fits.radius)
+    return tuple(float(np.median(value)) for value in values)
+
+
+def _choose(fits: list[PatchFits], table: FloatArray) -> tuple[int | None, int | None, bool]:
+    """Find the first size that will do, the best one, and whether larger ones cannot be better.
+
+    From the first size that shows the plane on, the error of a fit is its leverage and a share of
+    what patches gain in variance over the first: that is bending beyond second order.
+    """
+    ratio, tilt = table[:, 0], table[:, 1]
+    plain = np.flatnonzero((ratio <= PLAIN) & (tilt <= TILT))
+    if not len(plain):
+        least = int(np.argmin(ratio))
+        will_do = least if ratio[least] <= PARTLY and GROWTH**least >= FALL else None
+        return will_do, will_do, False
+    first = int(plain[0])
+    errors = np.array([_error(fit, fits[first]) for fit in fits[first:]])
+    best = int(np.argmin(errors))
+    return first, first + best, len(errors) > best + 2
+
+
+def _error(fit: PatchFits, first: PatchFits) -> float:
+    gained = np.divide(fit.noise, first.noise, out=np.ones_like(fit.noise), where=first.noise > 0)
+    return float(np.median(fit.leverage)) + MISFIT * max(0.0, float(np.median(gained)) - 1.0)

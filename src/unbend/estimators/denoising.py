@@ -1,0 +1,157 @@
+"""The denoising stage of a fit: landmarks on the estimated surface in place of the rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from unbend.denoising import Landmarks, NoiseMeasurement, Sample, measure_noise, project_landmarks
+from unbend.denoising.patches import coefficients
+from unbend.neighbors import PointSpace, Space
+from unbend.neighbors.metrics import EUCLIDEAN
+from unbend.report import note
+from unbend.validation.parameters import FLAG, MAPPING, Choice, param
+from unbend.validation.scalars import check_integer, suggest_name
+
+AUTO = "auto"
+# Landmarks at most, where a method names no number of its own.
+MOST_LANDMARKS = 2500
+# Landmarks for each patch of rows and neighbour: the neighbourhoods of landmarks are no smaller
+# than a third of a patch, whose landmarks share their noise.
+PER_PATCH = 3.0
+# Neighbours that are reckoned with where their number is left open.
+NEIGHBORS = 10
+# Share of outliers from which on rows are denoised even without noise.
+OUTLIERS = 0.005
+# Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
+FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
+
+
+def denoise_param() -> Any:
+    """Declare `denoise`."""
+    return param(
+        False,
+        Choice(AUTO),
+        FLAG,
+        MAPPING,
+        help="Whether to fit landmarks projected onto the surface that the rows surround, and to "
+        "place all rows by the extension. 'auto' does so where noise is wide against "
+        "neighbourhoods and leaves clusters and rows without noise alone; a dict overrides "
+        "`patch_size`, `n_landmarks` or the `dimension` of the surface (n_components).",
+    )
+
+
+@dataclass(frozen=True)
+class DenoiseOptions:
+    """What the user asked for; None where it is left open."""
+
+    always: bool
+    patch_size: int | None = None
+    n_landmarks: int | None = None
+    dimension: int | None = None
+
+    @classmethod
+    def read(cls, value: Any) -> "DenoiseOptions | None":
+        """Read the parameter of an estimator; None for False."""
+        if value is False:
+            return None
+        given = value if isinstance(value, dict) else {}
+        for name, number in given.items():
+            if name not in ("patch_size", "n_landmarks", "dimension"):
+                near = suggest_name(str(name), ("patch_size", "n_landmarks", "dimension"))
+                meant = near or "patch_size, n_landmarks or dimension"
+                raise ValueError(f"denoise has no {name!r}: use {meant}")
+            check_integer(f"{name} of denoise", number)
+        return cls(value != AUTO, **{name: int(number) for name, number in given.items()})
+
+
+@dataclass(frozen=True)
+class DenoisingStage:
+    """Landmarks for one fit: the options, the neighbours of a row and what the method needs."""
+
+    options: DenoiseOptions
+    d: int
+    n_neighbors: Any
+    least_rows: int
+    most_landmarks: int
+
+    def run(self, space: Space, obstacle: str | None) -> Landmarks | None:
+        """Project landmarks, or return None where there is nothing to denoise.
+
+        An `obstacle` is what of the other parameters leaves nothing to denoise.
+        """
+        reason = obstacle or _unsuited(space, self.d)
+        if reason is None:
+            assert isinstance(space, PointSpace)
+            sample = Sample.of(space)
+            found = measure_noise(sample, self.d)
+            note(**_facts(found))
+            reason = self._declined(found, sample)
+            if reason is None:
+                return self._project(found, sample)
+        elif self.options.always:
+            raise ValueError(f"Landmarks cannot be projected: {reason}. Use denoise=False.")
+        note(declined=reason)
+        return None
+
+    def _declined(self, found: NoiseMeasurement, sample: Sample) -> str | None:
+        """Why 'auto' leaves the rows as they are."""
+        if self.options.always:
+            if self.options.patch_size is None and not len(found.sizes):
+                raise ValueError(
+                    f"{sample.n} distinct rows are too few to estimate a surface of dimension "
+                    f"{self.d} from: use denoise=False"
+                )
+            return None
+        if sample.n < FEWEST_ROWS or not len(found.sizes):
+            return f"{sample.n} distinct rows are too few"
+        if found.patch_size is None:
+            return f"no patches show a surface of dimension {self.d}"
+        if found.hides(sample.distinct) < 1 and sample.outlier_share() < OUTLIERS:
+            return "noise is narrow against neighbourhoods"
+        return None
+
+    def _project(self, found: NoiseMeasurement, sample: Sample) -> Landmarks:
+        size = self.options.patch_size or found.patch_size or int(found.sizes[found.ratio.argmin()])
+        size = min(max(size, coefficients(self.d)), sample.n - 1)
+        count = self._count(found, sample, size)
+        landmarks = project_landmarks(sample, size, count, self.d)
+        note(
+            patch_size=size,
+            landmarks=len(landmarks.points),
+            displacement=landmarks.displacement,
+        )
+        return landmarks
+
+    def _count(self, found: NoiseMeasurement, sample: Sample, size: int) -> int:
+        """Choose how many landmarks: of more, neighbourhoods would be small against the noise."""
+        if self.options.n_landmarks is not None:
+            return max(min(self.options.n_landmarks, sample.n), self.least_rows)
+        k = self.n_neighbors if isinstance(self.n_neighbors, int) else NEIGHBORS
+        smallest = size if found.first is None else min(size, int(found.sizes[found.first]))
+        count = PER_PATCH * k * sample.distinct / smallest
+        count = min(count, found.bearable_landmarks(sample.distinct, k), self.most_landmarks)
+        return max(round(count), FEWEST_LANDMARKS * self.d, self.least_rows)
+
+
+def _facts(found: NoiseMeasurement) -> dict[str, Any]:
+    """Return what the report records of a measurement."""
+    facts: dict[str, Any] = {"sizes": len(found.sizes)}
+    if found.choice is not None:
+        at = found.choice
+        facts |= {
+            "noise": found.sigma,
+            "share": float(found.ratio[at]),
+            "curvature": float(found.curvature[at]),
+            "radius": float(found.radius[at]),
+        }
+    return facts
+
+
+def _unsuited(space: Space, d: int) -> str | None:
+    """Why rows of a space cannot be projected onto a surface."""
+    if not isinstance(space, PointSpace):
+        return "metric='precomputed' gives distances"
+    if space.metric is not EUCLIDEAN:
+        return f"metric={space.metric.name!r} is not Euclidean"
+    if space.points.shape[1] <= d:
+        return f"{space.points.shape[1]} columns leave no direction across a surface of {d}"
+    return None

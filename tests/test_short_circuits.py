@@ -1,0 +1,289 @@
+"""Short circuits: edges that jump, as the chart shows, are found, and no others."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import unbend
+from tests.loops import each
+from unbend.datasets import s_curve, swiss_roll
+from unbend.graphs import components, find_short_circuits, undirected
+from unbend.graphs.short_circuits import handle_short_circuits
+from unbend.neighbors import DistanceSpace, Neighbors, PointSpace
+from unbend.quality import procrustes
+
+METHODS = [unbend.LTSA, unbend.HessianLLE, unbend.Isomap]
+
+
+def roll(seed: int, n: int = 500):
+    return swiss_roll(n, sampling="parameter", random_state=seed)
+
+
+def jumps_of(surface, neighbors: Neighbors) -> set[tuple[int, int]]:
+    """Edges whose ends are more than three times as far apart in the chart as in space."""
+    chart = surface.chart
+    apart = np.linalg.norm(chart[neighbors.rows] - chart[neighbors.indices], axis=1)
+    far = apart > 3 * neighbors.distances
+    ends = np.sort(np.column_stack((neighbors.rows, neighbors.indices))[far], axis=1)
+    return set(map(tuple, ends.tolist()))
+
+
+def pairs(found) -> set[tuple[int, int]]:
+    return set(map(tuple, found.edges.tolist()))
+
+
+@each("seed", range(12))
+def test_the_jumps_of_a_coarse_roll_are_found_and_nothing_else(seed):
+    surface = roll(seed)
+    neighbors = PointSpace(surface.points).nearest(10)
+    assert pairs(find_short_circuits(surface.points, 2, 10)) == jumps_of(surface, neighbors)
+
+
+@each("count", [1, 4, 10])
+@each("seed", range(3))
+def test_injected_edges_are_found_and_nothing_else(seed, count):
+    surface = swiss_roll(1500, random_state=100 + seed)
+    points = surface.points
+    neighbors = PointSpace(points).nearest(10)
+    assert not jumps_of(surface, neighbors)
+    rng = np.random.default_rng(seed)
+    first, second = [], []
+    for row in rng.permutation(len(points)):
+        away = np.linalg.norm(points - points[row], axis=1)
+        across = np.linalg.norm(surface.chart - surface.chart[row], axis=1) > 4 * away
+        across[row] = False
+        if across.any() and len(first) < count:
+            first.append(row)
+            second.append(np.flatnonzero(across)[np.argmin(away[across])])
+    lengths = np.linalg.norm(points[first] - points[second], axis=1)
+    graph = neighbors.add_edges(np.array(first), np.array(second), lengths)
+    found = find_short_circuits(points, 2, graph)
+    assert pairs(found) == jumps_of(surface, graph)
+    mended = found.remove_from(graph)
+    assert np.array_equal(mended.indices, neighbors.indices)
+
+
+def ring(rng, n):
+    angle = rng.uniform(0, 2 * np.pi, n)
+    return np.column_stack((np.cos(angle), np.sin(angle)))
+
+
+def harmless(name: str, seed: int, n: int = 800) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    if name == "circle":
+        return ring(rng, n)
+    if name == "cylinder":
+        return np.column_stack((ring(rng, n), rng.uniform(0, 3, n)))
+    if name == "sphere":
+        points = rng.normal(size=(n, 3))
+        return points / np.linalg.norm(points, axis=1)[:, None]
+    if name == "torus":
+        tube = rng.uniform(0, 2 * np.pi, n)
+        wide = (2 + 0.8 * np.cos(tube))[:, None] * ring(rng, n)
+        return np.column_stack((wide, 0.8 * np.sin(tube)))
+    flat = rng.uniform(-1, 1, (n, 2))
+    if name == "crease":
+        return np.column_stack((flat, np.abs(flat[:, 0])))
+    if name == "hole":
+        flat = flat[np.linalg.norm(flat, axis=1) > 0.4]
+        return np.column_stack((flat, np.sin(2 * flat[:, 0])))
+    if name == "uneven":
+        along = (np.sqrt(1 + rng.random(n) * 399) - 1) / 19
+        return np.column_stack((along, flat[:, 0] / 4, np.sin(3 * along)))
+    if name == "clusters":
+        return rng.normal(size=(5, 6))[rng.integers(5, size=n)] * 4 + rng.normal(size=(n, 6))
+    assert name == "noise"
+    return np.column_stack((flat, 0.1 * rng.normal(size=n)))
+
+
+HARMLESS = [
+    "circle", "cylinder", "sphere", "torus", "crease", "hole", "uneven", "clusters", "noise",
+]  # fmt: skip
+
+
+@each("name", HARMLESS)
+def test_loops_holes_creases_clusters_and_noise_lose_no_edge(name):
+    for seed in range(3):
+        assert not len(find_short_circuits(harmless(name, seed), 2, 10))
+
+
+def test_sheets_that_only_jumps_join_stay_joined():
+    rng = np.random.default_rng(0)
+    flat = rng.uniform(size=(500, 2))
+    plates = np.column_stack((flat, 0.14 * rng.integers(2, size=500)))
+    neighbors = PointSpace(plates).nearest(10)
+    across = plates[neighbors.rows, 2] != plates[neighbors.indices, 2]
+    assert across.any()
+    mended = find_short_circuits(plates, 2, neighbors).remove_from(neighbors)
+    assert components(mended.graph()).max() == components(neighbors.graph()).max() == 0
+
+
+@each("seed", range(4))
+def test_removal_is_symmetric_and_keeps_components(seed):
+    surface = roll(seed)
+    neighbors = PointSpace(surface.points).nearest(10)
+    found = find_short_circuits(surface.points, 2, neighbors)
+    mended = found.remove_from(neighbors)
+    assert components(mended.graph()).max() == components(neighbors.graph()).max()
+    edges = undirected(mended).lengths
+    assert not any(edges[i, j] or edges[j, i] for i, j in found.edges)
+    assert len(neighbors.indices) - len(mended.indices) <= 2 * len(found)
+
+
+def test_a_row_between_two_sheets_stays_with_the_nearer_one():
+    rng = np.random.default_rng(0)
+    # Two plates 1 apart, joined by a half cylinder at x = 0, and a row in the gap.
+    x, y = rng.uniform(0, 8, 2400), rng.uniform(0, 4, 2400)
+    angle = rng.uniform(-np.pi / 2, np.pi / 2, 450)
+    fold = np.column_stack((-0.5 * np.cos(angle), rng.uniform(0, 4, 450), 0.5 * np.sin(angle)))
+    level = np.where(np.arange(2400) < 1200, -0.5, 0.5)
+    points = np.vstack((np.column_stack((x, y, level)), fold, [[6.0, 2.0, 0.05]]))
+    neighbors = PointSpace(points).nearest(10)
+    mended = find_short_circuits(points, 2, neighbors).remove_from(neighbors)
+    graph = undirected(mended).lengths
+    side = points[graph[[len(points) - 1]].indices, 2]
+    assert len(side)
+    assert np.ptp(side) == 0
+
+
+@each("seed", [0, 1])
+def test_distances_show_the_same_jumps_as_points(seed):
+    points = roll(seed).points
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    neighbors = PointSpace(points).nearest(10)
+    by_points = find_short_circuits(points, 2, neighbors)
+    assert len(by_points)
+    assert pairs(find_short_circuits(DistanceSpace(distances), 2, neighbors)) == pairs(by_points)
+
+
+@each("scale", [1e-30, 1.0, 1e30])
+def test_units_and_rotations_change_nothing(scale):
+    points = roll(0).points
+    turned = points @ np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0] * scale
+    assert pairs(find_short_circuits(turned, 2)) == pairs(find_short_circuits(points, 2))
+
+
+def test_numbers_of_duplicate_rows_are_those_of_the_first():
+    points = roll(0).points
+    twice = np.repeat(points, 2, axis=0)
+    once = find_short_circuits(points, 2)
+    assert np.array_equal(find_short_circuits(twice, 2).edges, 2 * once.edges)
+
+
+def test_of_a_bare_graph_only_long_edges_are_found():
+    n = 60
+    rows = np.repeat(np.arange(n), 4)
+    columns = (rows + np.tile([1, 2, -1, -2], n)) % n
+    lengths = np.tile([1.0, 2.0, 1.0, 2.0], n)
+    ring_of_triangles = csr_array((lengths, (rows, columns)), shape=(n, n))
+    assert not len(find_short_circuits(Neighbors.from_edges(n, rows, columns, lengths)))
+    chord = ring_of_triangles.tolil()
+    chord[3, 33] = 6.0
+    edges = chord.tocoo()
+    found = find_short_circuits(Neighbors.from_edges(n, edges.row, edges.col, edges.data))
+    assert pairs(found) == {(3, 33)}
+    assert found.reasons == ("length",)
+    assert found.d is None
+
+
+def worst_share(method, surface, policy: str) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        flat = method(n_neighbors=10, short_circuits=policy).fit_transform(surface.points)
+    return max(procrustes(c[:, None], flat, kind="affine") for c in surface.chart.T)
+
+
+@each("method", METHODS)
+def test_fits_of_coarse_rolls_recover_the_chart(method):
+    for seed in range(4):
+        surface = roll(seed)
+        if jumps_of(surface, PointSpace(surface.points).nearest(10)):
+            assert worst_share(method, surface, "keep") > 0.2
+        assert worst_share(method, surface, "remove") < 0.04
+
+
+def test_each_policy_reports_what_it_did():
+    points = roll(0).points
+    with pytest.warns(UserWarning, match="4 edges jump between sheets.*they were removed"):
+        removed = unbend.LTSA(n_neighbors=10, short_circuits="remove").fit(points)
+    with pytest.warns(UserWarning, match="may fold or tear there. Pass short_circuits='remove'"):
+        warned = unbend.LTSA(n_neighbors=10, short_circuits="warn").fit(points)
+    kept = unbend.LTSA(n_neighbors=10, short_circuits="keep").fit(points)
+    assert removed.report_.stage("graph").facts["short_circuits"] == 4
+    assert "short_circuits" not in kept.report_.stage("graph").facts
+    assert np.array_equal(warned.embedding_, kept.embedding_)
+    assert removed.graph_.nnz < kept.graph_.nnz
+    assert np.allclose(removed.transform(points), removed.embedding_, atol=1e-8)
+
+
+def test_a_given_graph_is_not_changed():
+    points = roll(0).points
+    neighbors = PointSpace(points).nearest(10)
+    with pytest.warns(UserWarning, match="Remove them by graphs.find_short_circuits"):
+        given = unbend.Isomap(short_circuits="remove").fit(points, graph=neighbors.graph())
+    assert given.graph_.nnz == len(neighbors.indices)
+
+
+def test_rows_that_lose_neighbours_get_those_of_their_neighbours():
+    points = roll(3).points
+    space = PointSpace(points)
+    with pytest.warns(UserWarning, match="they were removed"):
+        filled = handle_short_circuits(space, space.nearest(10), "remove", 2, 10, False)
+    cut = pairs(find_short_circuits(points, 2))
+    assert filled.counts.min() >= 10
+    ends = np.sort(np.column_stack((filled.rows, filled.indices)), axis=1)
+    assert not cut & set(map(tuple, ends.tolist()))
+
+
+def test_threads_change_no_bit():
+    points = roll(0).points
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one, two = (
+            unbend.LTSA(short_circuits="remove", n_jobs=jobs).fit_transform(points)
+            for jobs in (1, 2)
+        )
+    assert np.array_equal(one, two)
+
+
+def test_clean_data_give_the_bits_of_kept_edges():
+    points = s_curve(1000, random_state=0).points
+    assert np.array_equal(
+        unbend.LTSA(short_circuits="remove").fit_transform(points),
+        unbend.LTSA(short_circuits="keep").fit_transform(points),
+    )
+
+
+def test_what_is_not_determined_is_reported():
+    found = find_short_circuits(harmless("noise", 0), 2)
+    assert "not determined" in str(found)
+    assert "of the edges leave the 2-dimensional tangent planes" in found.undetermined
+
+
+def test_the_result_prints_edges_and_reasons():
+    found = find_short_circuits(roll(1).points, 2)
+    text = str(found)
+    assert f"{len(found)} edges jump between sheets" in text
+    assert text.count("tilt") == 1 + min(len(found), 10)
+    assert "<table" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"d": 0}, ValueError, "d"),
+        ({"d": 1.5}, TypeError, "d"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors"),
+        ({"n_neighbors": 500}, ValueError, "n_neighbors"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        find_short_circuits(roll(0).points, **arguments)
+
+
+def test_a_graph_of_other_points_is_refused():
+    with pytest.raises(ValueError, match="the graph has 300 points and X has 500"):
+        find_short_circuits(roll(0).points, 2, PointSpace(roll(0, 300).points).nearest(5))
