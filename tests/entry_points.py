@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 import unbend
-from unbend import dimension, graphs, lowrank, neighbors, plot, quality, selection
+from unbend import dimension, graphs, lowrank, mvu, neighbors, plot, quality, selection
 from unbend.dimension import estimators
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
@@ -335,6 +335,14 @@ TABLE: dict[str, Entry] = {
             "weighted_columns": lambda m: lowrank.weighted_columns(m, [0, 1]),
         }.items()
     },
+    "unbend.mvu.solve_semidefinite": Entry(
+        lambda cost: mvu.solve_semidefinite(cost, [np.eye(40)], [1.0]),
+        "cost",
+        allowed=ANY_SCALE
+        | SYMMETRIC
+        | dict.fromkeys(("no rows", "one dimension"), "is not square either"),
+        good=GRAM,
+    ),
     "unbend.plot.scatter": Entry(
         plot.scatter, "embedding", allowed=ONE_COLUMN | {"1e155": "axes have any unit"}
     ),
@@ -397,9 +405,24 @@ EXEMPT = {
         for name in neighbors.__all__
         if name[0].islower() and name != "open_space"
     },
+    **{
+        f"unbend.mvu.{name}": "takes edges or neighbours of the core; tests/mvu"
+        for name in mvu.__all__
+        if name[0].islower() and name != "solve_semidefinite"
+    },
 }
 # Modules whose public functions take data.
-MODULES = ["", ".quality", ".dimension", ".selection", ".lowrank", ".graphs", ".plot", ".neighbors"]
+MODULES = [
+    "",
+    ".quality",
+    ".dimension",
+    ".selection",
+    ".lowrank",
+    ".graphs",
+    ".mvu",
+    ".plot",
+    ".neighbors",
+]
 
 
 def public_names() -> set[str]:

@@ -39,6 +39,18 @@ def test_a_rounded_table_stays_euclidean_within_its_tolerance(decimals):
     assert not euclidean_dimension(table, error=0).euclidean
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
+def test_the_unit_of_a_table_does_not_decide(unit):
+    cities = np.random.default_rng(0).uniform(0, 4000, (25, 2))
+    distances = cdist(cities, cities)
+    found = euclidean_dimension(np.round(distances) * unit)
+    assert found.rounding == pytest.approx(0.5 * unit)
+    assert (found.euclidean, found.dimension) == (True, 2)
+    exact = euclidean_dimension(distances * unit)
+    assert exact.rounding < 1e-9 * unit
+    assert (exact.euclidean, exact.dimension) == (True, 2)
+
+
 def test_distances_along_streets_are_not_euclidean():
     points = np.random.default_rng(0).uniform(size=(30, 2))
     found = euclidean_dimension(cdist(points, points, "cityblock"))

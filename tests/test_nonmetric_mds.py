@@ -227,3 +227,17 @@ def test_the_inverse_form_takes_unknown_pairs_and_weights():
 def test_the_inverse_form_is_monotone_and_has_one_solver(options):
     with pytest.raises(ValueError, match="loss='inverse' needs transformation='monotone'"):
         ordinal(loss="inverse", **options).fit(EXACT)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("loss", ["stress1", "inverse"])
+def test_one_pair_and_coincident_objects_have_no_stress(loss):
+    model = NonmetricMDS(1, loss=loss, metric="precomputed", random_state=0)
+    two = model.fit(np.array([[0.0, 3.0], [3.0, 0.0]]))
+    assert two.stress_ == 0
+    assert np.ptp(two.embedding_) > 0
+    assert not two.stress_per_object_.any()
+    same = model.fit(np.zeros((4, 4)))
+    assert same.stress_ == 0
+    assert not same.embedding_.any()
+    assert not same.stress_per_object_.any()

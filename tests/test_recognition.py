@@ -237,8 +237,49 @@ def test_mistakes_have_one_sentence(trained):
         ),
         "two classes": (lambda: RECOGNIZER(discriminant=True).fit(X[:12], y[:12]), "threshold"),
         "one class": (lambda: RECOGNIZER(discriminant=True).fit(X[:6], y[:6]), "two classes"),
+        "two groups of three classes": (
+            lambda: RECOGNIZER(discriminant=True, n_folds=2).fit(X[:18], y[:18]),
+            "3 classes, of which one would be left when others are held out",
+        ),
         "a label that is taken": (lambda: RECOGNIZER(unknown_label=3).fit(X, y), "unknown_label=3"),
         "another width": (lambda: model.identify(X[:, :7]), "features"),
     }
     for action, words in cases.values():
         refused(action, words)
+
+
+@pytest.mark.filterwarnings("ignore:.*classes are too few", "error::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        ([0, 1], {}),
+        ([0, 0], {}),
+        ([0, 0, 1], {}),
+        ([0, 0, 1, 2], {"discriminant": True}),
+        ([0, 0, 0, 1, 2], {"discriminant": True}),
+    ],
+)
+def test_samples_that_nothing_is_left_of_when_they_are_held_out(labels, options):
+    X = np.random.default_rng(0).normal(size=(len(labels), 6))
+    model = RECOGNIZER(**options).fit(X, labels)
+    assert model.identify(X).status.tolist() == ["known"] * len(labels)
+    assert model.identify(X).label.tolist() == labels
+    assert model.identify(X + 100).status.tolist() == ["not of this kind"] * len(labels)
+
+
+def test_the_distance_to_the_subspace_of_one_other_sample_is_the_distance_to_it():
+    X = np.random.default_rng(0).normal(size=(2, 6))
+    with pytest.warns(UserWarning, match="2 classes are too few"):
+        model = RECOGNIZER().fit(X, [0, 1])
+    assert model.subspace_threshold_ == pytest.approx(np.linalg.norm(X[0] - X[1]))
+
+
+def test_rounding_does_not_take_samples_out_of_the_subspace():
+    rng = np.random.default_rng(0)
+    basis = rng.normal(size=(2, 5))
+    X, y = rng.normal(size=(200, 2)) @ basis, np.arange(200) % 40
+    model = RECOGNIZER(2).fit(X, y)
+    inside = 0.5 * rng.normal(size=(500, 2)) @ basis
+    assert np.all(model.identify(inside).subspace_distance <= model.subspace_threshold_)
+    outside = inside + 1e-9 * rng.normal(size=(500, 5))
+    assert np.mean(model.identify(outside).subspace_distance > model.subspace_threshold_) > 0.99

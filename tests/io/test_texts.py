@@ -269,6 +269,7 @@ def test_a_given_vocabulary_is_counted_and_nothing_else():
     [
         ({"terms": "cat"}, TypeError, "pass a list of words"),
         ({"terms": []}, ValueError, "at least one word"),
+        ({"terms": ["zebra"]}, ValueError, "no document has any term"),
         ({"terms": ["two words"]}, ValueError, "'two words', which is not a word"),
         ({"terms": ["cat", 3]}, ValueError, "has 3, which is not a word"),
         ({"terms": ["cat"], "like": {}}, ValueError, "pass one of the two"),

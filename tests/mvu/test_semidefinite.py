@@ -237,3 +237,32 @@ def test_constraints_may_leave_only_the_zero_matrix():
 def test_mistakes_and_programs_without_optimum_have_one_sentence(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         solve_semidefinite(*arguments)
+
+
+@sampled("seed", range(4))
+def test_what_a_null_space_leaves_of_other_matrices_is_rounding(seed):
+    rng = np.random.default_rng(seed)
+    v, w = rng.normal(size=(2, 3))
+    null, crossed, trace = np.outer(v, v), np.outer(v, w) + np.outer(w, v), np.eye(3)
+    # ⟨vv', X⟩ = 0 makes Xv zero, and so ⟨vw' + wv', X⟩.
+    with pytest.raises(ValueError, match="is zero on all matrices that satisfy the others"):
+        solve_semidefinite(trace, [null, crossed], [0.0, 1.0])
+    with pytest.raises(ValueError, match="unbounded below"):
+        solve_semidefinite(-trace, [null, crossed], [0.0, 1.0], ["==", "<="])
+    found = solve_semidefinite(trace, [null, crossed], [0.0, 1.0], ["==", "<="])
+    assert found.lower <= 0 <= found.upper < 1e-8
+    found = solve_semidefinite(crossed, [null, trace], [0.0, 1.0])
+    assert found.gap <= 1e-8
+    assert abs(found.upper) < 1e-8
+    assert np.trace(found.matrix) == pytest.approx(1.0)
+    assert v @ found.matrix @ v == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e-14, 1e14])
+def test_every_constraint_has_a_unit_of_its_own(factor):
+    rng = np.random.default_rng(0)
+    cost, first = symmetric(rng, 3), unit(3, 0)
+    expected = solve_semidefinite(cost, [np.eye(3), first], [1.0, 0.1])
+    found = solve_semidefinite(cost, [np.eye(3), factor * first], [1.0, factor * 0.1])
+    assert found.matrix[0, 0] == pytest.approx(0.1)
+    assert found.upper == pytest.approx(expected.upper, rel=1e-8)

@@ -51,8 +51,8 @@ def check_degrees(degree: FloatArray) -> None:
     """Refuse rows without any edge of positive weight."""
     if np.any(degree <= 0):
         raise ValueError(
-            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: use a "
-            "larger bandwidth, more neighbours or symmetrization='max'"
+            f"{int(np.sum(degree <= 0))} rows have no edge of positive weight: remove them, or use "
+            "a larger bandwidth, more neighbours or symmetrization='max'"
         )
 
 

@@ -215,6 +215,8 @@ def read_texts(
     counts, names = count_terms(documents.texts, tokens, vocabulary)
     # Empty documents are none: they do not make terms rare.
     some = counts[np.diff(counts.indptr) > 0]
+    if not some.shape[0]:
+        raise ValueError(NO_TERMS)
     weights = inverse_frequencies(some) if weight == "tf-idf" else None
     return _texts(documents, counts, names, weights, tokens, unit)
 

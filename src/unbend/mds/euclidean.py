@@ -12,8 +12,9 @@ from unbend.validation.arrays import check_rows
 from unbend.validation.distances import check_distances, rounding
 from unbend.validation.scalars import check_real
 
-# Decimals that are looked for in a table, and what is left of a number that has them.
-DECIMALS, LEFT = range(-6, 10), 1e-9
+# Digits of the largest number that are looked at, and what rounding to some of them may leave in
+# units of the last one where they are all there are.
+DIGITS, LEFT = 13, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +105,12 @@ def decide_euclidean(
 def _decimal_error(distances: FloatArray) -> float:
     """Half a unit of the last decimal of a table; zero where numbers have all their digits."""
     size = float(distances.max())
-    for decimals in DECIMALS:
+    if size == 0:
+        return 0.0
+    first = -int(np.floor(np.log10(size)))
+    for decimals in range(first, first + DIGITS):
         if np.all(np.abs(distances - np.round(distances, decimals)) <= LEFT * 10.0**-decimals):
-            return 0.5 * 10.0**-decimals if size > 0 else 0.0
+            return 0.5 * 10.0**-decimals
     return 0.0
 
 

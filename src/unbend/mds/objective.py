@@ -238,7 +238,8 @@ class InverseStress(_WeightedStress):
         targets = self.regress(distances).targets if targets is None else targets
         values, fitted = distances[known], targets[known]
         order = np.argsort(values)
-        groups = np.array_split(order, max(2, min(GROUPS, len(order) // GROUP_PAIRS)))
+        count = max(min(2, len(order)), min(GROUPS, len(order) // GROUP_PAIRS))
+        groups = np.array_split(order, count)
         means = np.array([(values[group].mean(), fitted[group].mean()) for group in groups])
         return Steps(*means.T)
 
@@ -251,6 +252,9 @@ class InverseStress(_WeightedStress):
         if size == 0:
             return 0.0, np.zeros_like(coordinates)
         found = self.regress(distances)
+        if found.residual == 0:
+            # Also where there is one pair, through which no line goes.
+            return 0.0, np.zeros_like(coordinates)
         line = self.curve(distances, found.targets)
         slopes = np.diff(line.fitted) / np.maximum(np.diff(line.given), TINY)
         part = np.clip(np.searchsorted(line.given, distances) - 1, 0, len(slopes) - 1)
@@ -264,9 +268,12 @@ class InverseStress(_WeightedStress):
     def per_object(self, coordinates: FloatArray) -> FloatArray:
         """Contribution of each object to the value: half of each of its pairs."""
         given = self.pairs.dissimilarities.astype(np.float64)
+        size = sum_of_squares(given, self.pairs.weights)
+        if size == 0:
+            return np.zeros(self.pairs.n)
         fitted = self.regress(self.pairs.distances(coordinates)).targets
         weights = 1.0 if self.pairs.weights is None else self.pairs.weights
-        shares = weights * np.square(given - fitted) / sum_of_squares(given, self.pairs.weights)
+        shares = weights * np.square(given - fitted) / size
         ends = self.pairs.all_ends()
         return np.asarray(sum(np.bincount(end, shares, self.pairs.n) for end in ends) / 2.0)
 

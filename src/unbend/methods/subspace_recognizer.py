@@ -40,6 +40,8 @@ KNOWN, NEW, OTHER = "known", "new", "not of this kind"
 # share, the score of `Examples.search` and the shrinkage are the best of those tried on rendered
 # heads and on letters (benchmarks/recognition_choice.py), not on the faces that they are judged on.
 VARIANCE, DISTORTION = 0.98, 0.5
+# Rounding of a distance to the subspace, in units of the longest row.
+EPS = 64 * float(np.finfo(np.float64).eps)
 LABEL = Matching(lambda value: isinstance(value, str | int | float | np.generic), "a label")
 
 
@@ -400,16 +402,15 @@ class SubspaceRecognizer(ClassifierMixin, Model):
         """Return the thresholds, as given or as learnt from held-out classes."""
         subspace, example, within = self.subspace_threshold, self.example_threshold, np.inf
         if subspace is None or example is None:
-            if self.discriminant and codes.max() < 2:
-                raise ValueError(
-                    "discriminant=True and y has two classes, of which one would be left when the "
-                    "other is held out: give example_threshold and subspace_threshold"
-                )
+            self._check_held_out(int(codes.max()) + 1)
             own = rotate_to_few_columns(rows) if self.subspace == "pca" else rows
             found = hold_out(own, codes, self.n_folds, self._fit_like(examples), rng)
             if subspace is None:
+                # Rows that lie in the subspace are at a distance of rounding.
+                rounding = EPS * float(np.linalg.norm(rows, axis=1).max())
                 subspace = accept_most(found.residuals, self.false_rejection, found.groups)
                 within = accept_most(found.within, self.false_rejection, found.groups)
+                subspace, within = max(subspace, rounding), max(within, rounding)
             if example is None and codes.max() > 0:
                 example = accept_few(found.scores, self.false_acceptance, found.groups)
             elif example is None:
@@ -417,6 +418,18 @@ class SubspaceRecognizer(ClassifierMixin, Model):
         if len(examples.projection.axes) == rows.shape[1]:
             subspace = np.inf
         return float(subspace), within, float(example)
+
+    def _check_held_out(self, classes: int) -> None:
+        left = classes - -(-classes // min(self.n_folds, classes))
+        if not self.discriminant or left > 1:
+            return
+        remedy = "give example_threshold and subspace_threshold"
+        if classes > 2:
+            remedy += f", or n_folds={classes}"
+        raise ValueError(
+            f"discriminant=True and y has {classes} classes, of which one would be left when "
+            f"others are held out: {remedy}"
+        )
 
     def _fit_like(self, examples: Examples) -> Callable[[FloatArray, IntArray], Examples]:
         """Return a fit to some of the classes; random directions stay as they are."""

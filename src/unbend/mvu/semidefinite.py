@@ -23,7 +23,8 @@ from unbend.validation.distances import check_square, check_symmetric
 from unbend.validation.scalars import check_choice, check_integer, check_real
 
 RELATIONS = ("==", "<=", ">=")
-# Eigenvalues below this share of the largest are zero, where a constraint forces a null space.
+# Eigenvalues below this share of the norm are zero, where a constraint forces a null space; so are
+# matrices on that null space.
 ZERO = 1e-12
 # A direction in which the objective falls by one and no constraint changes by more than this is a
 # proof that there is no optimum, but for matrices whose trace is larger than its inverse.
@@ -161,6 +162,10 @@ class _Program:
         """Σ yᵢ Aᵢ."""
         return np.asarray((multipliers @ self.rows).reshape(self.cost.shape))
 
+    def norms(self) -> FloatArray:
+        """Frobenius norms of the constraints."""
+        return np.asarray(np.linalg.norm(self.rows, axis=1))
+
     def take(self, places: Any) -> "_Program":
         """Keep some constraints."""
         kept = (part[places] for part in (self.rows, self.values, self.bounded, self.flipped))
@@ -207,6 +212,8 @@ def _symmetric(matrix: Any, name: str) -> FloatArray:
     dense = matrix.toarray() if is_sparse(matrix) else matrix
     found = np.asarray(real_array(dense, name), dtype=np.float64)
     check_square(found, name, "symmetric matrix")
+    if not found.size:
+        raise ValueError(f"The matrix {name} is empty. Pass at least one row and column.")
     check_finite(found, name)
     check_symmetric(found, f"matrix {name}")
     return (found + found.T) / 2
@@ -219,41 +226,43 @@ def _reduce(program: _Program) -> tuple[_Program, FloatArray, Any]:
     """
     n = len(program.cost)
     basis, left = np.eye(n), np.ones(len(program.values), dtype=bool)
-    matrices = program.rows.reshape(-1, n, n)
-    size = np.abs(program.values).max(initial=0.0)
+    matrices, norms = program.rows.reshape(-1, n, n), program.norms()
+    # Constraints may have any unit: values are compared per norm of the matrix.
+    share = program.values / np.where(norms > 0, norms, 1.0)
+    size = np.abs(share).max(initial=0.0)
     searching = True
     while searching and basis.shape[1]:
         searching = False
-        for i in np.flatnonzero(left & (program.values <= ZERO * size)):
+        for i in np.flatnonzero(left & (share <= ZERO * size)):
             values, vectors = np.linalg.eigh(basis.T @ matrices[i] @ basis)
-            if not program.bounded[i] and values[-1] <= -ZERO * values[0]:
+            rounding = ZERO * norms[i]
+            if not program.bounded[i] and values[-1] <= rounding and values[0] < -rounding:
                 # −⟨A, X⟩ = −b is the same equation.
-                if program.values[i] < -ZERO * size:
+                if share[i] < -ZERO * size:
                     continue
                 values = -values
-            rounding = ZERO * np.abs(values).max(initial=0.0)
             if values.min() < -rounding:
                 continue
-            if program.values[i] < -ZERO * size:
+            if share[i] < -ZERO * size:
                 raise _infeasible(f"constraint {i} asks for a negative value of ⟨A, X⟩ ≥ 0")
             basis, left[i] = basis @ vectors[:, np.abs(values) <= rounding], False
             searching = True
             break
     inside = np.einsum("pa,ipq,qb->iab", basis, matrices[left], basis, optimize=True)
-    reduced = replace(
-        program.take(left),
-        cost=basis.T @ program.cost @ basis,
-        rows=inside.reshape(len(inside), basis.shape[1] ** 2),
-    )
+    cost, rows = basis.T @ program.cost @ basis, inside.reshape(len(inside), basis.shape[1] ** 2)
+    if np.linalg.norm(cost) <= ZERO * np.linalg.norm(program.cost):
+        cost = np.zeros_like(cost)
+    rows[np.linalg.norm(rows, axis=1) <= ZERO * norms[left]] = 0.0
+    reduced = replace(program.take(left), cost=cost, rows=rows)
     independent = _independent(reduced)
     return reduced.take(independent), basis, np.flatnonzero(left)[independent]
 
 
 def _independent(program: _Program) -> Any:
     """Constraints without the equations that follow from the others, which must agree."""
-    norms = np.linalg.norm(program.rows, axis=1)
+    norms = program.norms()
     size = np.abs(program.values).max(initial=0.0)
-    zero = norms <= ZERO * norms.max(initial=0.0)
+    zero = norms == 0
     wrong = np.where(program.bounded, program.values < -ZERO * size, np.abs(program.values) > 0)
     if np.any(zero & wrong):
         raise _infeasible("a constraint is zero on all matrices that satisfy the others")
@@ -289,7 +298,7 @@ class _Units(NamedTuple):
 
 def _scale(program: _Program) -> tuple[_Program, _Units]:
     """Constraints and cost of norm one, values of at most one."""
-    norms = np.linalg.norm(program.rows, axis=1)
+    norms = program.norms()
     values = program.values / norms
     size = float(np.abs(values).max(initial=0.0)) or 1.0
     price = float(np.linalg.norm(program.cost)) or 1.0

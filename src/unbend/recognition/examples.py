@@ -87,6 +87,8 @@ def place_examples(
     plain = turn is None and space.metric is EUCLIDEAN
     subspace = space if plain else PointSpace(projection(rows))
     squares = np.square(projection.axes).sum(axis=1, keepdims=True)
+    # One example spans nothing: its axis is zero, and so is the way back along it.
+    squares[squares == 0] = 1.0
     inverse = LinearInverse(projection.mean, projection.axes / squares)
     return Examples(projection, inverse, turn, space, subspace, codes, class_spread(space, codes))
 
@@ -110,7 +112,8 @@ def discriminant_directions(
     np.add.at(means, codes, rows)
     means /= counts[:, None]
     within = rows - means[codes]
-    covariance = within.T @ within / (n - len(counts))
+    # Classes of one example each do not vary.
+    covariance = within.T @ within / max(n - len(counts), 1)
     level = np.trace(covariance) / k
     share = least_error_shrinkage(within) if shrinkage is None else shrinkage
     # A level of zero, of classes that do not vary, leaves every direction as good as any other.
