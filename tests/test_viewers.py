@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import anndata
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -77,6 +76,7 @@ def test_jupyter_scatter_gets_neighbours_as_lists(table):
 
 
 def test_anndata_has_the_names_that_scanpy_reads(table):
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed (extra [export])")
     data = anndata.read_h5ad(export(table, "h5ad"))
     np.testing.assert_allclose(data.X, X, rtol=1e-6)
     assert data.var_names.tolist() == list("pqrs")

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import unbend
 
-PICTURE = Path(__file__).parents[2] / "docs" / "plots" / "noise.png"
+PICTURE = Path(__file__).parents[2] / "docs" / "examples" / "noise.png"
 
 
 def main() -> None:

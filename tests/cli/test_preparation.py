@@ -19,7 +19,7 @@ READABLE = sorted(TABLES)
 def embedded(folder, *words):
     """Embed a table; return the coordinates and what was reported."""
     done = unbend("embed", *words, "-o", "out.csv", cwd=folder)
-    table = pd.read_csv(folder / "out.csv")
+    table = pd.read_csv(folder / "out.csv", float_precision="round_trip")
     return table.filter(regex="isomap_").to_numpy(), done.stderr.decode()
 
 
