@@ -122,6 +122,13 @@ def test_weights_of_distances_are_refused_with_similarities(name):
         getattr(unbend, name)(metric="affinity", weights="heat").fit(SIMILARITIES)
 
 
+@pytest.mark.parametrize("option", [{"n_neighbors": 5}, {"radius": 1.0}, {"mutual": True}])
+@pytest.mark.parametrize("name", ["LaplacianEigenmaps", "DiffusionMaps", "SpectralClustering"])
+def test_neighbourhoods_are_refused_with_similarities(name, option):
+    with pytest.raises(ValueError, match="has no effect with metric='affinity'"):
+        getattr(unbend, name)(metric="affinity", **option).fit(SIMILARITIES)
+
+
 def test_new_samples_need_an_affinity():
     model = unbend.LaplacianEigenmaps(metric="affinity").fit(SIMILARITIES)
     with pytest.raises(ValueError, match="no affinity to any fitted sample"):

@@ -226,7 +226,14 @@ class DiffusionMaps(KernelEmbedding):
         """Refuse parameters that would change nothing."""
         if self.metric == "affinity":
             refuse_unused(
-                self, "metric='affinity'", weights="gaussian", bandwidth=None, scale_neighbor=None
+                self,
+                "metric='affinity'",
+                n_neighbors=24,
+                radius=None,
+                mutual=False,
+                weights="gaussian",
+                bandwidth=None,
+                scale_neighbor=None,
             )
             if self.kind == "self_tuning":
                 raise ValueError(

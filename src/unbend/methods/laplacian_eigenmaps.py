@@ -144,7 +144,14 @@ class LaplacianEigenmaps(KernelEmbedding):
         """
         if self.metric == "affinity":
             refuse_unused(
-                self, "metric='affinity'", weights="adjacency", t=None, symmetrization="max"
+                self,
+                "metric='affinity'",
+                n_neighbors=10,
+                radius=None,
+                mutual=False,
+                weights="adjacency",
+                t=None,
+                symmetrization="max",
             )
             return None
         solver = column_solver(self.eigen_solver)
