@@ -39,8 +39,9 @@ class SemidefiniteSolution:
 
     `lower` ≤ optimum ≤ `upper` = ⟨C, X⟩: the multipliers prove the first, and X, which is positive
     definite on the vectors that the constraints allow and violates none by more than `residual`
-    relative to the largest value, the second. `gap` is (upper − lower)/max(|upper|, |lower|), or
-    over a thousandth of ‖C‖ max |b|/‖A‖ where both are smaller than that; infinite without a proof.
+    relative to the largest value, the second. `gap` is upper − lower over the larger of their
+    magnitudes, or over a thousandth of ‖C‖ ‖b‖∞/‖A‖ where both are smaller than that; infinite
+    without a proof.
     """
 
     matrix: FloatArray
