@@ -467,7 +467,7 @@ def figures(results: dict[str, Any]) -> str:
         ("accuracy of new samples above either's", "≥ 0", min(better), min(better) >= 0),
     ]
     for name, found in results.get("threads", {}).items():
-        label = f"gain of two threads, {name.removeprefix('unbend, ')}"
+        label = f"computed gain of two threads, {name.removeprefix('unbend, ')}"
         rows.append((label, "≥ 1.7", found["two"], found["two"] >= 1.7))
     return table(
         ["figure", "asked for", "measured", ""],
