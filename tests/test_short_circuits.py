@@ -61,8 +61,8 @@ def test_injected_edges_are_found_and_nothing_else(seed, count):
     graph = neighbors.add_edges(np.array(first), np.array(second), lengths)
     found = find_short_circuits(points, 2, graph)
     assert pairs(found) == jumps_of(surface, graph)
-    mended = found.remove_from(graph)
-    assert np.array_equal(mended.indices, neighbors.indices)
+    remaining = found.remove_from(graph)
+    assert np.array_equal(remaining.indices, neighbors.indices)
 
 
 def ring(rng, n):
@@ -116,8 +116,8 @@ def test_sheets_that_only_jumps_join_stay_joined():
     neighbors = PointSpace(plates).nearest(10)
     across = plates[neighbors.rows, 2] != plates[neighbors.indices, 2]
     assert across.any()
-    mended = find_short_circuits(plates, 2, neighbors).remove_from(neighbors)
-    assert components(mended.graph()).max() == components(neighbors.graph()).max() == 0
+    remaining = find_short_circuits(plates, 2, neighbors).remove_from(neighbors)
+    assert components(remaining.graph()).max() == components(neighbors.graph()).max() == 0
 
 
 @each("seed", range(4))
@@ -125,11 +125,11 @@ def test_removal_is_symmetric_and_keeps_components(seed):
     surface = roll(seed)
     neighbors = PointSpace(surface.points).nearest(10)
     found = find_short_circuits(surface.points, 2, neighbors)
-    mended = found.remove_from(neighbors)
-    assert components(mended.graph()).max() == components(neighbors.graph()).max()
-    edges = undirected(mended).lengths
+    remaining = found.remove_from(neighbors)
+    assert components(remaining.graph()).max() == components(neighbors.graph()).max()
+    edges = undirected(remaining).lengths
     assert not any(edges[i, j] or edges[j, i] for i, j in found.edges)
-    assert len(neighbors.indices) - len(mended.indices) <= 2 * len(found)
+    assert len(neighbors.indices) - len(remaining.indices) <= 2 * len(found)
 
 
 def test_a_row_between_two_sheets_stays_with_the_nearer_one():
@@ -141,8 +141,8 @@ def test_a_row_between_two_sheets_stays_with_the_nearer_one():
     level = np.where(np.arange(2400) < 1200, -0.5, 0.5)
     points = np.vstack((np.column_stack((x, y, level)), fold, [[6.0, 2.0, 0.05]]))
     neighbors = PointSpace(points).nearest(10)
-    mended = find_short_circuits(points, 2, neighbors).remove_from(neighbors)
-    graph = undirected(mended).lengths
+    remaining = find_short_circuits(points, 2, neighbors).remove_from(neighbors)
+    graph = undirected(remaining).lengths
     side = points[graph[[len(points) - 1]].indices, 2]
     assert len(side)
     assert np.ptp(side) == 0

@@ -87,7 +87,7 @@ def place_examples(
     plain = turn is None and space.metric is EUCLIDEAN
     subspace = space if plain else PointSpace(projection(rows))
     squares = np.square(projection.axes).sum(axis=1, keepdims=True)
-    # One example spans nothing: its axis is zero, and so is the way back along it.
+    # One example spans no axis: its direction is zero, and so is its reconstruction.
     squares[squares == 0] = 1.0
     inverse = LinearInverse(projection.mean, projection.axes / squares)
     return Examples(projection, inverse, turn, space, subspace, codes, class_spread(space, codes))
