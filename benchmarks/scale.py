@@ -244,7 +244,7 @@ def measure_graph(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[s
 
 def measure_lanczos(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
     """Laplacian eigenmaps of rows that fill five dimensions, solved on all workers and on one."""
-    n = int(200_000 * share)
+    n = int(100_000 * share)
     rows = write_parts(scratch / "lanczos", n, cube_rows)
     figures: dict[str, Any] = {"rows": n}
     values = []

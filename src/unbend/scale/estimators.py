@@ -238,8 +238,7 @@ class SampledEstimator(ScaledEstimator):
 
     def _of_all_rows(self, name: str) -> Any:
         local = vars(self).get("_local")
-        remote = isinstance(local, RemoteModel | BlockModel)
-        if not remote or not hasattr(local.header, name):
+        if not isinstance(local, RemoteModel | BlockModel) or not hasattr(local.header, name):
             raise AttributeError(
                 f"{name} of all rows is known after a fit with sample=None: use transform"
             )

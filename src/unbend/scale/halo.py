@@ -148,7 +148,7 @@ class BlockGraph:
         labels = np.concatenate((own, *pieces)).ravel()
         first, second = labels[edges.row], labels[edges.col]
         inside = np.bincount(first, edges.data * (first == second), clusters)
-        return np.bincount(first, edges.data, clusters), inside
+        return np.bincount(first, edges.data, clusters).astype(np.float64), inside.astype(float)
 
 
 def assemble_block(
@@ -230,9 +230,20 @@ def add_up(parts: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(sum(parts))
 
 
-def divide_by_factor(vectors: FloatArray, gram: FloatArray) -> FloatArray:
+def factor_gram(gram: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    """Factor R (r, p) with R'R the Gram matrix, and its pseudoinverse, of lengths above `least`.
+
+    Directions that are shorter are rounding: the Krylov space has no more of them.
+    """
+    squares, vectors = np.linalg.eigh(gram)
+    kept = squares > least**2
+    lengths = np.sqrt(squares[kept])
+    return lengths[:, None] * vectors[:, kept].T, vectors[:, kept] / lengths
+
+
+def divide_by_factor(vectors: FloatArray, gram: FloatArray, least: float) -> FloatArray:
     """Vectors times R⁻¹, R'R their Gram matrix: orthonormal but for rounding."""
-    return np.linalg.solve(np.linalg.cholesky(gram), vectors.T).T
+    return vectors @ factor_gram(gram, least)[1]
 
 
 def find_peak(vectors: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ from unbend.scale.halo import (
     add_up,
     combine,
     divide_by_factor,
+    factor_gram,
     project,
     start_block,
     subtract,
@@ -33,6 +34,8 @@ Vectors = list[Any]
 COLUMNS, KEPT = 64, 3
 # Residual of an eigenpair, relative to the norm of the matrix, and products until giving up.
 TOLERANCE, PRODUCTS = 1e-8, 400
+# Lengths below this share of the norm are rounding.
+ROUNDING = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,21 +145,21 @@ def least_pairs(
     columns = max(COLUMNS, 8 * width)
     first = [delayed(start_block)(some, width, seed) for some in numbers]
     basis: list[Vectors] = []
-    _, (_, block) = _orthonormalize(first, [trivial])
-    projected = np.zeros((0, 0))
+    _, (factor, block) = _orthonormalize(first, [trivial], 0.0)
+    projected: FloatArray = np.zeros((0, 0))
     for products in range(1, PRODUCTS + 1):
         basis.append(block)
         images = matrix.map_with_halo(BlockGraph.multiply, block)
-        onto, (factor, block) = _orthonormalize(images, [trivial, *basis])
+        last = len(factor)
+        onto, (factor, block) = _orthonormalize(images, [trivial, *basis], ROUNDING * size)
         projected = _extend(projected, onto[1:])
         values, vectors = np.linalg.eigh(projected)
-        residuals = np.linalg.norm(factor @ vectors[-width:, :wanted], axis=0) / size
+        residuals = np.linalg.norm(factor @ vectors[-last:, :wanted], axis=0) / size
         step(products, PRODUCTS)
-        done = len(values) > wanted and bool(np.all(residuals <= TOLERANCE))
-        full = len(values) + width > columns
+        done = bool(np.all(residuals <= TOLERANCE))
         if done or products == PRODUCTS:
             break
-        if full:
+        if len(values) + width > columns:
             kept = columns // KEPT
             basis, projected = [_combine(basis, vectors[:, :kept])], np.diag(values[:kept])
     found = _combine(basis, vectors[:, :count])
@@ -181,25 +184,27 @@ def _combine(basis: list[Vectors], by: FloatArray) -> Vectors:
 
 
 def _orthonormalize(
-    vectors: Vectors, basis: list[Vectors]
+    vectors: Vectors, basis: list[Vectors], least: float
 ) -> tuple[FloatArray, tuple[FloatArray, Vectors]]:
-    """Coefficients on the basis, and the factors R and Q of what is orthogonal to it."""
+    """Coefficients on the basis, and the factors R and Q of what is orthogonal to it.
+
+    Twice, and scaled in between: what cancels in the first pass is not orthogonal yet.
+    """
     bases = [list(some) for some in zip(*basis, strict=True)]
     small = []
-    for _ in range(2):
-        small.append(sum_blocks(project, bases, vectors))
+    for lengths in (least, 0.0):
+        onto = sum_blocks(project, bases, vectors)
         vectors = [
-            delayed(subtract)(some, others, small[-1])
+            delayed(subtract)(some, others, onto)
             for some, others in zip(vectors, bases, strict=True)
         ]
-    # Twice, since the first is as orthogonal as the block is well-conditioned.
-    for _ in range(2):
-        small.append(sum_blocks(_gram, vectors))
-        vectors = [delayed(divide_by_factor)(some, small[-1]) for some in vectors]
+        gram = sum_blocks(_gram, vectors)
+        vectors = [delayed(divide_by_factor)(some, gram, lengths) for some in vectors]
+        small += [onto, gram]
     *kept, figures = keep_on_workers([*vectors, delayed(tuple)(small)])
-    onto, again, gram, second = fetch_result(figures)
-    factor = np.linalg.cholesky(second).T @ np.linalg.cholesky(gram).T
-    return onto + again, (factor, kept)
+    first, gram, second, rest = fetch_result(figures)
+    factor = factor_gram(gram, least)[0]
+    return first + second @ factor, (factor_gram(rest, 0.0)[0] @ factor, kept)
 
 
 def _gram(vectors: FloatArray) -> FloatArray:
