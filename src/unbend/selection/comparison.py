@@ -183,8 +183,8 @@ def compare(
     coordinates and the occupancy of the picture; with `truth` also Procrustes and isometry errors
     and colour mixing, with `labels` the neighbourhood hit. Trials are ordered by `mean_rank`, the
     weighted mean of their ranks by measure, where values that agree to three digits share a rank.
-    All weights are 1 but that of the occupancy, which is 0: one that is good by all measures
-    precedes one that wins by a single one. A trial with a coordinate that is a function of
+    All weights are 1 but those of redundancy and occupancy, which are 0: one that is good by all
+    measures precedes one that wins by a single one. A trial with a coordinate that is a function of
     another (redundancy above 0.8) comes after all others, and one with most points in a few specks
     (occupancy below 0.1) after these.
 

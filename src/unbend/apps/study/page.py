@@ -138,12 +138,11 @@ def _dimension(found: Study) -> str:
 def _method(found: Study) -> str:
     suggestion, chosen = found.suggestion, found.recommended
     answer = "None" if chosen is None else str(chosen.estimator)
-    reasons = [*describe_choice(found)][1:]
-    if chosen is not found.suggested:
-        reasons = [*describe_choice(found)]
+    # What begins with the method itself is the first reason again.
+    ranking = [*describe_choice(found)][int(chosen is found.suggested) :]
     others = ", ".join(str(other) for other in suggestion.alternatives)
-    told = [*(sentence(reason) for reason in suggestion.reasons), *reasons]
-    return f"<p class='answer'>{escape(answer)}</p>" + _list([*told, f"Alternatives: {others}."])
+    reasons = [*(sentence(reason) for reason in suggestion.reasons), *ranking]
+    return f"<p class='answer'>{escape(answer)}</p>" + _list([*reasons, f"Alternatives: {others}."])
 
 
 def _the_data(found: Study) -> str:
@@ -220,8 +219,9 @@ def _quality(found: Study) -> str:
         tables += _table(heads, shown[False], "quality")
     explained = [f"{HEADS[name][1]}: {EXPLAINED[name]} ({_bounds(name)})" for name in names]
     explained.append(
-        "mean rank: the mean of a method's ranks by all these measures but the occupancy; it says "
-        "which methods are better, not that any is good"
+        "mean rank: the mean of a method's ranks by these measures, without redundancy and "
+        "occupancy, which decide what comes last; it says which methods are better, not that any "
+        "is good"
     )
     return (
         tables
