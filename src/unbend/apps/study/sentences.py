@@ -136,8 +136,8 @@ def describe_quality(found: Study) -> Iterator[str]:
         return
     doubtful = float(np.mean(trust.local < DOUBTFUL))
     yield (
-        f"The trustworthiness is {trust:.3f}, and below {DOUBTFUL} at {doubtful:.0%} of the "
-        "points: their neighbours in the picture are not all neighbours in the data."
+        f"The trustworthiness is {trust:.3f}: 1 means that all neighbours in the picture are "
+        f"neighbours in the data. It is below {DOUBTFUL} at {doubtful:.0%} of the points."
     )
     yield (
         f"The continuity is {chosen.measures['continuity']:.3f}: 1 means that all neighbours in "
