@@ -50,7 +50,7 @@ def write_pages(count: int, folder: Path) -> dict[str, Path]:
     return pages
 
 
-def measure(browser: Any, kind: str, path: Path) -> dict[str, float]:
+def measure(browser: Any, kind: str, path: Path, *, load_only: bool = False) -> dict[str, float]:
     """Return CPU seconds of the main thread for loading, a pan and a zoom, and the heap."""
     tab = browser.new_page(viewport={"width": 1000, "height": 700})
     tab.set_default_timeout(1000 * MOST_SECONDS)
@@ -68,6 +68,9 @@ def measure(browser: Any, kind: str, path: Path) -> dict[str, float]:
     loaded = seconds()
     found |= {"load_cpu": loaded["TaskDuration"], "load_wall": time.perf_counter() - start}
     found["heap_megabytes"] = loaded["JSHeapUsedSize"] / 1e6
+    if load_only:
+        tab.close()
+        return {name: round(value, 3) for name, value in found.items()}
     start = time.perf_counter()
     tab.mouse.move(400, 350)
     tab.mouse.down()
@@ -94,6 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("counts", nargs="*", type=int, default=[100_000, 1_000_000])
     parser.add_argument("--kinds", nargs="*", default=["webgl", "plotly"])
+    parser.add_argument("--load-only", action="store_true", help="neither pan nor zoom")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
     found: dict[str, Any] = {"machine": platform.processor() or platform.machine(), "pages": {}}
@@ -106,7 +110,7 @@ def main() -> None:
             pages = write_pages(count, Path(folder))
             for kind in given.kinds:
                 try:
-                    numbers: Any = measure(browser, kind, pages[kind])
+                    numbers: Any = measure(browser, kind, pages[kind], load_only=given.load_only)
                 except Exception as error:
                     numbers = {"failed": str(error).splitlines()[0]}
                 found["pages"].setdefault(str(count), {})[kind] = numbers

@@ -102,10 +102,10 @@ def _compare(chosen: Trial, first: Trial, place: int) -> str:
             ours, theirs = (round(trial.measures[name], 3) for trial in (chosen, first))
             if ours != theirs:
                 better[(ours > theirs) == BETTER[name]].append(HEADS[name][1])
-    ours = f", {chosen.title} by {_listed(better[True])}" if better[True] else ""
+    also = f", {chosen.title} by {_listed(better[True])}" if better[True] else ""
     return (
         f"{first.title} ranks first by the quality measures and {chosen.title} {ORDINALS[place]}, "
-        f"since {first.title} is better by {_listed(better[False])}{ours}: look at both."
+        f"since {first.title} is better by {_listed(better[False])}{also}: look at both."
     )
 
 
