@@ -103,9 +103,11 @@ def _compare(chosen: Trial, first: Trial, place: int) -> str:
             if ours != theirs:
                 better[(ours > theirs) == BETTER[name]].append(HEADS[name][1])
     also = f", {chosen.title} by {_listed(better[True])}" if better[True] else ""
+    # Equal by all measures, either may come first.
+    why = f"is better by {_listed(better[False])}{also}" if better[False] else "is listed before it"
     return (
         f"{first.title} ranks first by the quality measures and {chosen.title} {ORDINALS[place]}, "
-        f"since {first.title} is better by {_listed(better[False])}{also}: look at both."
+        f"since {first.title} {why}: look at both."
     )
 
 
