@@ -91,7 +91,7 @@ def denoise(
     rows = np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C")
     check_integer("n_components", n_components, 1, rows.shape[1] - 1, "below the columns of X")
     d = int(n_components)
-    sample = Sample.of(PointSpace(rows, workers=threads(n_jobs)))
+    sample = Sample.of(PointSpace(rows, workers=threads(n_jobs)), d)
     if patch_size != "auto":
         check_integer("patch_size", patch_size, coefficients(d), sample.n, "of distinct rows")
     measurement = measure_noise(sample, d)
@@ -102,5 +102,6 @@ def denoise(
             f"{d}: use another n_components, or pass patch_size"
         )
     space, patch = sample.part(size, MOST_PATCH_ROWS)
-    points = project(space, rows, patch, d, ROUNDS).points
+    start = rows if sample.reduction is None else sample.reduction.narrow(rows)
+    points = sample.lift(project(space, start, patch, d, ROUNDS).points)
     return Denoised(points, np.linalg.norm(points - rows, axis=1), size, measurement)
