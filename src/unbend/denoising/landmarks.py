@@ -49,6 +49,7 @@ def project_landmarks(sample: Sample, size: int, count: int, d: int) -> Landmark
     # points between two sheets are neighbours of each other.
     usual = np.sqrt(_around(fits.points, fits.noise) * np.median(fits.noise))
     clear = _smallest(fits.noise / np.maximum(usual, np.finfo(float).tiny), kept ** (1 - DENSEST))
+    clear = clear[:count]
     points, rows = fits.points[clear], dense[clear]
     lifted = sample.lift(points)
     displacement = np.linalg.norm(lifted - sample.rows.points[rows], axis=1)

@@ -16,8 +16,11 @@ from unbend.arrays import FloatArray
 FEWEST, MOST = 6, 1000
 # Rows of the covariance for each column, and in all at least.
 ROWS_PER_COLUMN, ROWS = 20, 5000
-# Excess over the largest variance of noise that is not sampling.
-EXCESS = 1.1
+# Excess over the largest variance of noise that is not sampling, and share of the smallest below
+# which the spectrum decays and is not noise.
+EXCESS, DECAY = 1.1, 0.5
+# Variances below this share of the largest are rounding.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,9 @@ def reduce_columns(rows: FloatArray, d: int) -> Reduction | None:
     ratio = columns / len(away)
     # The median of the law of Marčenko and Pastur is near its mean less a third of the ratio.
     noise = float(np.median(variances)) / (1 - ratio / 3)
+    decays = variances[0] < DECAY * noise * (1 - np.sqrt(ratio)) ** 2
+    if decays and noise > ROUNDING * variances[-1]:
+        return None
     kept = int(np.sum(variances > EXCESS * noise * (1 + np.sqrt(ratio)) ** 2))
     kept = max(kept, d + 1)
     if 2 * kept > columns:
