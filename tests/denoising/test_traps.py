@@ -36,9 +36,8 @@ def test_duplicate_rows_count_once(method):
 
 def test_the_sample_is_not_drawn_from_the_global_generator():
     rows = s_curve(600, noise=0.1, random_state=0).points
-    np.random.seed(1)
     first = unbend.LTSA(denoise=True).fit_transform(rows)
-    np.random.seed(2)
+    np.random.random(100)  # noqa: NPY002 - the legacy generator is the global one
     assert np.array_equal(first, unbend.LTSA(denoise=True).fit_transform(rows))
 
 
