@@ -21,7 +21,7 @@ const POLICIES = {
 };
 
 export function dataPanel() {
-  const body = make("div", {});
+  const body = make("div", { class: "stack" });
   const file = make("input", { type: "file", hidden: true, onchange: () => send(file.files[0]) });
   const section = make("section", { class: "panel", "aria-label": "Data" }, make("h2", {}, "Data"), body, file);
   section.addEventListener("dragover", (event) => event.preventDefault());
