@@ -9,6 +9,7 @@ from unbend.arrays import FloatArray, IntArray
 
 # Pixels of a picture along either side; more than any screen shows of one map.
 MOST_PIXELS = 4096
+SIDES = ("left", "right", "bottom", "top")
 # A map of one coordinate is drawn as a strip: its rows get heights that look random.
 STRIP, FACTOR = 4096, 2654435761
 
@@ -28,15 +29,15 @@ class Window:
     def from_query(cls, given: Mapping[str, str]) -> "Window":
         """Check what a browser asked for."""
         try:
-            sides = [float(given[name]) for name in ("left", "right", "bottom", "top")]
-            pixels = [int(given[name]) for name in ("width", "height")]
+            left, right, bottom, top = (float(given[name]) for name in SIDES)
+            width, height = int(given["width"]), int(given["height"])
         except (KeyError, ValueError):
             raise ValueError("a window has left, right, bottom, top, width and height") from None
-        made = cls(*sides, *pixels)
-        finite = all(np.isfinite(sides))
+        made = cls(left, right, bottom, top, width, height)
+        finite = all(np.isfinite((left, right, bottom, top)))
         if not finite or made.left >= made.right or made.bottom >= made.top:
             raise ValueError("a window has finite sides, left before right and bottom before top")
-        if not all(1 <= count <= MOST_PIXELS for count in pixels):
+        if not all(1 <= count <= MOST_PIXELS for count in (width, height)):
             raise ValueError(f"a window has 1 to {MOST_PIXELS} pixels along each side")
         return made
 
