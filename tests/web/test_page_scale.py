@@ -122,7 +122,7 @@ def test_ellipses_and_lines_lie_on_the_points_that_webgl_draws(painter, address)
             const { width, height } = canvas;
             const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
             const places = [];
-            for (let at = 0; at < data.length / 4; at++) if (data[4 * at + 3] > 200) places.push(at);
+            for (let at = 0; at < width * height; at++) if (data[4 * at + 3] > 200) places.push(at);
             return places.map((place) => [place % width, Math.floor(place / width)]);
         }"""
     )
