@@ -94,7 +94,8 @@ async function advise() {
     const { result } = await api.get(`jobs/${job.id}`);
     if (mine === asked) update({ advice: result });
   } catch (error) {
-    if (mine === asked) update({ advice: { error: error.message } });
+    // Advice gives way to what people ask for.
+    if (mine === asked) update({ advice: error.message === "cancelled" ? null : { error: error.message } });
   }
 }
 

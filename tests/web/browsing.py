@@ -33,7 +33,7 @@ SOFTWARE_GL = [
     "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist",
 ]
-SECONDS = 60_000
+SECONDS = 150_000
 
 
 @contextmanager

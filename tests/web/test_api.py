@@ -383,6 +383,13 @@ def test_advice_names_a_method_and_why(browser, table):
     assert result["reasons"][0].startswith("60 rows, 4 features")
 
 
+def test_new_advice_about_a_table_replaces_the_old(browser, table):
+    path = f"/api/tables/{table['id']}/advice"
+    first, second = (browser.post(path, json={"label": "class"}).json()["id"] for _ in range(2))
+    assert browser.wait(second)["state"] == "done"
+    assert browser.wait(first)["state"] == "cancelled"
+
+
 def test_a_forgotten_embedding_is_gone(browser, table):
     made = browser.fit(table, "random_projection", {"n_components": 2}, label="class")
     assert browser.delete(f"/api/embeddings/{made['id']}").status_code == 200

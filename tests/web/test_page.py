@@ -10,7 +10,7 @@ import unbend
 from tests.web.browsing import inside, needs_browser, screen_places
 from tests.web.conftest import CLASSES, PIXELS, SNIPPET, N, write_rows
 
-pytestmark = [needs_browser, pytest.mark.timeout(240)]
+pytestmark = [needs_browser, pytest.mark.timeout(600)]
 
 
 def place_of(visit, id):

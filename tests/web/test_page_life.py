@@ -7,7 +7,7 @@ import pytest
 
 from tests.web.browsing import Visit, needs_browser, serving
 
-pytestmark = [needs_browser, pytest.mark.timeout(240)]
+pytestmark = [needs_browser, pytest.mark.timeout(600)]
 
 
 def start_long_fit(visit):

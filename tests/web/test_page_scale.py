@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+from PIL import Image
 from sklearn.datasets import load_digits
 
 import unbend
@@ -22,7 +23,7 @@ from tests.web.browsing import (
 )
 from tests.web.conftest import PIXELS, N, write_rows
 
-pytestmark = [needs_browser, pytest.mark.timeout(240)]
+pytestmark = [needs_browser, pytest.mark.timeout(600)]
 
 VIEWPORT = {"width": 1400, "height": 850}
 
@@ -221,5 +222,8 @@ def test_pictures_of_the_documentation(chromium, tmp_path):
         visit.tab.click("text=Theme")
         visit.tab.wait_for_timeout(1000)
         visit.tab.screenshot(path=target / "losses.png")
-    names = ("compare", "rows", "losses")
-    assert all(20_000 < (target / f"{name}.png").stat().st_size < 300_000 for name in names)
+    for name in ("compare", "rows", "losses"):
+        path = target / f"{name}.png"
+        # Screens have few colours: a palette makes the files a third as large.
+        Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
+        assert 20_000 < path.stat().st_size < 150_000

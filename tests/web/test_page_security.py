@@ -7,7 +7,7 @@ import pytest
 
 from tests.web.browsing import Visit, needs_browser
 
-pytestmark = [needs_browser, pytest.mark.timeout(240)]
+pytestmark = [needs_browser, pytest.mark.timeout(600)]
 
 
 def test_a_page_without_the_token_shows_nothing(chromium, address):
@@ -132,5 +132,5 @@ def test_another_page_of_the_same_browser_reads_and_changes_nothing(visit, stran
     }
     assert len(tables()) == before
     (frame,) = tab.frames[1:]
-    assert frame.evaluate("() => document.querySelector('h1, script') === null")
+    assert frame.url.startswith("chrome-error:"), "the page was shown inside another"
     tab.close()

@@ -7,7 +7,7 @@ import unbend
 from tests.web.browsing import needs_browser
 from tests.web.conftest import HOSTILE, HOSTILE_FILE
 
-pytestmark = [needs_browser, pytest.mark.timeout(240)]
+pytestmark = [needs_browser, pytest.mark.timeout(600)]
 
 
 def test_strings_and_missing_values_are_no_dead_end(visit):

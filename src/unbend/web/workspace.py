@@ -266,11 +266,13 @@ class Workspace:
         return table, job
 
     def advise(self, table: OpenTable, reading: Reading) -> Job:
-        """Start to look for a method."""
-        job = Job(
-            "advise", {"reading": asdict(reading)}, "Looking at the data", {"table": table.id}
-        )
-        return self.jobs.submit(job)
+        """Start to look for a method; earlier advice about the table is no longer wanted."""
+        about = {"table": table.id}
+        for job in self.jobs.unfinished():
+            if job.task == "advise" and job.about == about:
+                self.jobs.cancel(job)
+        arguments = {"reading": asdict(reading)}
+        return self.jobs.submit(Job("advise", arguments, "Looking at the data", about, True))
 
     def fit(
         self, table: OpenTable, reading: Reading, method: str, parameters: Mapping[str, Any]
