@@ -62,7 +62,7 @@ class Browser:
     def delete(self, path):
         return self.client.delete(path, headers={"origin": self.origin})
 
-    def wait(self, job, *, seconds=60):
+    def wait(self, job, *, seconds=300):
         """Wait for the end of a job and return it with its result."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -9,7 +9,7 @@ import pytest
 from unbend.web.jobs import QUEUE, SECONDS_BETWEEN, FullQueue, Job, Jobs
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
