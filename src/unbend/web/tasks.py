@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 import unbend
 from unbend import dimension
-from unbend.apps.study.study import Column, describe_columns, describe_frame
+from unbend.apps.study.columns import Column, describe_columns, describe_frame
 from unbend.arrays import FloatArray, IntArray
 from unbend.dimension import Dimension
 from unbend.io.numerals import Array
