@@ -124,9 +124,9 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         COUNTS,
         Choice(AUTO),
         NOTHING,
-        help="Neighbours of each row: one number, one per row, or 'auto' for the fewest that "
-        "connect the graph; None takes all within `radius`. Lowered, with a warning, if there are "
-        "too few rows.",
+        help="Neighbours of each row: one number, one per row, or 'auto' for as many as noise "
+        "and curvature ask for, and at least as many as connect the graph; None takes all within "
+        "`radius`. Lowered, with a warning, if there are too few rows.",
     )
     radius: float | None = param(
         None,

@@ -1,11 +1,16 @@
 """Properties of data measured for the suggestion of a method."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.denoising import Sample as NoiseSample
+from unbend.denoising import measure_noise
 from unbend.graphs import components, consistency
+from unbend.neighborhood_sizes import choose_number
+from unbend.neighbors import PointSpace
 from unbend.neighbors.space import centered_gram
 from unbend.progress import monitoring
 from unbend.quality import residual_variance
@@ -57,7 +62,11 @@ class Findings:
     hidden : float
         How far noise hides a coordinate from local methods; above one it does.
     n_neighbors : int
-        The smallest consistent number of neighbours, or ten.
+        Number of neighbours by noise and curvature, as n_neighbors='auto' has it; of graphs ten.
+    surface : bool
+        Whether patches show a surface of that dimension, as denoising needs it.
+    noise : float
+        Standard deviation of the noise of a column about that surface; not a number without.
     """
 
     kind: Kind
@@ -74,6 +83,8 @@ class Findings:
     clusters: int
     hidden: float
     n_neighbors: int
+    surface: bool = False
+    noise: float = float("nan")
 
     @property
     def verdict(self) -> str:
@@ -157,8 +168,25 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
             parts=parts,
             clusters=clusters,
             hidden=0.0 if report is None else report.hidden,
-            n_neighbors=k if report is None else max(k, report.suggested or k),
+            n_neighbors=_neighbors(data, d, k),
+            **_surface(sample, d),
         )
+
+
+def _neighbors(data: Data, d: int, k: int) -> int:
+    """Return the number that a fit of all rows would take."""
+    if data.kind == "graph":
+        return k
+    space = data.complete
+    return choose_number(space.take(space.distinct()[0]), d).n_neighbors
+
+
+def _surface(sample: Sample, d: int) -> dict[str, Any]:
+    """Measure noise as denoising does."""
+    if sample.metric != "euclidean" or sample.columns <= d:
+        return {}
+    found = measure_noise(NoiseSample.of(PointSpace(sample.values)), d)
+    return {"surface": found.patch_size is not None, "noise": found.sigma}
 
 
 def _dimension(data: Data) -> tuple[int, int, int]:
