@@ -8,6 +8,7 @@ the calibration half only.
 """
 
 import argparse
+import fcntl
 import json
 import time
 import warnings
@@ -144,15 +145,21 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--what", nargs="*", default=["methods", "suggestions"])
+    parser.add_argument("--shard", default="0/1", help="which of how many parts, as 0/4")
     asked = parser.parse_args()
-    cases = make_cases(asked.half, asked.count)[asked.first :]
+    part, parts = map(int, asked.shard.split("/"))
+    cases = make_cases(asked.half, asked.count)[asked.first :][part::parts]
     measures = {"methods": measure_methods, "suggestions": measure_suggestion}
-    for what in asked.what:
-        records = _read(what)
-        known = {one["case"] for one in records}
-        for case in (one for one in cases if one.name not in known):
-            records.append(measures[what](case))
-            FILES[what].write_text(json.dumps(records, indent=1) + "\n")
+    # Case by case, so that a run that is stopped leaves whole ones.
+    for case in cases:
+        for what in asked.what:
+            if case.name not in {one["case"] for one in _read(what)}:
+                found = measures[what](case)
+                with (FOLDER / "__pycache__" / "advice.lock").open("w") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                    whole = FILES[what].with_suffix(".part")
+                    whole.write_text(json.dumps([*_read(what), found], indent=1) + "\n")
+                    whole.replace(FILES[what])
     summarize(asked.half)
 
 

@@ -45,7 +45,7 @@ def test_the_number_chosen_is_the_one_that_a_fit_takes(method, noise):
 
 
 def test_noise_asks_for_more_neighbours():
-    rolls = [unbend.datasets.swiss_roll(1500, noise=noise, random_state=1) for noise in (0, 0.5)]
+    rolls = [unbend.datasets.swiss_roll(1500, noise=noise, random_state=1) for noise in (0, 0.2)]
     clean, noisy = (int(unbend.choose_neighbors(roll.points)) for roll in rolls)
     assert clean < noisy
 

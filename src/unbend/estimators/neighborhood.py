@@ -227,7 +227,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         if landmarks is not None and isinstance(space, PointSpace):
             space = replace(space, points=landmarks.points)
         with stage("neighbors"):
-            found = self._search(graph, needs).run(space)
+            search = self._search(graph, needs)
+            found = replace(search, landmarks=landmarks is not None).run(space)
         space, inverse = found.space, found.inverse
         with stage("graph"):
             found = self._without_short_circuits(found, needs, graph is not None)

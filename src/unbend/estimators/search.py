@@ -17,6 +17,8 @@ from unbend.neighbors.space import COMPARED, mean_spacing
 from unbend.report import note, warn
 
 AUTO = "auto"
+# Neighbours of a landmark where their number is left open: as many as denoising reckons with.
+LANDMARK_NEIGHBORS = 10
 # One number, one a row, left open, or all within the radius.
 Counts = int | IntArray | str | None
 
@@ -90,6 +92,8 @@ class NeighborSearch:
     needs: Needs
     d: int
     check_rows: Callable[[int], None]
+    # Whether the rows are landmarks, which are chosen for neighbourhoods of some size.
+    landmarks: bool = False
 
     def run(self, space: Space) -> Neighborhoods:
         """Find the neighbours of every distinct row."""
@@ -162,10 +166,10 @@ class NeighborSearch:
             found = choose_number(
                 space,
                 self.d,
-                self.needs.neighbors + 1,
+                max(self.needs.neighbors + 1, LANDMARK_NEIGHBORS if self.landmarks else 1),
                 mutual=self._both_ways,
                 radius=self.radius,
-                measured=not self.needs.sparse,
+                measured=not (self.needs.sparse or self.landmarks),
             )
             note(**found.facts())
             self._check_least(found.neighbors, space)

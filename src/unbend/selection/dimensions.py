@@ -35,6 +35,8 @@ KNEE, NOTHING = 0.1, 0.01
 ROOM, FACTOR = 2, 2
 # Rows from which on neighbourhoods should show the dimension that votes agree on.
 SHOWING = 300
+# Rows that are looked at, at most.
+ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +140,12 @@ def choose_dimension(
     missing: str = "error",
     n_neighbors: int = 10,
     max_dimension: int = 10,
-    max_rows: int = 1000,
+    max_rows: int = ROWS,
 ) -> DimensionChoice:
     """Choose the intrinsic dimension by neighbourhoods, or by a vote of rules.
 
     Neighbourhoods that grow until they are wider than the noise show the dimension: their spectra
-    fall after as many variances as there are dimensions. Where no neighbourhood up to a third of
+    fall after as many variances as there are dimensions. Where no neighbourhood up to a fifth of
     the rows shows one, rules vote that fail in different ways.
 
     The rules: the widest gap of Isomap's eigenvalues (fails on long strips), the knee of its
@@ -189,7 +191,7 @@ def choose_dimension(
 
 
 def vote_on_dimension(
-    data: Data, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = 1000
+    data: Data, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = ROWS
 ) -> DimensionChoice:
     """Let the rules vote on the dimension of checked data."""
     sample = data.sample(max_rows, 0)
@@ -212,6 +214,18 @@ def vote_on_dimension(
     shown = shown_dimension(sample.space)
     verdict = (shown.dimension,) * 3 if shown else _doubt(weigh_votes(votes), sample)
     return DimensionChoice(*verdict, votes, noise, model.eigenvalues_, curve, data.scaling, shown)
+
+
+def decide_dimension(data: Data) -> tuple[int, int, int]:
+    """Return the dimension and its range, as `choose_dimension` has them.
+
+    Votes, which take longer, are asked for only where neighbourhoods do not show it.
+    """
+    shown = shown_dimension(data.sample(ROWS, 0).space)
+    if shown is not None:
+        return (shown.dimension,) * 3
+    choice = vote_on_dimension(data)
+    return choice.dimension, choice.low, choice.high
 
 
 def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:

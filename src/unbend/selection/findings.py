@@ -14,7 +14,7 @@ from unbend.neighbors import PointSpace
 from unbend.neighbors.space import centered_gram
 from unbend.progress import monitoring
 from unbend.quality import residual_variance
-from unbend.selection.dimensions import describe_dimension, is_narrow, vote_on_dimension
+from unbend.selection.dimensions import decide_dimension, describe_dimension, is_narrow
 from unbend.selection.inputs import Data, Kind, Sample, make_method
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
@@ -23,6 +23,8 @@ from unbend.selection.inputs import Data, Kind, Sample, make_method
 # which one more coordinate leaves 0.58 at most on spheres and tori and 0.85 at least elsewhere;
 # ratio of neighbouring eigenvalues 5 at most where in one piece, 7 and more in clusters.
 FLAT, CONVEX, BENT, CLOSED, LEFT, CLUSTERED = 0.03, 0.0025, 0.04, 0.1, 0.6, 6.0
+# Share of noise in the variance from which on closed data are not told from noise.
+NOISY_SHARE = 0.1
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
 NEIGHBORS, EIGENVALUES = 10, 8
 # Coordinates of a picture.
@@ -112,6 +114,12 @@ class Findings:
         return self.count > 1
 
     @property
+    def noise_share(self) -> float:
+        """Share of the variance that is noise across a surface; not a number without one."""
+        total = max(float(self.variances.sum()), np.finfo(float).tiny)
+        return max(self.columns - self.dimension, 0) * self.noise**2 / total
+
+    @property
     def convex(self) -> bool:
         """Whether the data can be laid out in the plane with all geodesics straight."""
         return self.residual < CONVEX
@@ -125,11 +133,13 @@ class Findings:
     def closed(self) -> bool:
         """Whether the data close up, so that one more coordinate explains what is left.
 
-        Where the rules leave a larger dimension too, that one may explain it instead.
+        Where the rules leave a larger dimension too, that one may explain it instead; and noise
+        across a surface leaves much unexplained, too.
         """
         d = self.dimension
         return bool(
             self.residual > CLOSED
+            and not self.noise_share > NOISY_SHARE
             and d == self.high
             and d < len(self.residuals)
             and self.residuals[d] < LEFT * self.residual
@@ -144,7 +154,7 @@ class Findings:
 def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
     """Measure a sample on behalf of n rows; the dimension may be known."""
     with monitoring(lambda progress: None):
-        d, low, high = (known,) * 3 if known else _dimension(data)
+        d, low, high = (known,) * 3 if known else decide_dimension(data)
         d = int(min(d, sample.columns))
         k = min(NEIGHBORS, len(sample) - 1)
         parts, clusters = _clusters(data, sample, k)
@@ -153,7 +163,9 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
         report = None if apart else consistency(sample.space, d, k)
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
-        residuals = _residuals(sample, max(most + 1, PICTURE), k)
+        # Fewer neighbours where as many jump between sheets, which would look like a closed surface.
+        calm = min(k, choose_number(sample.space, d).n_neighbors)
+        residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         return Findings(
             kind=data.kind,
             n=n,
@@ -187,11 +199,6 @@ def _surface(sample: Sample, d: int) -> dict[str, Any]:
         return {}
     found = measure_noise(NoiseSample.of(PointSpace(sample.values)), d)
     return {"surface": found.patch_size is not None, "noise": found.sigma}
-
-
-def _dimension(data: Data) -> tuple[int, int, int]:
-    choice = vote_on_dimension(data)
-    return choice.dimension, choice.low, choice.high
 
 
 def share_outside(variances: FloatArray, d: int) -> float:

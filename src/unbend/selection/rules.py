@@ -333,7 +333,7 @@ RULES = (
     ),
     Rule(
         ("chart",),
-        lambda case: case.found.surface and case.denoised() is not None,
+        lambda case: case.found.surface and case.found.determined and case.denoised() is not None,
         lambda case: case.denoised(),
         lambda case: (
             f"patches show a surface of {case.found.dimension} dimensions with noise of "
@@ -344,11 +344,11 @@ RULES = (
     ),
     Rule(
         ("chart",),
-        lambda case: case.planar and case.make("PCA") is not None,
+        lambda case: (case.planar or not case.found.determined) and case.make("PCA") is not None,
         lambda case: case.make("PCA"),
         lambda case: (
-            f"no patches show a surface of {case.found.dimension} dimensions, and the principal "
-            "variances fall after as many: noise hides what is bent"
+            f"no patches show a surface of {case.found.dimension} dimensions: noise hides what is "
+            "bent, and a linear map averages over all rows"
         ),
         lambda case: (case.make("Isomap"), case.make("LaplacianEigenmaps")),
     ),
