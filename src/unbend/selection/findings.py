@@ -163,7 +163,7 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
         report = None if apart else consistency(sample.space, d, k)
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
-        # Fewer neighbours where as many jump between sheets, which would look like a closed surface.
+        # Fewer neighbours where as many jump between sheets, which would look like closed data.
         calm = min(k, choose_number(sample.space, d).n_neighbors)
         residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         return Findings(
