@@ -9,6 +9,7 @@ from unbend.arrays import FloatArray
 from unbend.denoising import Sample as NoiseSample
 from unbend.denoising import measure_noise
 from unbend.graphs import components, consistency
+from unbend.graphs.short_circuits import judge_edges
 from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import PointSpace
 from unbend.neighbors.space import centered_gram
@@ -163,8 +164,7 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
         report = None if apart else consistency(sample.space, d, k)
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
-        # Fewer neighbours where as many jump between sheets, which would look like closed data.
-        calm = min(k, choose_number(sample.space, d).n_neighbors)
+        calm = _calm(sample, d, k)
         residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         return Findings(
             kind=data.kind,
@@ -183,6 +183,18 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
             n_neighbors=_neighbors(data, d, k),
             **_surface(sample, d),
         )
+
+
+def _calm(sample: Sample, d: int, k: int) -> int:
+    """Return fewer neighbours than k where as many may jump between sheets.
+
+    That would look like closed data. The edges tell a jump from an edge that closes a ring; where
+    noise hides the difference, fewer neighbours are safe.
+    """
+    jumps = judge_edges(sample.space, sample.space.nearest(k), d)
+    if not len(jumps) and not jumps.undetermined:
+        return k
+    return min(k, choose_number(sample.space, d).n_neighbors)
 
 
 def _neighbors(data: Data, d: int, k: int) -> int:
