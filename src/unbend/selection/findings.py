@@ -209,7 +209,7 @@ def _surface(sample: Sample, d: int) -> dict[str, Any]:
     """Measure noise as denoising does."""
     if sample.metric != "euclidean" or sample.columns <= d:
         return {}
-    found = measure_noise(NoiseSample.of(PointSpace(sample.values)), d)
+    found = measure_noise(NoiseSample.of(PointSpace(sample.values), d), d)
     return {"surface": found.patch_size is not None, "noise": found.sigma}
 
 
