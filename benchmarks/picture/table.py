@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.picture.cases import CASES, PLACEMENT, SAME
+from benchmarks.picture.cases import CASES, PLACEMENT, SAME, WHOLE
 
 PAGE = Path(__file__).parents[2] / "docs" / "pictures.md"
 BEGIN, END = "<!-- from picture.json: begin -->", "<!-- from picture.json: end -->"
@@ -57,7 +57,7 @@ def _range(values: list[float]) -> str:
 def figures(results: dict[str, Any]) -> str:
     """Compare what was asked for with what was measured."""
     runs = results["runs"]
-    mine, theirs = SAME
+    mine, theirs = WHOLE, SAME[1]
     dense, picture = "unbend, exaggeration 4, 15 neighbours", "unbend, exaggeration 1"
     small, peer = "unbend, exaggeration 4, perplexity 10", "openTSNE, exaggeration 1"
 
@@ -69,10 +69,15 @@ def figures(results: dict[str, Any]) -> str:
 
     rows: list[tuple[str, str, float, bool]] = []
     for case in ("digits", "mnist 10k", "mnist 70k", "fashion 70k", "glove 50k"):
-        both = [divergences(runs, case, name) for name in (mine, theirs)]
+        # Where nothing laid out the same matrix, ours minimised another and is judged by it.
+        same = divergences(runs, case, SAME[0])
+        both = [same or divergences(runs, case, WHOLE), divergences(runs, case, theirs)]
         if all(both):
             excess = 100 * float(np.mean(both[0]) / np.mean(both[1]) - 1)
-            rows.append((f"mean KL above openTSNE's, {case}, %", "≤ 0.5", excess, excess <= 0.5))
+            whose = "same affinities" if same else "ours laid out others"
+            counts = f"{len(both[0])} and {len(both[1])} seeds"
+            label = f"mean KL above openTSNE's, {case}, %, {whose}, {counts}"
+            rows.append((label, "≤ 0.5", excess, excess <= 0.5))
     case = "mnist 10k"
     loss = of(case, theirs, "accuracy") - of(case, picture, "accuracy")
     trust, cpu = of(case, picture, "trustworthiness"), of(case, picture, "cpu")

@@ -94,7 +94,7 @@ def time_threads(rows: int = 20_000) -> dict[str, Any]:
             pair = _run(name, rows, 1, copies=2)
             busy = sum(run["others"] for run in (one, two, pair))
             busy /= sum(run["seconds"] for run in (one, two, pair))
-            gains = {"two": one["seconds"] / two["seconds"]}
+            gains = {"gain": one["seconds"] / two["seconds"]}
             gains["bound"] = 2 * one["seconds"] / pair["seconds"]
             runs = {"one": one, "two": two, "pair": pair}
             turns.append({**_round(gains), "busy": round(busy, 3), **runs})
