@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 import unbend
-from unbend.apps.study.study import Column, describe_columns, describe_frame
+from unbend.apps.study.columns import Column, describe_columns, describe_frame
 from unbend.arrays import FloatArray, IntArray
 from unbend.io.numerals import Array
 from unbend.io.reading import open_table
