@@ -10,6 +10,7 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.denoising import Landmarks
 from unbend.eigen import solve
@@ -209,7 +210,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         with self._fitting() as report:
             fitted = self._fit_columns(X, graph)
             if fitted is None:
-                fitted = self._fit_graph(X, y, graph)
+                with kernels.Team(threads(self.n_jobs)):
+                    fitted = self._fit_graph(X, y, graph)
         self._keep(report, **fitted)
         return self
 
