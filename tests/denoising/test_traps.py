@@ -101,6 +101,18 @@ def test_bending_is_not_noise():
     assert measured.hides(2000) > 1
 
 
+@pytest.mark.parametrize("columns", [2, 10])
+def test_noise_of_a_curve_is_not_bending(columns):
+    """The smallest patches of a curve have six rows, which a quadratic nearly interpolates."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        angle = rng.uniform(0, 4, 1500)
+        arc = turned(np.column_stack((np.cos(angle), np.sin(angle))), columns)
+        sample = Sample.of(PointSpace(arc + rng.normal(scale=0.05, size=arc.shape)), 1)
+        assert measure_noise(sample, 1).hides(1500) > 100
+        assert measure_noise(Sample.of(PointSpace(arc), 1), 1).hides(1500) < 1
+
+
 def test_few_rows_of_strong_noise_in_four_dimensions():
     rng = np.random.default_rng(3)
     chart = rng.uniform(0, 6, size=(600, 4))

@@ -33,6 +33,9 @@ PARTLY, FALL, FLAT = 0.9, 4.0, 1.2
 # Exponent of the radius with which the variance about a fit grows at least where it is bending:
 # noise grows with an exponent of 2 at most, where it is wider than the patch.
 BENDING = 4
+# Factor by which bending has to grow between two sizes that are compared: the smallest patches have
+# few more rows than a fit has coefficients and underestimate noise, which is as if it grew.
+WIDER = 8.0
 # Share of noise that does harm, over (k/n)^(1/d).
 HARMLESS = 0.2
 # Share of a row in the fit around it, up to which one that is an outlier does no harm.
@@ -180,13 +183,13 @@ class NoiseMeasurement:
         """Share of noise in the variance about the first fits, which is noise and bending.
 
         Two sizes have the variances v = a + bh⁴ and w = a + bg⁴: a is at most what the pair with
-        the least of it says.
+        the least of it says, of those with (g/h)⁴ large enough.
         """
         v, w = self.noise[0] ** 2, self.noise[1:] ** 2
         wider = (self.radius[1:] / max(self.radius[0], np.finfo(float).tiny)) ** BENDING
         if v <= 0 or not np.any(wider > 1):
             return 1.0
-        some = wider > 1
+        some = wider >= min(WIDER, wider.max())
         return float(np.clip(((wider - w / v) / (wider - 1))[some].min(), 0.0, 1.0))
 
 
