@@ -16,6 +16,9 @@ from unbend.outlyingness import FAR, score_rows
 MOST_ROWS = 200_000
 # Rows of a patch at most: larger patches are drawn from a sample of the rows, too.
 PATCH_ROWS = 256
+# Factor, at most, by which patches of landmarks are larger where distinct rows are as many times
+# those used: otherwise landmarks would keep the same noise from there on.
+MORE_PATCH_ROWS = 4
 # Points whose patches are measured, and rounds of projection: the patches around noisy rows are
 # wider than those around the surface.
 SAMPLE, ROUNDS = 128, 2
@@ -86,6 +89,12 @@ class Sample:
             near.indices.reshape(shape), near.distances.reshape(shape), some.spacing
         )
         return float(np.mean(scores > FAR))
+
+    @property
+    def patch_rows(self) -> int:
+        """Rows of the patch of a landmark at most."""
+        more = min(max(self.distinct / MOST_ROWS, 1.0), MORE_PATCH_ROWS)
+        return round(more * PATCH_ROWS)
 
     def part(self, size: int, most: int = PATCH_ROWS) -> tuple[PointSpace, int]:
         """Part of the rows in which a patch of `size` rows has at most `most`, and how many."""
