@@ -20,6 +20,7 @@ from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
 from unbend.files import atomic_write
+from unbend.journal import recover
 
 DOCUMENT = "model.json"
 # Beyond this many bytes a member needs the wide fields of zip.
@@ -142,6 +143,8 @@ def _refuse(word: str) -> NoReturn:
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
     """Open a file; any damage is raised as one ValueError that names it."""
+    # A killed process may have renamed some files of a set, and this one not yet.
+    recover(path.parent)
     with path.open("rb") as source:
         try:
             yield Archive(source)
