@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeGuard
 
 PREFIX, SUFFIX = ".unbend-", ".journal"
 
@@ -201,7 +201,7 @@ def _settle(path: Path, lines: list[dict[str, Any]], committed: bool, undone: bo
             (folder / name).unlink()
 
 
-def _is_plain(name: Any) -> bool:
+def _is_plain(name: Any) -> TypeGuard[str]:
     """Whether a value is a name in a folder and leads nowhere else."""
     return isinstance(name, str) and os.path.basename(name) == name and name not in (".", "..")
 
