@@ -106,7 +106,7 @@ class FileSet:
             steps.append((target.parent, Rename(temporary.name, target.name, name)))
             if name is not None:
                 TEMPORARIES.add(target.with_name(name))
-        # The first journal decides for all of them, so it is told last.
+        # The first journal decides for all of them, so it is written last.
         for folder, journal in reversed(self._journals.items()):
             journal.record({"renames": [list(astuple(s)) for own, s in steps if own == folder]})
         done: list[tuple[Path, Rename]] = []

@@ -218,7 +218,7 @@ def undo(folder: Path, renames: Iterable[Rename]) -> None:
 
 
 def settle_folder(work: Path, final: Path) -> None:
-    """Give `final` its new rows, or its old ones, if it has none; remove the temporary folder."""
+    """Give `final` the files written for it, or its old ones, if it has none; remove `work`."""
     for rows in (work / "rows", work / "replaced"):
         if not final.exists() and (work / "replaced").exists() and rows.exists():
             rows.rename(final)

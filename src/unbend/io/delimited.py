@@ -203,7 +203,7 @@ class TextReader:
                     for name in names
                 }
                 if any(c.dtype.kind == "f" and np.isinf(c).any() for c in columns.values()):
-                    # The text tells whether infinity was meant.
+                    # The text shows whether infinity was meant.
                     raise arrow.ArrowInvalid
                 yield columns
 
