@@ -24,6 +24,7 @@ from benchmarks.noise.surfaces import Array
 from unbend.denoising import Sample, project_landmarks
 from unbend.neighbors import PointSpace
 
+RESULTS = Path(__file__).parent.parent / "noise.json"
 METHODS = {"LTSA": unbend.LTSA, "HessianLLE": unbend.HessianLLE}
 # Settings that are searched: rows of a patch, landmarks, and neighbours.
 PATCHES, LANDMARKS, NEIGHBORS = (20, 70, 240, 800), (150, 500, 1500), (8, 12, 20)
@@ -171,15 +172,15 @@ def main() -> None:
     parser.add_argument("--half", default="fresh")
     parser.add_argument("--count", type=int, default=240)
     parser.add_argument("--shard", default="0/1", help="number of this run / number of runs")
-    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
     shard, shards = map(int, asked.shard.split("/"))
-    records = json.loads(asked.results.read_text()) if asked.results.exists() else []
+    records = json.loads(asked.results.read_text())["fits"] if asked.results.exists() else []
     known = {one["case"] for one in records}
     for case in make_cases(asked.half, asked.count)[shard::shards]:
         if case.name not in known:
             records += measure(case)
-            asked.results.write_text(json.dumps(records, indent=1) + "\n")
+            asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--collect", nargs="*", type=Path, default=[])
     asked = parser.parse_args()
     if asked.collect:
-        records = [one for path in asked.collect for one in json.loads(path.read_text())]
+        records = [one for path in asked.collect for one in json.loads(path.read_text())["fits"]]
     else:
         records = json.loads(RESULTS.read_text())["fits"]
     records.sort(key=lambda one: (one["case"], one["method"]))

@@ -125,9 +125,9 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         COUNTS,
         Choice(AUTO),
         NOTHING,
-        help="Neighbours of each row: one number, one per row, or 'auto' for the fewest that "
-        "connect the graph; None takes all within `radius`. Lowered, with a warning, if there are "
-        "too few rows.",
+        help="Neighbours of each row: one number, one per row, or 'auto' for as many as noise "
+        "and curvature ask for, and at least as many as connect the graph; None takes all within "
+        "`radius`. Lowered, with a warning, if there are too few rows.",
     )
     radius: float | None = param(
         None,
@@ -229,7 +229,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         if landmarks is not None and isinstance(space, PointSpace):
             space = replace(space, points=landmarks.points)
         with stage("neighbors"):
-            found = self._search(graph, needs).run(space)
+            search = self._search(graph, needs)
+            found = replace(search, landmarks=landmarks is not None).run(space)
         space, inverse = found.space, found.inverse
         with stage("graph"):
             found = self._without_short_circuits(found, needs, graph is not None)
