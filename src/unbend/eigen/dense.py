@@ -57,12 +57,12 @@ class Dense:
                 (2.0 if problem.end == "bottom" else -2.0) * (size or 1.0) * trivial @ trivial.T
             )
         asked = min(count + 1, n - trivial.shape[1])
-        values, vectors = _at_end(matrix, asked, problem.end)
+        values, vectors = eigenpairs_at_end(matrix, asked, problem.end)
         # Of a matrix of zeros nothing is left but the rounding of what was pushed away.
         return Eigenpairs(values if size else np.zeros_like(values), vectors)
 
 
-def _at_end(
+def eigenpairs_at_end(
     matrix: FloatArray, count: int, end: Literal["top", "bottom"]
 ) -> tuple[FloatArray, FloatArray]:
     """Return eigenpairs from one end inwards; part of a spectrum only where it saves time."""

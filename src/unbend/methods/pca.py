@@ -121,7 +121,7 @@ class PCA(LinearEmbedding):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = extension(rows)
         self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
-        self._keep_reference(rows)
+        self._keep_reference(rows, embedding)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "PCA":

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
@@ -37,6 +38,8 @@ from unbend.validation.scalars import check_integer
 COMPARED, COMPARED_BYTES = 200, 1 << 28
 # Squares below this share of the rows' own are recomputed from differences.
 CANCELLED = 1e-6
+# Columns up to which differences of all pairs take no longer than one product of the rows.
+FEW_COLUMNS = 64
 # Density of type 3.
 TYPE_3 = 1 / 3
 
@@ -143,7 +146,7 @@ class RandomProjection(LinearEmbedding):
         self._keep_axes(
             report, embedding.astype(rows.dtype), axes, singular, distortion, bound, rows.shape[0]
         )
-        self._keep_reference(rows)
+        self._keep_reference(rows, embedding)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":
@@ -266,7 +269,9 @@ def _compared_rows(n: int, columns: int, k: int, rng: np.random.Generator) -> In
 
 
 def _pair_squares(rows: Any) -> FloatArray:
-    """Squared distances of all pairs of rows, dense or sparse, by one product."""
+    """Squared distances of all pairs of rows, dense or sparse; many columns by one product."""
+    if not is_sparse(rows) and rows.shape[1] <= FEW_COLUMNS:
+        return np.asarray(pdist(rows.astype(np.float64), "sqeuclidean"))
     first, second = np.triu_indices(rows.shape[0], 1)
     rows = rows.astype(np.float64)
     if not is_sparse(rows):
