@@ -8,7 +8,7 @@ import numpy as np
 from unbend.arrays import is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.problem import DENSE_ROWS, Eigenpairs, SpectralProblem
+from unbend.eigen.problem import DENSE_ROWS, DENSE_TOP_ROWS, Eigenpairs, SpectralProblem
 from unbend.eigen.shift_invert import NotPositiveDefinite, ShiftInvert, Symbolic, analyse
 from unbend.memory import available_memory
 from unbend.report import note
@@ -43,7 +43,8 @@ class Auto:
         self, problem: SpectralProblem, count: int
     ) -> tuple[Dense | Lanczos | ShiftInvert, str, Symbolic | None]:
         n = problem.n
-        if n <= DENSE_ROWS or 10 * count > n:
+        few = DENSE_TOP_ROWS if problem.end == "top" else DENSE_ROWS
+        if n <= few or 10 * count > n:
             return Dense(), f"{n} rows: small enough for LAPACK", None
         if problem.end == "top":
             return Lanczos(), "top end: products with the matrix are enough", None

@@ -51,11 +51,12 @@ class Dense:
         size = float(np.abs(matrix).sum(axis=1).max())
         if trivial.shape[1]:
             # Project the trivial vectors out and push them to the far end of the spectrum.
-            matrix -= trivial @ (trivial.T @ matrix)
-            matrix -= (matrix @ trivial) @ trivial.T
-            matrix += (
-                (2.0 if problem.end == "bottom" else -2.0) * (size or 1.0) * trivial @ trivial.T
-            )
+            far = (2.0 if problem.end == "bottom" else -2.0) * (size or 1.0)
+            image = matrix @ trivial
+            inner = trivial.T @ image + far * np.eye(trivial.shape[1])
+            side = image - 0.5 * trivial @ inner
+            matrix -= trivial @ side.T
+            matrix -= side @ trivial.T
         asked = min(count + 1, n - trivial.shape[1])
         values, vectors = eigenpairs_at_end(matrix, asked, problem.end)
         # Of a matrix of zeros nothing is left but the rounding of what was pushed away.

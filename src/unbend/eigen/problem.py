@@ -16,6 +16,8 @@ Matrix: TypeAlias = Any
 
 # Up to here LAPACK takes well under a second and nothing can go wrong.
 DENSE_ROWS = 600
+# At the top end, where an iteration takes a few products, LAPACK is faster for fewer rows.
+DENSE_TOP_ROWS = 300
 # Vectors of an iteration's first block that are random, even if more are known.
 RANDOM_VECTORS = 2
 

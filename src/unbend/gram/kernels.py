@@ -15,6 +15,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
 from unbend.arrays import BoolArray, FloatArray, add_to_pairs, row_chunks, row_products
+from unbend.gram.centered import FormedGram
 from unbend.gram.distances import SimilaritySquares
 from unbend.report import warn
 
@@ -61,10 +62,12 @@ class GaussianSimilarities:
 
     def between(self) -> FloatArray | None:
         """Similarities between all landmarks; None where differences would be more accurate."""
-        squares = self.landmarks @ self.landmarks.T
-        lengths = self.gamma * squares.diagonal()
+        lengths = self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
         if not 4.0 * lengths.max() <= SAME_ERROR:
             return None
+        squares = self.landmarks @ self.landmarks.T
+        # Equal rows have the distance zero, to the bit.
+        lengths = self.gamma * squares.diagonal()
         squares *= 2.0 * self.gamma
         add_to_pairs(squares, -lengths)
         np.minimum(squares, 0.0, out=squares)
@@ -337,6 +340,16 @@ def feature_squares(similarities: Similarities) -> tuple[FloatArray, SimilarityS
             "standardise X (zero mean, unit variance), or use another gamma"
         )
     return between, squares, exact
+
+
+def formed_gram(similarities: Similarities) -> tuple[FormedGram, SimilaritySquares] | None:
+    """Center the values of a Gaussian kernel; None where distances between rows would cancel."""
+    values = similarities.between()
+    # Values are one between equal rows.
+    if 2.0 * (1.0 - float(values.min())) * CANCELLED < 1.0:
+        return None
+    squares = SimilaritySquares.of(values)
+    return FormedGram.of(values), squares
 
 
 def check_digits(largest: float, square: float, what: str, dtype: Any = np.float64) -> None:
