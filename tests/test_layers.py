@@ -31,7 +31,7 @@ FREE = {"pictures", "faces"}
 # Files that import what the rest of their layer does not.
 EXTRAS = {
     "neighbors/metrics/signals.py": {"pywt"},
-    "validation/threads.py": {"joblib"},
+    "validation/threads.py": {"joblib", "threadpoolctl"},
 }
 
 

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray, add_to_pairs
 from unbend.eigen.dense import eigenpairs_at_end
-from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
+from unbend.eigen.problem import DENSE_FEW_ROWS, Formable, SpectralProblem, Spectrum
 from unbend.report import note
 
 # Eigenvectors of the kernel of some rows, to all rows.
@@ -83,7 +83,7 @@ class CenteredGram(ABC):
             shift=float(self.spectrum_shift),
         )
         # LAPACK, which takes fewer rows, begins nowhere.
-        return problem if self.n <= DENSE_TOP_ROWS else self._with_start(problem)
+        return problem if self.n <= DENSE_FEW_ROWS else self._with_start(problem)
 
     def _with_start(self, problem: SpectralProblem) -> SpectralProblem:
         """Add eigenvectors of the kernel of some rows, carried to all: Nyström's approximation."""

@@ -46,11 +46,11 @@ class PCA(LinearEmbedding):
     ``svd_solver="auto"`` is exact up to rounding. It decomposes the rows (``full``) or the smaller
     of their covariance and Gram matrices, which is used only where it is well conditioned;
     `report_` records the choice and why. Large sparse rows use ``arpack``, at machine precision. By
-    name there are scikit-learn's solvers, of which ``randomized`` is approximate beyond 500 rows and
-    columns (up to there exact axes take less time), and three more:
-    ``dual`` (the n × n Gram matrix: for more columns than rows), ``em`` (Roweis: two least-squares
-    steps in turn, never a covariance) and ``sensible`` (Roweis: the same with isotropic noise,
-    whose variance is estimated along).
+    name there are scikit-learn's solvers, of which ``randomized`` is approximate beyond 500 rows
+    and columns (up to there exact axes take less time), and three more: ``dual`` (the n × n Gram
+    matrix: for more columns than rows), ``em`` (Roweis: two least-squares steps in turn, never a
+    covariance) and ``sensible`` (Roweis: the same with isotropic noise, whose variance is estimated
+    along).
 
     Attributes
     ----------

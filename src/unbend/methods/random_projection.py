@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import numpy as np
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import squareform
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
@@ -38,8 +38,6 @@ from unbend.validation.scalars import check_integer
 COMPARED, COMPARED_BYTES = 200, 1 << 28
 # Squares below this share of the rows' own are recomputed from differences.
 CANCELLED = 1e-6
-# Columns up to which differences of all pairs take no longer than one product of the rows.
-FEW_COLUMNS = 64
 # Density of type 3.
 TYPE_3 = 1 / 3
 
@@ -268,10 +266,24 @@ def _compared_rows(n: int, columns: int, k: int, rng: np.random.Generator) -> In
     return np.sort(rng.permutation(n)[:count])
 
 
+def _uncancelled_squares(rows: FloatArray) -> FloatArray | None:
+    """Squared distances of all pairs, or None where products of some rows cancel."""
+    rows = rows - rows.mean(axis=0)
+    gram = rows @ rows.T
+    sums = gram.diagonal()[:, None] + gram.diagonal()
+    squares = sums - 2.0 * gram
+    # Rows cancel with themselves.
+    if np.count_nonzero(squares <= CANCELLED * sums) > len(rows):
+        return None
+    return np.asarray(squareform(squares, checks=False))
+
+
 def _pair_squares(rows: Any) -> FloatArray:
-    """Squared distances of all pairs of rows, dense or sparse; many columns by one product."""
-    if not is_sparse(rows) and rows.shape[1] <= FEW_COLUMNS:
-        return np.asarray(pdist(rows.astype(np.float64), "sqeuclidean"))
+    """Squared distances of all pairs of rows, dense or sparse, by one product."""
+    if not is_sparse(rows):
+        squares = _uncancelled_squares(rows.astype(np.float64))
+        if squares is not None:
+            return squares
     first, second = np.triu_indices(rows.shape[0], 1)
     rows = rows.astype(np.float64)
     if not is_sparse(rows):
