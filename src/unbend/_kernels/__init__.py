@@ -39,6 +39,6 @@ if TYPE_CHECKING:
 else:
     kernels = _choose()
 
-name = "reference" if kernels.__name__ == REFERENCE else "native"
+name = "reference" if vars(kernels)["__name__"] == REFERENCE else "native"
 
 __all__ = ["kernels", "name"]

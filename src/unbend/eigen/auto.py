@@ -8,7 +8,7 @@ import numpy as np
 from unbend.arrays import is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.problem import DENSE_ROWS, DENSE_FEW_ROWS, Eigenpairs, SpectralProblem
+from unbend.eigen.problem import DENSE_FEW_ROWS, DENSE_ROWS, Eigenpairs, SpectralProblem
 from unbend.eigen.shift_invert import NotPositiveDefinite, ShiftInvert, Symbolic, analyse
 from unbend.memory import available_memory
 from unbend.report import note

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
-from unbend.arrays import BoolArray, FloatArray, add_to_pairs, row_chunks, row_products
+from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
 from unbend.gram.centered import FormedGram
 from unbend.gram.distances import SimilaritySquares
 from unbend.report import warn

@@ -126,3 +126,7 @@ __getattr__ = lazy_names(
         "utv": ("ULV", "URV", "VSV", "SignedTriangle", "ulv", "urv", "vsv"),
     },
 )
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -68,3 +68,7 @@ __getattr__ = lazy_names(
         "stress_measures": ("Shepard", "shepard", "strain", "stress"),
     },
 )
+
+
+def __dir__() -> list[str]:
+    return __all__
