@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench book-tables docs check-native check-portable check-slow check-wheels clean
+.PHONY: help demo page test lint typecheck bench book-tables docs gallery-full check-native check-portable check-slow check-wheels clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -57,7 +57,10 @@ book-tables: .venv/installed ## the book's Tables 15.1-15.6 beside ours
 	$(BIN)/python -m benchmarks.book_tables
 
 docs: .venv/installed-docs ## build the documentation in docs/_build
-	$(BIN)/sphinx-build -W -q -b html docs docs/_build
+	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
+
+gallery-full: .venv/installed-docs ## build the documentation with the long examples of the gallery
+	UNBEND_GALLERY=full $(BIN)/python -m sphinx -W -q -b html docs docs/_build
 
 # The kernels without Python, for the baseline and for wide vectors, under sanitizers.
 NATIVE_TESTS := $(foreach test,$(wildcard csrc/tests/*.cpp),$(basename $(notdir $(test))))
@@ -98,4 +101,4 @@ check-wheels: ## build the wheels and try them on every CPython here
 	$(PYTHON) .ci/check_wheels.py
 
 clean: ## remove what the commands made
-	rm -rf .venv build dist demo docs/_build docs/generated page/node_modules src/unbend/web/bundle
+	rm -rf .venv build dist demo docs/_build docs/generated docs/gallery page/node_modules src/unbend/web/bundle

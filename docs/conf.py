@@ -1,40 +1,77 @@
 """Sphinx configuration."""
 
+import os
+import sys
 from pathlib import Path
 
-from unbend import __version__
-from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+from figures import scrape_figures  # noqa: E402
+
+from unbend import __version__  # noqa: E402
 
 project = "unbend"
 author = "the unbend developers"
+copyright = "the unbend developers, BSD-3-Clause"
 release = __version__
-extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser"]
-source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build"]
-html_theme = "alabaster"
-html_theme_options = {"page_width": "1100px", "fixed_sidebar": True}
-myst_heading_anchors = 2
-numpydoc_show_class_members = False
-
-# The page of methods follows the registry, so that a new method documents itself.
-METHOD_PAGE = """## {title}
-
-```{{eval-rst}}
-.. autoclass:: unbend.{name}
-
-   .. automethod:: fit
-   .. automethod:: transform
-   .. automethod:: inverse_transform
-```
-"""
-CLUSTERING_PAGE = METHOD_PAGE.replace("inverse_transform", "fit_predict")
-CLUSTERING_PAGE = CLUSTERING_PAGE.replace("transform", "predict")
-pages = [
-    METHOD_PAGE.format(title=entry.title, name=entry.class_name) for entry in (*METHODS, *SEVERAL)
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "method_pages",
+    "api_pages",
+    "site_pages",
 ]
-pages += [CLUSTERING_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLUSTERINGS]
-CLASSIFIER_PAGE = CLUSTERING_PAGE.replace("fit_predict", "identify")
-pages += [CLASSIFIER_PAGE.format(title=entry.title, name=entry.class_name) for entry in CLASSIFIERS]
-generated = Path(__file__).parent / "generated"
-generated.mkdir(exist_ok=True)
-(generated / "methods.md").write_text("# Methods\n\n" + "\n".join(pages))
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "_ext", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/sg_*"]
+suppress_warnings = ["config.cache"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "unbend"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": [], "install": []}
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+numpydoc_show_class_members = False
+autosummary_generate = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# The short examples run in every build; `make gallery-full` sets the variable and runs all.
+FULL = os.environ.get("UNBEND_GALLERY") == "full"
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"/(short|long)_" if FULL else r"/short_",
+    "ignore_pattern": r"__init__\.py",
+    "image_scrapers": (scrape_figures,),
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "plot_gallery": True,
+    "min_reported_time": 5,
+    "default_thumb_file": str(HERE / "_static" / "mark.png"),
+}

@@ -59,13 +59,16 @@ def test_the_tutorial_prints_what_it_shows(tmp_path):
     assert library.load(tmp_path / "flats.unbend").preparation_.scale_ == "standard"
 
 
-def test_the_first_block_of_the_readme_runs(tmp_path):
+def test_the_first_blocks_of_the_readme_run(tmp_path):
     blocks = BLOCK.findall((DOCS.parent / "README.md").read_text("utf-8"))
-    (_, shell), (_, python) = blocks[:2]
+    (_, arrays), (_, shell), (_, python) = blocks[:3]
     shutil.copytree(DOCS / "data", tmp_path / "docs" / "data")
     lines = [shlex.join(shlex.split(line, comments=True)) for line in shell.splitlines()]
     run_shell("\n".join(lines), tmp_path)
     names = {}
+    run_python(arrays, names, tmp_path)
+    chart = names["roll"].chart
+    assert library.quality.procrustes(chart, names["model"].embedding_, kind="affine") < 1e-3
     run_python(python, names, tmp_path)
     found = pd.read_csv(tmp_path / "map.csv")[["isomap_1", "isomap_2"]].to_numpy()
     np.testing.assert_allclose(found, names["flat"], atol=1e-9)
@@ -74,6 +77,7 @@ def test_the_first_block_of_the_readme_runs(tmp_path):
     assert back["listed"].dtype.kind == "M"
 
 
-def test_the_tutorial_is_the_first_page():
+def test_the_tutorial_is_reached_from_the_first_page():
     toctree = (DOCS / "index.md").read_text().split("```{toctree}")[1].split("```")[0]
-    assert toctree.split()[2:][0] == "tutorial"
+    assert toctree.split()[1:][0] == "start/index"
+    assert "(../tutorial.md)" in (DOCS / "start" / "index.md").read_text()

@@ -40,7 +40,15 @@ PRIVATE = {
 PARTS = sorted({path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")})
 # Files that still have private words: the list must become empty.
 NOT_YET: set[str] = set()
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(
+        path.relative_to(ROOT).as_posix()
+        for path in sorted(ROOT.glob("docs/**/*.md"))
+        if not {"generated", "gallery", "_build"} & set(path.parts)
+    ),
+]
 
 
 def strings(path: Path) -> list[tuple[int, str]]:

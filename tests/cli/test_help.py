@@ -37,6 +37,7 @@ NAMES = [
     "methods",
     "demo",
     "info",
+    "glossary",
 ]
 
 

@@ -49,6 +49,7 @@ COMMANDS = (
     catalog.METHODS,
     catalog.DEMO,
     catalog.INFO,
+    catalog.GLOSSARY,
 )
 
 FIRST_STEPS = """The first ten minutes:

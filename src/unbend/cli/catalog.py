@@ -1,4 +1,4 @@
-"""``methods``, ``info``, ``surface`` and ``demo``: what the library has, and examples of it."""
+"""``methods``, ``info``, ``glossary``, ``surface`` and ``demo``: what the library has."""
 
 import inspect
 from shutil import get_terminal_size
@@ -17,6 +17,7 @@ from unbend.cli.parameters import (
     describe_values,
     find_method,
 )
+from unbend.glossary import explain, read_terms
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, EMBEDDINGS, Entry, option_name
 
 if TYPE_CHECKING:
@@ -87,6 +88,33 @@ def _show_one(entry: Entry, json: bool) -> None:
 
 
 METHODS = Command(methods, ("unbend methods", "unbend methods isomap", "unbend methods lle --json"))
+
+
+def glossary(
+    term: Annotated[str | None, typer.Argument(help="A term, such as trustworthiness.")] = None,
+    json: Json = False,
+) -> None:
+    """Define a term of the reports, or list all terms."""
+    terms = read_terms()
+    if term is None:
+        emit_json(terms) if json else emit(", ".join(terms))
+        next_step("unbend glossary trustworthiness")
+        return
+    try:
+        name, definition = explain(term)
+    except KeyError as error:
+        near = error.args[0]
+        advice = f"did you mean {near}?" if near else "unbend glossary lists all terms."
+        raise Misuse(f"{term!r} is not in the glossary: {advice}") from None
+    if json:
+        emit_json({name: definition})
+    else:
+        emit(*TextWrapper(get_terminal_size().columns).wrap(f"{name}: {definition}"))
+
+
+GLOSSARY = Command(
+    glossary, ("unbend glossary", "unbend glossary redundancy", "unbend glossary --json")
+)
 
 
 def info(

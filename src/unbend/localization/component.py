@@ -29,7 +29,7 @@ def root_mean_square(values: FloatArray) -> float:
 
 
 def noise_level(springs: Springs, positions: FloatArray, rigid: BoolArray) -> float:
-    """Estimate the standard deviation of √w (|yᵢ − yⱼ| − d) from the residuals.
+    """Estimate the standard deviation of √w (‖yᵢ − yⱼ‖ − d) from the residuals.
 
     Only among rigid sensors: distances of others are fitted whatever their errors.
     """

@@ -56,7 +56,7 @@ class Localization:
     anchor_error : float
         Root mean square distance of anchors from their given positions; NaN without anchors.
     stress : float
-        ½ Σ w (|yᵢ − yⱼ| − d)² over the distances.
+        ½ Σ w (‖yᵢ − yⱼ‖ − d)² over the distances.
     start : tuple of str
         Initial layout of each component.
     report : Report

@@ -1,6 +1,6 @@
 """Weighted stress of a network, minimised by damped Newton steps.
 
-½ Σ w (|yᵢ − yⱼ| − d)² over the edges. One step is one sparse factorisation in the pattern of the
+½ Σ w (‖yᵢ − yⱼ‖ − d)² over the edges. One step is one sparse factorisation in the pattern of the
 graph, ordered once.
 """
 
@@ -75,11 +75,11 @@ class Springs:
         return csr_array((found.data, found.indices, found.indptr), shape=found.shape)
 
     def stress(self, positions: FloatArray) -> float:
-        """½ Σ w (|yᵢ − yⱼ| − d)²."""
+        """½ Σ w (‖yᵢ − yⱼ‖ − d)²."""
         return 0.5 * float(self.weights @ np.square(self.errors(positions)))
 
     def errors(self, positions: FloatArray) -> FloatArray:
-        """|yᵢ − yⱼ| − d."""
+        """‖yᵢ − yⱼ‖ − d."""
         reached = np.linalg.norm(self.edges.differences(positions), axis=1)
         return np.asarray(reached - self.lengths)
 

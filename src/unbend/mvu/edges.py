@@ -29,7 +29,7 @@ def center(values: FloatArray) -> FloatArray:
 class Edges:
     """Edges i < j of a connected graph on n vertices, and their squared lengths, all positive.
 
-    Every quantity is relative to the lengths: `stretch` is |yᵢ − yⱼ|²/d² − 1, and a tension u
+    Every quantity is relative to the lengths: `stretch` is ‖yᵢ − yⱼ‖²/d² − 1, and a tension u
     stands for the weight u/d² of an edge in the Laplacian.
 
     Examples
@@ -67,7 +67,7 @@ class Edges:
         return np.asarray(coordinates[self.first] - coordinates[self.second])
 
     def stretch(self, coordinates: FloatArray) -> FloatArray:
-        """|yᵢ − yⱼ|²/d² − 1 for each edge."""
+        """‖yᵢ − yⱼ‖²/d² − 1 for each edge."""
         squares = np.square(self.differences(coordinates)).sum(axis=1)
         return np.asarray(squares / self.squares - 1.0)
 
@@ -182,7 +182,7 @@ class SubspaceEdges:
         return np.asarray(self.vectors @ coordinates)
 
     def stretch(self, coordinates: FloatArray) -> FloatArray:
-        """|yᵢ − yⱼ|²/d² − 1 for each edge."""
+        """‖yᵢ − yⱼ‖²/d² − 1 for each edge."""
         squares = np.square(self.differences(coordinates)).sum(axis=1)
         return np.asarray(squares / self.squares - 1.0)
 

@@ -1,0 +1,46 @@
+"""Every method has its page: what it keeps, when to use it and when not, and its parameters."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from unbend.glossary import explain, read_terms
+from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
+
+ENTRIES = (*METHODS, *SEVERAL, *CLUSTERINGS, *CLASSIFIERS)
+PAGES = tomllib.loads(
+    (Path(__file__).parent.parent / "docs" / "methods.toml").read_text(encoding="utf-8")
+)
+WITHOUT_PICTURES = ("replicated_mds", "weighted_mds", "subspace_recognizer")
+
+
+def test_every_method_has_a_page_and_nothing_else_has():
+    assert set(PAGES) == {entry.name for entry in ENTRIES}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_a_page_says_when_to_use_the_method_and_names_its_parameters(entry):
+    page = PAGES[entry.name]
+    assert all(page[part] for part in ("keeps", "formula", "explain", "use", "avoid", "new"))
+    parameters = entry.load()().get_params()
+    drawn = [page[kind]["params"] for kind in ("works", "fails") if kind in page]
+    assert len(drawn) == (0 if entry.name in WITHOUT_PICTURES else 2)
+    named = {*page["matters"], *(name for params in drawn for name in params)}
+    if "vary" in page:
+        named.add(page["vary"]["parameter"])
+    assert named <= set(parameters)
+
+
+def test_the_glossary_finds_terms_whatever_the_case_and_plural():
+    for asked, term in {
+        "Trustworthiness": "trustworthiness",
+        "landmark": "landmarks",
+        "neighborhood graph": "neighbourhood graph",
+        "standardize": "standardise",
+        "NYSTRÖM formula": "Nyström formula",
+    }.items():
+        assert explain(asked) == (term, read_terms()[term])
+    with pytest.raises(KeyError, match="horseshoe"):
+        explain("horsesho")
+    assert list(read_terms()) == sorted(read_terms(), key=str.lower)
