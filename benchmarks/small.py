@@ -4,8 +4,8 @@ Every method with a class in scikit-learn, on tables that people have: CPU secon
 both in turn in one process, medians; accuracy beside. Of non-metric scaling beyond 1000 rows
 scikit-learn runs a tenth of its 300 iterations, so that the ratio is a lower bound. The part
 `unfolding` times the semidefinite programs, which have no peer, and `first` the first fit in a new
-process, with and without pandas. Writes `small.json`; parts that are named replace theirs, and with
-`--only=METHOD` nothing is written.
+process, with and without pandas. Writes `small.json`; parts that are named replace theirs, and
+`--only=METHOD` measures one method again.
 """
 
 import json
@@ -322,40 +322,41 @@ def compare(case: Case) -> dict[str, Any]:
     }
 
 
-def compare_table(name: str, methods: list[str]) -> dict[str, Any]:
+def record(part: str, name: str, value: dict[str, Any]) -> None:
+    """Write one result beside those of other runs."""
+    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    found.setdefault(part, {})[name] = value
+    RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def compare_table(name: str, methods: list[str]) -> None:
     """Compare all methods on one table, or those that are named."""
     load, clusters = TABLES[name]
     points = np.ascontiguousarray(load(), dtype=np.float64)
     cases = linear_cases(points) | neighborhood_cases(points, clusters) | descent_cases(points)
-    found = {}
     for method, case in cases.items():
         if methods and method not in methods:
             continue
-        found[method] = compare(case)
-        one = found[method]
+        one = compare(case)
+        record(name, method, one)
         print(
             f"{name:<14}{method:<20}{one['scikit_learn_ms']:10.1f} ms{one['unbend_ms']:10.1f} ms"
             f"{one['ratio']:8.2f}x  {one['peer']} {one['accuracy']}",
             flush=True,
         )
-    return found
 
 
-def unfolding(rows: int = 1000) -> dict[str, Any]:
+def unfolding(rows: int = 1000) -> None:
     """CPU seconds and certified gap of the semidefinite programs on surfaces of 1000 points."""
-    found = {}
     for surface in ("swiss_roll", "s_curve", "swiss_hole", "toroidal_helix"):
         points = getattr(unbend.datasets, surface)(rows, random_state=0).points
         for method in ("MVU", "LandmarkMVU"):
             own = getattr(unbend, method)()
             times = [cpu_of(lambda own=own, points=points: own.fit(points))[0] for _ in range(3)]
             facts = own.report_.stage("kernel").facts
-            found[f"{method}, {surface}"] = {
-                "seconds": round(statistics.median(times), 3),
-                "gap": facts.get("gap"),
-            }
-            print(f"{method:<14}{surface:<14}{statistics.median(times):8.2f} s  {facts}")
-    return found
+            seconds = round(statistics.median(times), 3)
+            record("unfolding", f"{method}, {surface}", {"seconds": seconds, "gap": facts["gap"]})
+            print(f"{method:<14}{surface:<14}{seconds:8.2f} s  gap {facts['gap']:.1e}")
 
 
 FIRST = """
@@ -381,9 +382,8 @@ def first_seconds(package: str, missing: tuple[str, ...]) -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-def first() -> dict[str, Any]:
+def first() -> None:
     """Compare the first fit in new processes, in turn; pandas is hidden from half of them."""
-    found = {}
     for title, missing in (("with pandas", ()), ("without pandas", ("pandas", "pyarrow"))):
         for package in ("unbend", "sklearn.manifold"):
             first_seconds(package, missing)
@@ -392,30 +392,23 @@ def first() -> dict[str, Any]:
             for _ in range(FIRST_ROUNDS)
         ]
         peer, own = (statistics.median(times) for times in zip(*pairs, strict=True))
-        found[title] = {
-            "scikit_learn": round(peer, 3),
-            "unbend": round(own, 3),
-            "more": round(own / peer - 1, 3),
-        }
+        share = round(own / peer - 1, 3)
+        seconds = {"scikit_learn": round(peer, 3), "unbend": round(own, 3), "more": share}
+        record("first", title, seconds)
         print(f"first fit, {title}: {peer:.3f} s, {own:.3f} s, {own / peer - 1:+.0%}", flush=True)
-    return found
 
 
 def main() -> None:
     """Measure the parts that are named, or all, and write them."""
     names = [word for word in sys.argv[1:] if not word.startswith("--only=")]
     only = [word.removeprefix("--only=") for word in sys.argv[1:] if word.startswith("--only=")]
-    parts: dict[str, Callable[[], dict[str, Any]]] = {
+    parts: dict[str, Callable[[], None]] = {
         name: lambda name=name: compare_table(name, only) for name in TABLES
     } | {"unfolding": unfolding, "first": first}
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for name in names or parts:
-            measured = parts[name]()
-            if not only:
-                found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-                found[name] = measured
-                RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+            parts[name]()
 
 
 if __name__ == "__main__":
