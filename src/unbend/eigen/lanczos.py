@@ -15,8 +15,6 @@ from unbend.eigen.problem import Eigenpairs, SpectralProblem
 OWN = 1e4
 # Share of its previous value to which a residual must fall, lest it count as rounding.
 FALLING = 0.8
-# Up to here a product takes less time than Ritz pairs, which wait for the end of a pass.
-LAZY_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Lanczos:
             self.depth,
             self.passes,
             passes_a_check=2 if sparse else 0,
-            eager=not sparse and problem.n > LAZY_ROWS,
+            eager=not sparse,
             threads=threads,
         )
         slack = max(self.tol, problem.accuracy) * problem.norm

@@ -96,8 +96,9 @@ class ClassicalMDS(GramEmbedding):
             # are those of its largest entries, they are as good as squares from differences.
             points = PointGram.of(space.features)
             # Products through the points where these have fewer columns than rows.
-            gram = points if space.features.shape[1] < space.n else FormedGram.of(points.form())
-            return GramInput(gram, space.distances_of, Squares(), space, dtype, positive=True)
+            narrow = space.features.shape[1] < space.n
+            kernel = points if narrow else FormedGram.of(points.form())
+            return GramInput(kernel, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
         if self.metric == "precomputed" and space.n <= DECIDED_ROWS:
             note(distances=str(decide_euclidean(distances, None, dtype)))

@@ -223,7 +223,8 @@ def check_parameters(estimator: object) -> None:
 
     Arithmetic with eight bits, or without sign, would overflow.
     """
-    for parameter in _declared(type(estimator)):
+    kind: Any = type(estimator)
+    for parameter in _declared(kind):
         value = getattr(estimator, parameter.name)
         if value is parameter.default:
             continue
