@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench book-tables docs gallery-full check-native check-portable check-slow check-wheels clean
+.PHONY: help demo page test lint typecheck bench book-tables docs gallery-full check-anndata check-native check-portable check-slow check-wheels clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -93,9 +93,16 @@ check-portable: .venv/installed-test ## run the numerical tests with other BLAS 
 	done; if [ -n "$$failed" ]; then echo "Failed with:$$failed"; exit 1; fi
 
 # What `make test` leaves out: cases marked slow, and more examples of every law that Hypothesis tries.
-check-slow: .venv/installed-test check-native ## run the slow cases, and laws with more examples
+check-slow: .venv/installed-test check-native check-anndata ## run the slow cases, and laws with more examples
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n 2 -m "slow or hypothesis" \
 		--hypothesis-profile=slow --timeout=1800
+
+# In an environment of its own, since anndata does not yet allow pandas 3.
+check-anndata: ## read exported h5ad files with anndata
+	$(PYTHON) -m venv build/anndata
+	build/anndata/bin/python -m pip install --quiet --upgrade pip
+	build/anndata/bin/python -m pip install --quiet '.[cli,plot,export]' --group smoke
+	$(ONE_BLAS_THREAD) build/anndata/bin/python -m pytest -q tests/test_viewers.py -k anndata
 
 check-wheels: ## build the wheels and try them on every CPython here
 	$(PYTHON) .ci/check_wheels.py

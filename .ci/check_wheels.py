@@ -8,10 +8,12 @@ versions.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -102,6 +104,15 @@ def make_environment(python: Path, folder: Path) -> Path:
     return own
 
 
+def check_page(wheel: Path) -> None:
+    """End with an error if a wheel lacks the page of `unbend serve`, where npm could build it."""
+    with zipfile.ZipFile(wheel) as content:
+        held = {name.rpartition("/")[2] for name in content.namelist() if "/web/bundle/" in name}
+    lacking = {"index.html", "app.js", "frame.js", "licenses.txt"} - held
+    if shutil.which("npm") and lacking:
+        sys.exit(f"{wheel.name} lacks {', '.join(sorted(lacking))} of the page")
+
+
 def try_wheel(python: Path, wheel: Path, folder: Path, pins: list[str]) -> None:
     """Install a wheel and run the first ten minutes and the smoke tests with it."""
     own = make_environment(python, folder)
@@ -123,6 +134,7 @@ def main() -> None:
         build_wheels(pythons, scratch)
         for version, python in pythons.items():
             wheel = pick_wheel(scratch, version)
+            check_page(wheel)
             print("== newest dependencies on {}.{}".format(*version), flush=True)
             try_wheel(python, wheel, scratch / "newest-{}.{}".format(*version), [])
         version, python = next(iter(pythons.items()))

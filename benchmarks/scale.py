@@ -2,7 +2,9 @@
 
 Two worker processes with one thread each; CPU seconds and peak memory are those of the workers.
 Inputs are written to a scratch folder and deleted. `--share` scales the numbers of rows; figures of
-other shares are kept beside each other in `scale.json`.
+other shares are kept beside each other in `scale.json`. A case is a sequence of steps, each of
+which is recorded when it is done: `--only transform.ltsa` runs one, and with `--scratch FOLDER`
+inputs are kept there for the next run.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import resource
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -81,15 +84,18 @@ def measure(client: Any, work: Callable[[], Any]) -> tuple[Any, dict[str, float]
 
 
 def write_parts(folder: Path, rows: int, make: Callable[[int, int], Any]) -> da.Array:
-    """Write partitions as NPY files, and open them lazily."""
-    folder.mkdir(parents=True)
+    """Write partitions as NPY files, unless an earlier step did, and open them lazily."""
+    folder.mkdir(parents=True, exist_ok=True)
     blocks = []
     for number, start in enumerate(range(0, rows, PARTITION)):
         count = min(PARTITION, rows - start)
-        block = make(number, count)
-        path = str(folder / f"{number:05d}.npy")
-        np.save(path, block)
-        blocks.append(da.from_delayed(delayed(np.load)(path), block.shape, block.dtype))
+        path = folder / f"{number:05d}.npy"
+        if not path.exists():
+            whole = path.with_suffix(".part.npy")
+            np.save(whole, make(number, count))
+            whole.rename(path)
+        block = np.load(path, mmap_mode="r")
+        blocks.append(da.from_delayed(delayed(np.load)(str(path)), block.shape, block.dtype))
     return da.concatenate(blocks)
 
 
@@ -105,10 +111,10 @@ def roll_rows(number: int, count: int) -> Any:
     return unbend.datasets.swiss_roll(count, random_state=number).points
 
 
-def measure_pca(scratch: Path, share: float) -> dict[str, Any]:
-    """One pass over 15 million rows of 100 columns, workers limited to 2 GB."""
+def pca_batches(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
+    """15 million rows of 100 columns in one process, partition by partition."""
     n = int(15_000_000 * share)
-    rows = write_parts(scratch / "pca", n, normal_rows)
+    write_parts(scratch / "pca", n, normal_rows)
     files = sorted((scratch / "pca").glob("*.npy"))
 
     class Batches:
@@ -116,42 +122,69 @@ def measure_pca(scratch: Path, share: float) -> dict[str, Any]:
             return (np.load(file) for file in files)
 
     start = time.process_time()
-    batches = unbend.PCA(n_components=10).fit_batches(Batches())
-    in_batches = time.process_time() - start
+    model = unbend.PCA(n_components=10).fit_batches(Batches())
+    cpu = round(time.process_time() - start, 2)
+    return {"rows": n, "fit_batches_cpu": cpu, "values": model.singular_values_.tolist()}
+
+
+def pca_cluster(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
+    """Fit the same rows in one pass, workers limited to 2 GB."""
+    rows = write_parts(scratch / "pca", int(15_000_000 * share), normal_rows)
     with cluster(memory="2GB") as client:
         model, figures = measure(client, lambda: unbend.PCA(n_components=10).fit(rows))
-    largest = batches.singular_values_[0]
-    error = np.abs(model.singular_values_ - batches.singular_values_).max() / largest
-    figures |= {"rows": n, "fit_batches_cpu": round(in_batches, 2), "error": float(error)}
-    return figures | {"over_fit_batches": round(figures["cpu"] / in_batches, 2)}
+    values = np.array(so_far["values"])
+    error = np.abs(model.singular_values_ - values).max() / values[0]
+    ratio = round(figures["cpu"] / so_far["fit_batches_cpu"], 2)
+    return figures | {"error": float(error), "over_fit_batches": ratio}
 
 
-def measure_transform(scratch: Path, share: float) -> dict[str, Any]:
-    """Ten million rows placed by models of 20 000."""
+def measure_transform(
+    name: str, scratch: Path, share: float, so_far: dict[str, Any]
+) -> dict[str, Any]:
+    """Ten million rows placed by models of 20 000.
+
+    In memory, both processes place the same rows at the same time, without Dask: two processes on
+    two cores slow each other down, which is no cost of distribution.
+    """
     n, m = int(10_000_000 * share), max(2000, int(20_000 * min(1.0, share * 10)))
     rows = write_parts(scratch / "transform", n, roll_rows)
     roll = unbend.datasets.swiss_roll(PARTITION, random_state=0)
-    found: dict[str, Any] = {"rows": n, "sample": m}
-    for name in ("LandmarkIsomap", "LTSA"):
-        with cluster() as client:
-            model = getattr(scale, name)(n_neighbors=12, sample=m, held_out=0).fit(rows)
-            placed = model.transform(rows)
-            # Sums, so that nothing but the transform is measured.
-            _, figures = measure(client, placed.sum(axis=0).compute)
-            chart = roll.chart[: min(n, PARTITION)]
-            coordinates = placed[: len(chart)].compute()
-        start = time.process_time()
-        model.local_.transform(roll.points)
-        alone = PARTITION / (time.process_time() - start)
-        rate = n / figures["cpu"]
-        kind = "similarity" if model.local_.isometric else "affine"
-        lost = float(unbend.quality.procrustes(chart, coordinates, kind=kind))
-        figures |= {"rows_per_second": round(rate), "of_in_memory": round(rate / alone, 2)}
-        found[name] = figures | {"r2": 1.0 - lost}
-    return found
+    path = scratch / f"{name}.unbend"
+    if not path.exists():
+        model = getattr(scale, name)(n_neighbors=12, sample=m, held_out=0, random_state=0)
+        model.fit(rows).save(path)
+    local = unbend.load(path)
+    with cluster() as client:
+        placed = local.transform(rows)
+        # Sums, so that nothing but the transform is measured.
+        _, figures = measure(client, placed.sum(axis=0).compute)
+        chart = roll.chart[: min(n, PARTITION)]
+        coordinates = placed[: len(chart)].compute()
+        alone = client.run(_transform_seconds, str(path), min(16, -(-n // PARTITION)))
+    rate = n / figures["cpu"]
+    kind = "similarity" if local.isometric else "affine"
+    lost = float(unbend.quality.procrustes(chart, coordinates, kind=kind))
+    in_memory = np.mean([count / seconds for count, seconds in alone.values()])
+    figures |= {"rows_per_second": round(rate), "in_memory": round(in_memory)}
+    figures |= {"of_in_memory": round(rate / in_memory, 2), "r2": 1.0 - lost}
+    return {"rows": n, "sample": m, name: figures}
 
 
-def measure_neighbors(scratch: Path, share: float) -> dict[str, Any]:
+def _transform_seconds(path: str, partitions: int) -> tuple[int, float]:
+    """Rows and CPU seconds of transforms in this process, with the tree of the model built before.
+
+    Other rows each time, as in a collection, made before the clock starts.
+    """
+    model = unbend.load(path)
+    parts = [roll_rows(number, PARTITION) for number in range(partitions)]
+    model.transform(parts[0][:1000])
+    start = time.process_time()
+    for part in parts:
+        model.transform(part)
+    return partitions * PARTITION, time.process_time() - start
+
+
+def measure_neighbors(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
     """Exact neighbours of five million rows in three columns."""
     n = int(5_000_000 * share)
     rows = write_parts(scratch / "neighbors", n, roll_rows)
@@ -173,7 +206,7 @@ def curved_rows(number: int, count: int, columns: int = 50) -> Any:
     return np.cos(chart @ np.random.default_rng(12345).normal(size=(5, columns)) * 2.0)
 
 
-def measure_approximate(scratch: Path, share: float) -> dict[str, Any]:
+def measure_approximate(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
     """Approximate neighbours in 50 columns: recall, and what the estimate of it says."""
     n = int(1_000_000 * share)
     rows = write_parts(scratch / "approximate", n, curved_rows)
@@ -193,7 +226,7 @@ def measure_approximate(scratch: Path, share: float) -> dict[str, Any]:
     return figures | {"rows": n, "recall": recall, "estimate": found.recall}
 
 
-def measure_graph(scratch: Path, share: float) -> dict[str, Any]:
+def measure_graph(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
     """Laplacian eigenmaps of the graph of a million rows, solved on one worker."""
     n = int(1_000_000 * share)
     rows = write_parts(scratch / "graph", n, roll_rows)
@@ -209,34 +242,59 @@ def measure_graph(scratch: Path, share: float) -> dict[str, Any]:
     return figures | {"rows": n, "same_bits": same, "in_memory_cpu": round(alone, 2)}
 
 
-def measure_death(scratch: Path, share: float) -> dict[str, Any]:
+def measure_lanczos(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
+    """Laplacian eigenmaps of rows that fill five dimensions, solved on all workers and on one."""
+    n = int(100_000 * share)
+    rows = write_parts(scratch / "lanczos", n, cube_rows)
+    figures: dict[str, Any] = {"rows": n}
+    values = []
+    with cluster() as client:
+        for solver in ("distributed", "gathered"):
+            fit = scale.LaplacianEigenmaps(sample=None, graph_solver=solver, random_state=0).fit
+            model, figures[solver] = measure(client, partial(fit, rows))
+            values.append(model._local.header.eigenvalues_)
+            if solver == "distributed":
+                facts = model.report_.stage("spectrum").facts
+                figures |= {"products": facts["products"], "residual": facts["residual"]}
+    error = np.abs(values[0] / values[1] - 1).max()
+    return figures | {"eigenvalue_error": float(error)}
+
+
+def cube_rows(number: int, count: int) -> Any:
+    """Rows that fill a box of five dimensions with different sides."""
+    return np.random.default_rng(number).uniform(size=(count, 5)) * [1.0, 0.9, 0.8, 0.7, 0.6]
+
+
+def measure_death(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
     """One of two workers killed in the middle of a fit."""
     n = int(5_000_000 * share)
     rows = write_parts(scratch / "death", n, partial(normal_rows, columns=50))
     with cluster() as client:
         whole, calm = measure(client, lambda: unbend.PCA(n_components=5).fit(rows))
-        pids = list(client.run(os.getpid).values())
-
-        def work() -> Any:
-            future = client.submit(_kill_later, pids[0], 0.4 * calm["wall"], pure=False)
-            model = unbend.PCA(n_components=5).fit(rows)
-            del future
-            return model
-
-        killed, figures = measure(client, work)
+        # Of the second run, since the first loads code.
+        whole, calm = measure(client, lambda: unbend.PCA(n_components=5).fit(rows))
+        (address, pid), *_ = client.run(os.getpid).items()
+        before = client.run(worker_usage)[address][0]
+        last: list[float] = []
+        timer = threading.Timer(0.4 * calm["wall"], _kill, (pid, last))
+        timer.start()
+        killed, figures = measure(client, lambda: unbend.PCA(n_components=5).fit(rows))
+        timer.join()
+    # What the lost process did counts, until it was killed.
+    figures["cpu"] = round(figures["cpu"] + last[0] - before, 2)
     same = bool(np.array_equal(killed.components_, whole.components_))
-    return {"rows": n, "calm": calm, "killed": figures, "same_bits": same}
+    ratio = round(figures["cpu"] / calm["cpu"], 2)
+    return {"rows": n, "calm": calm, "killed": figures, "same_bits": same, "ratio": ratio}
 
 
-def _kill_later(pid: int, seconds: float) -> None:
-    """Kill a process from a child of its own, after a while."""
-    if os.fork() == 0:
-        time.sleep(seconds)
-        os.kill(pid, signal.SIGKILL)
-        os._exit(0)
+def _kill(pid: int, last: list[float]) -> None:
+    """Kill a process, and keep the CPU seconds that it used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    last.append((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"))
+    os.kill(pid, signal.SIGKILL)
 
 
-def measure_workers(scratch: Path, share: float) -> dict[str, Any]:
+def measure_workers(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
     """Total CPU of one and of two workers."""
     n = int(5_000_000 * share)
     rows = write_parts(scratch / "workers", n, partial(normal_rows, columns=50))
@@ -252,36 +310,51 @@ def measure_workers(scratch: Path, share: float) -> dict[str, Any]:
     return found
 
 
-CASES = {
-    "pca": measure_pca,
-    "transform": measure_transform,
-    "neighbors": measure_neighbors,
-    "approximate": measure_approximate,
-    "graph": measure_graph,
-    "death": measure_death,
-    "workers": measure_workers,
+CASES: dict[str, dict[str, Callable[[Path, float, dict[str, Any]], dict[str, Any]]]] = {
+    "pca": {"batches": pca_batches, "cluster": pca_cluster},
+    "transform": {
+        "isomap": partial(measure_transform, "LandmarkIsomap"),
+        "ltsa": partial(measure_transform, "LTSA"),
+    },
+    "neighbors": {"all": measure_neighbors},
+    "approximate": {"all": measure_approximate},
+    "graph": {"all": measure_graph},
+    "lanczos": {"all": measure_lanczos},
+    "death": {"all": measure_death},
+    "workers": {"all": measure_workers},
 }
 
 
+def run_step(case: str, step: str, scratch: Path, share: float) -> None:
+    """Measure a step, print it and add it to the file."""
+    path = Path(__file__).with_suffix(".json")
+    so_far = json.loads(path.read_text()) if path.exists() else {}
+    found = CASES[case][step](scratch, share, so_far.get(f"{share:g}", {}).get(case, {}))
+    print(case, step, json.dumps(found), flush=True)
+    # Read again: another process may have added a case.
+    results = json.loads(path.read_text()) if path.exists() else {}
+    figures = results.setdefault(f"{share:g}", {}).setdefault(case, {})
+    figures |= found | {"load": round(os.getloadavg()[1], 1)}
+    results["machine"] = {"cpu": cpu_name(), "cores": os.cpu_count()}
+    path.write_text(json.dumps(results, indent=2) + "\n")
+
+
 def main() -> None:
-    """Measure, print and add to the file."""
+    """Measure the steps that were asked for, one after the other."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--share", type=float, default=1.0)
-    parser.add_argument("--only", default=",".join(CASES))
+    parser.add_argument("--only", default=",".join(CASES), help="cases, or case.step")
+    parser.add_argument("--scratch", type=Path, help="folder that keeps inputs between runs")
     asked = parser.parse_args()
-    path = Path(__file__).with_suffix(".json")
-    results = json.loads(path.read_text()) if path.exists() else {}
     for name in asked.only.split(","):
-        scratch = Path(tempfile.mkdtemp(prefix="unbend-scale-"))
+        case, _, step = name.partition(".")
+        scratch = asked.scratch or Path(tempfile.mkdtemp(prefix="unbend-scale-"))
         try:
-            found = CASES[name](scratch, asked.share)
+            for each in [step] if step else CASES[case]:
+                run_step(case, each, scratch, asked.share)
         finally:
-            shutil.rmtree(scratch)
-        load = round(os.getloadavg()[1], 1)
-        results.setdefault(f"{asked.share:g}", {})[name] = found | {"load": load}
-        results["machine"] = {"cpu": cpu_name(), "cores": os.cpu_count()}
-        print(name, json.dumps(found))
-        path.write_text(json.dumps(results, indent=2) + "\n")
+            if asked.scratch is None:
+                shutil.rmtree(scratch)
 
 
 if __name__ == "__main__":

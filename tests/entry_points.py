@@ -7,6 +7,7 @@ checks are tested elsewhere, with the reason.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -410,6 +411,11 @@ EXEMPT = {
         for name in mvu.__all__
         if name[0].islower() and name != "solve_semidefinite"
     },
+    **{
+        f"unbend.scale.{name}": "takes Dask collections; tests/scale/test_mistakes.py"
+        for name in ("estimate_cost", "map_rows", "measure_quality", "nearest_neighbors")
+    },
+    "unbend.scale.open_rows": "part of fits, in tests/scale/test_mistakes.py",
 }
 # Modules whose public functions take data.
 MODULES = [
@@ -423,6 +429,9 @@ MODULES = [
     ".plot",
     ".neighbors",
 ]
+# Its names take Dask collections, which have mistakes of their own: tests/scale/test_mistakes.py.
+if find_spec("distributed"):
+    MODULES.append(".scale")
 
 
 def public_names() -> set[str]:

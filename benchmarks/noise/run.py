@@ -1,14 +1,17 @@
 """The judge: errors of 'auto' against the best settings, on cases not used for calibration.
 
-python -m benchmarks.noise.run [--half reporting] [--first 0] [--count 200] [--summary]
+python -m benchmarks.noise.run [--half fresh] [--count 240] [--shard 0/3] [--results FILE]
 
-Cases are measured one after the other and written to noise.json, which a later run goes on with.
+Cases are measured one after the other and written to the file, which a later run goes on with.
+Shards have files of their own; `python -m benchmarks.noise.summary` collects them.
 """
 
 import argparse
 import json
 import time
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +21,17 @@ from threadpoolctl import threadpool_limits
 import unbend
 from benchmarks.noise.cases import Case, Draw, make_cases
 from benchmarks.noise.surfaces import Array
+from unbend.denoising import Sample, project_landmarks
+from unbend.neighbors import PointSpace
 
 RESULTS = Path(__file__).parent.parent / "noise.json"
 METHODS = {"LTSA": unbend.LTSA, "HessianLLE": unbend.HessianLLE}
 # Settings that are searched: rows of a patch, landmarks, and neighbours.
-PATCHES, LANDMARKS, NEIGHBORS = (20, 70, 240, 800), (150, 600, 2400), (8, 12, 20)
-# Rows that errors are measured on, and rows up to which all rows are fitted as they are.
-SCORED, FITTED = 2000, 30_000
+PATCHES, LANDMARKS, NEIGHBORS = (20, 70, 240, 800), (150, 500, 1500), (8, 12, 20)
+# Rows up to which the rows as they are take part in the search, and are fitted at all.
+SEARCHED, FITTED = 2500, 25_000
+# Rows that errors are measured on: rows are independent, so the first are a sample.
+SCORED = 800
 # Noise, as a share of the gap, from which on cases are reported and not scored.
 REPORTED = 0.15
 
@@ -42,111 +49,138 @@ def worst_error(truth: Array, coordinates: Array) -> float:
     return float(np.sqrt(np.max(np.square(rest @ axes).mean(axis=0) / spread)))
 
 
-def error_of(case: Case, draw: Draw, method: str, **options: Any) -> tuple[float, Any]:
-    """Error of a method on some regular rows, and the fitted model; 1 where it fails."""
-    rows = np.flatnonzero(draw.regular)[:SCORED]
-    try:
-        model = METHODS[method](case.d, **options).fit(draw.rows)
-    except ValueError:
-        return 1.0, None
-    return worst_error(draw.foot_chart[rows], model.transform(draw.rows[rows])), model
+def least_neighbors(method: str, d: int) -> int:
+    """Fewest neighbours that a method takes."""
+    return d + 1 if method == "LTSA" else (d + 1) * (d + 2) // 2
 
 
-def best_settings(case: Case, draw: Draw, method: str) -> dict[str, Any]:
-    """Search patch size, landmarks and then neighbours on one draw."""
-    tried: list[tuple[float, dict[str, Any]]] = []
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Fits to one draw, which share the projections of landmarks."""
 
-    def attempt(**options: Any) -> None:
-        tried.append((error_of(case, draw, method, **options)[0], options))
+    case: Case
+    draw: Draw
 
-    if case.n <= FITTED:
-        attempt(n_neighbors=12, denoise=False)
-    for size in PATCHES:
-        for count in LANDMARKS:
-            if size < case.n / 3 and count < case.n:
-                attempt(n_neighbors=12, denoise={"patch_size": size, "n_landmarks": count})
-    best = min(tried, key=lambda one: one[0])[1]
-    for k in NEIGHBORS:
-        if k != 12:
-            attempt(n_neighbors=k, denoise=best["denoise"])
-    return min(tried, key=lambda one: one[0])[1]
+    def error(self, model: Any) -> float:
+        """Error on the scored rows."""
+        some = self.draw.regular
+        return worst_error(self.draw.foot_chart[some], model.transform(self.draw.rows[some]))
+
+    def plain(self, method: str, k: int, **options: Any) -> tuple[float, Any]:
+        """Error of a fit of all rows, and the model; 1 where it fails."""
+        k = max(k, least_neighbors(method, self.case.d))
+        try:
+            model = METHODS[method](self.case.d, n_neighbors=k, **options).fit(self.draw.rows)
+        except ValueError:
+            return 1.0, None
+        return self.error(model), model
+
+    def landmarks(self, size: int) -> Array:
+        """Landmarks by patches of a size: any from the front are a sample."""
+        if size not in self._projected:
+            most = min(max(LANDMARKS), self._sample.n)
+            found = project_landmarks(self._sample, size, most, self.case.d)
+            self._projected[size] = found.points
+        return self._projected[size]
+
+    @cached_property
+    def _sample(self) -> Sample:
+        return Sample.of(PointSpace(self.draw.rows), self.case.d)
+
+    @cached_property
+    def _projected(self) -> dict[int, Array]:
+        return {}
+
+    def setting(self, method: str, setting: tuple[int, int, int]) -> float:
+        """Error of (patch size, landmarks, neighbours); of 0, 0, k that of all rows."""
+        size, count, k = setting
+        if size == 0:
+            return self.plain(method, k)[0]
+        points = self.landmarks(size)[:count]
+        k = max(k, least_neighbors(method, self.case.d))
+        try:
+            return self.error(METHODS[method](self.case.d, n_neighbors=k).fit(points))
+        except ValueError:
+            return 1.0
+
+    def best(self, method: str) -> tuple[int, int, int]:
+        """Search patch size and landmarks, then neighbours."""
+        n = self.case.n
+        tried = {
+            (size, count, 12): 0.0
+            for size in PATCHES
+            for count in LANDMARKS
+            if size < n / 3 and count <= max(0.63 * n, min(LANDMARKS))
+        }
+        if n <= SEARCHED:
+            tried[0, 0, 12] = 0.0
+        tried = {setting: self.setting(method, setting) for setting in tried}
+        size, count, _ = min(tried, key=lambda one: tried[one])
+        for k in NEIGHBORS:
+            if (size, count, k) not in tried:
+                tried[size, count, k] = self.setting(method, (size, count, k))
+        return min(tried, key=lambda one: tried[one])
 
 
-def measure(case: Case, method: str) -> dict[str, Any]:
+def measure(case: Case) -> list[dict[str, Any]]:
     """Errors of today's fit, of 'auto' and of the best settings, on a draw of their own."""
-    start = time.process_time()
-    search, score = case.draw(0), case.draw(1)
-    best = best_settings(case, search, method)
-    rows = np.flatnonzero(score.regular)[:SCORED]
-    auto_start = time.process_time()
-    auto, model = error_of(case, score, method, denoise="auto")
-    auto_seconds = time.process_time() - auto_start
-    facts = model.report_.stage("denoise").facts if model is not None else {}
-    today = error_of(case, score, method)[0] if case.n <= FITTED else None
-    return {
-        "case": case.name,
-        "method": method,
-        "family": case.family,
-        "d": case.d,
-        "columns": case.columns,
-        "n": case.n,
-        "density": case.density,
-        "noise": case.noise,
-        "share": round(case.share, 4),
-        "sigma": round(case.sigma, 4),
-        "sigma_found": facts.get("noise"),
-        "patch_size": facts.get("patch_size"),
-        "landmarks": facts.get("landmarks"),
-        "declined": facts.get("declined"),
-        "today": today,
-        "auto": auto,
-        "best": error_of(case, score, method, **best)[0],
-        "best_settings": best,
-        "ceiling": worst_error(score.foot_chart[rows], score.chart[rows]),
-        "auto_seconds": round(auto_seconds, 2),
-        "seconds": round(time.process_time() - start, 1),
-    }
-
-
-def summarize(records: list[dict[str, Any]]) -> None:
-    """Print the distribution of the errors."""
-    scored = [one for one in records if one["share"] <= REPORTED]
-    for name, some in (
-        ("all scored", scored),
-        ("noisy", [one for one in scored if one["share"] > 0]),
-        ("without noise", [one for one in scored if one["share"] == 0]),
-        ("beyond 0.15", [one for one in records if one["share"] > REPORTED]),
-    ):
-        if not some:
-            continue
-        ratio = np.array([one["auto"] / one["best"] for one in some])
-        known = [one for one in some if one["today"] is not None]
-        worse = np.array([one["auto"] / one["today"] for one in known])
-        shown = np.quantile(ratio, (0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0)).round(2)
-        print(f"{name}: {len(some)} cases, auto / best at 10 … 100 %: {shown}")
-        print(f"  up to 1.5: {np.mean(ratio <= 1.5):.0%}, up to 3: {np.mean(ratio <= 3):.0%}")
-        print(f"  auto / today: median {np.median(worse):.3f}, above 1.1: {np.sum(worse > 1.1)}")
+    search, score = (Trials(case, case.draw(number, most_feet=SCORED)) for number in (0, 1))
+    some = score.draw.regular
+    records = []
+    for method in METHODS:
+        start = time.process_time()
+        best = search.best(method)
+        found = score.setting(method, best)
+        begin = time.process_time()
+        auto, model = score.plain(method, 10, denoise="auto")
+        seconds = time.process_time() - begin
+        facts = dict(model.report_.stage("denoise").facts) if model is not None else {}
+        today = None
+        if case.n <= FITTED:
+            # A fit that declines has no other bits.
+            today = auto if facts.get("declined") else score.plain(method, 10)[0]
+            # Found on this draw, which is to the disadvantage of 'auto'.
+            found = min(found, today)
+        records.append(
+            {
+                "case": case.name,
+                "method": method,
+                **{name: getattr(case, name) for name in ("family", "d", "columns", "n")},
+                "density": case.density,
+                "noise": case.noise,
+                "share": round(case.share, 4),
+                "sigma": round(case.sigma, 4),
+                "sigma_found": facts.get("noise"),
+                "patch_size": facts.get("patch_size"),
+                "landmarks": facts.get("landmarks"),
+                "declined": facts.get("declined"),
+                "today": today,
+                "auto": auto,
+                "best": found,
+                "best_settings": best,
+                "ceiling": worst_error(score.draw.foot_chart[some], score.draw.chart[some]),
+                "auto_seconds": round(seconds, 2),
+                "seconds": round(time.process_time() - start, 1),
+            }
+        )
+    return records
 
 
 def main() -> None:
-    """Measure the cases that are missing, and print the summary."""
+    """Measure the cases that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--half", default="reporting")
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--largest", type=int, default=10**9, help="numbers in X, at most")
-    parser.add_argument("--summary", action="store_true")
+    parser.add_argument("--half", default="fresh")
+    parser.add_argument("--count", type=int, default=240)
+    parser.add_argument("--shard", default="0/1", help="number of this run / number of runs")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
-    records = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    known = {(one["case"], one["method"]) for one in records}
-    cases = [] if asked.summary else make_cases(asked.half, asked.count)[asked.first :]
-    for case in (one for one in cases if one.n * one.columns <= asked.largest):
-        # Both methods agree but where a neighbourhood has few rows: one in four is enough.
-        for method in ("LTSA", "HessianLLE")[: 2 if case.number % 4 == 3 and case.d > 1 else 1]:
-            if (case.name, method) not in known:
-                records.append(measure(case, method))
-                RESULTS.write_text(json.dumps(records, indent=1) + "\n")
-    summarize([one for one in records if one["case"].startswith(asked.half)])
+    shard, shards = map(int, asked.shard.split("/"))
+    records = json.loads(asked.results.read_text())["fits"] if asked.results.exists() else []
+    known = {one["case"] for one in records}
+    for case in make_cases(asked.half, asked.count)[shard::shards]:
+        if case.name not in known:
+            records += measure(case)
+            asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

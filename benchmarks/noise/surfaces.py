@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 # Gauss–Newton steps towards a foot point inside, and projected gradient steps along the boundary.
-INNER, ALONG = 30, 400
+INNER, ALONG = 30, 300
 # Points of a surface among which one near a given point is looked for.
 MESH = 20_000
 

@@ -29,6 +29,10 @@ export function believeView() {
     }
   };
   subscribe(["current", "embeddings", "shown", "tab"], draw);
+  document.addEventListener("themechange", () => {
+    drawn = "";
+    draw();
+  });
   subscribe(["picked", "current"], () => drawNeighbors(neighbors));
   draw();
   return view;
@@ -55,9 +59,10 @@ async function show(embedding, measured) {
       measured.map((each, place) => ({ name: each.title, x: each.results.measure.k, y: each.results.measure.r_nx, color: classColor(place) })),
       { logarithmic: true, low: 0 },
     ),
+    make("p", { class: "quiet" }, "Drag over a region of the diagrams below, or click a cell, to light the points behind it."),
     make("h4", {}, "Distances (Shepard diagram)"),
     pairDiagram(pairs.values, { horizontal: "distance in the data", vertical: "distance on the map", onBrush }),
-    make("h4", {}, "Ranks of neighbours (co-ranking)"),
+    make("h4", {}, "Ranks of near neighbours (co-ranking)"),
     pairDiagram(ranks.values, { horizontal: "rank in the data", vertical: "rank on the map", logarithmic: true, onBrush }),
     make("h4", {}, "Variance and dimension"),
     curves("Share of the variance of each principal component", "component", [series(measure.spectrum)], { points: true, low: 0 }),
@@ -66,7 +71,7 @@ async function show(embedding, measured) {
   ];
 }
 
-const series = (values) => ({ name: "value", x: values.map((_, place) => place + 1), y: values, color: classColor(0) });
+const series = (values) => ({ name: "", x: values.map((_, place) => place + 1), y: values, color: classColor(0) });
 
 function verdicts(measure, embedding) {
   const grade = (value) => (value > 0.95 ? "good" : value > 0.85 ? "fair" : "poor");
@@ -93,23 +98,38 @@ function dimension(embedding) {
   );
   return [
     make("p", {}, `Intrinsic dimension of the data: ${found.verdict}.`),
+    ...found.curves.map(dimensionCurve),
     make("details", {}, make("summary", {}, "Estimates"), make("table", { class: "plain" }, votes)),
   ];
+}
+
+// An estimate is reliable where its curve is constant, or follows the dashed line, in the shaded range.
+function dimensionCurve({ title, x, lines, fit, fitted, horizontal, vertical }) {
+  const drawn = lines.map((y, place) => ({ name: "", x, y, color: classColor(place) }));
+  const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+  if (fit) drawn.push({ name: "", x, y: fit, color: ink, dash: [5, 4] });
+  return curves(`${title} (${vertical})`, horizontal, drawn, { points: lines.length === 1, fitted });
 }
 
 async function drawNeighbors(box) {
   const embedding = currentMap();
   const row = state.picked;
-  if (row < 0 || !embedding?.facts) return replace(box);
+  if (row < 0 || !embedding?.facts) {
+    if (state.links) update({ links: null });
+    return replace(box);
+  }
   try {
     const found = await api.integers(`embeddings/${embedding.id}/neighbors?row=${row}`);
     const [data, map] = [found.slice(0, found.length / 2), found.slice(found.length / 2)];
+    if (row !== state.picked || embedding.id !== state.current) return;
+    update({ links: { row, data, map } });
     const kept = Array.from(data).filter((each) => map.includes(each)).length;
     const lists = [["in the data", data, map], ["on the map", map, data]];
     replace(
       box,
       make("h3", {}, `Row ${row + 1}`),
       make("p", {}, `${kept} of its ${data.length} neighbours in the data are neighbours on the map.`),
+      make("p", { class: "quiet" }, "Lines on the maps lead to its neighbours in the data, dashed where this map lost them; rings are neighbours only on this map."),
       lists.map(([where, rows, others]) =>
         make(
           "div",
@@ -118,12 +138,13 @@ async function drawNeighbors(box) {
           Array.from(rows, (each) =>
             make("button", { class: others.includes(each) ? "chip" : "chip odd", title: others.includes(each) ? "in both" : "only here", onclick: () => update({ picked: each }) }, String(each + 1)),
           ),
-          make("button", { class: "small", onclick: () => update({ selection: Uint32Array.of(row, ...rows).sort() }) }, "Light"),
+          make("button", { class: "small", onclick: () => update({ selection: Uint32Array.of(row, ...rows).sort() }) }, "Select"),
         ),
       ),
     );
   } catch (error) {
     if (error.status !== 404) showError(error);
+    update({ links: null });
     replace(box);
   }
 }

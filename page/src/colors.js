@@ -9,14 +9,14 @@ export const MISSING = "#9a9a9a";
 const STEPS = 64;
 const VIRIDIS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
 
-const parts = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
-const hex = (rgb) => `#${rgb.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
+export const rgb = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+const hex = (parts) => `#${parts.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
 
 function ramp(anchors, count) {
   return Array.from({ length: count }, (_, step) => {
     const at = (step / (count - 1)) * (anchors.length - 1);
     const low = Math.min(Math.floor(at), anchors.length - 2);
-    const [first, second] = [parts(anchors[low]), parts(anchors[low + 1])];
+    const [first, second] = [rgb(anchors[low]), rgb(anchors[low + 1])];
     return hex(first.map((part, place) => part + (at - low) * (second[place] - part)));
   });
 }

@@ -5,6 +5,7 @@ import { coloringOf, LOSSES } from "./coloring.js";
 import { classColor } from "./colors.js";
 import { choice, labelled, make, number, replace } from "./dom.js";
 import { refreshEmbeddings } from "./jobs.js";
+import { linkMarks, scaleEllipses } from "./maps/marks.js";
 import { placePoints } from "./maps/places.js";
 import { createMap, limit, notice } from "./maps/renderer.js";
 import { showError } from "./notices.js";
@@ -25,10 +26,10 @@ export function compareView() {
   subscribe(["embeddings", "shown", "table"], draw);
   subscribe(["color", "shown", "embeddings"], recolor);
   subscribe(["selection"], () => cards.forEach((card) => card.showSelection()));
+  subscribe(["links", "current", "selection"], () => cards.forEach((card) => card.showMarks()));
   subscribe(["hovered"], () => cards.forEach((card) => card.showHovered()));
   subscribe(["mode"], () => cards.forEach((card) => card.map.mode(state.mode)));
   subscribe(["current"], () => cards.forEach((card) => card.showCurrent()));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
   document.addEventListener("themechange", recolor);
   draw();
   return section;
@@ -75,8 +76,8 @@ function tools() {
     make("button", { title: "Show all points (0)", onclick: () => cards.forEach((card) => card.map.reset()) }, "Reset views"),
     selectBy(),
     make("span", { class: "grow" }),
-    count ? make("span", { class: "quiet" }, `${count.toLocaleString("en")} rows selected`) : null,
-    count ? make("button", { onclick: () => update({ selection: null }) }, "Clear") : null,
+    count ? make("span", { class: "quiet" }, `${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"} selected`) : null,
+    count ? make("button", { onclick: () => update({ selection: null, picked: -1 }) }, "Clear") : null,
     hiddenMaps(),
   ].filter(Boolean);
 }
@@ -251,27 +252,37 @@ class MapCard {
     if (!this.places) {
       const { values, columns } = await array(this.id, "coordinates");
       this.places = placePoints(values, columns);
-      if (this.places.rows.length > limit) this.thin();
+      this.columns = columns;
+      if (this.places.rows.length > limit) this.status.dataset.note = `density of ${this.places.rows.length.toLocaleString("en")} points, counted by the server`;
     }
     const { rows } = this.places;
     const colors = new Uint8Array(rows.length);
     for (let place = 0; place < rows.length; place++) colors[place] = coloring.colors[rows[place]];
-    const [background, ink, accent] = ["--map", "--ink", "--accent"].map(themeColor);
+    const [background, ink, accent, strong] = ["--map", "--ink", "--accent", "--strong"].map(themeColor);
     this.coloring = coloring;
-    this.map.draw(this.places, colors, { palette: coloring.palette, background, ink, accent });
+    const options = { palette: coloring.palette, background, ink, accent, strong };
+    if (rows.length > limit) options.density = (box) => this.countPoints(box);
+    this.map.draw(this.places, colors, options);
     if (state.selection) this.showSelection();
+    const unstable = state.color.kind === "loss" && state.color.name === "stability";
+    this.ellipses = unstable ? (await array(this.id, "ellipses")).values : null;
+    this.showMarks();
   }
 
-  // Beyond what the canvas can draw, every so many points are shown.
-  thin() {
-    const step = Math.ceil(this.places.rows.length / limit);
-    const kept = (_, place) => place % step === 0;
-    const { placeOf, toScreen, reach } = this.places;
-    const rows = this.places.rows.filter(kept);
-    this.status.dataset.note = `${rows.length.toLocaleString("en")} of ${this.places.rows.length.toLocaleString("en")} points are drawn`;
-    placeOf.fill(-1);
-    rows.forEach((row, place) => (placeOf[row] = place));
-    this.places = { x: this.places.x.filter(kept), y: this.places.y.filter(kept), rows, placeOf, toScreen, reach };
+  showMarks() {
+    if (!this.places) return;
+    const links = state.links ? linkMarks(state.links, this.places, state.current === this.id) : {};
+    const ellipses = this.ellipses && scaleEllipses(this.ellipses, this.places, state.selection);
+    this.map.mark({ ellipses, ...links });
+    this.element.dataset.marks = `${(ellipses?.length ?? 0) / 5} ellipses, ${(links.lines?.length ?? 0) / 5} lines`;
+  }
+
+  // A map of one coordinate has heights of its own, which are not scaled.
+  countPoints({ left, right, bottom, top, width, height }) {
+    const { center, reach } = this.places;
+    const [across, up] = [(x) => x * reach + center[0], (y) => (this.columns > 1 ? y * reach + center[1] : y)];
+    const sides = { left: across(left), right: across(right), bottom: up(bottom), top: up(top), width, height };
+    return api.integers(`embeddings/${this.id}/density?${new URLSearchParams(sides)}`);
   }
 
   choose(places) {
@@ -306,7 +317,7 @@ class MapCard {
     const move = moves[key] ?? zooms[key];
     if (move) this.map.move(...move);
     else if (key === "0") this.map.reset();
-    else if (key === "Escape") update({ selection: null });
+    else if (key === "Escape") update({ selection: null, picked: -1 });
     else if (key === "l") update({ mode: state.mode === "lasso" ? "pan" : "lasso" });
   }
 

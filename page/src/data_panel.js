@@ -21,7 +21,7 @@ const POLICIES = {
 };
 
 export function dataPanel() {
-  const body = make("div", {});
+  const body = make("div", { class: "stack" });
   const file = make("input", { type: "file", hidden: true, onchange: () => send(file.files[0]) });
   const section = make("section", { class: "panel", "aria-label": "Data" }, make("h2", {}, "Data"), body, file);
   section.addEventListener("dragover", (event) => event.preventDefault());
@@ -94,7 +94,8 @@ async function advise() {
     const { result } = await api.get(`jobs/${job.id}`);
     if (mine === asked) update({ advice: result });
   } catch (error) {
-    if (mine === asked) update({ advice: { error: error.message } });
+    // Advice gives way to what people ask for.
+    if (mine === asked) update({ advice: error.message === "cancelled" ? null : { error: error.message } });
   }
 }
 

@@ -15,6 +15,7 @@ import { takeAwayView } from "./take_away.js";
 const TABS = { believe: "Believe", rows: "Rows", samples: "New samples", take: "Take away" };
 
 async function start() {
+  followTheme();
   try {
     await api.startSession();
     update({ methods: await api.get("methods") });
@@ -22,7 +23,6 @@ async function start() {
     showOnly(error.status === 401 ? "Open the address that unbend serve printed: it has the key to this page." : error.message);
     return;
   }
-  applyTheme(localStorage.getItem("theme"));
   build();
   api.whenLost(() => showLost(true));
   await new Promise((resolve) => {
@@ -123,15 +123,21 @@ function moveTab(event, name) {
   document.getElementById(`label-${next}`).focus();
 }
 
-function applyTheme(theme) {
-  if (theme) document.documentElement.dataset.theme = theme;
+// The colours follow the system until a person chooses others.
+function followTheme() {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const apply = () => {
+    document.documentElement.dataset.theme = localStorage.getItem("theme") ?? (system.matches ? "dark" : "light");
+    document.dispatchEvent(new Event("themechange"));
+  };
+  system.addEventListener("change", apply);
+  apply();
 }
 
 function toggleTheme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("theme", root.dataset.theme);
+  const { dataset } = document.documentElement;
+  dataset.theme = dataset.theme === "dark" ? "light" : "dark";
+  localStorage.setItem("theme", dataset.theme);
   document.dispatchEvent(new Event("themechange"));
 }
 

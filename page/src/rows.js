@@ -6,6 +6,8 @@ import { state, subscribe, update } from "./state.js";
 
 const MOST_ROWS = 100;
 const THUMBNAIL = 40;
+// Letters from which a text is a snippet, and letters of a snippet.
+const [LONG, MOST_LETTERS] = [40, 240];
 
 export function rowsView() {
   const body = make("div", { class: "stack" });
@@ -41,7 +43,7 @@ function head(selection) {
   return make(
     "div",
     { class: "row" },
-    make("h3", { class: "grow" }, `${selection.length.toLocaleString("en")} selected rows`),
+    make("h3", { class: "grow" }, `${selection.length.toLocaleString("en")} selected ${selection.length === 1 ? "row" : "rows"}`),
     make("button", { onclick: () => save().catch(showError) }, "Download"),
   );
 }
@@ -60,14 +62,15 @@ function summary(differences, selection) {
 
 function tableOf(shown, { columns, cells }) {
   const picture = pictureSize();
-  const heads = ["row", ...(picture ? ["picture"] : []), ...columns];
+  const order = columnOrder(columns);
+  const heads = ["row", ...(picture ? ["picture"] : []), ...order.map((at) => columns[at])];
   const lines = cells.map((values, place) =>
     make(
       "tr",
       { tabindex: "0", onmouseenter: () => update({ hovered: shown[place] }), onfocus: () => update({ hovered: shown[place] }), onclick: () => update({ picked: shown[place] }) },
       make("td", {}, String(shown[place] + 1)),
       picture ? make("td", {}, thumbnail(values, picture)) : null,
-      values.map(cell),
+      order.map((at) => cell(values[at])),
     ),
   );
   const more = state.selection.length - shown.length;
@@ -79,11 +82,19 @@ function tableOf(shown, { columns, cells }) {
   );
 }
 
-// Long texts are cut, with all of it as a title.
+// The label and texts come first: they say what a row is.
+function columnOrder(columns) {
+  const { facts } = state.table;
+  const first = (name, at) => (name === state.reading.label ? 0 : ["text", "id"].includes(facts.columns[at].kind) ? 1 : 2);
+  return columns.map((name, at) => [first(name, at), at]).sort(([a, at], [b, bt]) => a - b || at - bt).map(([, at]) => at);
+}
+
+// Long texts are snippets of a few lines, with all of it as a title.
 function cell(value) {
   if (value === null) return make("td", { class: "quiet" }, "–");
   if (typeof value === "number") return make("td", { class: "number" }, number(value, 4));
-  return make("td", { title: value }, value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  if (value.length <= LONG) return make("td", { title: value }, value);
+  return make("td", { title: value }, make("div", { class: "snippet" }, value.length > MOST_LETTERS ? `${value.slice(0, MOST_LETTERS)}…` : value));
 }
 
 // Columns that may be the pixels of a square picture: a square number of them, with one range.

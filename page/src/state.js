@@ -16,6 +16,7 @@ export const state = {
   selection: null, // Uint32Array of rows, or null
   hovered: -1,
   picked: -1,
+  links: null, // {row, data, map}: the picked row and its neighbours in the data and on the map
   mode: "pan",
   tab: "believe",
 };

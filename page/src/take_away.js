@@ -29,23 +29,27 @@ export function takeAwayView() {
 function show(embedding, python, shell) {
   const file = (name) => `/api/embeddings/${embedding.id}/files/${name}`;
   const link = (name, text) => make("a", { class: "button", href: file(name), download: name }, text);
-  const picture = make("button", {}, "Picture");
-  picture.addEventListener("click", async () => {
-    picture.disabled = true;
-    try {
-      await runTask(embedding, "draw_picture");
-      const anchor = make("a", { href: file("picture.png"), download: "picture.png" });
-      document.body.append(anchor);
-      anchor.click();
-      anchor.remove();
-    } catch (error) {
-      showError(error);
-    }
-    picture.disabled = false;
-  });
+  // Files that are made when they are asked for.
+  const made = (name, text, task, title) => {
+    const button = make("button", { title }, text);
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      try {
+        await runTask(embedding, task);
+        const anchor = make("a", { href: file(name), download: name });
+        document.body.append(anchor);
+        anchor.click();
+        anchor.remove();
+      } catch (error) {
+        showError(error);
+      }
+      button.disabled = false;
+    });
+    return button;
+  };
   return [
     make("h3", {}, embedding.title),
-    make("div", { class: "row wrap" }, link("coordinates.csv", "Coordinates"), link("model.unbend", "Model"), picture),
+    make("div", { class: "row wrap" }, link("coordinates.csv", "Coordinates"), link("model.unbend", "Model"), made("picture.png", "Picture", "draw_picture", "The map as a PNG file"), made("report.html", "Report", "write_report", "A page about the table, as unbend report writes it")),
     make("p", { class: "quiet" }, "Either of these makes exactly this map again; run them in the folder of the table."),
     code("Python", "map.py", python),
     code("Shell", "map.sh", shell),

@@ -61,6 +61,7 @@ def test_a_comparison_with_the_truth_leaves_it_out_of_the_data(tmp_path):
     [
         (("--try", "n_neighbors"), "has no values"),
         (("--try", "wings=2"), "no method has a parameter 'wings'"),
+        (("--try", "isomap__wings=2"), "no method has a parameter 'isomap__wings'"),
         (("--try", "n_neighbors=some"), "--n-neighbors some is not allowed"),
         (("--methods", "ismap"), "did you mean isomap"),
         (("--plot", "sheet.html"), "not interactive"),

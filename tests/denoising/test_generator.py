@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 from benchmarks.noise.cases import HALVES, Case, make_cases
-from benchmarks.noise.surfaces import FAMILIES
+from benchmarks.noise.more_surfaces import MORE_FAMILIES
+from benchmarks.noise.surfaces import FAMILIES as FIRST_FAMILIES
 from scipy.spatial import KDTree
+
+FAMILIES = FIRST_FAMILIES | MORE_FAMILIES
 
 
 @pytest.mark.parametrize("d", [1, 2, 4])
@@ -49,10 +52,11 @@ def test_points_of_the_surface_are_their_own_foot_points():
     np.testing.assert_allclose(surface.feet(surface.embed(u), u), u, atol=1e-9)
 
 
-def test_the_halves_share_neither_family_nor_seed():
-    assert not set(HALVES["calibration"]) & set(HALVES["reporting"])
-    first, second = (make_cases(half, 6) for half in HALVES)
-    assert {case.family for case in first} == set(HALVES["calibration"])
+@pytest.mark.parametrize("halves", [("calibration", "reporting"), ("seen", "fresh")])
+def test_the_halves_share_neither_family_nor_seed(halves):
+    assert not set(HALVES[halves[0]]) & set(HALVES[halves[1]])
+    first, second = (make_cases(half, 6) for half in halves)
+    assert {case.family for case in first} == set(HALVES[halves[0]])
     assert all(a.surface.gap != b.surface.gap for a in first for b in second if a.d == b.d > 9)
     assert len({case.name for case in (*first, *second)}) == 12
 
@@ -86,3 +90,12 @@ def test_outliers_are_not_scored():
     case = Case("reporting", 1, "roll", 2, 3, 5000, 1.0, "outliers", 0.01)
     draw = case.draw(0)
     assert 0.985 < draw.regular.mean() <= 0.991
+
+
+def test_few_foot_points_are_those_of_all():
+    case = Case("fresh", 1, "cone", 2, 5, 600, 1.0, "outliers", 0.05)
+    few, whole = case.draw(0, most_feet=100), case.draw(0)
+    assert 90 < few.regular.sum() <= 100
+    assert np.array_equal(few.rows, whole.rows)
+    np.testing.assert_array_equal(few.foot_chart[few.regular], whole.foot_chart[few.regular])
+    assert not np.any(few.regular & ~whole.regular)

@@ -123,7 +123,7 @@ def test_normal_error_edges_and_inward_shift(seed):
 
 @pytest.mark.parametrize(("sigma", "columns"), [(0.02, 3), (0.1, 3), (0.05, 20)])
 def test_the_noise_is_measured(sigma, columns):
-    found = measure_noise(Sample.of(PointSpace(half_pipe(6000, sigma, columns=columns))), 2)
+    found = measure_noise(Sample.of(PointSpace(half_pipe(6000, sigma, columns=columns)), 2), 2)
     assert found.sigma == pytest.approx(sigma, rel=0.1)
 
 
@@ -131,14 +131,14 @@ def test_heavy_tails_hardly_change_the_measurement():
     rng = np.random.default_rng(0)
     rows = half_pipe(6000, 0.0)
     rows += 0.05 * rng.standard_t(3, size=rows.shape)
-    found = measure_noise(Sample.of(PointSpace(rows)), 2)
+    found = measure_noise(Sample.of(PointSpace(rows), 2), 2)
     assert found.sigma == pytest.approx(0.05, rel=0.25)
 
 
 def test_more_rows_leave_less_noise():
     errors = []
     for n in (1000, 16_000):
-        sample = Sample.of(PointSpace(arc(n, 0.1, seed=1)[0]))
+        sample = Sample.of(PointSpace(arc(n, 0.1, seed=1)[0]), 1)
         size = measure_noise(sample, 1).patch_size
         space, count = sample.part(size, 1000)
         points = project(space, sample.space.points[-200:], count, 1, 3).points

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 import unbend
 from tests.entry_points import TABLE
+from unbend import scale
 from unbend.neighbors import PointSpace
 from unbend.registry import METHODS
 from unbend.scale import measure_quality, nearest_neighbors
@@ -365,3 +366,22 @@ def test_small_files_of_parquet_stay_partitions(rows, tmp_path):
     lazily = searching.LazyRows(searching.open_collection(table[["x", "y"]]))
     numbers = np.array([1199, 3, 700])
     assert np.array_equal(lazily.take(numbers), rows[numbers, :2])
+
+
+def test_a_path_of_zarr_is_a_collection(rows, tmp_path):
+    pytest.importorskip("zarr", reason="Zarr is not installed")
+    lazy(rows, (500, 700)).to_zarr(str(tmp_path / "rows"))
+    model = scale.PCA().fit(tmp_path / "rows").local_
+    expected = unbend.PCA().fit(rows).singular_values_
+    assert np.abs(model.singular_values_ - expected).max() <= 1e-12 * expected[0]
+    found = scale.map_rows(model, "transform", tmp_path / "rows")
+    assert np.array_equal(found.compute(), model.transform(rows))
+
+
+def test_progress_counts_tasks(rows):
+    seen = []
+    with unbend.monitoring(seen.append):
+        unbend.PCA().fit(lazy(rows, (100,) * 12))
+    counted = [(one.done, one.total) for one in seen if one.total >= 12]
+    assert counted[-1][0] == counted[-1][1]
+    assert len(set(counted)) >= 12

@@ -19,9 +19,10 @@ DAY = 86_400.0
 
 @dataclass
 class Section:
-    """Paragraphs, list items and tables below one heading."""
+    """Paragraphs, list items, tables and answers by their questions, below one heading."""
 
     paragraphs: list = field(default_factory=list)
+    answers: dict = field(default_factory=dict)
     items: list = field(default_factory=list)
     tables: list = field(default_factory=list)
 
@@ -31,7 +32,7 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.sections, self._tag, self._cell, self.codes = {}, None, None, []
+        self.sections, self._tag, self._question, self.codes = {}, None, "", []
         self.feed(text)
 
     @property
@@ -58,7 +59,7 @@ class Page(HTMLParser):
             self._last.tables[-1][-1][-1] = []
         elif tag == "rect":
             self._last.tables[-1][-1][-1].append(float(given["height"]))
-        if tag in ("h2", "p", "li", "td", "th", "pre"):
+        if tag in ("h2", "p", "li", "td", "th", "pre", "dt", "dd"):
             self._tag = tag
 
     def handle_endtag(self, tag):
@@ -68,6 +69,10 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if self._tag == "h2":
             self.sections[data] = self.sections.pop("?")
+        elif self._tag == "dt":
+            self._question = data
+        elif self._tag == "dd":
+            self._last.answers[self._question] = self._last.answers.get(self._question, "") + data
         elif self._tag == "p":
             self._last.paragraphs[-1] += data
         elif self._tag == "li":
@@ -76,6 +81,12 @@ class Page(HTMLParser):
             self._last.tables[-1][-1][-1] += data
         elif self._tag == "pre":
             self.codes[-1] += data
+
+
+def sentences_of(page):
+    """Return all text of a page that is neither a table nor code."""
+    for section in page.sections.values():
+        yield from (*section.answers.values(), *section.paragraphs, *section.items)
 
 
 class Expected:

@@ -12,8 +12,17 @@ from sklearn.neighbors import NearestNeighbors
 
 import unbend as library
 from tests.cli.program import unbend
+from tests.tables.consistency import check_page
 from tests.tables.corpus import TABLES
-from tests.tables.page import Expected, Page, fill, local_trust, numbers_in, rank_measures
+from tests.tables.page import (
+    Expected,
+    Page,
+    fill,
+    local_trust,
+    numbers_in,
+    rank_measures,
+    sentences_of,
+)
 from unbend.quality import coordinate_redundancy
 
 # Tables of the default suite: gaps and categories, dates, a constant column, one unit, an encoding.
@@ -35,14 +44,18 @@ def test_every_number_of_the_page_is_right(name, labelled, tmp_path):
     page = Page((tmp_path / f"{path.stem}-report.html").read_text("utf-8"))
     expected = Expected(name, messy, label)
     X, rows = _features(path, label, expected)
+    check_page(page, sentences_of(page))
+    _check_answers(page.sections["Summary"].answers, expected, X)
     _check_summary(page.sections["The data"], expected)
     _check_columns(page.sections["The data"].tables[0], expected)
     _check_sentences(page.sections["The data"].items, expected, X)
     _check_dimension(page.sections["Intrinsic dimension"], X)
     _check_suggestion(page.sections["Which method?"], X)
     classes = rows.label.astype(str) if label else None
-    _check_quality(page.sections["Quality of the embeddings"], X, classes)
+    chosen = page.sections["Which method?"].paragraphs[0].split("(")[0]
+    _check_quality(page.sections["Quality of the embeddings"], X, classes, chosen)
     assert set(page.sections) == {
+        "Summary",
         "The data",
         "Intrinsic dimension",
         "Which method?",
@@ -69,11 +82,38 @@ def _features(path, label, expected):
     return X, frame.rest
 
 
-def _check_summary(section, expected):
+def _size(expected):
     n, p = len(expected.frame), len(expected.columns)
     numbers = all(expected.is_number(column) for column in expected.columns)
-    label = f", labelled by {expected.label}" if expected.label else ""
-    assert section.paragraphs[0] == f"{n} rows, {p} columns{' of numbers' * numbers}{label}."
+    label = f", labelled by {expected.label!r}" if expected.label else ""
+    return f"{n} rows, {p} columns{' of numbers' * numbers}{label}."
+
+
+def _check_summary(section, expected):
+    assert section.paragraphs[0] == _size(expected)
+
+
+def _check_answers(answers, expected, X):
+    assert list(answers) == ["Data", "Intrinsic dimension", "Method", "Trust"]
+    gaps = int(expected.frame[expected.columns].isna().to_numpy().sum())
+    assert answers["Data"].startswith(_size(expected))
+    missing = f"{gaps} value{'s are' if gaps > 1 else ' is'} missing."
+    assert answers["Data"].endswith(missing if gaps else "No value is missing.")
+    for features in re.findall(r"(\d+) features", answers["Data"]):
+        assert int(features) == X.shape[1]
+    trust, continuity = (
+        float(re.search(rf"{name} (\d\.\d+)", answers["Trust"])[1])
+        for name in ("trustworthiness", "continuity")
+    )
+    worst = min(trust, continuity)
+    near = (worst - 5e-4, worst, worst + 5e-4)
+    grades = {"good" if w >= 0.95 else "fair" if w >= 0.9 else "poor" for w in near}
+    assert re.search(r"Neighbourhoods: (\w+)\.", answers["Trust"])[1] in grades
+    for moved in re.findall(r"moves points by (\d+)%", answers["Trust"]):
+        # A bound that is reached by rounding may belong to either side.
+        shares = (int(moved) - 0.5, int(moved) + 0.49)
+        grades = {"good" if m < 5 else "fair" if m < 30 else "poor" for m in shares}
+        assert re.search(r"Arrangement: (\w+)\.", answers["Trust"])[1] in grades
 
 
 def _close(text, value, digits=4):
@@ -232,46 +272,61 @@ def _check_remarks(sentence, expected):
         assert np.all(values == np.round(values))
 
 
+# What the page calls the rules.
+RULES = {
+    "local_pca": "local PCA",
+    "mle": "maximum likelihood",
+    "two_nn": "two nearest neighbours",
+    "u_statistic": "U-statistic",
+    "multiscale_svd": "multiscale SVD",
+    "correlation": "correlation dimension",
+}
+
+
 def _check_dimension(section, X):
     choice = library.choose_dimension(X, **AS_IT_IS)
-    assert section.paragraphs == [choice.verdict]
+    assert [words.lower() for words in section.paragraphs] == [choice.verdict]
     votes = {name: f"{vote:.1f}" for name, vote in choice.votes.items()}
-    votes |= {name: f"{vote:.1f} (abstains)" for name, vote in choice.abstained.items()}
-    assert dict(section.tables[0][1:]) == votes
+    votes |= {name: f"{vote:.1f} (not counted)" for name, vote in choice.abstained.items()}
+    named = {RULES.get(name, name): vote for name, vote in votes.items()}
+    assert dict(section.tables[0][1:]) == named
+    said = " ".join(section.items)
+    assert ("not counted" in said) == bool(choice.abstained)
     agreed = sum(max(1, round(v)) == choice.dimension for v in choice.votes.values())
-    for sentence in section.items:
-        for share in re.findall(r"(\d+)% of the rules", sentence):
-            assert abs(int(share) - 100 * agreed / len(choice.votes)) <= 0.5
-        for agreed_on in re.findall(r"agree on (\d+)", sentence):
-            assert int(agreed_on) == choice.dimension == choice.low == choice.high
-        for components in re.findall(r"use (\d+)", sentence):
-            assert int(components) == choice.high
-        for verdict in re.findall(r"dimension is (.*)\.", sentence):
-            assert verdict == choice.verdict
+    for count, of, on in re.findall(r"(\d+) of (\d+) rules agree on (\d+)", said):
+        assert (int(count), int(of)) == (agreed, len(choice.votes))
+        assert int(on) == choice.dimension == choice.low == choice.high
+    for components in re.findall(r"use (\d+)", said):
+        assert int(components) == choice.high
 
 
 def _check_suggestion(section, X):
     suggestion = library.suggest(X, random_state=0, **AS_IT_IS)
     others = ", ".join(map(str, suggestion.alternatives))
-    assert section.paragraphs == [str(suggestion.estimator)]
-    assert section.items == [*suggestion.reasons, f"Alternatives: {others}."]
+    reasons = [f"{reason[0].upper()}{reason[1:]}." for reason in suggestion.reasons]
+    assert section.items[: len(reasons)] == reasons
+    assert section.items[-1] == f"Alternatives: {others}."
+    told = " ".join(section.items[len(reasons) : -1])
+    if section.paragraphs != [str(suggestion.estimator)]:
+        assert f"data suggest {type(suggestion.estimator).__name__}" in told
     verdict = library.choose_dimension(X, **AS_IT_IS).verdict
     data = f"{len(X)} rows, {X.shape[1]} features, intrinsic dimension {verdict}"
     assert section.items[0].startswith(data)
 
 
-def _check_quality(section, X, classes):
-    header, *lines = section.tables[0]
+def _check_quality(section, X, classes, chosen):
+    header = section.tables[0][0]
+    lines = [line for table in section.tables for line in table[1:]]
     names = ["trustworthiness", "continuity", "neighbourhood preservation (R_NX AUC)", "redundancy"]
-    names += ["occupancy"] + ["neighborhood hit"] * (classes is not None)
-    assert header == ["method", *names, "mean rank", "remarks"]
+    names += ["occupancy"] + ["neighbourhood hit"] * (classes is not None)
+    assert header == ["rank", "method", *names, "mean rank", "remarks"]
     tied = len(np.unique(X, axis=0)) < len(X)
-    table = np.array([[float(cell) for cell in line[1 : len(names) + 1]] for line in lines])
-    embeddings = [_embed(line[0], X) for line in lines]
+    table = np.array([[float(cell) for cell in line[2 : len(names) + 2]] for line in lines])
+    embeddings = [_embed(line[1], X) for line in lines]
     for numbers, Y, line in zip(table, embeddings, lines, strict=True):
         least, most = rank_measures(X, Y, 10)
-        assert np.all(numbers[:3] >= least - 5.1e-5), line
-        assert np.all(numbers[:3] <= most + 5.1e-5), line
+        assert np.all(numbers[:3] >= least - 5.1e-4), line
+        assert np.all(numbers[:3] <= most + 5.1e-4), line
         if not tied and np.allclose(least, most, rtol=0, atol=1e-9):
             # Without ties scikit-learn gives the first two as well.
             with warnings.catch_warnings():
@@ -282,18 +337,15 @@ def _check_quality(section, X, classes):
                     )
                     for first, second in ((X, Y), (Y, X))
                 )
-            np.testing.assert_allclose(numbers[:2], list(both), atol=5.1e-5)
-        assert numbers[3] == pytest.approx(coordinate_redundancy(Y).max(), abs=5.1e-5)
+            np.testing.assert_allclose(numbers[:2], list(both), atol=5.1e-4)
+        assert numbers[3] == pytest.approx(coordinate_redundancy(Y).max(), abs=5.1e-4)
         if classes is not None:
             hit = _neighborhood_hit(Y, classes)
-            assert numbers[5] == pytest.approx(hit, abs=5.1e-5 if not tied else 0.02)
+            assert numbers[5] == pytest.approx(hit, abs=5.1e-4 if not tied else 0.02)
         distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
-        assert numbers[4] == pytest.approx(occupied(Y[distinct]), abs=5.1e-5)
-        for measure, shown in re.findall(
-            r"\((trustworthiness|continuity|redundancy|occupancy) (\S+)\)", line[-1]
-        ):
-            assert float(shown) == pytest.approx(numbers[names.index(measure)], abs=5.6e-4)
-    _check_best(section.items, X, embeddings[0], table[0], classes)
+        assert numbers[4] == pytest.approx(occupied(Y[distinct]), abs=5.1e-4)
+    place = next(place for place, line in enumerate(lines) if line[1].split()[0] == chosen)
+    _check_best(section.items, X, embeddings[place], table[place], classes)
 
 
 def occupied(Y):
@@ -305,8 +357,9 @@ def occupied(Y):
 
 
 def _embed(title, X):
-    method, *parameters = title.split()
-    given = {name: int(value) for name, value in (pair.split("=") for pair in parameters)}
+    method, *parameters = title.replace(",", "").split()
+    given = {name: float(value) for name, value in (pair.split("=") for pair in parameters)}
+    given = {name: value if name == "perplexity" else int(value) for name, value in given.items()}
     return getattr(library, method)(n_components=2, **given).fit_transform(X)
 
 
@@ -324,18 +377,9 @@ def _check_best(items, X, Y, numbers, classes):
         doubtful = np.mean(local_trust(X, Y, 10) < 0.9)
         tied = len(np.unique(X, axis=0)) < len(X)
         assert abs(int(share) - 100 * doubtful) <= (5 if tied else 0.51)
-    (preserved,) = re.findall(r"R_NX AUC\) is (\d+)%", said)
-    assert abs(int(preserved) - 100 * numbers[2]) <= 0.51
     if classes is not None:
         before, after, chance = map(float, re.findall(r"(\d+\.\d)%", said))
         _, counts = np.unique(classes, return_counts=True)
         assert chance == pytest.approx(100 * np.sum((counts / len(X)) ** 2), abs=0.051)
         assert after == pytest.approx(100 * numbers[5], abs=0.06)
         assert before == pytest.approx(100 * _neighborhood_hit(X, classes), abs=2)
-    for word, share in re.findall(r"is (stable|fairly stable|unstable): .* by (\d+)%", said):
-        # A bound that is reached by rounding may belong to either side.
-        near = (int(share) - 0.5, int(share) + 0.49)
-        assert word in [
-            "stable" if moved < 5 else "fairly stable" if moved < 30 else "unstable"
-            for moved in near
-        ]

@@ -1,11 +1,14 @@
-"""A server over a small folder: its application in this process, with real child processes."""
+"""Servers over small folders: the application in this process, and a real one for a browser."""
 
+import csv
 import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from starlette.testclient import TestClient
 
+from tests.web.browsing import Visit, browsing, serving
 from unbend.web import server
 from unbend.web.security import Keys
 from unbend.web.server import make_app
@@ -59,7 +62,7 @@ class Browser:
     def delete(self, path):
         return self.client.delete(path, headers={"origin": self.origin})
 
-    def wait(self, job, *, seconds=60):
+    def wait(self, job, *, seconds=300):
         """Wait for the end of a job and return it with its result."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -119,3 +122,76 @@ def browser(workspace):
     made = Browser(client)
     assert made.post("/api/session", json={"token": KEYS.token}).status_code == 200
     return made
+
+
+N = 300
+PIXELS, CLASSES = (part[:N] for part in load_digits(return_X_y=True))
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+HOSTILE_FILE = f"{HOSTILE.replace('/', '')}.csv"
+SNIPPET = "An elephant drinks two hundred litres of water on a hot day. " * 8
+
+
+def write_rows(path, names, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory):
+    """Make the folder that browsers see: digits, words and gaps, units, texts, hostile names."""
+    root = tmp_path_factory.mktemp("served")
+    rng = np.random.default_rng(0)
+    names = [f"pixel_{number}" for number in range(64)]
+    digits = np.column_stack((PIXELS, CLASSES)).astype(int)
+    write_rows(root / "digits.csv", [*names, "class"], digits)
+    mixed = [
+        [repr(x), "" if place % 7 == 0 else repr(y), ["red", "blue"][place % 2]]
+        for place, (x, y) in enumerate(rng.normal(size=(60, 2)).tolist())
+    ]
+    write_rows(root / "mixed.csv", ["x", "y", "colour"], mixed)
+    units = rng.normal(size=(80, 3)) * [1.0, 2.0, 1000.0]
+    write_rows(root / "units.csv", ["height", "weight", "salary"], units.tolist())
+    bad = [[*row, HOSTILE] for row in rng.normal(size=(40, 3)).tolist()]
+    write_rows(root / HOSTILE_FILE, ["a", "b", HOSTILE, "class"], bad)
+    notes = [[*row, f"{number}: {SNIPPET}"] for number, row in enumerate(units.tolist())]
+    write_rows(root / "notes.csv", ["height", "weight", "salary", "note"], notes)
+    # Maximum variance unfolding of so many rows takes minutes.
+    write_rows(root / "long.csv", ["x", "y", "z"], rng.normal(size=(1500, 3)).tolist())
+    return root
+
+
+@pytest.fixture(scope="session")
+def address(served):
+    with serving(served) as (found, _):
+        yield found
+
+
+@pytest.fixture(scope="session")
+def driver():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def chromium(driver):
+    with browsing(driver) as found:
+        yield found
+
+
+@pytest.fixture
+def visit(chromium, address):
+    """Open the page; at the end, no request left the machine and nothing went wrong."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 850}, accept_downloads=True)
+    made = Visit(context, address)
+    made.tab.locator("[aria-label=Table]").wait_for()
+    yield made
+    made.check()
+    context.close()
+
+
+@pytest.fixture
+def digits(visit):
+    visit.open("digits.csv")
+    return visit

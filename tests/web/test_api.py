@@ -171,7 +171,105 @@ def test_stability_is_that_of_the_library(browser, flat):
     sent = browser.array(f"/api/embeddings/{flat['id']}/stability")[:, 0]
     np.testing.assert_allclose(sent, measure.local, rtol=1e-5)
     assert result["stability"] > 0
-    assert browser.array(f"/api/embeddings/{flat['id']}/ellipses").shape == (60, 5)
+    drawn = browser.array(f"/api/embeddings/{flat['id']}/ellipses")
+    np.testing.assert_array_equal(drawn[:, 0], np.arange(60))
+    places = unbend.selection.resample(unbend.PCA(n_components=2), X, n_resamples=8)
+    np.testing.assert_allclose(drawn[:, 1:3], np.nanmean(places, axis=0), rtol=1e-4, atol=1e-6)
+    # The wider the ellipse, the farther the point moves from its mean place.
+    spread = np.sqrt(np.nanvar(places, axis=0, ddof=1).sum(axis=1))
+    ratio = np.hypot(drawn[:, 3], drawn[:, 4]) / spread
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-4)
+
+
+def test_a_map_of_one_coordinate_has_a_stability_and_no_ellipses(browser, table):
+    line = browser.fit(table, "pca", {"n_components": 1}, label="class")
+    job = browser.post(f"/api/embeddings/{line['id']}/tasks/measure_stability").json()
+    found = browser.wait(job["id"])
+    assert found["state"] == "done", found["error"]
+    assert browser.get(f"/api/embeddings/{line['id']}/ellipses").content == b""
+
+
+def test_diagrams_name_rows_of_the_table_where_some_are_dropped(browser):
+    made = browser.fit(browser.open("gaps.csv"), "pca", {}, label="class", missing="drop")
+    job = browser.post(f"/api/embeddings/{made['id']}/tasks/measure").json()
+    assert browser.wait(job["id"])["state"] == "done"
+    shown = browser.array(f"/api/embeddings/{made['id']}/coordinates").astype(float)
+    for name in ("pairs", "ranks"):
+        sent = browser.array(f"/api/embeddings/{made['id']}/{name}")
+        assert set(np.unique(sent[:, :2])) == set(range(60)) - {3}
+    pairs = browser.array(f"/api/embeddings/{made['id']}/pairs")
+    first, second = pairs[:, :2].astype(int).T
+    apart = np.linalg.norm(shown[first] - shown[second], axis=1)
+    np.testing.assert_allclose(pairs[:, 3], apart, rtol=1e-4, atol=1e-6)
+
+
+def ask_density(browser, id, **changes):
+    sides = {"left": -3, "right": 3, "bottom": -2, "top": 2, "width": 30, "height": 20}
+    return browser.get(f"/api/embeddings/{id}/density", params=sides | changes)
+
+
+def test_a_density_counts_the_points_of_each_pixel(browser, flat):
+    shown = browser.array(f"/api/embeddings/{flat['id']}/coordinates").astype(float)
+    sent = np.frombuffer(ask_density(browser, flat["id"]).content, "<u4").reshape(2, 20, 30)
+    expected, *_ = np.histogram2d(shown[:, 1], shown[:, 0], (20, 30), ((-2, 2), (-3, 3)))
+    np.testing.assert_array_equal(sent[0], expected[::-1])
+    line, column = np.nonzero(sent[0])
+    x, y = shown[sent[1][line, column]].T
+    np.testing.assert_array_equal(np.floor((x + 3) / 0.2), column)
+    np.testing.assert_array_equal(np.floor((2 - y) / 0.2), line)
+
+
+def test_a_density_of_one_coordinate_is_a_strip(browser, table):
+    line = browser.fit(table, "pca", {"n_components": 1}, label="class")
+    answer = ask_density(browser, line["id"], bottom=-1, top=1)
+    counts = np.frombuffer(answer.content, "<u4").reshape(2, 20, 30)[0]
+    shown = browser.array(f"/api/embeddings/{line['id']}/coordinates")[:, 0]
+    np.testing.assert_array_equal(counts.sum(axis=0), np.histogram(shown, 30, (-3, 3))[0])
+    assert counts[:7].sum() == counts[13:].sum() == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"width": 0},
+        {"height": 100_000},
+        {"left": 3},
+        {"top": "nan"},
+        {"right": "inf"},
+        {"bottom": "x"},
+        {"width": 3.5},
+    ],
+)
+def test_a_wrong_window_is_refused(browser, flat, changes):
+    answer = ask_density(browser, flat["id"], **changes)
+    assert answer.status_code == 400
+    assert "window" in answer.json()["error"]
+
+
+def test_the_dimension_comes_with_the_curves_it_is_read_from(browser, flat):
+    job = browser.post(f"/api/embeddings/{flat['id']}/tasks/count_dimensions").json()
+    result = browser.wait(job["id"])["result"]
+    X = expected(scale="standard")
+    choice = unbend.selection.choose_dimension(X, metric="euclidean", scale="none")
+    assert result["verdict"] == choice.verdict
+    found = unbend.dimension.mle(X)
+    curve = next(each for each in result["curves"] if each["title"] == str(found))
+    np.testing.assert_allclose(curve["x"], found.curve.x)
+    np.testing.assert_allclose(curve["lines"], [found.curve.y])
+    assert tuple(curve["fitted"]) == found.curve.fitted
+
+
+@pytest.mark.slow
+def test_the_report_is_that_of_the_library(browser, flat, folder):
+    from unbend.apps.study import page_html, study
+
+    job = browser.post(f"/api/embeddings/{flat['id']}/tasks/write_report").json()
+    found = browser.wait(job["id"])
+    assert found["state"] == "done", found["error"]
+    sent = browser.get(f"/api/embeddings/{flat['id']}/files/report.html")
+    assert "attachment" in sent.headers["content-disposition"]
+    asked = {"label": "class", "missing": "refuse", "scale": "standard", "name": "points.csv"}
+    assert sent.text == page_html(study(folder / "points.csv", **asked))
 
 
 def test_new_samples_go_where_transform_puts_them(browser, flat):
@@ -283,6 +381,13 @@ def test_advice_names_a_method_and_why(browser, table):
     result = browser.wait(job["id"])["result"]
     assert result["method"]["name"] in {entry.name for entry in METHODS}
     assert result["reasons"][0].startswith("60 rows, 4 features")
+
+
+def test_new_advice_about_a_table_replaces_the_old(browser, table):
+    path = f"/api/tables/{table['id']}/advice"
+    first, second = (browser.post(path, json={"label": "class"}).json()["id"] for _ in range(2))
+    assert browser.wait(second)["state"] == "done"
+    assert browser.wait(first)["state"] == "cancelled"
 
 
 def test_a_forgotten_embedding_is_gone(browser, table):

@@ -9,7 +9,7 @@ import pytest
 from unbend.web.jobs import QUEUE, SECONDS_BETWEEN, FullQueue, Job, Jobs
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -94,6 +94,18 @@ def test_the_queue_holds_five(jobs):
     jobs.cancel(running)
     wait_for(lambda: all(map(ended, waiting)))
     assert [job.state for job in waiting] == ["done"] * QUEUE
+
+
+def test_optional_jobs_wait_behind_others_and_a_full_queue_does_without_them(jobs):
+    running = jobs.submit(Job("block", {}, ""))
+    wait_for(lambda: running.state == "running")
+    advice = [jobs.submit(Job("own_process", {}, "", optional=True)) for _ in range(QUEUE)]
+    asked = jobs.submit(Job("own_process", {}, ""))
+    assert [job.state for job in advice] == ["cancelled", *["queued"] * (QUEUE - 1)]
+    jobs.cancel(running)
+    wait_for(lambda: all(map(ended, [asked, *advice])))
+    assert asked.state == "done"
+    assert all(job.state == "done" and asked.began < job.began for job in advice[1:])
 
 
 def test_a_process_that_dies_fails_its_job_only(jobs):

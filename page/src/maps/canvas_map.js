@@ -1,6 +1,9 @@
-// A map drawn on a canvas without WebGL, for at most MOST_POINTS points.
+// A map drawn on a canvas without WebGL: at most MOST_POINTS points, and a density of more.
+import { rgb } from "../colors.js";
 import { make } from "../dom.js";
-import { inside } from "./places.js";
+import { Density } from "./density.js";
+import { drawMarks } from "./marks.js";
+import { lassoed } from "./places.js";
 
 export const MOST_POINTS = 100_000;
 
@@ -15,6 +18,7 @@ export class CanvasMap {
     this.resizing.observe(host);
     this.host = host;
     this.chosen = null;
+    this.marks = {};
     this.pointer = "pan";
     this.listen();
   }
@@ -82,11 +86,9 @@ export class CanvasMap {
     const action = this.action;
     this.action = null;
     if (action?.lasso && this.path.length > 2) {
-      const { x, y } = this.places;
-      const chosen = [];
-      for (let at = 0; at < x.length; at++) if (inside(this.path, x[at], y[at])) chosen.push(at);
+      const chosen = lassoed(this.path, this.places);
       this.path = [];
-      this.handlers.onSelect(Uint32Array.from(chosen));
+      this.handlers.onSelect(chosen);
     } else if (action && !action.moved) {
       const place = this.nearest(event.offsetX, event.offsetY);
       this.handlers.onSelect(place < 0 ? new Uint32Array() : Uint32Array.of(place));
@@ -106,19 +108,66 @@ export class CanvasMap {
     return best;
   }
 
+  // `options.density` asks the server for the points in each pixel of a box.
   draw(places, colors, options) {
     Object.assign(this, { places, colors, options });
+    if (options.density) {
+      this.density ??= new Density(options.density, () => this.redraw(true));
+      this.recolored = true;
+    }
     this.redraw();
     this.handlers.onDrawn();
   }
 
-  redraw() {
+  redraw(fresh = false) {
+    if (fresh) this.recolored = true;
     if (this.planned || !this.places) return;
     this.planned = requestAnimationFrame(() => {
       this.planned = null;
-      this.paint();
+      if (this.density) this.paintDensity();
+      else this.paint();
       this.drawOver();
     });
+  }
+
+  // The last picture is moved and stretched with the view until the server has counted anew.
+  paintDensity() {
+    const [width, height] = [Math.max(1, this.host.clientWidth), Math.max(1, this.host.clientHeight)];
+    Object.assign(this.canvas, { width, height });
+    const [left, top] = this.toData(0, 0);
+    const [right, bottom] = this.toData(width, height);
+    this.density.show({ left, right, bottom, top, width, height }).catch((error) => this.handlers.onFail(error.message));
+    const context = this.canvas.getContext("2d");
+    context.fillStyle = this.options.background;
+    context.fillRect(0, 0, width, height);
+    const { box } = this.density;
+    if (!box) return;
+    if (this.recolored) {
+      this.density.paint((row) => this.colors[this.places.placeOf[row]], this.options.palette, this.options.background);
+      this.recolored = false;
+    }
+    const scale = this.scale;
+    context.globalAlpha = this.chosen?.length ? 0.25 : 1;
+    context.drawImage(
+      this.density.canvas,
+      (box.left - left) * scale,
+      (top - box.top) * scale,
+      (box.right - box.left) * scale,
+      (box.top - box.bottom) * scale,
+    );
+    context.globalAlpha = 1;
+    if (this.chosen?.length) this.paintChosen(context, width, height);
+  }
+
+  paintChosen(context, width, height) {
+    const step = Math.ceil(this.chosen.length / MOST_POINTS);
+    context.fillStyle = this.options.strong;
+    for (let at = 0; at < this.chosen.length; at += step) {
+      const place = this.chosen[at];
+      const x = (this.places.x[place] - this.view.x) * this.scale + width / 2;
+      const y = height / 2 - (this.places.y[place] - this.view.y) * this.scale;
+      context.fillRect(x - 0.75, y - 0.75, 1.5, 1.5);
+    }
   }
 
   // Points are blended into the pixels directly: a hundred thousand take some milliseconds.
@@ -177,6 +226,7 @@ export class CanvasMap {
       (x - this.view.x) * this.scale + over.width / 2,
       over.height / 2 - (y - this.view.y) * this.scale,
     ];
+    drawMarks(context, this.marks, { toScreen, scale: this.scale, ...this.options });
     context.strokeStyle = this.options.accent;
     context.lineWidth = 1.5;
     if (this.path?.length > 1 && this.action?.lasso) {
@@ -197,6 +247,11 @@ export class CanvasMap {
       context.arc(x, y, 7, 0, 2 * Math.PI);
       context.stroke();
     }
+  }
+
+  mark(marks) {
+    this.marks = marks;
+    this.drawOver();
   }
 
   select(places) {
@@ -230,8 +285,6 @@ export class CanvasMap {
     this.host.replaceChildren();
   }
 }
-
-const rgb = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 
 // Share of each pixel that a disc covers.
 function disc(radius) {

@@ -1,9 +1,13 @@
 // Draws one map with WebGL inside a sandboxed frame: numbers come in and row numbers go out, by
 // messages. The renderer compiles code at run time, which the page itself may not.
 import createScatterplot from "regl-scatterplot";
+import { drawMarks } from "./marks.js";
 
 const canvas = document.getElementById("map");
+const over = document.getElementById("marks");
 let plot = null;
+let theme = {};
+let marks = {};
 
 const send = (kind, content = {}) => parent.postMessage({ kind, ...content }, "*");
 
@@ -21,6 +25,8 @@ function start(options) {
     pointColorHover: options.ink,
     pointColorActive: options.accent,
     lassoColor: options.accent,
+    // The whole map is seen in windows that are higher than wide, too.
+    cameraDistance: Math.max(1, innerHeight / Math.max(1, innerWidth)),
     pointOutlineWidth: 2,
     pointSizeSelected: 2,
     colorBy: "valueA",
@@ -32,12 +38,24 @@ function start(options) {
   plot.subscribe("pointOut", () => send("out"));
   plot.subscribe("select", ({ points }) => send("select", { rows: Uint32Array.from(points) }));
   plot.subscribe("deselect", () => send("deselect"));
-  plot.subscribe("view", ({ view }) => send("view", { view: Array.from(view) }));
+  plot.subscribe("view", paintMarks);
+  addEventListener("resize", paintMarks);
+}
+
+// Marks are on a canvas of their own, in the view that the points are drawn in.
+function paintMarks() {
+  if (!plot) return;
+  Object.assign(over, { width: innerWidth, height: innerHeight });
+  const view = plot.get("cameraView");
+  const half = innerHeight / 2;
+  const toScreen = (x, y) => [innerWidth / 2 + (view[0] * x + view[12]) * half, half - (view[5] * y + view[13]) * half];
+  drawMarks(over.getContext("2d"), marks, { toScreen, scale: view[0] * half, ...theme });
 }
 
 const actions = {
   async draw({ x, y, colors, options }) {
     if (!plot) start(options);
+    theme = options;
     plot.set({
       backgroundColor: options.background,
       pointColor: options.palette,
@@ -49,7 +67,12 @@ const actions = {
     const spatialIndex = options.sameplaces ? plot.get("spatialIndex") : undefined;
     const drawn = { x, y, z: colors };
     await plot.draw(drawn, { zDataType: "categorical", spatialIndex, preventFilterReset: true });
+    paintMarks();
     send("drawn", { points: x.length });
+  },
+  mark(message) {
+    marks = message.marks;
+    paintMarks();
   },
   select({ rows }) {
     if (rows.length) plot?.select(rows, { preventEvent: true });

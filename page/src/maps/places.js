@@ -28,7 +28,7 @@ export function placePoints(values, columns) {
     x[place] = (values[row * columns] - center[0]) / reach;
     y[place] = columns > 1 ? (values[row * columns + 1] - center[1]) / reach : jitter(row);
   }
-  return { x, y, rows, placeOf, toScreen, reach };
+  return { x, y, rows, placeOf, toScreen, reach, center };
 }
 
 // One coordinate is drawn as a strip in which points lie beside each other.
@@ -36,7 +36,19 @@ function jitter(row) {
   return (((row * 2654435761) % 4096) / 4096 - 0.5) * 0.5;
 }
 
-export function inside(polygon, x, y) {
+// Places of the points inside a polygon; those outside its box are passed over at once.
+export function lassoed(polygon, { x, y }) {
+  const [xs, ys] = [polygon.map(([each]) => each), polygon.map(([, each]) => each)];
+  const [left, right, bottom, top] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const chosen = [];
+  for (let at = 0; at < x.length; at++) {
+    if (x[at] < left || x[at] > right || y[at] < bottom || y[at] > top) continue;
+    if (inside(polygon, x[at], y[at])) chosen.push(at);
+  }
+  return Uint32Array.from(chosen);
+}
+
+function inside(polygon, x, y) {
   let within = false;
   for (let at = 0, before = polygon.length - 1; at < polygon.length; before = at++) {
     const [ax, ay] = polygon[at];

@@ -4,8 +4,10 @@ import { WebglMap } from "./webgl_map.js";
 
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 
-// "webgl" and "canvas" in the address override what is found.
-const forced = new URLSearchParams(location.search).get("renderer");
+// "webgl" and "canvas" in the address override what is found, and `points` the limit of the canvas.
+const asked = new URLSearchParams(location.search);
+const forced = asked.get("renderer");
+const most = Number(asked.get("points")) || MOST_POINTS;
 
 function detect() {
   const context = document.createElement("canvas").getContext("webgl");
@@ -21,11 +23,11 @@ const found = detect();
 export const renderer =
   forced === "webgl" || forced === "canvas" ? { kind: forced, why: "As the address asks" } : found;
 
-export const limit = renderer.kind === "canvas" ? MOST_POINTS : Infinity;
+export const limit = renderer.kind === "canvas" ? most : Infinity;
 
 export const notice =
   renderer.kind === "canvas"
-    ? `${renderer.why}: maps are drawn on a canvas, with at most ${MOST_POINTS.toLocaleString("en")} points.`
+    ? `${renderer.why}: maps are drawn on a canvas, point by point up to ${most.toLocaleString("en")} points and as a density beyond.`
     : "";
 
 export function createMap(host, handlers) {

@@ -46,6 +46,10 @@ export class WebglMap {
     this.send("draw", message, [x.buffer, y.buffer, colors.buffer]);
   }
 
+  mark(marks) {
+    this.send("mark", { marks });
+  }
+
   select(places) {
     this.send("select", { rows: places });
   }

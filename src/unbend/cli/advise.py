@@ -38,7 +38,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
 from unbend.cli.parameters import parse_value
-from unbend.registry import CLUSTERINGS, EMBEDDINGS, METHODS, option_name
+from unbend.registry import CLUSTERINGS, EMBEDDINGS, METHODS, find_entry, option_name
 
 ESTIMATORS = (
     "pca",
@@ -253,7 +253,7 @@ def compare(
 
 
 def _parse_grid(typed: Sequence[str]) -> dict[str, list[object]]:
-    """Parse parameters and their values: n_neighbors=8,12."""
+    """Parse parameters and their values: n_neighbors=8,12, or isomap__n_neighbors=8,12."""
     from unbend.validation.parameters import parameters
 
     grid: dict[str, list[object]] = {}
@@ -262,16 +262,19 @@ def _parse_grid(typed: Sequence[str]) -> dict[str, list[object]]:
         name = name.strip().replace("-", "_")
         if not separator or not split_names([values]):
             raise Misuse(f"--try {text} has no values: write --try n_neighbors=8,12")
+        method, _, own = name.rpartition("__")
+        entry = find_entry(method, METHODS) if method else None
         declared = (
             parameter
-            for entry in METHODS
-            for parameter in parameters(entry.load())
-            if parameter.name == name
+            for each in ((entry,) if entry else METHODS)
+            for parameter in parameters(each.load())
+            if parameter.name == (own if entry else name)
         )
         parameter = next(declared, None)
         if parameter is None:
             raise Misuse(f"no method has a parameter {name!r}: unbend methods NAME lists them")
-        grid[name] = [parse_value(parameter, value) for value in split_names([values])]
+        key = f"{entry.class_name}__{own}" if entry else name
+        grid[key] = [parse_value(parameter, value) for value in split_names([values])]
     return grid
 
 

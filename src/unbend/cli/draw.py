@@ -240,7 +240,9 @@ def report(
         with atomic_write(output) as temporary:
             temporary.write_text(page_html(found), encoding="utf-8")
     dimension = f"intrinsic dimension {found.dimension.verdict}"
-    say(f"{found.rows} rows, {dimension}: {found.suggestion.estimator}")
+    chosen = found.recommended
+    method = "all methods failed" if chosen is None else chosen.title
+    say(f"{found.rows} rows, {dimension}: {method}")
     if json:
         emit_json({"table": table, "output": output, **found.to_dict()})
     next_step(f"open {shell_word(output)}")

@@ -9,10 +9,11 @@ from unbend.denoising.measurement import Sample
 from unbend.denoising.patches import ROUNDS, fit_patches, project
 from unbend.neighbors import PointSpace
 
-# Shares of the sampled rows that are kept: first the densest relative to those around them, which
-# outliers are not, then those about whose projections rows spread least, which they do widely
-# about a point that stayed between two sheets.
-DENSEST, CLEAREST = 0.7, 0.9
+# Share of the sampled rows that is kept, where there are rows enough, and at most; and the power
+# of it that is kept first, the densest relative to those around them, which outliers are not. The
+# rest of it are those about whose projections rows spread least, which they do widely about a
+# point that stayed between two sheets.
+KEPT, KEPT_AT_MOST, DENSEST = 0.63, 0.94, 0.77
 # Rows around one that it is compared with.
 COMPARED = 10
 
@@ -39,17 +40,20 @@ class Landmarks:
 def project_landmarks(sample: Sample, size: int, count: int, d: int) -> Landmarks:
     """Sample rows, leave out the sparse ones and project the others by patches of a size."""
     space, patch = sample.part(size)
-    drawn = sample.space.points[: min(sample.n, round(count / (DENSEST * CLEAREST)))]
+    drawn = sample.space.points[: min(sample.n, round(count / KEPT))]
+    kept = min(max(count / len(drawn), KEPT), KEPT_AT_MOST)
     first = fit_patches(space, drawn, patch, d)
-    dense = _smallest(first.radius / _around(drawn, first.radius), DENSEST)
+    dense = _smallest(first.radius / _around(drawn, first.radius), kept**DENSEST)
     fits = project(space, first.points[dense], patch, d, ROUNDS - 1)
     # Against those around, since noise may differ between places, but not against them alone:
     # points between two sheets are neighbours of each other.
     usual = np.sqrt(_around(fits.points, fits.noise) * np.median(fits.noise))
-    clear = _smallest(fits.noise / np.maximum(usual, np.finfo(float).tiny), CLEAREST)
-    points, rows = fits.points[clear], drawn[dense[clear]]
-    displacement = float(np.median(np.linalg.norm(points - rows, axis=1)))
-    return Landmarks(points, _masses(points, sample.space), displacement)
+    clear = _smallest(fits.noise / np.maximum(usual, np.finfo(float).tiny), kept ** (1 - DENSEST))
+    clear = clear[:count]
+    points, rows = fits.points[clear], dense[clear]
+    lifted = sample.lift(points)
+    displacement = np.linalg.norm(lifted - sample.rows.points[rows], axis=1)
+    return Landmarks(lifted, _masses(points, sample.space), float(np.median(displacement)))
 
 
 def _around(points: FloatArray, values: FloatArray) -> FloatArray:

@@ -1,11 +1,12 @@
 """How noisy, curved and dense rows are around a surface, and the patch size that follows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import PatchFits, coefficients, project
+from unbend.denoising.reduction import Reduction, reduce_columns
 from unbend.denoising.sampling import shuffle_distinct
 from unbend.neighbors import PointSpace
 from unbend.neighbors.space import COMPARED
@@ -18,17 +19,24 @@ PATCH_ROWS = 256
 # Points whose patches are measured, and rounds of projection: the patches around noisy rows are
 # wider than those around the surface.
 SAMPLE, ROUNDS = 128, 2
-# Rows that are compared with others to find out how many are outliers.
-HELD_OUT = 500
+# Rows that are compared with each other to find out how many are outliers.
+COMPARED_ROWS = 5000
 # Ratio of the sizes that are tried.
 GROWTH = 1.5
 # A patch shows the plane where noise has at most this share of the variance along its last tangent
 # direction, and tilts it by at most this mean square. Where no size does, the one with the smallest
-# share will do up to the second share, if it is this many times the first size.
+# share will do up to the second share, if it is this many times the first size: without a surface
+# (normal, uniform and clustered rows of 2 to 30 columns) no size had a share below 1.08. Of shares
+# up to the last ratio the first is taken.
 PLAIN, TILT = 0.4, 0.03
-PARTLY, FALL = 0.6, 4.0
+PARTLY, FALL, FLAT = 0.9, 4.0, 1.2
+# Exponent of the radius with which the variance about a fit grows at least where it is bending:
+# noise grows with an exponent of 2 at most, where it is wider than the patch.
+BENDING = 4
 # Share of noise that does harm, over (k/n)^(1/d).
 HARMLESS = 0.2
+# Share of a row in the fit around it, up to which one that is an outlier does no harm.
+OWN_SHARE = 0.15
 # Cost of the variance that a patch gains by bending more than a quadratic does.
 MISFIT = 0.25
 
@@ -37,17 +45,29 @@ MISFIT = 0.25
 class Sample:
     """Distinct rows in random order, of which any from the front are a sample.
 
-    There are `distinct` of them, and `space` holds those that are used.
+    There are `distinct` of them, and `rows` holds those that are used; `space` holds these without
+    the columns in which they are noise only, by `reduction`.
     """
 
+    rows: PointSpace
     space: PointSpace
     distinct: int
+    reduction: Reduction | None = None
 
     @classmethod
-    def of(cls, space: PointSpace, seed: int = 0) -> "Sample":
+    def of(cls, space: PointSpace, d: int, seed: int = 0) -> "Sample":
         """Shuffle the distinct rows of a space, and keep as many as are used at most."""
         order = shuffle_distinct(space.points, seed)
-        return cls(space.take(order[:MOST_ROWS]), len(order))
+        rows = space.take(order[:MOST_ROWS])
+        reduction = reduce_columns(rows.points, d)
+        if reduction is None:
+            return cls(rows, rows, len(order))
+        reduced = replace(rows, points=reduction.narrow(rows.points))
+        return cls(rows, reduced, len(order), reduction)
+
+    def lift(self, points: FloatArray) -> FloatArray:
+        """Return points of `space` in the columns of the rows."""
+        return points if self.reduction is None else self.reduction.lift(points)
 
     @property
     def n(self) -> int:
@@ -56,10 +76,13 @@ class Sample:
 
     def outlier_share(self) -> float:
         """Share of rows that are far outside the others, by some of the rows."""
-        held_out = min(HELD_OUT, self.n // 4)
-        others = self.space.take(np.arange(held_out, min(self.n, held_out + 10 * HELD_OUT)))
-        near = others.nearest_of(self.space.points[:held_out], min(COMPARED, others.n))
-        return float(np.mean(score_rows(*near, others.spacing) > FAR))
+        some = self.rows.take(np.arange(min(self.n, COMPARED_ROWS)))
+        near = some.nearest(min(COMPARED, some.n - 1))
+        shape = (some.n, -1)
+        scores = score_rows(
+            near.indices.reshape(shape), near.distances.reshape(shape), some.spacing
+        )
+        return float(np.mean(scores > FAR))
 
     def part(self, size: int, most: int = PATCH_ROWS) -> tuple[PointSpace, int]:
         """Part of the rows in which a patch of `size` rows has at most `most`, and how many."""
@@ -90,6 +113,8 @@ class NoiseMeasurement:
         Energy of the second-order part over what noise alone would give.
     radius : array (s,)
         Radius of the patches.
+    shown : float
+        `ratio` of the first size where no column is left out.
     first, choice : int or None
         The smallest size that shows the surface, and the size chosen, as indices of the sizes; None
         where no size does.
@@ -103,6 +128,7 @@ class NoiseMeasurement:
     leverage: FloatArray
     curvature: FloatArray
     radius: FloatArray
+    shown: float
     first: int | None
     choice: int | None
 
@@ -110,6 +136,17 @@ class NoiseMeasurement:
     def patch_size(self) -> int | None:
         """Number of rows of a patch, where one shows the surface."""
         return None if self.choice is None else int(self.sizes[self.choice])
+
+    @property
+    def steady_size(self) -> int | None:
+        """Size from the choice on at which an outlier has little share in the fit around it.
+
+        Each round leaves as much of its distance as its leverage is.
+        """
+        if self.choice is None:
+            return None
+        little = np.flatnonzero(self.leverage[self.choice :] <= OWN_SHARE)
+        return int(self.sizes[self.choice + little[0] if len(little) else -1])
 
     @property
     def sigma(self) -> float:
@@ -136,7 +173,21 @@ class NoiseMeasurement:
         costs a wave that would take its place (k/n)^(2/d) of its own, so that noise up to
         (k/n)^(1/d) does no harm (`graphs/noise.py` has the constants).
         """
-        return float(self.ratio[0] / (self.sizes[0] / n) ** (1 / self.d) / HARMLESS)
+        share = self.shown * self._noise_at_first()
+        return float(share / (self.sizes[0] / n) ** (1 / self.d) / HARMLESS)
+
+    def _noise_at_first(self) -> float:
+        """Share of noise in the variance about the first fits, which is noise and bending.
+
+        Two sizes have the variances v = a + bh⁴ and w = a + bg⁴: a is at most what the pair with
+        the least of it says.
+        """
+        v, w = self.noise[0] ** 2, self.noise[1:] ** 2
+        wider = (self.radius[1:] / max(self.radius[0], np.finfo(float).tiny)) ** BENDING
+        if v <= 0 or not np.any(wider > 1):
+            return 1.0
+        some = wider > 1
+        return float(np.clip(((wider - w / v) / (wider - 1))[some].min(), 0.0, 1.0))
 
 
 def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
@@ -147,7 +198,7 @@ def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
     while size <= sample.n / 3:
         fits.append(_fit_sample(sample, round(size), d))
         sizes.append(round(size))
-        rows.append(_summarize(fits[-1], sample, round(size), d))
+        rows.append(_summarize(fits[-1], sample.space, round(size), d))
         if _choose(fits, np.array(rows))[2]:
             break
         size *= GROWTH
@@ -163,9 +214,19 @@ def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
         leverage=leverage,
         curvature=curvature,
         radius=radius,
+        shown=_shown_by_rows(sample, table, d),
         first=first,
         choice=choice,
     )
+
+
+def _shown_by_rows(sample: Sample, table: FloatArray, d: int) -> float:
+    """Share of noise in the first patches of the rows as they are, with all columns."""
+    if not len(table) or sample.reduction is None:
+        return float(table[0, 0]) if len(table) else np.inf
+    size = 2 * coefficients(d)
+    fits = project(sample.rows, sample.rows.points[-SAMPLE:], size, d, ROUNDS)
+    return _summarize(fits, sample.rows, size, d)[0]
 
 
 def _fit_sample(sample: Sample, size: int, d: int) -> PatchFits:
@@ -175,8 +236,8 @@ def _fit_sample(sample: Sample, size: int, d: int) -> PatchFits:
     return project(space, points, count, d, ROUNDS)
 
 
-def _summarize(fits: PatchFits, sample: Sample, size: int, d: int) -> tuple[float, ...]:
-    columns = sample.space.points.shape[1]
+def _summarize(fits: PatchFits, space: PointSpace, size: int, d: int) -> tuple[float, ...]:
+    columns = space.points.shape[1]
     count = min(size, PATCH_ROWS)
     # The largest eigenvalue of noise in many columns exceeds its variance (Marčenko and Pastur).
     largest = fits.noise * (1 + np.sqrt((columns - d) / count)) ** 2
@@ -197,7 +258,8 @@ def _choose(fits: list[PatchFits], table: FloatArray) -> tuple[int | None, int |
     ratio, tilt = table[:, 0], table[:, 1]
     plain = np.flatnonzero((ratio <= PLAIN) & (tilt <= TILT))
     if not len(plain):
-        least = int(np.argmin(ratio))
+        # Shares are flat where curvature begins to count: the first of the smallest.
+        least = int(np.flatnonzero(ratio <= FLAT * ratio.min())[0])
         will_do = least if ratio[least] <= PARTLY and GROWTH**least >= FALL else None
         return will_do, will_do, False
     first = int(plain[0])

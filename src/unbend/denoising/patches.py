@@ -27,6 +27,8 @@ FEW_COLUMNS = 16
 BLOCK_STEPS, SPARE = 8, 2
 # Rounds of projection: the rows around a projected point are not those around the point.
 ROUNDS = 3
+# Bytes of the patches fitted at once: few enough for the caches.
+CHUNK = 1 << 22
 # Ridge of the equations, and energy of the second-order part relative to the patch, that are
 # rounding.
 RIDGE, ROUNDING = 1e-12, 1e-20
@@ -70,7 +72,7 @@ def fit_patches(space: PointSpace, points: FloatArray, size: int, d: int) -> Pat
     """Fit the patches of the `size` nearest rows of a space to each point."""
     m, columns = points.shape
     fits = PatchFits(np.empty((m, columns)), *(np.empty(m) for _ in range(5)))
-    for some in row_chunks(m, 8 * (size + 1) * (4 * columns + 2 * coefficients(d)), 1 << 24):
+    for some in row_chunks(m, 8 * (size + 1) * (4 * columns + 2 * coefficients(d)), CHUNK):
         near, distances = space.nearest_of(points[some], size)
         # The point itself takes part: repeated rounds then converge to where it lies on the fit.
         patch = np.concatenate((points[some, None], space.points[near]), axis=1)
@@ -100,14 +102,14 @@ def _fit(patch: FloatArray, radius: FloatArray, d: int) -> tuple[FloatArray, ...
     axes = _principal_axes(centered, d)
     tangent = np.square(centered @ axes).sum(axis=1).min(axis=1) / s
     reach = np.maximum(radius, np.finfo(float).tiny)
-    along = patch @ axes / reach[:, None, None]
-    plane = _Regression.of(_monomials(along, 1), along, patch)
+    along = (axes / reach[:, None, None]).transpose(0, 2, 1) @ patch.transpose(0, 2, 1)
     bends = d * (d + 1) // 2
     if s < coefficients(d) + bends:
+        plane = _Regression.of(along, 1, patch)
         leverage = np.square(plane.smoother).sum(axis=1)
         return plane.value, plane.noise(columns - d), tangent, leverage, np.zeros(len(patch))
-    bent = _Regression.of(_monomials(along, 2), along, patch)
-    energy = np.maximum(plane.rest - bent.rest, 0.0)
+    bent = _Regression.of(along, 2, patch)
+    flat, flat_smoother, energy = bent.leading(1 + d)
     energy[energy <= ROUNDING * np.square(reach)] = 0.0
     expected = bends * bent.unit_noise
     kept = np.divide(energy - expected, energy, out=np.zeros_like(energy), where=energy > expected)
@@ -116,8 +118,8 @@ def _fit(patch: FloatArray, radius: FloatArray, d: int) -> tuple[FloatArray, ...
     share = kept[:, None]
     # In the mean squares of tangent coordinates exceed those of where rows came from by the noise.
     risen = bent.value - (noise / np.square(reach))[:, None] * bent.squares(d)
-    moved = share * risen + (1 - share) * plane.value
-    leverage = np.square(share * bent.smoother + (1 - share) * plane.smoother).sum(axis=1)
+    moved = share * risen + (1 - share) * flat
+    leverage = np.square(share * bent.smoother + (1 - share) * flat_smoother).sum(axis=1)
     return moved, noise, tangent, leverage, curvature
 
 
@@ -125,33 +127,60 @@ def _fit(patch: FloatArray, radius: FloatArray, d: int) -> tuple[FloatArray, ...
 class _Regression:
     """Least squares of patches on functions of their tangent coordinates, weighted (b, s).
 
-    `values` are the coefficients (b, p, D), the first of them the value at the point, which
-    `smoother` (b, s) makes up from the rows.
+    `values` are the coefficients (b, p, D), the first of them the value at the point; `weighted`
+    are the functions (b, p, s) times the weights, `gram` their products with the functions and
+    `target` those with the patches.
     """
 
     values: FloatArray
-    smoother: FloatArray
     weights: FloatArray
+    weighted: FloatArray
+    gram: FloatArray
+    inverse: FloatArray
+    target: FloatArray
     # Squared distances of the rows to the fit.
     squares_across: FloatArray
 
     @classmethod
-    def of(cls, functions: FloatArray, along: FloatArray, patch: FloatArray) -> "_Regression":
-        """Fit patches, whose weights fall to zero at the radius of one."""
-        weights = np.square(np.maximum(1.0 - np.square(along).sum(axis=2), 0.0))
-        weighted = functions * weights[:, :, None]
-        gram = functions.transpose(0, 2, 1) @ weighted
+    def of(cls, along: FloatArray, degree: int, patch: FloatArray) -> "_Regression":
+        """Fit patches (b, s, D) over tangent coordinates (b, d, s); weights vanish at radius 1."""
+        functions = _monomials(along, degree)
+        weights = np.square(np.maximum(1.0 - np.square(along).sum(axis=1), 0.0))
+        weighted = functions * weights[:, None, :]
+        gram = weighted @ functions.transpose(0, 2, 1)
         p = gram.shape[1]
         gram[:, range(p), range(p)] += RIDGE * weights.sum(axis=1)[:, None]
         inverse = np.linalg.inv(gram)
-        values = inverse @ (weighted.transpose(0, 2, 1) @ patch)
-        smoother = (weighted @ inverse[:, :, :1])[:, :, 0]
-        return cls(values, smoother, weights, np.square(patch - functions @ values).sum(axis=2))
+        target = weighted @ patch
+        values = inverse @ target
+        across = patch - functions.transpose(0, 2, 1) @ values
+        squares = np.einsum("bsa,bsa->bs", across, across)
+        return cls(values, weights, weighted, gram, inverse, target, squares)
 
     @property
     def value(self) -> FloatArray:
         """Values at the points (b, D)."""
         return self.values[:, 0]
+
+    @property
+    def smoother(self) -> FloatArray:
+        """Weights (b, s) of the rows that make up the values at the points."""
+        return np.asarray((self.inverse[:, :1] @ self.weighted)[:, 0])
+
+    def leading(self, p: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Fit by the first p functions only: the values at the points and their smoother.
+
+        Last comes the weighted sum of squares that the other functions explain in addition: their
+        coefficients times what of their Gram matrix the first p leave (its Schur complement).
+        """
+        inverse = np.linalg.inv(self.gram[:, :p, :p])
+        first, mixed, beyond = inverse[:, :1], self.gram[:, :p, p:], self.values[:, p:]
+        left = self.gram[:, p:, p:] - mixed.transpose(0, 2, 1) @ (inverse @ mixed)
+        # Twice the ridge, of which `left` has one: the sum then has no error of its first order.
+        ridge = RIDGE * self.weights.sum(axis=1)
+        explained = (beyond * (left @ beyond + ridge[:, None, None] * beyond)).sum(axis=(1, 2))
+        value = (first @ self.target[:, :p])[:, 0]
+        return value, (first @ self.weighted[:, :p])[:, 0], np.maximum(explained, 0.0)
 
     def squares(self, d: int) -> FloatArray:
         """Sum of the coefficients of the squares of the d tangent coordinates (b, D)."""
@@ -191,12 +220,14 @@ class _Regression:
 
 
 def _monomials(along: FloatArray, degree: int) -> FloatArray:
-    """Monomials up to degree one or two of tangent coordinates (b, s, p)."""
-    parts = [np.ones((*along.shape[:2], 1)), along]
+    """Monomials up to degree one or two of tangent coordinates (b, d, s)."""
+    b, d, s = along.shape
+    functions = np.empty((b, 1 + d if degree == 1 else coefficients(d), s))
+    functions[:, 0], functions[:, 1 : 1 + d] = 1.0, along
     if degree == 2:
-        first, second = np.triu_indices(along.shape[2])
-        parts.append(along[:, :, first] * along[:, :, second])
-    return np.concatenate(parts, axis=2)
+        for place, (first, second) in enumerate(zip(*np.triu_indices(d), strict=True), 1 + d):
+            np.multiply(along[:, first], along[:, second], out=functions[:, place])
+    return functions
 
 
 def _principal_axes(centered: FloatArray, d: int) -> FloatArray:

@@ -9,6 +9,8 @@ from unbend.arrays import FloatArray
 from unbend.denoising.measurement import NoiseMeasurement, Sample, measure_noise
 from unbend.denoising.patches import ROUNDS, coefficients, project
 from unbend.neighbors import PointSpace
+from unbend.report import warn
+from unbend.units import ScaleWarning, find_dominant_column
 from unbend.validation.arrays import check_rows
 from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
@@ -91,7 +93,15 @@ def denoise(
     rows = np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C")
     check_integer("n_components", n_components, 1, rows.shape[1] - 1, "below the columns of X")
     d = int(n_components)
-    sample = Sample.of(PointSpace(rows, workers=threads(n_jobs)))
+    dominant = find_dominant_column(rows, [])
+    if dominant is not None:
+        warn(
+            f"Column {dominant[0]} holds nearly all of the variance of X, so noise cannot be the "
+            "same in every column. Standardise the columns by unbend.Prepare, or ignore "
+            "unbend.ScaleWarning if they share one unit.",
+            ScaleWarning,
+        )
+    sample = Sample.of(PointSpace(rows, workers=threads(n_jobs)), d)
     if patch_size != "auto":
         check_integer("patch_size", patch_size, coefficients(d), sample.n, "of distinct rows")
     measurement = measure_noise(sample, d)
@@ -102,5 +112,6 @@ def denoise(
             f"{d}: use another n_components, or pass patch_size"
         )
     space, patch = sample.part(size, MOST_PATCH_ROWS)
-    points = project(space, rows, patch, d, ROUNDS).points
+    start = rows if sample.reduction is None else sample.reduction.narrow(rows)
+    points = sample.lift(project(space, start, patch, d, ROUNDS).points)
     return Denoised(points, np.linalg.norm(points - rows, axis=1), size, measurement)

@@ -20,7 +20,7 @@ PER_PATCH = 3.0
 # Neighbours that are reckoned with where their number is left open.
 NEIGHBORS = 10
 # Share of outliers from which on rows are denoised even without noise.
-OUTLIERS = 0.005
+OUTLIERS = 0.003
 # Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
 
@@ -81,7 +81,7 @@ class DenoisingStage:
         reason = obstacle or _unsuited(space, self.d)
         if reason is None:
             assert isinstance(space, PointSpace)
-            sample = Sample.of(space)
+            sample = Sample.of(space, self.d)
             found = measure_noise(sample, self.d)
             note(**_facts(found))
             reason = self._declined(found, sample)
@@ -110,7 +110,10 @@ class DenoisingStage:
         return None
 
     def _project(self, found: NoiseMeasurement, sample: Sample) -> Landmarks:
-        size = self.options.patch_size or found.patch_size or int(found.sizes[found.ratio.argmin()])
+        # Without noise there are outliers.
+        narrow = found.choice is not None and found.hides(sample.distinct) < 1
+        measured = found.steady_size if narrow else found.patch_size
+        size = self.options.patch_size or measured or int(found.sizes[found.ratio.argmin()])
         size = min(max(size, coefficients(self.d)), sample.n - 1)
         count = self._count(found, sample, size)
         landmarks = project_landmarks(sample, size, count, self.d)

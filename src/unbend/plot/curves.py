@@ -55,7 +55,7 @@ def spectrum(
     estimator : fitted estimator or array (m,)
         Estimator with `eigenvalues_` or `explained_variance_`, or the values.
     d : int, optional
-        Embedding dimension to mark; by default that of the estimator.
+        Embedding dimension to mark; by default that of the estimator, and of an array none.
     title : str, optional
         Title; by default the name of the method.
 
@@ -82,7 +82,8 @@ def spectrum(
         gap = quality.widest_gap(every)
         label = f"widest gap, after {gap}{_ratio(every, gap)}"
         axes.axvspan(gap, gap + 1, color=PALETTE[5], alpha=0.25, lw=0, label=label)
-    _mark(axes, count, _ratio(every, count))
+    if d is not None or hasattr(estimator, "fit"):
+        _mark(axes, count, _ratio(every, count))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     finish_axes(axes, "number", quantity, title or _title(estimator, "spectrum"))
     return figure_of(axes)

@@ -28,7 +28,7 @@ MOST_COLUMNS = 6
 # Beyond this many points, two-dimensional plots use WebGL, as three-dimensional ones always do.
 STILL_VECTOR = 1000
 # Beyond this many rows hover text would make the page several times as large.
-MOST_LINES = 100_000
+MOST_LINES = 50_000
 
 
 @complete_docstring(PARAMETERS)

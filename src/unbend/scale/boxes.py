@@ -117,7 +117,7 @@ def merge_cells(own: "BoxNeighbors", others: Sequence["BoxNeighbors"]) -> "BoxNe
         indices[places], distances[places] = nearest_of_both(
             (indices[places], distances[places]), (other.indices, other.distances)
         )
-    return replace(own, indices=indices, distances=distances)
+    return replace(own, space=replace(own.space), indices=indices, distances=distances)
 
 
 def nearest_in_part(
@@ -242,7 +242,8 @@ def merge_answers(
         indices[places], distances[places] = nearest_of_both(
             (indices[places], distances[places]), (numbers, lengths)
         )
-    return replace(box, indices=indices, distances=distances)
+    # Nobody asks this box any more: a space of its own leaves the search tree to the old one.
+    return replace(box, space=replace(box.space), indices=indices, distances=distances)
 
 
 def nearest_of_both(

@@ -21,6 +21,7 @@ from unbend.scale.collections import LazyRows, map_rows, open_rows, take_labels
 from unbend.scale.columns import LazyColumns
 from unbend.scale.graphs import RemoteModel, fit_graph
 from unbend.scale.held_out import Agreement, compare_halves, preserved_share
+from unbend.scale.spectral import BlockModel
 from unbend.validation.parameters import (
     NOTHING,
     Choice,
@@ -150,6 +151,8 @@ class ScaledEstimator(BaseEstimator):
         if not hasattr(self.entry.load(), method):
             raise AttributeError(f"{self.entry.class_name} has no method {method!r}")
         if is_dask(X) or isinstance(X, str) or hasattr(X, "__fspath__"):
+            if isinstance(self._local, BlockModel):
+                self._local.fetch()
             return map_rows(self._local, method, X, **options)
         return getattr(self.local_, method)(X, **options)
 
@@ -157,7 +160,8 @@ class ScaledEstimator(BaseEstimator):
     def local_(self) -> Any:
         """The plain estimator, fitted; one of the graph of all rows is fetched from its worker."""
         check_is_fitted(self)
-        return self._local.fetch() if isinstance(self._local, RemoteModel) else self._local
+        remote = isinstance(self._local, RemoteModel | BlockModel)
+        return self._local.fetch() if remote else self._local
 
     def _make_local(self) -> Any:
         """Return the plain estimator, unfitted, with the parameters of this one."""
@@ -196,6 +200,7 @@ class SampledEstimator(ScaledEstimator):
     sample: int | None
     sampling: str
     held_out: int
+    graph_solver: str
     random_state: Any
     sample_: IntArray
     held_out_: Agreement | None
@@ -213,9 +218,11 @@ class SampledEstimator(ScaledEstimator):
                 local = self._fit_graph(rows)
             else:
                 local = self._fit_sample(rows, y)
-        whole = local.header.report_ if isinstance(local, RemoteModel) else local.report_
-        whole.stages[:0] = report.stages
-        whole.warnings[:] = dict.fromkeys((*whole.warnings, *report.warnings))
+        whole = report
+        if not isinstance(local, BlockModel):
+            whole = local.header.report_ if isinstance(local, RemoteModel) else local.report_
+            whole.stages[:0] = report.stages
+            whole.warnings[:] = dict.fromkeys((*whole.warnings, *report.warnings))
         self._keep(whole, rows, local)
         return self
 
@@ -231,7 +238,7 @@ class SampledEstimator(ScaledEstimator):
 
     def _of_all_rows(self, name: str) -> Any:
         local = vars(self).get("_local")
-        if not isinstance(local, RemoteModel) or not hasattr(local.header, name):
+        if not isinstance(local, RemoteModel | BlockModel) or not hasattr(local.header, name):
             raise AttributeError(
                 f"{name} of all rows is known after a fit with sample=None: use transform"
             )
@@ -244,7 +251,7 @@ class SampledEstimator(ScaledEstimator):
                 "them in one memory. Give a sample, such as sample=20_000, or use "
                 f"{', '.join(GRAPHS)} with sample=None, whose graph one worker solves."
             )
-        return fit_graph(self._make_local(), rows)
+        return fit_graph(self._make_local(), rows, self.graph_solver)
 
     def _fit_sample(self, rows: LazyRows, y: Any) -> Any:
         with stage("sample"):
@@ -355,8 +362,16 @@ def _make_class(entry: Entry) -> type:
 
 def _sample_parameters(name: str) -> dict[str, Any]:
     """Declare the parameters of a sample; `random_state` where the method has none."""
-    all_rows = " None: the graph of all rows, solved on one worker." if name in GRAPHS else ""
+    all_rows = " None: the graph of all rows; see graph_solver." if name in GRAPHS else ""
+    solver = param(
+        "auto",
+        Choice("auto", "gathered", "distributed"),
+        help="With sample=None, where the graph is solved: 'gathered' on one worker, 'distributed' "
+        "on all by block Lanczos, for intrinsic dimensions of five and more; 'auto': gathered if "
+        "it fits in the memory of a worker.",
+    )
     return {
+        **({"graph_solver": solver} if name in GRAPHS else {}),
         "sample": param(
             SAMPLES.get(name, SAMPLE),
             Integer(2),

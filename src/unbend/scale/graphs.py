@@ -11,12 +11,20 @@ from dask.delayed import delayed
 
 from unbend.arrays import FloatArray
 from unbend.estimators.search import NeighborLists
-from unbend.memory import check_fits
+from unbend.memory import available_memory, check_fits
 from unbend.neighbors import Neighbors
 from unbend.report import note, stage
 from unbend.scale.boxes import BoxNeighbors
-from unbend.scale.collections import LazyRows, compute_all, keep_on_workers, ship
+from unbend.scale.collections import (
+    LazyRows,
+    compute_all,
+    current_client,
+    fetch_result,
+    keep_on_workers,
+    ship,
+)
 from unbend.scale.neighbors import find_neighbors, open_metric
+from unbend.scale.spectral import BlockModel, fit_blocks
 from unbend.validation.scalars import is_integer
 
 EXACT = ("exact", "kd_tree", "brute")
@@ -33,7 +41,7 @@ class RemoteModel:
 
     def fetch(self) -> Any:
         """Return the model, with all its rows."""
-        return compute_all([delayed(_same)(self.model)])[0]
+        return fetch_result(self.model)
 
     def collect(self, name: str, rows: LazyRows) -> da.Array:
         """Return a fitted attribute of all rows, lazily, in the partitions of the collection."""
@@ -49,8 +57,8 @@ class RemoteModel:
         return da.concatenate(blocks)
 
 
-def fit_graph(local: Any, rows: LazyRows) -> RemoteModel:
-    """Find the neighbours of all rows on all workers, and fit the plain estimator on one."""
+def fit_graph(local: Any, rows: LazyRows, solver: str = "auto") -> "RemoteModel | BlockModel":
+    """Find the neighbours of all rows on all workers, and solve their graph on one or on all."""
     k = _neighbor_count(local)
     metric = open_metric(local.metric, local.metric_params)
     algorithm = "exact" if local.neighbors_algorithm in EXACT else local.neighbors_algorithm
@@ -65,6 +73,8 @@ def fit_graph(local: Any, rows: LazyRows) -> RemoteModel:
     size = rows.n * (ROOM * k * EDGE_BYTES + 24 * rows.columns)
     names = list(rows.collection.columns) if hasattr(rows.collection, "columns") else None
     recall = None if algorithm == "exact" else found.recall
+    if solver == "distributed" or (solver == "auto" and size > worker_memory()):
+        return fit_blocks(local, rows, found)
     with stage("solve"):
         task = delayed(solve_graph)(
             found.boxes, ship(local), k, str(rows.dtype), names, size, recall
@@ -73,6 +83,15 @@ def fit_graph(local: Any, rows: LazyRows) -> RemoteModel:
         header = copy(local)
         vars(header).update(compute_all([delayed(facts_without_rows)(model)])[0])
     return RemoteModel(model, header)
+
+
+def worker_memory() -> float:
+    """Return the memory of the largest worker, in bytes; infinity where it is not limited."""
+    client = current_client()
+    if client is None:
+        return available_memory() or np.inf
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    return max((worker["memory_limit"] or np.inf for worker in workers), default=np.inf)
 
 
 def _neighbor_count(local: Any) -> int:
@@ -138,10 +157,6 @@ def facts_without_rows(model: Any) -> dict[str, Any]:
         for name, value in vars(model).items()
         if name.endswith("_") and not name.startswith("_")
     }
-
-
-def _same(model: Any) -> Any:
-    return model
 
 
 def _slice_of(model: Any, name: str, low: int, high: int) -> Any:

@@ -173,7 +173,7 @@ def _by_boxes(rows: LazyRows, k: int, metric: Metric, count: int, distinct: bool
         delayed(merge_answers)(alone[b], *_ask_others(alone, bounds, b, k)) for b in range(count)
     ]
     note(search="boxes", boxes=count)
-    return LazyNeighbors(rows, k, keep_on_workers(whole))
+    return LazyNeighbors(rows, k, keep_on_workers(whole, alone))
 
 
 def _ask_others(boxes: list[Any], bounds: list[Any], b: int, k: int) -> tuple[list[Any], list[Any]]:
@@ -216,7 +216,7 @@ def _by_cells(rows: LazyRows, k: int, metric: Metric, count: int, distinct: bool
         for home in range(count)
         if home in homes[home]
     ]
-    found = keep_on_workers(whole)
+    found = keep_on_workers(whole, cells)
     recall, error = _measure_recall(rows, found, k, metric)
     note(search="cells", cells=count, overlap=OVERLAP, recall=recall, recall_error=error)
     return LazyNeighbors(rows, k, found, recall, error)

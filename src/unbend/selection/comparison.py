@@ -183,8 +183,8 @@ def compare(
     coordinates and the occupancy of the picture; with `truth` also Procrustes and isometry errors
     and colour mixing, with `labels` the neighbourhood hit. Trials are ordered by `mean_rank`, the
     weighted mean of their ranks by measure, where values that agree to three digits share a rank.
-    All weights are 1 but that of the occupancy, which is 0: one that is good by all measures
-    precedes one that wins by a single one. A trial with a coordinate that is a function of
+    All weights are 1 but those of redundancy and occupancy, which are 0: one that is good by all
+    measures precedes one that wins by a single one. A trial with a coordinate that is a function of
     another (redundancy above 0.8) comes after all others, and one with most points in a few specks
     (occupancy below 0.1) after these.
 
@@ -202,7 +202,8 @@ def compare(
     n_components : int
         Dimensions, for methods given by name or class.
     parameters : mapping of str to sequence
-        Values to try for each parameter, in all combinations; a method uses those it has.
+        Values to try for each parameter, in all combinations; a method uses those it has. A name
+        such as ``"Isomap__n_neighbors"`` is the parameter of that method alone.
     truth : array (n, d), optional
         True coordinates, if they are known.
     labels : array (n,), optional
@@ -273,17 +274,36 @@ def _plan(given: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterable[
     items = given.items() if isinstance(given, Mapping) else ((None, method) for method in given)
     made_of = [(title, _estimator(method, d)) for title, method in items]
     for parameter, values in parameters.items():
-        if not any(parameter in estimator.get_params() for _, estimator in made_of):
+        if not any(_own_name(parameter, estimator) for _, estimator in made_of):
             raise ValueError(f"none of the methods has a parameter {parameter!r}")
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise TypeError(f"the values of {parameter!r} to try must be a list, not {values!r}")
     for title, estimator in made_of:
-        own = [name for name in parameters if name in estimator.get_params()]
+        # What is meant for one method overrides what is meant for all.
+        keys = sorted(parameters, key=lambda key: key not in estimator.get_params())
+        own = {_own_name(key, estimator): parameters[key] for key in keys}
+        own.pop("", None)
         name = str(title or type(estimator).__name__)
-        for values in product(*(parameters[parameter] for parameter in own)):
+        for values in product(*own.values()):
             chosen = dict(zip(own, values, strict=True))
             shown = ", ".join(f"{key}={value}" for key, value in chosen.items())
             yield name + (f" {shown}" if shown else ""), clone(estimator).set_params(**chosen)
+
+
+def _own_name(parameter: str, estimator: Any) -> str:
+    """Return a parameter as the estimator calls it: without the method's name, or "" if not its.
+
+    Examples
+    --------
+    >>> from unbend import PCA
+    >>> [_own_name(name, PCA()) for name in ("n_components", "PCA__n_components", "LLE__reg")]
+    ['n_components', 'n_components', '']
+    """
+    known = estimator.get_params()
+    if parameter in known:
+        return parameter
+    method, _, name = parameter.partition("__")
+    return name if method == type(estimator).__name__ and name in known else ""
 
 
 def _estimator(method: Any, d: int) -> Any:

@@ -36,6 +36,8 @@ class Job:
     arguments: dict[str, Any]
     title: str
     about: dict[str, Any] = field(default_factory=dict)
+    # Whether others go before it, and a full queue does without it.
+    optional: bool = False
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     state: str = "queued"
     stage: str = ""
@@ -111,12 +113,21 @@ class Lane:
         """Queue a job."""
         with self._changed:
             if len(self._waiting) >= self._queue:
-                raise FullQueue(
-                    f"{self._queue} jobs are waiting already: cancel one, or wait until one ends"
-                )
+                self._make_room()
             self._waiting.append((job, on_done))
+            # The order of the others stays.
+            self._waiting.sort(key=lambda pair: pair[0].optional)
             self._changed.notify_all()
         self._on_change()
+
+    def _make_room(self) -> None:
+        spare = next((pair for pair in self._waiting if pair[0].optional), None)
+        if spare is None:
+            raise FullQueue(
+                f"{self._queue} jobs are waiting already: cancel one, or wait until one ends"
+            )
+        self._waiting.remove(spare)
+        spare[0].state = "cancelled"
 
     def cancel(self, job: Job) -> None:
         """Cancel a job, waiting or running."""
@@ -225,6 +236,10 @@ class Jobs:
     def cancel(self, job: Job) -> None:
         """Cancel a job."""
         self._jobs[job.id][1].cancel(job)
+
+    def unfinished(self) -> list[Job]:
+        """Return the jobs that wait or run."""
+        return [job for job, _ in list(self._jobs.values()) if job.state not in ENDED]
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return all jobs, oldest first."""

@@ -38,6 +38,8 @@ def serve(table: str | None, port: int, *, browser: bool, announce: Callable[[st
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((ADDRESS, port))
+        # A browser that is faster than the server waits instead of being refused.
+        listener.listen()
         keys = Keys(listener.getsockname()[1])
         app = make_app(Workspace(folder, first=first), keys)
         config = uvicorn.Config(

@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from unbend.arrays import IntArray
 from unbend.web.data import BINARY, decode_integers, encode_floats, encode_integers
+from unbend.web.density import Window
 from unbend.web.jobs import SECONDS_BETWEEN, FullQueue, Job, describe_error
 from unbend.web.methods import describe_methods
 from unbend.web.reading import Reading
@@ -125,6 +126,7 @@ def _api_routes() -> list[Route]:
         post("embeddings/{id}/tasks/{task}", start_task),
         post("embeddings/{id}/samples", place_samples),
         get("embeddings/{id}/neighbors", send_neighbors),
+        get("embeddings/{id}/density", send_density),
         get("embeddings/{id}/files/{name}", send_file),
         get("embeddings/{id}/{name}", send_array),
     ]
@@ -359,6 +361,15 @@ async def send_neighbors(request: Request) -> Response:
         raise ValueError("row must be an integer")
     pair = await run_in_threadpool(embedding.neighbors, int(word))
     return Response(encode_integers(np.concatenate(pair)), media_type=BINARY)
+
+
+async def send_density(request: Request) -> Response:
+    """Send the points in each pixel of a window, then a row in each of them, as uint32."""
+    embedding = _workspace(request).embedding(request.path_params["id"])
+    window = Window.from_query(request.query_params)
+    return Response(
+        encode_integers(await run_in_threadpool(embedding.density, window)), media_type=BINARY
+    )
 
 
 async def send_array(request: Request) -> Response:

@@ -2,6 +2,8 @@
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 import unbend
-from unbend.apps.study.study import Column, describe_columns, describe_frame
+from unbend import dimension
+from unbend.apps.study.columns import Column, describe_columns, describe_frame
 from unbend.arrays import FloatArray, IntArray
+from unbend.dimension import Dimension
 from unbend.io.numerals import Array
 from unbend.io.reading import open_table
 from unbend.io.table import Frame, Roles
@@ -37,6 +41,8 @@ MOST_ROWS, CENTERS, PAIRS = 2000, 200, 20_000
 # Ranks that the co-ranking diagram shows, and points of a curve.
 NEAR, CURVE = 100, 150
 SPECTRUM = 20
+# Estimators of the intrinsic dimension whose curves are shown, and lines of each curve.
+CURVES, MOST_LINES = ("mle", "correlation", "multiscale_svd"), 8
 RESAMPLES = 8
 
 
@@ -249,8 +255,10 @@ def measure(folder: str) -> dict[str, Any]:
     rows = sample_rows(len(X), MOST_ROWS, 0)
     curves = coranking(X[rows], Y[rows])
     steps = np.unique(np.geomspace(1, len(curves.r_nx), CURVE).astype(int)) - 1
-    np.save(place / "pairs.npy", _pairs(X[rows], Y[rows], rows))
-    np.save(place / "ranks.npy", _ranks(X[rows], Y[rows], rows))
+    # Some rows of the table may not be on the map.
+    named = np.load(place / "rows.npy")[rows]
+    np.save(place / "pairs.npy", _pairs(X[rows], Y[rows], named))
+    np.save(place / "ranks.npy", _ranks(X[rows], Y[rows], named))
     values = np.linalg.svd(X[rows] - X[rows].mean(axis=0), compute_uv=False) ** 2
     return {
         "neighbors": k,
@@ -318,8 +326,41 @@ def count_dimensions(folder: str) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = choose_dimension(X[rows], metric="euclidean", scale="none")
+        curves = [_describe_curve(each) for each in _estimate_dimensions(X[rows])]
     votes = {name: None if value is None else float(value) for name, value in found.votes.items()}
-    return {"dimension": found.dimension, "verdict": found.verdict, "votes": votes}
+    return {
+        "dimension": found.dimension,
+        "verdict": found.verdict,
+        "votes": votes,
+        "curves": curves,
+    }
+
+
+def _estimate_dimensions(X: FloatArray) -> Iterator[Dimension]:
+    """Estimate the dimension by the methods whose curves show how far to believe them."""
+    for method in CURVES:
+        # One that these data give no answer to abstains.
+        with suppress(ValueError):
+            yield getattr(dimension, method)(X)
+
+
+def _describe_curve(found: Dimension) -> dict[str, Any]:
+    curve = found.curve
+    lines = [curve.y] if curve.y.ndim == 1 else list(curve.y.T[:MOST_LINES])
+    return {
+        "title": str(found).replace("_", " "),
+        "x": _without_nan(curve.x),
+        "lines": [_without_nan(line) for line in lines],
+        "fit": None if curve.line is None else _without_nan(curve.line),
+        "fitted": _without_nan(np.asarray(curve.fitted)),
+        "horizontal": curve.x_label,
+        "vertical": curve.y_label,
+    }
+
+
+def _without_nan(values: FloatArray) -> list[float | None]:
+    """Return numbers for JSON, which has no NaN and no infinity."""
+    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def measure_stability(folder: str) -> dict[str, Any]:
@@ -333,15 +374,43 @@ def measure_stability(folder: str) -> dict[str, Any]:
     radius = float(np.sqrt(np.mean(np.sum((whole - whole.mean(axis=0)) ** 2, axis=1)))) or 1.0
     squares = np.nanmean(np.sum((places - whole) ** 2, axis=2), axis=0)
     np.save(place / "stability.npy", np.sqrt(squares) / radius)
+    drawn = _resampled_ellipses(places)
+    # Places on the map become rows of the table.
+    drawn[:, 0] = np.load(place / "rows.npy")[drawn[:, 0].astype(int)]
+    np.save(place / "ellipses.npy", drawn)
+    return {"stability": float(np.sqrt(np.nanmean(squares))) / radius}
+
+
+def _resampled_ellipses(places: FloatArray) -> FloatArray:
+    """Return row, centre, axes and angle of the 95 % ellipse of some rows; none on one axis."""
+    if places.shape[2] < 2:
+        return np.empty((0, 6))
     present = np.isfinite(places[..., 0])
     often = np.flatnonzero(present.sum(axis=0) >= 2)
     rows = often[sample_rows(len(often), MOST_ELLIPSES, 0)]
     share = float(present.mean())
     centers, widths, heights, angles = ellipses(places[:, rows, :2], 0.95)
     widening = float(np.sqrt(share / (1 - share)))
-    drawn = np.column_stack((centers, widening * widths, widening * heights, angles))
-    np.save(place / "ellipses.npy", drawn)
-    return {"stability": float(np.sqrt(np.nanmean(squares))) / radius}
+    return np.column_stack((rows, centers, widening * widths, widening * heights, angles))
+
+
+def write_report(folder: str, reading: dict[str, Any], name: str) -> dict[str, Any]:
+    """Write the report page of the table, read as for this map."""
+    from unbend.apps.study import page_html, study
+
+    asked = Reading(**reading)
+    found = study(
+        asked.path,
+        label=asked.label,
+        ignore=asked.ignore,
+        missing="refuse" if asked.missing == "error" else asked.missing,
+        scale=asked.scale,
+        kinds=dict(asked.kinds) or None,
+        categories=asked.categories,
+        name=name,
+    )
+    (Path(folder) / "report.html").write_text(page_html(found), encoding="utf-8")
+    return {"rows": found.rows}
 
 
 def draw_picture(folder: str) -> dict[str, Any]:

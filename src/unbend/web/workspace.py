@@ -13,6 +13,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.web.data import StoredTable, spread_rows
+from unbend.web.density import Window, count_points
 from unbend.web.jobs import Job, Jobs
 from unbend.web.methods import check_memory, make_estimator
 from unbend.web.reading import Reading
@@ -21,7 +22,7 @@ from unbend.web.tables import UPLOAD_LIMIT, Folder
 # Arrays of an embedding with a line for each row of the table, and others.
 OF_ROWS = ("coordinates", "trustworthiness", "continuity", "stability")
 OTHERS = ("pairs", "ranks", "ellipses", "new")
-FILES = ("model.unbend", "map.py", "map.sh", "picture.png")
+FILES = ("model.unbend", "map.py", "map.sh", "picture.png", "report.html")
 NEIGHBORS = 10
 # Different integers up to which a column of them is compared by shares, not by means.
 FEW_LEVELS = 12
@@ -31,6 +32,7 @@ TASKS = {
     "count_dimensions": ("look", "Estimating the dimension"),
     "measure_stability": ("fit", "Resampling"),
     "draw_picture": ("look", "Drawing"),
+    "write_report": ("fit", "Writing the report"),
 }
 
 
@@ -187,6 +189,10 @@ class Embedding:
         features, coordinates = (np.load(self.folder / n, mmap_mode="r") for n in names)
         return np.asarray(features), np.asarray(coordinates)
 
+    def density(self, window: Window) -> IntArray:
+        """Return the points in each pixel of a window, and a row in each."""
+        return count_points(self._spaces[1], self.rows, window)
+
     def neighbors(self, row: int) -> tuple[IntArray, IntArray]:
         """Return the nearest rows of one, nearest first: in the features, and in the map."""
         place = int(np.searchsorted(self.rows, row))
@@ -260,11 +266,13 @@ class Workspace:
         return table, job
 
     def advise(self, table: OpenTable, reading: Reading) -> Job:
-        """Start to look for a method."""
-        job = Job(
-            "advise", {"reading": asdict(reading)}, "Looking at the data", {"table": table.id}
-        )
-        return self.jobs.submit(job)
+        """Start to look for a method; earlier advice about the table is no longer wanted."""
+        about = {"table": table.id}
+        for job in self.jobs.unfinished():
+            if job.task == "advise" and job.about == about:
+                self.jobs.cancel(job)
+        arguments = {"reading": asdict(reading)}
+        return self.jobs.submit(Job("advise", arguments, "Looking at the data", about, True))
 
     def fit(
         self, table: OpenTable, reading: Reading, method: str, parameters: Mapping[str, Any]
@@ -299,6 +307,8 @@ class Workspace:
         if embedding.facts is None:
             raise ValueError("the map is not finished")
         lane, doing = TASKS.get(task, ("look", "Transforming"))
+        if task == "write_report":
+            arguments |= {"reading": asdict(embedding.reading), "name": embedding.table.name}
         job = Job(
             task,
             {"folder": str(embedding.folder), **arguments},

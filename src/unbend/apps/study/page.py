@@ -12,17 +12,23 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from unbend import plot
+from unbend.apps.study.columns import Column
 from unbend.apps.study.sentences import (
     describe_data,
     describe_dimension,
     describe_quality,
+    describe_size,
     python_code,
     row_and_column,
+    sentence,
     shell_commands,
 )
-from unbend.apps.study.study import NEIGHBORS, Column, Study
+from unbend.apps.study.study import NEIGHBORS, Study
+from unbend.apps.study.summary import describe_choice, summarize, why_degenerate
 from unbend.arrays import FloatArray
 from unbend.prepare.kinds import UNUSED
+from unbend.selection.comparison import Trial
+from unbend.selection.format import BEST, HEADS, POOR
 from unbend.selection.judging import BETTER
 
 # Images in a row of the grid, and rows.
@@ -31,14 +37,24 @@ ACROSS, DOWN = 10, 4
 CURVE_ROWS = 1000
 MOST_COLUMNS = 40
 LONGEST = 60
-TITLES = {"r_nx_auc": "neighbourhood preservation (R_NX AUC)"}
+# Columns up to which their table is shown without a click.
+FEW_COLUMNS = 12
 EXPLAINED = {
-    "trustworthiness": "neighbours in the embedding are close in the data",
-    "continuity": "neighbours in the data are close in the embedding",
-    "r_nx_auc": "neighbourhood preservation over all sizes, above chance",
-    "redundancy": "a coordinate is a function of another",
+    "trustworthiness": "neighbours in the picture are close in the data",
+    "continuity": "neighbours in the data are close in the picture",
+    "r_nx_auc": "neighbourhoods of all sizes are preserved, above chance",
+    "redundancy": "how far one coordinate is a function of the other",
     "occupancy": "share of the picture's places that points occupy, low for a few specks",
-    "neighborhood_hit": "neighbours of the same class",
+    "neighborhood_hit": "neighbours in the picture have the same class",
+}
+# Rules that vote on the dimension, as people call them.
+RULES = {
+    "local_pca": "local PCA",
+    "mle": "maximum likelihood",
+    "two_nn": "two nearest neighbours",
+    "u_statistic": "U-statistic",
+    "multiscale_svd": "multiscale SVD",
+    "correlation": "correlation dimension",
 }
 
 
@@ -61,7 +77,7 @@ def page_html(found: Study) -> str:
     >>> from unbend.apps.study import study
     >>> page = page_html(study(unbend.datasets.swiss_roll(300, random_state=0).points))
     >>> "http" in page, page.count("<h2>")
-    (False, 6)
+    (False, 7)
     """
     sections = "\n".join(
         f"<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>"
@@ -78,25 +94,10 @@ def page_html(found: Study) -> str:
 
 
 def _sections(found: Study) -> Iterator[tuple[str, str]]:
+    yield "Summary", _summary(found)
     yield "The data", _the_data(found)
-    votes = [(name, f"{vote:.1f}") for name, vote in found.dimension.votes.items()]
-    votes += [(name, f"{vote:.1f} (abstains)") for name, vote in found.dimension.abstained.items()]
-    dimension = f"<p class='answer'>{escape(found.dimension.verdict)}</p>"
-    yield (
-        "Intrinsic dimension",
-        dimension
-        + _list(describe_dimension(found))
-        + "<div class='beside'>"
-        + _table(("rule", "dimension"), [tuple(map(escape, vote)) for vote in votes])
-        + dimension_picture(found)
-        + "</div>",
-    )
-    others = ", ".join(str(other) for other in found.suggestion.alternatives)
-    yield (
-        "Which method?",
-        f"<p class='answer'>{escape(str(found.suggestion.estimator))}</p>"
-        + _list([*found.suggestion.reasons, f"Alternatives: {others}."]),
-    )
+    yield "Intrinsic dimension", _dimension(found)
+    yield "Which method?", _method(found)
     yield "Embeddings side by side", sheet_picture(found) if found.best else "<p>None.</p>"
     yield "Quality of the embeddings", _quality(found)
     shell, python = "\n".join(shell_commands(found)), python_code(found)
@@ -108,18 +109,48 @@ def _sections(found: Study) -> Iterator[tuple[str, str]]:
     )
 
 
+def _summary(found: Study) -> str:
+    """Return the four answers beside the recommended embedding."""
+    answers = "\n".join(
+        f"<dt>{escape(what)}</dt>\n<dd>{_text(words)}</dd>" for what, words in summarize(found)
+    )
+    picture = recommended_picture(found)
+    return f"<div class='beside summary'><dl>\n{answers}\n</dl>\n{picture}</div>"
+
+
+def _dimension(found: Study) -> str:
+    choice = found.dimension
+    votes = [(RULES.get(name, name), f"{vote:.1f}") for name, vote in choice.votes.items()]
+    votes += [
+        (RULES.get(name, name), f"{vote:.1f} (not counted)")
+        for name, vote in choice.abstained.items()
+    ]
+    return (
+        f"<p class='answer'>{escape(sentence(choice.verdict)[:-1])}</p>"
+        + _list(describe_dimension(found))
+        + "<div class='beside'>"
+        + _table(("rule", "dimension"), [tuple(map(escape, vote)) for vote in votes])
+        + dimension_picture(found)
+        + "</div>"
+    )
+
+
+def _method(found: Study) -> str:
+    suggestion, chosen = found.suggestion, found.recommended
+    answer = "None" if chosen is None else str(chosen.estimator)
+    # What begins with the method itself is the first reason again.
+    ranking = [*describe_choice(found)][int(chosen is found.suggested) :]
+    others = ", ".join(str(other) for other in suggestion.alternatives)
+    reasons = [*(sentence(reason) for reason in suggestion.reasons), *ranking]
+    return f"<p class='answer'>{escape(answer)}</p>" + _list([*reasons, f"Alternatives: {others}."])
+
+
 def _the_data(found: Study) -> str:
-    row, column = row_and_column(found.request)
+    _, column = row_and_column(found.request)
     origin = found.request.origin
-    size = None if origin is None else origin.size
-    mixed = not all(each.numeric for each in found.columns)
-    width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
-    rows = f"{found.rows} {row}s" if found.sample is None else f"Sampled {found.sample}"
-    summary = f"<p>{rows}, {width}" + " of numbers" * (origin is None and not mixed)
-    label = found.request.label
-    summary += "" if label is None else f", labelled by {_data(label)}"
-    if size is not None:
-        return f"{summary}.</p>" + _list(describe_data(found)) + draw_images(found)
+    summary = f"<p>{_text(describe_size(found))}.</p>" + _list(describe_data(found))
+    if origin is not None and origin.size is not None:
+        return summary + draw_images(found)
     heads = (
         column,
         "missing",
@@ -140,7 +171,11 @@ def _the_data(found: Study) -> str:
     ]
     left = len(found.columns) - len(lines)
     more = f"<p>… and {left} other {column}s that vary less or are no numbers.</p>" if left else ""
-    return f"{summary}.</p>" + _list(describe_data(found)) + _table(heads, lines) + more
+    shown = _table(heads, lines) + more
+    if len(found.columns) <= FEW_COLUMNS:
+        return summary + shown
+    title = f"All {len(lines)} {column}s" if not left else f"The {len(lines)} that vary most"
+    return f"{summary}<details>\n<summary>{title}</summary>\n{shown}</details>\n"
 
 
 def _numbers(column: Column) -> tuple[str, ...]:
@@ -172,43 +207,73 @@ def _heaviest(columns: list[Column]) -> list[Column]:
 
 
 def _quality(found: Study) -> str:
+    trials = found.comparison.trials
     names = [name for name in BETTER if found.best and name in found.best.measures]
-    titles = {name: TITLES.get(name, name.replace("_", " ")) for name in names}
-    heads = ("method", *titles.values(), "mean rank", "remarks")
-    lines = []
-    for trial in found.comparison.trials:
-        numbers = [f"{trial.measures[name]:.4f}" if trial.measures else "–" for name in names]
-        rank = f"{trial.mean_rank:.1f}" if np.isfinite(trial.mean_rank) else "–"
-        remarks = [trial.failure and f"failed: {trial.failure}", trial.reason, *trial.warnings]
-        words = "; ".join(remark for remark in remarks if remark)
-        lines.append(tuple(escape(cell) for cell in (trial.title, *numbers, rank, words)))
-    best = [
-        f"{titles[name]}: {EXPLAINED[name]} ({1 if BETTER[name] else 0} is best)" for name in names
-    ]
-    pictures = "".join(best_pictures(found))
+    heads = ("rank", "method", *(HEADS[name][1] for name in names), "mean rank", "remarks")
+    shown: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
+    for trial in trials:
+        shown[not trial.failure and not trial.degenerate].append(_line(trials, trial, names))
+    tables = _table(heads, shown[True], "quality") if shown[True] else ""
+    if shown[False]:
+        tables += "<h3>Methods that show little, ranked last</h3>"
+        tables += _table(heads, shown[False], "quality")
+    explained = [f"{HEADS[name][1]}: {EXPLAINED[name]} ({_bounds(name)})" for name in names]
+    explained.append(
+        "mean rank: the mean of a method's ranks by these measures, without redundancy and "
+        "occupancy, which decide what comes last; it says which methods are better, not that any "
+        "is good"
+    )
     return (
-        _table(heads, lines)
-        + _list(
-            [
-                *best,
-                "mean rank: over these measures but the occupancy; redundant coordinates and a few "
-                "specks come last; the best need not be good",
-            ]
-        )
+        tables
+        + _list(explained)
         + (curves_picture(found) if found.best else "")
-        + "<h3>The best of them</h3>"
+        + "<h3>The recommended embedding</h3>"
         + _list(describe_quality(found))
-        + f"<div class='beside'>{pictures}</div>"
+        + trust_picture(found)
     )
 
 
-def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def _bounds(name: str) -> str:
+    """Say which value of a measure is best, and from where on it is marked as poor."""
+    best = f"{1 if BETTER[name] else 0} is best"
+    side = "below" if BETTER[name] else "above"
+    return f"{best}; marked {side} {POOR[name][0]}" if name in POOR else best
+
+
+def _line(trials: Sequence[Trial], trial: Trial, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the cells of a trial: its place, numbers with poor ones marked, and remarks."""
+    place, remarks = str(trials.index(trial) + 1), list[str]()
+    if trial.failure:
+        said = escape(sentence(f"failed: {trial.failure}"))
+        return (place, escape(trial.title), *("–" for _ in names), "–", said)
+    if trial.degenerate:
+        remarks.append(why_degenerate(trial.measures))
+    rivals = [other for other in trials if not other.failure]
+    for name, words in BEST.items():
+        sign = 1 if BETTER[name] else -1
+        if name in names and trial is max(rivals, key=lambda each: sign * each.measures[name]):
+            remarks.append(words)
+    # That coordinates are redundant is measured here already.
+    remarks += [text for text in trial.warnings if not text.startswith("Coordinate ")]
+    numbers = [_mark(name, trial.measures[name]) for name in names]
+    said = " ".join(escape(sentence(remark)) for remark in remarks)
+    return (place, escape(trial.title), *numbers, f"{trial.mean_rank:.1f}", said)
+
+
+def _mark(name: str, value: float) -> str:
+    """Return a number, marked where it is poor."""
+    bound = POOR.get(name, (np.nan, ""))[0]
+    poor = value < bound if BETTER[name] else value > bound
+    return f"<span class='poor'>{value:.3f}</span>" if poor else f"{value:.3f}"
+
+
+def _table(heads: Sequence[str], lines: Iterable[Sequence[str]], kind: str = "plain") -> str:
     """Return a table of cells that are markup already."""
     top = "".join(f"<th>{escape(head)}</th>" for head in heads)
     rows = "\n".join(
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in line) + "</tr>" for line in lines
     )
-    return f"<table>\n<tr>{top}</tr>\n{rows}\n</table>\n"
+    return f"<table class='{kind}'>\n<tr>{top}</tr>\n{rows}\n</table>\n"
 
 
 def _list(sentences: Iterable[str]) -> str:
@@ -241,8 +306,10 @@ def embed_figure(figure: Any, words: str) -> str:
 def dimension_picture(found: Study) -> str:
     """Draw the spectrum that two of the rules look at."""
     choice = found.dimension
-    count = min(choice.dimension, len(choice.eigenvalues))
-    figure = plot.spectrum(choice.eigenvalues, d=count, title="Eigenvalues of the geodesics")
+    # A range is no number to mark, nor is one beyond the eigenvalues computed.
+    one = choice.low == choice.high <= len(choice.eigenvalues)
+    count = choice.dimension if one else None
+    figure = plot.spectrum(choice.eigenvalues, d=count, title="Eigenvalues of Isomap")
     return embed_figure(figure, "eigenvalues of Isomap, largest first")
 
 
@@ -262,19 +329,27 @@ def curves_picture(found: Study) -> str:
     )
 
 
-def best_pictures(found: Study) -> list[str]:
-    """Draw the best embedding, coloured by label and by trustworthiness."""
-    best, trust = found.best, found.trust
-    if best is None or trust is None:
-        return []
+def recommended_picture(found: Study) -> str:
+    """Draw the recommended embedding, coloured by label."""
+    chosen = found.recommended
+    if chosen is None:
+        return ""
     origin, colour = found.request.origin, found.table.label
     if origin is not None and origin.size is not None:
-        shown = plot.thumbnails(best.estimator, _images(found), colour, title=best.title)
+        shown = plot.thumbnails(chosen.estimator, _images(found), colour, title=chosen.title)
     else:
-        shown = plot.scatter(best.estimator, colour, title=best.title)
+        shown = plot.scatter(chosen.estimator, colour, title=chosen.title)
+    return embed_figure(shown, chosen.title)
+
+
+def trust_picture(found: Study) -> str:
+    """Draw the recommended embedding, coloured by trustworthiness."""
+    chosen, trust = found.recommended, found.trust
+    if chosen is None or trust is None:
+        return ""
     title = f"Trustworthiness of each point, {NEIGHBORS} neighbours"
-    doubted = plot.scatter(best.estimator, np.asarray(trust.local), title=title)
-    return [embed_figure(shown, best.title), embed_figure(doubted, title)]
+    shown = plot.scatter(chosen.estimator, np.asarray(trust.local), title=title)
+    return f"<div class='beside'>{embed_figure(shown, title)}</div>"
 
 
 def draw_images(found: Study) -> str:

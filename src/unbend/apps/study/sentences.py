@@ -10,15 +10,40 @@ from unbend.apps.study.study import AS_IT_IS, NEIGHBORS, RESAMPLES, Request, Stu
 from unbend.io.reading import SAMPLED_ROWS
 from unbend.io.table import POLICIES
 from unbend.prepare.frames import describe_gaps, describe_preparation
-from unbend.registry import entry_of
+from unbend.registry import entry_of, option_name
 from unbend.validation.arrays import known_labels
 
 # Share of the variance from which one column dominates all distances.
 DOMINANT = 0.9
-# Trustworthiness and continuity of a good embedding, and of a doubtful point; shares of the
-# embedding's radius by which resampling moves points of a stable and of an unstable one.
-GOOD, FAIR = 0.95, 0.9
-STABLE, UNSTABLE = 0.05, 0.3
+# Trustworthiness of a point that is in doubt below it.
+DOUBTFUL = 0.9
+
+
+def sentence(words: str) -> str:
+    """Return words as a sentence.
+
+    Examples
+    --------
+    >>> sentence("fewest false neighbours")
+    'Fewest false neighbours.'
+    """
+    return words[:1].upper() + words[1:] + "." * (not words.endswith("."))
+
+
+def describe_size(found: Study) -> str:
+    """Say how many rows and columns there are, and what labels them."""
+    row, column = row_and_column(found.request)
+    origin = found.request.origin
+    size = None if origin is None else origin.size
+    mixed = not all(each.numeric for each in found.columns)
+    width = f"{len(found.columns)} {column}s" if size is None else f"{size[1]} x {size[0]} pixels"
+    rows = f"{found.rows} {row}s" if found.sample is None else f"Sampled {found.sample}"
+    label = found.request.label
+    return (
+        f"{rows}, {width}"
+        + " of numbers" * (origin is None and not mixed)
+        + ("" if label is None else f", labelled by {label!r}")
+    )
 
 
 def describe_data(found: Study) -> Iterator[str]:
@@ -91,46 +116,43 @@ def describe_dimension(found: Study) -> Iterator[str]:
     """Say how reliable the intrinsic dimension is."""
     choice = found.dimension
     if choice.low == choice.high:
-        yield f"{choice.agreement:.0%} of the rules agree on {choice.dimension}."
+        agreed = round(choice.agreement * len(choice.votes))
+        yield f"{agreed} of {len(choice.votes)} rules agree on {choice.dimension}."
     else:
         yield f"The rules disagree: the intrinsic dimension is {choice.verdict}."
     if choice.low > 2 and choice.determined:
         yield (
-            f"Two dimensions cannot represent such data: for features, use {choice.high} "
-            "components."
+            f"For features of a later model, rather than a picture, use {choice.high} components."
         )
+    if choice.abstained:
+        yield "Rules that saw noise, which fills every dimension, are not counted."
 
 
 def describe_quality(found: Study) -> Iterator[str]:
-    """Interpret the quality measures of the best embedding."""
-    best, trust = found.best, found.trust
-    if best is None or trust is None:
+    """Interpret the quality measures of the recommended embedding."""
+    chosen, trust = found.recommended, found.trust
+    if chosen is None or trust is None:
         yield "All methods failed; the table above says why."
         return
-    if trust >= GOOD:
-        yield f"Neighbours in the embedding are close in the data (trustworthiness {trust:.3f})."
-    else:
-        doubtful = float(np.mean(trust.local < FAIR))
-        yield (
-            f"Do not interpret single neighbours: trustworthiness is {trust:.3f}, and below {FAIR} "
-            f"at {doubtful:.0%} of the points."
-        )
-    continuity = best.measures["continuity"]
-    stay = "stay close" if continuity >= GOOD else "do not all stay close"
-    yield f"Neighbours in the data {stay} (continuity {continuity:.3f})."
+    doubtful = float(np.mean(trust.local < DOUBTFUL))
     yield (
-        f"Neighbourhood preservation over all sizes (R_NX AUC) is {best.measures['r_nx_auc']:.0%}; "
-        "100% is perfect, 0% is chance, and unrolling a sheet lowers it."
+        f"The trustworthiness is {trust:.3f}: 1 means that all neighbours in the picture are "
+        f"neighbours in the data. It is below {DOUBTFUL} at {doubtful:.0%} of the points."
     )
-    if best.measures.get("redundancy", 0.0) > 0.8:
-        yield "The coordinates are redundant: one is a function of the other."
-    yield from _describe_classes(found, best)
+    yield (
+        f"The continuity is {chosen.measures['continuity']:.3f}: 1 means that all neighbours in "
+        "the data stay close."
+    )
+    yield (
+        f"The neighbourhood preservation over all sizes (R_NX AUC) is "
+        f"{chosen.measures['r_nx_auc']:.3f}: 1 is perfect, 0 is chance, and unrolling a sheet "
+        "lowers it."
+    )
+    yield from _describe_classes(found, chosen)
     if found.spread is not None:
-        word = "stable" if found.spread < STABLE else "fairly stable"
-        word = word if found.spread < UNSTABLE else "unstable"
         yield (
-            f"The embedding is {word}: resampling moves points by {found.spread:.0%} of the "
-            "embedding's radius."
+            f"Fits to {RESAMPLES} samples of the rows move points by {found.spread:.0%} of the "
+            "embedding's radius, on average."
         )
 
 
@@ -157,20 +179,25 @@ def shell_commands(found: Study) -> list[str]:
     # Behind a dash an option would be looked for.
     path = f"./{request.source}" if request.source.startswith("-") else request.source
     table, aside = shlex.quote(path), _aside(request)
-    tried = f" --try n_neighbors={found.neighbors} --neighbors {NEIGHBORS}"
+    tried = f" --methods {','.join(found.methods)}" if found.methods else ""
+    tried += "".join(f" --try {name}={value}" for name, (value,) in found.tried.items())
+    tried += f" --neighbors {NEIGHBORS}"
     lines = [
         f"unbend dimension {table}{aside}{sample}",
         f"unbend suggest {table}{aside}{sample}",
         f"unbend compare {table}{aside}{sample}{tried}",
     ]
-    best = found.best
-    if best is not None:
-        entry = entry_of(best.estimator)
+    chosen = found.recommended
+    if chosen is not None:
+        entry = entry_of(chosen.estimator)
         assert entry is not None
-        k = best.estimator.get_params().get("n_neighbors")
-        size = "" if k is None else f" --n-neighbors {k}"
+        own = (key.partition("__") for key in found.tried)
+        names = [name for method, _, name in own if method == entry.class_name]
+        given = ((option_name(name), chosen.estimator.get_params()[name]) for name in names)
+        options = "".join(f" {name} {value}" for name, value in given)
         some = "" if found.sample is None else f" --sample {request.max_rows}"
-        lines.append(f"unbend embed {table}{aside} --method {entry.name}{size}{some} -o flat.csv")
+        method = f"--method {entry.name}{options}"
+        lines.append(f"unbend embed {table}{aside} {method}{some} -o flat.csv")
     return lines
 
 
@@ -225,6 +252,7 @@ def python_code(found: Study) -> str:
     request = found.request
     array = "" if request.origin is None else request.origin.chosen
     classes = "" if found.hit is None else ", labels=table.label[rows]"
+    methods = f", {found.methods!r}" if found.methods else ""
     lines = [
         "import numpy as np",
         "import unbend",
@@ -242,11 +270,14 @@ def python_code(found: Study) -> str:
         f"prepared = {AS_IT_IS}",
         "dimension = unbend.choose_dimension(X, **prepared)",
         f"suggestion = unbend.suggest(X, {whole}random_state={request.random_state}, **prepared)",
-        f"tried = {{'n_neighbors': [{found.neighbors}]}}",
+        f"tried = {found.tried!r}",
         f"options = {{'n_neighbors': {NEIGHBORS}, **prepared}}",
-        f"compared = unbend.compare(X, parameters=tried{classes}, **options)",
+        f"compared = unbend.compare(X{methods}, parameters=tried{classes}, **options)",
     ]
-    if found.spread is not None:
+    chosen = found.recommended
+    if found.spread is not None and chosen is not None:
+        place = found.comparison.trials.index(chosen)
         again = f"n_resamples={RESAMPLES}, random_state={request.random_state}"
-        lines.append(f"moved = unbend.stability(compared.best, X, {again})")
+        lines.append(f"chosen = compared.trials[{place}].estimator")
+        lines.append(f"moved = unbend.stability(chosen, X, {again})")
     return "\n".join([*lines, "print(dimension, suggestion, compared, sep='\\n')"])

@@ -2,25 +2,28 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.apps.study.columns import Column, describe_columns, describe_frame
+from unbend.arrays import BoolArray, IntArray
 from unbend.io import Table
 from unbend.io.reading import TableReader, TableSample, fit_in_memory, open_table
-from unbend.io.table import Frame, Roles, fill_missing
+from unbend.io.table import Roles, fill_missing
 from unbend.plot.colors import Labels, coloring
 from unbend.prepare import Prepare
-from unbend.prepare.frames import PreparedFrame, holds_distances, prepare_frame, typed_columns
-from unbend.prepare.kinds import UNUSED
+from unbend.prepare.frames import PreparedFrame, holds_distances, prepare_frame
 from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.quality.measure import sample_rows
 from unbend.report import stage
 from unbend.selection import choose_dimension, compare, stability, suggest
-from unbend.selection.comparison import Comparison, Trial
+from unbend.selection.comparison import USUAL, Comparison, Trial
 from unbend.selection.dimensions import DimensionChoice
+from unbend.selection.inputs import make_method
+from unbend.selection.judging import degeneracy
+from unbend.selection.rules import LOCAL
 from unbend.selection.suggestion import Suggestion
 from unbend.validation.distances import is_distances
 
@@ -29,123 +32,6 @@ NEIGHBORS, RESAMPLES = 10, 5
 LEAST_ROWS = 30
 # How advice takes the rows studied: points whose columns are prepared.
 AS_IT_IS: dict[str, Any] = {"metric": "euclidean", "scale": "none"}
-# Bars of the small histogram of a column.
-BARS = 16
-# Relative rounding error of the mean of a column.
-ROUNDING = 1e-14
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A column before missing values were imputed.
-
-    Attributes
-    ----------
-    name : str
-        As the table has it.
-    missing : int
-        Number of missing values.
-    least, mean, most, deviation : float
-        Of the other finite values; NaN where there is none. Of dates only the first and the last,
-        of anything else nothing.
-    share : float
-        Its share of the variance of all numbers that are used, before they are scaled; NaN for a
-        column that is no number or is left out.
-    bars : array (16,)
-        Counts of values in equal steps from the least to the most.
-    kind : str
-        Numeric, or another kind of `unbend.prepare`.
-    levels : int
-        Number of different values, of a column that is neither numbers nor dates.
-    """
-
-    name: str
-    missing: int
-    least: Any
-    mean: float
-    most: Any
-    deviation: float
-    share: float
-    bars: FloatArray
-    kind: str = "numeric"
-    levels: int = 0
-
-    @property
-    def numeric(self) -> bool:
-        """Whether its values are numbers."""
-        return bool(np.isfinite(self.mean))
-
-    @property
-    def constant(self) -> bool:
-        """Whether it has no two different values."""
-        return self.kind == "constant" or (self.kind == "numeric" and not self.least < self.most)
-
-
-def describe_columns(table: Table) -> list[Column]:
-    """Describe the columns of a table that may have missing values.
-
-    Examples
-    --------
-    >>> from unbend.io import read
-    >>> first, second = describe_columns(read({"a": [1.0, 3.0], "b": [7.0, 7.0]}))
-    >>> (first.mean, first.share, first.constant), second.constant
-    ((2.0, 1.0, False), True)
-    """
-    values = np.asarray(table.values, dtype=np.float64)
-    return _share_variance(
-        [_number(name, column) for name, column in zip(table.columns, values.T, strict=True)]
-    )
-
-
-def describe_frame(frame: Frame, preparation: Prepare) -> list[Column]:
-    """Describe columns of any kind: numbers and dates by their values, others by their kind."""
-    kinds = {column.name: column.kind for column in preparation.columns_}
-    columns = (
-        _column(name, values, kinds[name])
-        for name, values in typed_columns(frame, preparation).items()
-    )
-    return _share_variance(list(columns))
-
-
-def _column(name: str, values: Any, kind: str) -> Column:
-    if values.dtype.kind == "f":
-        return replace(_number(name, values), kind=kind)
-    if values.dtype.kind == "M":
-        known = values[~np.isnat(values)]
-        first, last = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-        missing = len(values) - len(known)
-        return Column(name, missing, first, np.nan, last, np.nan, np.nan, np.zeros(BARS), kind)
-    held = [value for value in values.tolist() if value is not None]
-    missing, levels = len(values) - len(held), len(set(held))
-    return Column(name, missing, *(np.nan,) * 5, np.zeros(BARS), kind, levels)
-
-
-def _number(name: str, values: FloatArray) -> Column:
-    known = values[np.isfinite(values)]
-    missing = int(np.isnan(values).sum())
-    if not len(known):
-        return Column(name, missing, *(np.nan,) * 5, np.zeros(BARS))
-    least, most = float(known.min()), float(known.max())
-    # Bounds given as floats far apart may overflow their difference, and equal ones have none.
-    bars = np.zeros(BARS)
-    if least < most and np.isfinite(most - least):
-        bars = np.histogram(known, BARS, (least, most))[0].astype(np.float64)
-    mean = float(known.mean())
-    # A mean within its rounding error of zero has no digit that means anything.
-    if abs(mean) <= ROUNDING * max(abs(least), abs(most)):
-        mean = 0.0
-    return Column(name, missing, least, mean, most, float(known.std()), np.nan, bars)
-
-
-def _share_variance(columns: list[Column]) -> list[Column]:
-    """Divide the variance among the columns of numbers that give features."""
-    used = [column.numeric and column.kind not in UNUSED for column in columns]
-    pairs = zip(columns, used, strict=True)
-    total = sum(column.deviation**2 for column, counts in pairs if counts) or 1.0
-    return [
-        replace(column, share=column.deviation**2 / total) if counts else column
-        for column, counts in zip(columns, used, strict=True)
-    ]
 
 
 @dataclass(frozen=True)
@@ -217,9 +103,13 @@ class Study:
     suggestion : Suggestion
         Which method, and why.
     comparison : Comparison
-        Methods in two dimensions, with the neighbours of the suggestion.
+        Methods in two dimensions, the suggested ones with the parameters of the suggestion.
+    methods : list of str
+        Those compared; empty if they are the usual ones.
+    tried : dict of str to list
+        Their parameters, as `compare` takes them.
     trust : Measure, or None
-        Trustworthiness of the best embedding, of each of its points.
+        Trustworthiness of the recommended embedding, of each of its points.
     spread : Measure, or None
         How far resampling moves its points; None where a resample could not be embedded.
     hit : Measure, or None
@@ -244,17 +134,24 @@ class Study:
     hit: Measure | None
     prepared: PreparedFrame | None = None
     sample: TableSample | None = None
+    methods: list[str] = field(default_factory=list)
+    tried: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
     def best(self) -> Trial | None:
-        """The first trial, or None where all failed."""
+        """The trial that ranks first, or None where all failed."""
         first = self.comparison.trials[0]
         return None if first.failure else first
 
     @property
-    def neighbors(self) -> int:
-        """Neighbours that the methods take."""
-        return self.suggestion.findings.n_neighbors
+    def suggested(self) -> Trial:
+        """The trial of the suggested method."""
+        return _trial_of(self.suggestion, self.comparison)
+
+    @property
+    def recommended(self) -> Trial | None:
+        """The suggested method, or the first one where that failed or its picture shows nothing."""
+        return _recommend(self.suggestion, self.comparison)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of the page."""
@@ -269,6 +166,7 @@ class Study:
             "dimension_verdict": self.dimension.verdict,
             "votes": dict(self.dimension.votes),
             "suggestion": str(self.suggestion.estimator),
+            "recommended": None if self.recommended is None else self.recommended.title,
             "reasons": self.suggestion.reasons,
             "measures": {trial.title: dict(trial.measures) for trial in self.comparison.trials},
             "failures": {t.title: t.failure for t in self.comparison.trials if t.failure},
@@ -380,16 +278,18 @@ def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) 
     # The columns are prepared already.
     suggestion = suggest(X, n_rows=len(read.whole), random_state=random_state, **AS_IT_IS)
     classes = classes_of(table.label)
+    methods, tried = _plan(suggestion)
     comparison = compare(
         X,
-        parameters={"n_neighbors": [suggestion.findings.n_neighbors]},
+        methods or None,
+        parameters=tried,
         labels=classes,
         n_neighbors=NEIGHBORS,
         n_jobs=n_jobs,
         **AS_IT_IS,
     )
-    best = comparison.trials[0]
-    found = best.embedding
+    chosen = _recommend(suggestion, comparison)
+    found = None if chosen is None else chosen.embedding
     return Study(
         request=request,
         columns=read.columns,
@@ -397,14 +297,50 @@ def _measure(request: Request, read: "_Read", table: Table, n_jobs: int | None) 
         kept=len(read.whole),
         duplicates=len(X) - len(np.unique(X, axis=0)),
         table=table,
-        dimension=choose_dimension(X, **AS_IT_IS),
+        dimension=comparison.dimension or choose_dimension(X, **AS_IT_IS),
         suggestion=suggestion,
         comparison=comparison,
+        methods=methods,
+        tried=tried,
         trust=None if found is None else trustworthiness(X, found, n_neighbors=NEIGHBORS),
-        spread=None if found is None else _spread(best.estimator, X, random_state),
+        spread=None if chosen is None else _spread(chosen.estimator, X, random_state),
         hit=None if classes is None else neighborhood_hit(X, classes, n_neighbors=NEIGHBORS),
         prepared=read.prepared,
     )
+
+
+def _plan(suggestion: Suggestion) -> tuple[list[str], dict[str, list[Any]]]:
+    """Return what `compare` takes so that suggested methods are tried as they were suggested."""
+    usual = USUAL["points"]
+    name = type(suggestion.estimator).__name__
+    methods = [] if name in usual else [*usual, name]
+    tried: dict[str, list[Any]] = {}
+    k = suggestion.findings.n_neighbors
+    for each in LOCAL:
+        if each in (methods or usual) and make_method(each).n_neighbors != k:
+            tried[f"{each}__n_neighbors"] = [k]
+    for estimator in (*suggestion.alternatives, suggestion.estimator):
+        kind = type(estimator)
+        if kind.__name__ in (methods or usual):
+            own, default = estimator.get_params(), kind().get_params()
+            changed = {key: own[key] for key in own if own[key] != default[key]}
+            changed.pop("n_components", None)
+            tried |= {f"{kind.__name__}__{key}": [value] for key, value in changed.items()}
+    return methods, tried
+
+
+def _trial_of(suggestion: Suggestion, comparison: Comparison) -> Trial:
+    """Return the trial of the suggested method, which is always among those compared."""
+    kind = type(suggestion.estimator)
+    return next(trial for trial in comparison.trials if type(trial.estimator) is kind)
+
+
+def _recommend(suggestion: Suggestion, comparison: Comparison) -> Trial | None:
+    """Return the suggested trial, or the first where that failed or shows nothing."""
+    own, first = _trial_of(suggestion, comparison), comparison.trials[0]
+    if not own.failure and degeneracy(own.measures) <= degeneracy(first.measures):
+        return own
+    return None if first.failure else first
 
 
 def classes_of(label: Any) -> Any:

@@ -1,0 +1,139 @@
+"""What made denoised fits go wrong in trials, each with a case that shows it."""
+
+import numpy as np
+import pytest
+
+import unbend
+from unbend.datasets import s_curve, swiss_roll
+from unbend.denoising import Sample, measure_noise, project_landmarks
+from unbend.denoising.reduction import reduce_columns
+from unbend.estimators.denoising import DenoiseOptions, DenoisingStage
+from unbend.neighbors import PointSpace
+
+
+def loss(truth, coordinates):
+    """Share of the worse coordinate of the truth that is no affine function of coordinates."""
+    functions = np.column_stack((np.ones(len(truth)), coordinates))
+    rest = truth - functions @ np.linalg.lstsq(functions, truth, rcond=None)[0]
+    return float(np.max(np.var(rest, axis=0) / np.var(truth, axis=0)))
+
+
+def turned(points, columns, seed=0):
+    """Turn points into so many columns."""
+    square = np.random.default_rng(seed).normal(size=(columns, points.shape[1]))
+    return points @ np.linalg.qr(square)[0].T
+
+
+@pytest.mark.parametrize("method", [unbend.LTSA, unbend.DiffusionMaps])
+def test_duplicate_rows_count_once(method):
+    rows = s_curve(600, noise=0.1, random_state=0).points
+    alone = method(denoise=True).fit(rows)
+    repeated = method(denoise=True).fit(np.tile(rows, (3, 1)))
+    facts = [model.report_.stage("denoise").facts for model in (alone, repeated)]
+    assert facts[0] == facts[1]
+    np.testing.assert_allclose(repeated.embedding_[-600:], alone.embedding_, rtol=0, atol=1e-12)
+
+
+def test_the_sample_is_not_drawn_from_the_global_generator():
+    rows = s_curve(600, noise=0.1, random_state=0).points
+    first = unbend.LTSA(denoise=True).fit_transform(rows)
+    np.random.random(100)  # noqa: NPY002 - the legacy generator is the global one
+    assert np.array_equal(first, unbend.LTSA(denoise=True).fit_transform(rows))
+
+
+@pytest.mark.parametrize(
+    ("method", "most"), [(unbend.LTSA, 2500), (unbend.Isomap, 2000), (unbend.MVU, 1000)]
+)
+def test_methods_have_their_own_limits_of_landmarks(method, most):
+    space = PointSpace(swiss_roll(12_000, noise=0.1, random_state=0).points)
+    stage = DenoisingStage(DenoiseOptions(always=True), 2, 10, 4, method.most_landmarks)
+    assert 0.95 * most < len(stage.run(space, None).points) <= most
+
+
+def test_columns_in_other_units_are_warned_of():
+    rows = s_curve(400, noise=0.1, random_state=0).points * [1.0, 1e4, 1.0]
+    with pytest.warns(unbend.ScaleWarning, match="Column 1"):
+        unbend.LTSA(denoise="auto").fit(rows)
+    with pytest.warns(unbend.ScaleWarning, match="Column 1 holds nearly all"):
+        unbend.denoise(rows, 2, patch_size=60)
+
+
+def test_landmarks_are_no_outliers():
+    """Farthest-first landmarks would hold all of them, and rows at random one in a hundred."""
+    curve = s_curve(4000, noise=0.1, random_state=0).points
+    outliers = np.random.default_rng(1).uniform(-2, 5, size=(40, 3))
+    rows = np.concatenate((curve[40:], outliers))
+    sample = Sample.of(PointSpace(rows), 2)
+    found = project_landmarks(sample, 80, 1500, 2).points
+    clean = PointSpace(s_curve(20_000, random_state=1).points)
+    assert clean.nearest_of(found, 1)[1].max() < 0.3
+
+
+def test_outliers_without_noise_are_left_out():
+    curve = s_curve(2500, random_state=0)
+    rows = turned(curve.points, 10)
+    rng = np.random.default_rng(1)
+    outliers = rng.choice(2500, 25, replace=False)
+    rows[outliers] = rng.uniform(rows.min(axis=0), rows.max(axis=0), size=(25, 10))
+    kept = np.setdiff1d(np.arange(2500), outliers)
+    model = unbend.LTSA(denoise="auto").fit(rows)
+    assert "landmarks" in model.report_.stage("denoise").facts
+    assert loss(curve.chart[kept], model.embedding_[kept]) < 1e-3
+    assert loss(curve.chart[kept], unbend.LTSA().fit_transform(rows)[kept]) > 0.01
+
+
+def test_few_rows_are_hardly_trimmed():
+    sample = Sample.of(PointSpace(s_curve(500, noise=0.05, random_state=0).points), 2)
+    assert len(project_landmarks(sample, 40, 500, 2).points) >= 0.93 * 500
+    plenty = Sample.of(PointSpace(s_curve(5000, noise=0.05, random_state=0).points), 2)
+    assert len(project_landmarks(plenty, 40, 500, 2).points) == 500
+
+
+def test_bending_is_not_noise():
+    """A roll of few rows bends within the smallest patches, and is fitted as it is."""
+    for seed in range(3):
+        sample = Sample.of(PointSpace(swiss_roll(500, random_state=seed).points), 2)
+        assert measure_noise(sample, 2).hides(500) < 1
+    noisy = Sample.of(PointSpace(s_curve(2000, noise=0.2, random_state=0).points), 2)
+    measured = measure_noise(noisy, 2)
+    # Noise wider than patches grows with them, but not as bending does.
+    assert measured._noise_at_first() > 0.7
+    assert measured.hides(2000) > 1
+
+
+def test_few_rows_of_strong_noise_in_four_dimensions():
+    rng = np.random.default_rng(3)
+    chart = rng.uniform(0, 6, size=(600, 4))
+    rows = np.column_stack((chart, np.sin(chart[:, 0]))) + rng.normal(scale=0.5, size=(600, 5))
+    model = unbend.LTSA(4, denoise="auto").fit(rows)
+    assert "landmarks" in model.report_.stage("denoise").facts
+    assert loss(chart, model.embedding_) < loss(chart, unbend.LTSA(4).fit_transform(rows))
+
+
+class TestReduction:
+    """Directions that are noise only are left out, and no others."""
+
+    @pytest.mark.parametrize("tail", ["normal", "heavy"])
+    def test_the_span_of_the_surface_stays(self, tail):
+        clean = turned(swiss_roll(3000, random_state=0).points, 40)
+        rng = np.random.default_rng(1)
+        noise = rng.normal(scale=0.5, size=clean.shape)
+        if tail == "heavy":
+            noise *= np.sqrt(2 / rng.chisquare(2, size=(3000, 1)))
+        found = reduce_columns(clean + noise, 2)
+        assert 3 <= found.axes.shape[1] <= 5
+        centered = clean - clean.mean(axis=0)
+        kept = found.lift(found.narrow(centered + found.center)) - found.center
+        assert np.square(centered - kept).sum() < 0.01 * np.square(centered).sum()
+
+    def test_decaying_spectra_and_few_rows_are_left_alone(self):
+        rng = np.random.default_rng(0)
+        assert reduce_columns(rng.normal(size=(2000, 30)) / np.arange(1, 31), 2) is None
+        assert reduce_columns(turned(rng.normal(size=(50, 3)), 30), 2) is None
+
+    def test_noise_of_many_columns_does_not_hide_a_roll(self):
+        roll = swiss_roll(2500, random_state=0)
+        rows = turned(roll.points, 60) + np.random.default_rng(1).normal(scale=0.5, size=(2500, 60))
+        model = unbend.LTSA(denoise="auto").fit(rows)
+        assert loss(roll.chart, model.embedding_) < 0.03
+        assert np.array_equal(model.transform(rows), model.embedding_)
