@@ -45,3 +45,4 @@ void bind_paths(nanobind::module_ &module);
 void bind_products(nanobind::module_ &module);
 void bind_ranks(nanobind::module_ &module);
 void bind_stress(nanobind::module_ &module);
+void bind_team(nanobind::module_ &module);

@@ -14,4 +14,5 @@ NB_MODULE(_native, module) {
     bind_products(module);
     bind_ranks(module);
     bind_stress(module);
+    bind_team(module);
 }

@@ -173,3 +173,24 @@ def test_without_a_single_further_thread_the_calling_one_does_all_the_work(tmp_p
     assert geodesics(lengths, threads=1000).tobytes() == expected.tobytes()
     """
     run(script, tmp_path, OPENBLAS_NUM_THREADS="1")
+
+
+def test_a_child_forked_by_a_callback_of_a_fit_finishes_it(tmp_path):
+    """The threads that a fit keeps do not exist in the child, which starts others."""
+    script = """
+    model = unbend.NeighborEmbedding(max_iter=1, perplexity=10, n_jobs=2)
+    rows = np.random.default_rng(0).normal(size=(3000, 3))
+    expected = model.fit(rows).embedding_.tobytes()
+    parent, children = os.getpid(), []
+    def callback(iteration, layout):
+        if iteration == 100 and os.getpid() == parent:
+            child = os.fork()
+            if child:
+                children.append(child)
+    same = model.fit(rows, callback=callback).embedding_.tobytes() == expected
+    if os.getpid() != parent:
+        os._exit(0 if same else 3)
+    assert same and len(children) == 1
+    assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 0
+    """
+    run(script, tmp_path, OPENBLAS_NUM_THREADS="1")

@@ -105,6 +105,40 @@ void test_fork(int depth) {
     assert(waitpid(child, &status, 0) == child && status == 0);
 }
 
+// Regions of a team have the laws of all others, and it is left behind by a child.
+void test_kept_team(int threads) {
+    unbend::Team team(threads);
+    unbend::Team::current() = &team;
+    test_tasks();
+    test_exceptions(threads);
+    test_polling(threads);
+    for (int region = 0; region < 2000; ++region) assert(all_done(7, threads));
+    std::atomic<int> inner{0};
+    unbend::run_tasks(4, threads, nothing, [&](int, std::int64_t) {
+        unbend::run_tasks(5, 2, nothing, [&](int, std::int64_t) { ++inner; });
+    });
+    assert(inner == 20);
+    test_fork(2);
+    unbend::Team::current() = nullptr;
+}
+
+// A child that leaves the scope of a team of its parent ends.
+void test_team_in_child() {
+    const pid_t child = [] {
+        unbend::Team team(3);
+        unbend::Team::current() = &team;
+        assert(all_done(100, 3));
+        const pid_t found = fork();
+        if (found == 0) alarm(20);
+        assert(all_done(100, 3));
+        unbend::Team::current() = nullptr;
+        return found;
+    }();
+    if (child == 0) _exit(all_done(100, 3) ? 0 : 1);
+    int status = 0;
+    assert(waitpid(child, &status, 0) == child && status == 0);
+}
+
 }  // namespace
 
 int main() {
@@ -116,5 +150,7 @@ int main() {
         test_polling(threads);
     }
     test_fork(2);
+    for (const int threads : {1, 2, 4}) test_kept_team(threads);
+    test_team_in_child();
     std::puts("team: ok");
 }

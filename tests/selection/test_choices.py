@@ -6,6 +6,7 @@ import pytest
 import unbend
 from tests.loops import each, sampled
 from unbend.graphs import consistency
+from unbend.neighbors import PointSpace
 from unbend.quality import procrustes
 from unbend.selection.dimensions import _without_noise, describe_dimension, weigh_votes
 
@@ -26,10 +27,39 @@ def test_the_chosen_number_of_neighbours_unrolls_the_roll(criterion, seed):
 
 def test_the_choice_is_as_good_as_the_best_and_the_smallest_of_those():
     roll = unbend.datasets.s_curve(600, random_state=0)
-    choice = unbend.choose_neighbors(roll.points, method=unbend.LTSA())
+    choice = unbend.choose_neighbors(roll.points, method=unbend.LTSA(), criterion="r_nx")
     chosen = choice.scores[choice.tried == int(choice)][0]
     assert chosen >= 0.95 * choice.scores.max()
     assert (choice.scores[choice.tried < int(choice)] < choice.scores.max()).all()
+
+
+@pytest.mark.parametrize("method", [unbend.Isomap, unbend.LTSA, unbend.HessianLLE, unbend.MVU])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_the_number_chosen_is_the_one_that_a_fit_takes(method, noise):
+    points = unbend.datasets.swiss_roll(400, noise=noise, random_state=3).points
+    choice = unbend.choose_neighbors(points, method=method())
+    # The neighbour stage alone decides.
+    search = method(n_neighbors="auto")._search(None, method()._needs())
+    neighbors = search.run(PointSpace(points)).neighbors
+    assert set(neighbors.counts) == {int(choice)}
+
+
+def test_noise_asks_for_more_neighbours():
+    rolls = [unbend.datasets.swiss_roll(1500, noise=noise, random_state=1) for noise in (0, 0.2)]
+    clean, noisy = (int(unbend.choose_neighbors(roll.points)) for roll in rolls)
+    assert clean < noisy
+
+
+def test_the_shares_are_those_of_the_covariances():
+    points = unbend.datasets.swiss_roll(500, noise=0.3, random_state=2).points
+    choice = unbend.choose_neighbors(points)
+    near = np.argsort(np.linalg.norm(points[:, None] - points, axis=2), axis=1)
+    for k, share in zip(choice.tried, choice.scores, strict=True):
+        spectra = np.array(
+            [np.linalg.eigvalsh(np.cov(points[row[: k + 1]].T, bias=True))[::-1] for row in near]
+        )
+        # The choice looks at 192 of the 500 rows.
+        assert share == pytest.approx(np.median(spectra[:, 2] / spectra[:, 1]), rel=0.25)
 
 
 def test_methods_without_neighbours_are_refused():
@@ -44,8 +74,9 @@ def test_methods_without_neighbours_are_refused():
 def test_disconnected_data_get_a_number_and_a_warning():
     rng = np.random.default_rng(0)
     far = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 1000])
-    choice = unbend.choose_neighbors(far)
-    assert "it is in parts" in choice.reasons[0]
+    for criterion in ("spectra", "r_nx"):
+        choice = unbend.choose_neighbors(far, criterion=criterion)
+        assert "it is in parts" in " ".join(choice.reasons)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

@@ -10,6 +10,7 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.denoising import Landmarks
 from unbend.eigen import solve
@@ -124,9 +125,9 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         COUNTS,
         Choice(AUTO),
         NOTHING,
-        help="Neighbours of each row: one number, one per row, or 'auto' for the fewest that "
-        "connect the graph; None takes all within `radius`. Lowered, with a warning, if there are "
-        "too few rows.",
+        help="Neighbours of each row: one number, one per row, or 'auto' for as many as noise "
+        "and curvature ask for, and at least as many as connect the graph; None takes all within "
+        "`radius`. Lowered, with a warning, if there are too few rows.",
     )
     radius: float | None = param(
         None,
@@ -209,7 +210,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         with self._fitting() as report:
             fitted = self._fit_columns(X, graph)
             if fitted is None:
-                fitted = self._fit_graph(X, y, graph)
+                with kernels.Team(threads(self.n_jobs)):
+                    fitted = self._fit_graph(X, y, graph)
         self._keep(report, **fitted)
         return self
 
@@ -227,7 +229,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         if landmarks is not None and isinstance(space, PointSpace):
             space = replace(space, points=landmarks.points)
         with stage("neighbors"):
-            found = self._search(graph, needs).run(space)
+            search = self._search(graph, needs)
+            found = replace(search, landmarks=landmarks is not None).run(space)
         space, inverse = found.space, found.inverse
         with stage("graph"):
             found = self._without_short_circuits(found, needs, graph is not None)

@@ -10,16 +10,16 @@ from scipy.sparse import coo_array
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.extension import Rule
-from unbend.graphs import fewest_neighbors
 from unbend.graphs.readers import edges_of
+from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.neighbors.space import COMPARED, mean_spacing
 from unbend.report import note, warn
 
 AUTO = "auto"
-# Neighbours that are looked at first when their number is left open, and at most, over log₂ n.
-FIRST, JOINING = 16, 4.0
-# One number, one a row, as few as join the graph, or all within the radius.
+# Neighbours of a landmark where their number is left open: as many as denoising reckons with.
+LANDMARK_NEIGHBORS = 10
+# One number, one a row, left open, or all within the radius.
 Counts = int | IntArray | str | None
 
 
@@ -28,12 +28,14 @@ class Needs:
     """What a kernel needs: how many neighbours, and which of the edges as found it uses.
 
     Some kernels can have all n − 1 eigenvectors beside the trivial one: `spare` rows beyond d.
+    `sparse` kernels pay for each edge, and take the fewest that connect the graph.
     """
 
     neighbors: int = 1
     mutual: bool = False
     edges: Callable[[Neighbors], Neighbors] | None = None
     spare: int = 2
+    sparse: bool = False
 
     def rows(self, d: int) -> int:
         """Fewest rows that can be embedded in d dimensions."""
@@ -90,6 +92,8 @@ class NeighborSearch:
     needs: Needs
     d: int
     check_rows: Callable[[int], None]
+    # Whether the rows are landmarks, which are chosen for neighbourhoods of some size.
+    landmarks: bool = False
 
     def run(self, space: Space) -> Neighborhoods:
         """Find the neighbours of every distinct row."""
@@ -159,9 +163,17 @@ class NeighborSearch:
     def _neighbors(self, space: Space, counts: Counts, n: int) -> tuple[Neighbors, Rule]:
         radius = np.inf if self.radius is None else self.radius
         if isinstance(counts, str):
-            neighbors, k = self._fewest(space)
-            self._check_least(neighbors, space)
-            return neighbors, Rule(k, radius)
+            found = choose_number(
+                space,
+                self.d,
+                max(self.needs.neighbors + 1, LANDMARK_NEIGHBORS if self.landmarks else 1),
+                mutual=self._both_ways,
+                radius=self.radius,
+                measured=not (self.needs.sparse or self.landmarks),
+            )
+            note(**found.facts())
+            self._check_least(found.neighbors, space)
+            return found.neighbors, Rule(found.n_neighbors, radius)
         if counts is None:
             neighbors = space.within(radius)
             self._check_least(neighbors, space)
@@ -174,28 +186,6 @@ class NeighborSearch:
             neighbors = neighbors.within(self.radius)
             self._check_least(neighbors, space)
         return neighbors, Rule(int(np.median(counts)), radius)
-
-    def _fewest(self, space: Space) -> tuple[Neighbors, int]:
-        """Find the fewest neighbours that join all that many would, and how many that is.
-
-        Twice as many as a simplex of d dimensions has corners, at least; k of the order of log n
-        joins points of any density (Penrose, 1999), and what that does not join are clusters.
-        """
-        most = space.n - 1
-        least = min(most, max(self.needs.neighbors + 1, 2 * (self.d + 1)))
-        most = min(most, max(least, int(np.ceil(JOINING * np.log2(space.n)))))
-        k = min(most, max(least, FIRST))
-        while True:
-            neighbors = space.nearest(k)
-            if self.radius is not None:
-                neighbors = neighbors.within(self.radius)
-            fewest = fewest_neighbors(neighbors, self._both_ways)
-            if fewest.components == 1 or k == most:
-                break
-            k = min(2 * k, most)
-        k = max(least, fewest.k)
-        note(n_neighbors=k)
-        return neighbors.nearest(np.full(space.n, k)), k
 
     def _adjust_counts(self, counts: int | IntArray, n: int) -> int | IntArray:
         """Raise counts to what the method needs and lower them to what there is, with a warning."""

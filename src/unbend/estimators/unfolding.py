@@ -11,6 +11,7 @@ from unbend.eigen import SpectralProblem, Spectrum
 from unbend.estimators.denoising import denoise_param
 from unbend.estimators.kernel import Kernel, KernelEmbedding
 from unbend.estimators.neighborhood import Component
+from unbend.estimators.search import Needs
 from unbend.extension import Barycentric, EmbeddingResult, Rule
 from unbend.mvu import Certificate, Unfolding
 from unbend.mvu.coordinates import Trilateration
@@ -78,6 +79,9 @@ class UnfoldingEmbedding(KernelEmbedding):
     isometric: ClassVar[bool] = True
     # The semidefinite program is the dearest of all.
     most_landmarks: ClassVar[int] = 1000
+
+    def _needs(self) -> Needs:
+        return Needs(sparse=True)
 
     def _unfolded_kernel(
         self,

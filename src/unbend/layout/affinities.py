@@ -81,6 +81,23 @@ class Affinities:
         return _calibrate(distances, np.log(self.perplexity))
 
 
+@dataclass(frozen=True)
+class GivenAffinities(Affinities):
+    """Affinities w that were given, and stored as the lengths 1/w; perplexity is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GivenAffinities(None).of_rows(np.array([[0.5, 1.0, np.inf]])).round(3)
+    array([[0.667, 0.333, 0.   ]])
+    """
+
+    def _weigh(self, distances: FloatArray) -> FloatArray:
+        # Lengths ascend: relative to the first none overflows.
+        weights = distances[:, :1] / distances
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
 def _calibrate(distances: FloatArray, target: float) -> FloatArray:
     squares = np.square(distances / np.maximum(distances[:, -1:], np.finfo(np.float64).tiny))
     squares -= squares[:, :1]
@@ -116,6 +133,23 @@ def _gibbs(squares: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArra
     mean = np.sum(p * squares, axis=1)
     variance = np.sum(p * np.square(squares), axis=1) - np.square(mean)
     return p, np.log(total) + beta * mean, variance
+
+
+def normalize(weights: csr_array) -> csr_array:
+    """Joint probabilities of symmetric weights: without loops, and with sum one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> normalize(csr_array(np.array([[5.0, 2.0], [2.0, 0.0]]))).toarray()
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    edges = weights.tocoo()
+    apart = edges.row != edges.col
+    values, pairs = edges.data[apart], (edges.row[apart], edges.col[apart])
+    total = max(float(values.sum()), np.finfo(np.float64).tiny)
+    return csr_array((values / total, pairs), shape=weights.shape)
 
 
 def joint_probabilities(

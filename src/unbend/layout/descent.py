@@ -17,7 +17,7 @@ from unbend.report import step as report_step
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
 # Learning rate at exaggeration 1, over the number of points, and the powers of the exaggeration by
 # which it is divided with either momentum. Belkina et al. (2019) take n / exaggeration; these lower
-# the divergence faster on data that judge nothing else (`python -m benchmarks.picture --tune`).
+# the divergence faster on data that judge nothing else (`python -m benchmarks.picture tuning`).
 RATE, EARLY_POWER, POWER = 4.0, 1.0, 2.0
 # Longest step of a point, in units of the kernel.
 LONGEST = 5.0

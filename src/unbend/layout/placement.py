@@ -9,7 +9,7 @@ import numpy as np
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.extension import NeighborExtension
-from unbend.layout.affinities import Affinities
+from unbend.layout.affinities import Affinities, GivenAffinities
 from unbend.layout.repulsion import Field, Repulsion, box_of
 
 # Steps of a new sample at most; a few suffice.
@@ -72,6 +72,9 @@ class LayoutExtension(NeighborExtension):
                 near, weights, layout, field.origin, field.spacing, field.nodes, field.potential,
                 push, STEPS, threads, placed,
             )  # fmt: skip
+        if isinstance(self.affinities, GivenAffinities):
+            # Affinities have no distance at which a sample is a fitted row.
+            return placed.astype(np.float64)
         own = self.coordinates[indices[:, 0]]
         if distances.shape[1] == 1:
             return own

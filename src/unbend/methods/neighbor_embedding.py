@@ -9,12 +9,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import solve
-from unbend.estimators.kernel import check_spectrum
-from unbend.estimators.neighborhood import Component, NeighborhoodEmbedding
+from unbend.estimators.kernel import affinity_metric, check_degrees, check_spectrum
+from unbend.estimators.neighborhood import Component, NeighborhoodEmbedding, refuse_unused
 from unbend.estimators.search import Needs, NeighborSearch
 from unbend.extension import EmbeddingResult, Rule
 from unbend.gram.principal import exact_axes
-from unbend.layout.affinities import Affinities, joint_probabilities
+from unbend.graphs import degrees
+from unbend.layout.affinities import (
+    Affinities,
+    GivenAffinities,
+    joint_probabilities,
+    normalize,
+)
 from unbend.layout.descent import Layout, Schedule, Snapshot, minimize
 from unbend.layout.order import canonical_form, sample_rows
 from unbend.layout.placement import EigenmapsExtension, LayoutExtension
@@ -28,7 +34,7 @@ from unbend.layout.start import (
     rescale,
     separate,
 )
-from unbend.neighbors import Metric, PointSpace, Space
+from unbend.neighbors import AffinitySpace, Metric, Neighbors, PointSpace, Space
 from unbend.report import note, stage, warn
 from unbend.validation.arrays import check_rows
 from unbend.validation.parameters import (
@@ -76,7 +82,8 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     The repulsion is computed over all pairs, on a mesh or by a tree, whichever is the fastest. New
     samples are placed one by one against the fixed layout. Graphs may be given as with other
     methods, by ``fit(X, graph=…)`` or with ``metric="precomputed"``: affinities are then calibrated
-    over the edges of each row.
+    over the edges of each row. With ``metric="affinity"`` X holds the affinities themselves; their
+    diagonal is ignored, and their sum does not matter.
 
     Attributes
     ----------
@@ -131,6 +138,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         "eigenmaps. Beyond 1/(n λ₂) of the affinities' Laplacian a layout collapses; a warning "
         "says so.",
     )
+    metric: Any = affinity_metric()
     init: Any = param(
         "eigenmaps",
         Choice("eigenmaps", "pca"),
@@ -196,7 +204,8 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         """
         check_is_fitted(self)
         neighbors = self._neighborhoods.neighbors
-        joint = joint_probabilities(neighbors, self._affinities(neighbors.n))
+        space = self._neighborhoods.space
+        joint = self._joint(space, neighbors, self._affinities(neighbors.n), 1)
         joint.sort_indices()
         return joint
 
@@ -231,6 +240,8 @@ class NeighborEmbedding(NeighborhoodEmbedding):
 
     def _affinities(self, n: int) -> Affinities:
         """Conditional affinities of n rows."""
+        if self.metric == "affinity":
+            return GivenAffinities(None)
         if self.n_neighbors is not None:
             return Affinities(None)
         if self.perplexity < n - 1:
@@ -239,13 +250,31 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         warn(f"there are {n} distinct rows: perplexity was lowered to {lowered:.4g}")
         return Affinities(lowered)
 
+    def _joint(
+        self, space: Space, neighbors: Neighbors, affinities: Affinities, threads: int
+    ) -> csr_array:
+        """Joint probabilities of the rows."""
+        if isinstance(space, AffinitySpace):
+            joint = normalize(space.affinities)
+            check_degrees(degrees(joint))
+            return joint
+        return joint_probabilities(neighbors, affinities, threads)
+
+    def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
+        if self.metric == "affinity":
+            refuse_unused(
+                self, "metric='affinity'", n_neighbors=None, radius=None, mutual=False,
+                perplexity=30.0,
+            )  # fmt: skip
+        return None
+
     def _preimage_count(self, rule: Rule) -> int:
         return min(rule.k, PREIMAGE_NEIGHBORS)
 
     def _embed(self, component: Component) -> EmbeddingResult:
         with stage("affinities"):
             affinities = self._affinities(component.n)
-            joint = joint_probabilities(component.neighbors, affinities, component.threads)
+            joint = self._joint(component.space, component.neighbors, affinities, component.threads)
             note(perplexity=affinities.perplexity, entries=joint.nnz)
         if self.exaggeration == "max":
             return self._eigenmaps(component, affinities, joint)
@@ -258,8 +287,8 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             self._record(layout, schedule)
         points = _rows_of(layout.points, order).astype(np.float64)
         extension = LayoutExtension(
-            component.space, component.rule, points, affinities, float(self.exaggeration),
-            schedule.error,
+            component.space, self._rule(component), points, affinities,
+            float(self.exaggeration), schedule.error,
         )  # fmt: skip
         attributes = {
             "kl_divergence_": layout.divergence,
@@ -278,7 +307,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             spectrum = solve(problem, self.n_components, self.eigen_solver, rng, component.threads)
             check_spectrum(problem, spectrum)
         extension = EigenmapsExtension(
-            component.space, component.rule, spectrum.vectors, spectrum.values, affinities
+            component.space, self._rule(component), spectrum.vectors, spectrum.values, affinities
         )
         attributes = {
             "eigenvalues_": spectrum.values,
@@ -287,6 +316,11 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             "n_iter_": 0,
         }
         return EmbeddingResult(spectrum.vectors, extension, attributes)
+
+    def _rule(self, component: Component) -> Rule:
+        """Neighbours of a new sample: of given affinities all that are not zero."""
+        given = isinstance(component.space, AffinitySpace)
+        return Rule(component.n) if given else component.rule
 
     def _snapshot(self, order: IntArray) -> Snapshot | None:
         """Wrap the callback: it gets rows in the order of the data."""

@@ -10,6 +10,7 @@ import numpy as np
 from unbend import dimension
 from unbend.arrays import FloatArray
 from unbend.docstrings import complete_docstring
+from unbend.neighborhood_sizes import ShownDimension, shown_dimension
 from unbend.neighbors import MetricName
 from unbend.quality import widest_gap
 from unbend.report import html_table
@@ -32,6 +33,10 @@ KNEE, NOTHING = 0.1, 0.01
 # A range of dimensions is narrow up to this difference or this factor. Chosen with the quartiles on
 # cubes, Gaussians, flat tori and mixtures of 1 to 7 dimensions.
 ROOM, FACTOR = 2, 2
+# Rows from which on neighbourhoods should show the dimension that votes agree on.
+SHOWING = 300
+# Rows that are looked at, at most.
+ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +46,9 @@ class DimensionChoice:
     Attributes
     ----------
     dimension : int
-        The number that more than half of the votes agree on, or the median of the estimators
-        where that is smaller; otherwise the median vote.
+        The number that neighbourhoods show. Where they show none, the number that more than half
+        of the votes agree on, or the median of the estimators where that is smaller; otherwise the
+        median vote.
     low, high : int
         The range that the rules leave: from the estimators' median to the number that more than
         half of the votes agree on, which mostly are one; otherwise the middle half of the votes.
@@ -56,6 +62,9 @@ class DimensionChoice:
         The curves of Isomap that two of the votes were read from.
     scaling : str
         How the columns were scaled before, and why; empty if they were not.
+    shown : ShownDimension or None
+        The dimension after which the spectra of neighbourhoods fall, and the size of these; None
+        where no size shows one.
     """
 
     dimension: int
@@ -66,6 +75,7 @@ class DimensionChoice:
     eigenvalues: FloatArray
     residual_variance: FloatArray
     scaling: str = ""
+    shown: ShownDimension | None = None
 
     @property
     def determined(self) -> bool:
@@ -89,6 +99,8 @@ class DimensionChoice:
     def headline(self) -> str:
         """The verdict, and whether the rules agree."""
         agreed = f", agreed by {self.agreement:.0%} of the rules"
+        if self.shown is not None:
+            agreed = f", shown by neighbourhoods of {self.shown.n_neighbors} rows"
         return f"intrinsic dimension {self.verdict}" + (
             agreed if self.low == self.high else ": the rules disagree"
         )
@@ -128,9 +140,13 @@ def choose_dimension(
     missing: str = "error",
     n_neighbors: int = 10,
     max_dimension: int = 10,
-    max_rows: int = 1000,
+    max_rows: int = ROWS,
 ) -> DimensionChoice:
-    """Choose the intrinsic dimension by a vote of rules that fail in different ways.
+    """Choose the intrinsic dimension by neighbourhoods, or by a vote of rules.
+
+    Neighbourhoods that grow until they are wider than the noise show the dimension: their spectra
+    fall after as many variances as there are dimensions. Where no neighbourhood up to a fifth of
+    the rows shows one, rules vote that fail in different ways.
 
     The rules: the widest gap of Isomap's eigenvalues (fails on long strips), the knee of its
     residual variance (fails on closed surfaces), and estimators of intrinsic dimension from
@@ -175,7 +191,7 @@ def choose_dimension(
 
 
 def vote_on_dimension(
-    data: Data, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = 1000
+    data: Data, n_neighbors: int = 10, max_dimension: int = 10, max_rows: int = ROWS
 ) -> DimensionChoice:
     """Let the rules vote on the dimension of checked data."""
     sample = data.sample(max_rows, 0)
@@ -195,9 +211,21 @@ def vote_on_dimension(
         _ceiling(sample),
     )
     noise = {name: vote for name, vote in estimated.items() if name not in votes}
-    return DimensionChoice(
-        *weigh_votes(votes), votes, noise, model.eigenvalues_, curve, data.scaling
-    )
+    shown = shown_dimension(sample.space)
+    verdict = (shown.dimension,) * 3 if shown else _doubt(weigh_votes(votes), sample)
+    return DimensionChoice(*verdict, votes, noise, model.eigenvalues_, curve, data.scaling, shown)
+
+
+def decide_dimension(data: Data) -> tuple[int, int, int]:
+    """Return the dimension and its range, as `choose_dimension` has them.
+
+    Votes, which take longer, are asked for only where neighbourhoods do not show it.
+    """
+    shown = shown_dimension(data.sample(ROWS, 0).space)
+    if shown is not None:
+        return (shown.dimension,) * 3
+    choice = vote_on_dimension(data)
+    return choice.dimension, choice.low, choice.high
 
 
 def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
@@ -224,6 +252,17 @@ def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
         return least, least, most
     low, high = _middle_half(values)
     return min(max(_round(float(np.median(values))), low), high), low, high
+
+
+def _doubt(verdict: tuple[int, int, int], sample: Sample) -> tuple[int, int, int]:
+    """Leave the dimension open where votes agree on one that no neighbourhood shows.
+
+    Of enough rows some neighbourhood shows the dimension of a surface, unless noise hides it.
+    """
+    d, low, high = verdict
+    if low < high or d >= sample.columns or len(sample) < SHOWING or np.isinf(sample.columns):
+        return verdict
+    return d, 1, int(sample.columns)
 
 
 def _middle_half(values: Sequence[float]) -> tuple[int, int]:

@@ -1,15 +1,21 @@
 """Properties of data measured for the suggestion of a method."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.denoising import Sample as NoiseSample
+from unbend.denoising import measure_noise
 from unbend.graphs import components, consistency
+from unbend.graphs.short_circuits import judge_edges
+from unbend.neighborhood_sizes import choose_number
+from unbend.neighbors import PointSpace
 from unbend.neighbors.space import centered_gram
 from unbend.progress import monitoring
 from unbend.quality import residual_variance
-from unbend.selection.dimensions import describe_dimension, is_narrow, vote_on_dimension
+from unbend.selection.dimensions import decide_dimension, describe_dimension, is_narrow
 from unbend.selection.inputs import Data, Kind, Sample, make_method
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
@@ -18,6 +24,8 @@ from unbend.selection.inputs import Data, Kind, Sample, make_method
 # which one more coordinate leaves 0.58 at most on spheres and tori and 0.85 at least elsewhere;
 # ratio of neighbouring eigenvalues 5 at most where in one piece, 7 and more in clusters.
 FLAT, CONVEX, BENT, CLOSED, LEFT, CLUSTERED = 0.03, 0.0025, 0.04, 0.1, 0.6, 6.0
+# Share of noise in the variance from which on closed data are not told from noise.
+NOISY_SHARE = 0.1
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
 NEIGHBORS, EIGENVALUES = 10, 8
 # Coordinates of a picture.
@@ -57,7 +65,11 @@ class Findings:
     hidden : float
         How far noise hides a coordinate from local methods; above one it does.
     n_neighbors : int
-        The smallest consistent number of neighbours, or ten.
+        Number of neighbours by noise and curvature, as n_neighbors='auto' has it; of graphs ten.
+    surface : bool
+        Whether patches show a surface of that dimension, as denoising needs it.
+    noise : float
+        Standard deviation of the noise of a column about that surface; not a number without.
     """
 
     kind: Kind
@@ -74,6 +86,8 @@ class Findings:
     clusters: int
     hidden: float
     n_neighbors: int
+    surface: bool = False
+    noise: float = float("nan")
 
     @property
     def verdict(self) -> str:
@@ -101,6 +115,12 @@ class Findings:
         return self.count > 1
 
     @property
+    def noise_share(self) -> float:
+        """Share of the variance that is noise across a surface; not a number without one."""
+        total = max(float(self.variances.sum()), np.finfo(float).tiny)
+        return max(self.columns - self.dimension, 0) * self.noise**2 / total
+
+    @property
     def convex(self) -> bool:
         """Whether the data can be laid out in the plane with all geodesics straight."""
         return self.residual < CONVEX
@@ -114,11 +134,13 @@ class Findings:
     def closed(self) -> bool:
         """Whether the data close up, so that one more coordinate explains what is left.
 
-        Where the rules leave a larger dimension too, that one may explain it instead.
+        Where the rules leave a larger dimension too, that one may explain it instead; and noise
+        across a surface leaves much unexplained, too.
         """
         d = self.dimension
         return bool(
             self.residual > CLOSED
+            and not self.noise_share > NOISY_SHARE
             and d == self.high
             and d < len(self.residuals)
             and self.residuals[d] < LEFT * self.residual
@@ -133,7 +155,7 @@ class Findings:
 def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
     """Measure a sample on behalf of n rows; the dimension may be known."""
     with monitoring(lambda progress: None):
-        d, low, high = (known,) * 3 if known else _dimension(data)
+        d, low, high = (known,) * 3 if known else decide_dimension(data)
         d = int(min(d, sample.columns))
         k = min(NEIGHBORS, len(sample) - 1)
         parts, clusters = _clusters(data, sample, k)
@@ -142,7 +164,8 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
         report = None if apart else consistency(sample.space, d, k)
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
-        residuals = _residuals(sample, max(most + 1, PICTURE), k)
+        calm = _calm(sample, d, k)
+        residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         return Findings(
             kind=data.kind,
             n=n,
@@ -157,13 +180,37 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
             parts=parts,
             clusters=clusters,
             hidden=0.0 if report is None else report.hidden,
-            n_neighbors=k if report is None else max(k, report.suggested or k),
+            n_neighbors=_neighbors(data, d, k),
+            **_surface(sample, d),
         )
 
 
-def _dimension(data: Data) -> tuple[int, int, int]:
-    choice = vote_on_dimension(data)
-    return choice.dimension, choice.low, choice.high
+def _calm(sample: Sample, d: int, k: int) -> int:
+    """Return fewer neighbours than k where as many may jump between sheets.
+
+    That would look like closed data. The edges tell a jump from an edge that closes a ring; where
+    noise hides the difference, fewer neighbours are safe.
+    """
+    jumps = judge_edges(sample.space, sample.space.nearest(k), d)
+    if not len(jumps) and not jumps.undetermined:
+        return k
+    return min(k, choose_number(sample.space, d).n_neighbors)
+
+
+def _neighbors(data: Data, d: int, k: int) -> int:
+    """Return the number that a fit of all rows would take."""
+    if data.kind == "graph":
+        return k
+    space = data.complete
+    return choose_number(space.take(space.distinct()[0]), d).n_neighbors
+
+
+def _surface(sample: Sample, d: int) -> dict[str, Any]:
+    """Measure noise as denoising does."""
+    if sample.metric != "euclidean" or sample.columns <= d:
+        return {}
+    found = measure_noise(NoiseSample.of(PointSpace(sample.values), d), d)
+    return {"surface": found.patch_size is not None, "noise": found.sigma}
 
 
 def share_outside(variances: FloatArray, d: int) -> float:

@@ -8,15 +8,19 @@ import numpy as np
 from sklearn.base import clone
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.estimators.neighborhood import NeighborhoodEmbedding
+from unbend.estimators.search import Needs
 from unbend.graphs import components, consistency, geodesics, undirected
+from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import PointSpace
 from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
 from unbend.report import html_table
 from unbend.selection.inputs import check_estimator, check_points, make_method
+from unbend.validation.arrays import check_distinct
 from unbend.validation.scalars import check_choice, check_integer
 
-Criterion: TypeAlias = Literal["r_nx", "residual_variance"]
+Criterion: TypeAlias = Literal["spectra", "r_nx", "residual_variance"]
 
 # Beyond this many rows the default method is the one whose memory grows with n only.
 MANY = 4000
@@ -37,14 +41,15 @@ class NeighborsChoice:
     n_neighbors : int
         The choice.
     smallest : int
-        The smallest number that is consistent, or connected where none is consistent.
+        By spectra the smallest number that connects the graph; otherwise the smallest that is
+        consistent, or connected where none is consistent.
     tried : array (sizes,)
         The numbers that were tried.
     scores : array (sizes,)
-        The criterion for each: the area under R_NX, of which more is better, or the residual
-        variance, of which less is.
+        The criterion for each: the share of noise and curvature in the neighbourhoods or the
+        residual variance, of which less is better, or the area under R_NX, of which more is.
     criterion : str
-        Which of the two.
+        Which of the three.
     reasons : list of str
         What was found, in words.
     """
@@ -73,17 +78,23 @@ class NeighborsChoice:
 
 
 def choose_neighbors(
-    X: Any, n_components: int = 2, *, method: Any = None, criterion: Criterion = "r_nx"
+    X: Any, n_components: int = 2, *, method: Any = None, criterion: Criterion = "spectra"
 ) -> NeighborsChoice:
     """Choose the number of neighbours for a method.
 
-    First the smallest number with which the graph is consistent (connected, wide enough, not ruled
-    by noise: `unbend.graphs.consistency`). From there on up to six times as many are tried,
-    and of those whose criterion is as good as the best, to within its standard error, the smallest
-    is taken: fewer neighbours jump less from one fold to the next.
+    By default it is the number that ``n_neighbors="auto"`` takes: neighbourhoods of several sizes
+    are compared by their largest variance across a surface of `n_components` dimensions over the
+    least along it, which noise makes large in small neighbourhoods and curvature in large ones.
+    Nothing is embedded.
 
-    The criterion cannot see a graph that jumps between folds everywhere, for no embedding of it
-    is good; and R_NX compares with straight lines, so that short circuits cost it little where
+    The other criteria embed the data for several numbers. First the smallest number with which the
+    graph is consistent (connected, wide enough, not ruled by noise: `unbend.graphs.consistency`).
+    From there on up to six times as many are tried, and of those whose criterion is as good as the
+    best, to within its standard error, the smallest is taken: fewer neighbours jump less from one
+    fold to the next.
+
+    They cannot see a graph that jumps between folds everywhere, for no embedding of it is
+    good; and R_NX compares with straight lines, so that short circuits cost it little where
     folds are far apart. Where several k have nearly the same score, the choice does not matter.
 
     Parameters
@@ -95,9 +106,10 @@ def choose_neighbors(
     method : estimator, optional
         Any estimator with a parameter `n_neighbors`; by default Isomap, or LandmarkIsomap beyond
         4000 rows.
-    criterion : {"r_nx", "residual_variance"}
-        Area under R_NX over log k (see `unbend.quality.coranking`), to be large; or 1 − R² of
-        graph distances, of the smallest consistent graph, with embedded ones, to be small.
+    criterion : {"spectra", "r_nx", "residual_variance"}
+        Spectra of neighbourhoods; area under R_NX over log k (see `unbend.quality.coranking`), to
+        be large; or 1 − R² of graph distances, of the smallest consistent graph, with embedded
+        ones, to be small.
 
     Returns
     -------
@@ -117,6 +129,8 @@ def choose_neighbors(
     points = check_points(X)
     n = len(points)
     estimator = _estimator(method, n, n_components)
+    if criterion == "spectra":
+        return _by_spectra(estimator, points, n_components)
     smallest, reasons = _smallest(points, n_components)
     sizes = np.unique([min(round(smallest * GROWTH**step), n - 1) for step in range(SIZES)])
     judge = _Judge(points, criterion, smallest)
@@ -134,6 +148,35 @@ def choose_neighbors(
         f"{criterion} ({scores[best]:.3f}); {chosen} is the smallest as good within {room:.3f}"
     )
     return NeighborsChoice(chosen, smallest, sizes, scores, criterion, reasons)
+
+
+def _by_spectra(estimator: Any, points: FloatArray, d: int) -> NeighborsChoice:
+    """Choose as a fit of the estimator with n_neighbors='auto' does."""
+    own = isinstance(estimator, NeighborhoodEmbedding)
+    needs = estimator._needs() if own else Needs()
+    space = PointSpace(np.unique(points, axis=0))
+    check_distinct(space.n, needs.rows(d))
+    found = choose_number(
+        space,
+        d,
+        needs.neighbors + 1,
+        mutual=needs.mutual or (own and estimator.mutual),
+        measured=not needs.sparse,
+    )
+    k, sizes = found.n_neighbors, found.sizes
+    reasons = [] if sizes is None else [sizes.reason()]
+    if sizes is not None and k < sizes.n_neighbors:
+        reasons.append(f"{k} neighbours are taken, since more jump between sheets")
+    if found.components > 1:
+        reasons.append(
+            f"{k} neighbours leave {found.components} components, which no larger number up to "
+            "4 log₂ n joins: it is in parts"
+        )
+    else:
+        reasons.append(f"{found.connecting} neighbours connect the graph")
+    tried = np.array([k]) if sizes is None else sizes.sizes
+    scores = np.full(1, np.nan) if sizes is None else sizes.share
+    return NeighborsChoice(k, found.connecting, tried, scores, "spectra", reasons)
 
 
 class _Judge:

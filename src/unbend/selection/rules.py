@@ -20,6 +20,8 @@ MANY = 6000
 PERPLEXITY = 30
 # Share of the variance that features hold where the dimension is not determined.
 ENOUGH = 0.95
+# Principal variances fall where the next is at most this share of the last.
+PLANAR = 0.5
 # Methods that take a graph without further distances, and those that take nothing but points.
 OF_GRAPHS = (
     "Isomap",
@@ -143,6 +145,18 @@ class Case:
         most = (self.found.n - 1) // NEIGHBORS_PER_PERPLEXITY
         few = {} if most >= PERPLEXITY else {"perplexity": float(max(most, 2))}
         return self.make("NeighborEmbedding", **few)
+
+    def denoised(self) -> Any:
+        """Make LTSA on the surface that patches show; None for other data than points."""
+        if self.found.kind != "points" or self.metric != "euclidean":
+            return None
+        return self.make("LTSA", n_neighbors="auto", denoise="auto")
+
+    @property
+    def planar(self) -> bool:
+        """Whether the principal variances fall after as many as there are dimensions."""
+        variances, d = self.found.variances, self.found.dimension
+        return len(variances) <= d or bool(variances[d] <= PLANAR * variances[d - 1])
 
     def hessian_lle(self) -> Any:
         """Make Hessian LLE with as many neighbours as its quadratic forms need."""
@@ -316,6 +330,37 @@ RULES = (
             f"{case.found.dimension + 1} coordinates to be shown without a tear or an overlap"
         ),
         lambda case: (case.make("Isomap"), case.make("LTSA")),
+    ),
+    Rule(
+        ("chart",),
+        lambda case: case.found.surface and case.found.determined and case.denoised() is not None,
+        lambda case: case.denoised(),
+        lambda case: (
+            f"patches show a surface of {case.found.dimension} dimensions with noise of "
+            f"{case.found.noise:.2g} a column: LTSA fits landmarks on it where noise is wide, and "
+            "tolerates holes"
+        ),
+        lambda case: (case.hessian_lle(), case.make("Isomap")),
+    ),
+    Rule(
+        ("chart",),
+        lambda case: (case.planar or not case.found.determined) and case.make("PCA") is not None,
+        lambda case: case.make("PCA"),
+        lambda case: (
+            f"no patches show a surface of {case.found.dimension} dimensions: noise hides what is "
+            "bent, and a linear map averages over all rows"
+        ),
+        lambda case: (case.make("Isomap"), case.make("LaplacianEigenmaps")),
+    ),
+    Rule(
+        ("picture", "features"),
+        lambda case: case.found.noisy and case.found.surface and case.denoised() is not None,
+        lambda case: case.denoised(),
+        lambda case: (
+            f"noise hides a coordinate from local methods ({case.found.hidden:.1f} times what they "
+            "can bear), but patches show the surface: landmarks on it are fitted"
+        ),
+        lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
     ),
     Rule(
         ANY,

@@ -35,6 +35,7 @@ _WHERE = {
     "FeatureDistances": "gram.kernels",
     "FixedPoint": "preimage",
     "GeodesicNystrom": "extension",
+    "GivenAffinities": "layout.affinities",
     "GraphSpace": "neighbors.precomputed",
     "Harmonic": "extension",
     "HeatKernel": "graphs.weights",

@@ -53,6 +53,7 @@ from unbend._kernels.reference.sparse_graphs import (
     squared_products,
 )
 from unbend._kernels.reference.stress import stress
+from unbend._kernels.reference.team import Team
 
 __all__ = [
     "Analysis",
@@ -60,6 +61,7 @@ __all__ = [
     "KdTree",
     "ShortestPaths32",
     "ShortestPaths64",
+    "Team",
     "align",
     "align_rows",
     "analyse",

@@ -1,0 +1,169 @@
+"""Advice: errors of the method that `suggest` names against those of all methods.
+
+python -m benchmarks.noise.advice [--half reporting] [--count 200] [--what methods suggestions]
+
+Two files, which later runs go on with: advice_methods.json holds the errors of every method, and
+advice.json what `suggest(for_="chart")` found and the error of its method. Rules were calibrated on
+the calibration half only.
+"""
+
+import argparse
+import fcntl
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import unbend
+from benchmarks.noise.cases import Case, Draw, make_cases
+from benchmarks.noise.run import REPORTED, worst_error
+
+FOLDER = Path(__file__).parent.parent
+FILES = {
+    "methods": FOLDER / "advice_methods.json",
+    "suggestions": FOLDER / "advice.json",
+}
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "PCA": ("PCA", {}),
+    "MetricMDS": ("MetricMDS", {}),
+    "Isomap": ("Isomap", {}),
+    "LLE": ("LLE", {}),
+    "LTSA": ("LTSA", {}),
+    "HessianLLE": ("HessianLLE", {}),
+    "LaplacianEigenmaps": ("LaplacianEigenmaps", {}),
+    "DiffusionMaps": ("DiffusionMaps", {}),
+    "LTSA, denoised": ("LTSA", {"denoise": "auto"}),
+    "Isomap, denoised": ("Isomap", {"denoise": "auto"}),
+}
+# Rows of a case, at most: every case is fitted a dozen times.
+ROWS = 800
+
+
+def draw_rows(case: Case) -> Draw:
+    """Draw the rows that all methods get."""
+    return case.draw(0, min(case.n, ROWS))
+
+
+def error_of(model: Any, draw: Draw) -> float:
+    """Error of a method on the regular rows; 1 where it fails."""
+    try:
+        embedding = np.asarray(model.fit(draw.rows).embedding_, dtype=float)
+    except ValueError:
+        return 1.0
+    return round(worst_error(draw.foot_chart[draw.regular], embedding[draw.regular]), 5)
+
+
+def describe(case: Case, draw: Draw) -> dict[str, Any]:
+    """Return the case as plain values."""
+    return {
+        "case": case.name,
+        "family": case.family,
+        "d": case.d,
+        "columns": case.columns,
+        "n": len(draw.rows),
+        "density": case.density,
+        "noise": case.noise,
+        "share": round(case.share, 4),
+    }
+
+
+def measure_methods(case: Case) -> dict[str, Any]:
+    """Errors of every method, with its true number of coordinates."""
+    draw = draw_rows(case)
+    errors = {
+        name: error_of(getattr(unbend, kind)(n_components=case.d, **options), draw)
+        for name, (kind, options) in METHODS.items()
+    }
+    return {**describe(case, draw), "errors": errors}
+
+
+def measure_suggestion(case: Case) -> dict[str, Any]:
+    """Return what was found, and the error of the suggested method."""
+    draw = draw_rows(case)
+    start = time.process_time()
+    suggestion = unbend.suggest(draw.rows, for_="chart")
+    seconds = time.process_time() - start
+    found = suggestion.findings
+    facts = {
+        name: (value.round(5).tolist()[:12] if isinstance(value, np.ndarray) else value)
+        for name, value in vars(found).items()
+        if isinstance(value, int | float | str | np.ndarray)
+    }
+    return {
+        **describe(case, draw),
+        "suggested": " ".join(str(suggestion.estimator).split()),
+        "verdict": found.verdict,
+        "error": error_of(suggestion.estimator, draw),
+        "reason": suggestion.reasons[1],
+        "seconds": round(seconds, 2),
+        "findings": facts,
+    }
+
+
+def summarize(half: str) -> None:
+    """Print how often the suggestion is as good as the best, and the dimension right."""
+    methods = {one["case"]: one for one in _read("methods")}
+    pairs = [
+        (one, methods[one["case"]])
+        for one in _read("suggestions")
+        if one["case"].startswith(half) and one["case"] in methods
+    ]
+    for name, some in (
+        ("scored", [pair for pair in pairs if pair[0]["share"] <= REPORTED]),
+        ("without noise", [pair for pair in pairs if pair[0]["share"] == 0]),
+        ("beyond 0.15", [pair for pair in pairs if pair[0]["share"] > REPORTED]),
+    ):
+        if not some:
+            continue
+        best = np.array([min(*other["errors"].values(), one["error"]) for one, other in some])
+        error = np.array([one["error"] for one, _ in some])
+        good = (error <= 1.1 * best) | (error < 0.01)
+        verdicts = [one["verdict"] for one, _ in some]
+        right = np.array([one["verdict"] == str(one["d"]) for one, _ in some])
+        unknown = np.array([not verdict.isdigit() for verdict in verdicts])
+        ratio = np.quantile(error / best, (0.25, 0.5, 0.75, 0.9, 1.0)).round(2)
+        print(f"{half}, {name}: {len(some)} cases")
+        print(f"  within 10 % of the best or < 0.01: {good.mean():.0%}, ratio 25 … 100 %: {ratio}")
+        wrong = (~right & ~unknown).mean()
+        print(
+            f"  dimension right {right.mean():.0%}, left open {unknown.mean():.0%}, {wrong:.0%} no"
+        )
+
+
+def _read(what: str) -> list[dict[str, Any]]:
+    return json.loads(FILES[what].read_text()) if FILES[what].exists() else []
+
+
+def main() -> None:
+    """Measure the cases that are missing, and print the summary."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--half", default="reporting")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--what", nargs="*", default=["methods", "suggestions"])
+    parser.add_argument("--shard", default="0/1", help="which of how many parts, as 0/4")
+    asked = parser.parse_args()
+    part, parts = map(int, asked.shard.split("/"))
+    cases = make_cases(asked.half, asked.count)[asked.first :][part::parts]
+    measures = {"methods": measure_methods, "suggestions": measure_suggestion}
+    # Case by case, so that a run that is stopped leaves whole ones.
+    for case in cases:
+        for what in asked.what:
+            if case.name not in {one["case"] for one in _read(what)}:
+                found = measures[what](case)
+                with (FOLDER / "__pycache__" / "advice.lock").open("w") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                    whole = FILES[what].with_suffix(".part")
+                    whole.write_text(json.dumps([*_read(what), found], indent=1) + "\n")
+                    whole.replace(FILES[what])
+    summarize(asked.half)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    with threadpool_limits(limits=1):
+        main()

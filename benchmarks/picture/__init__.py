@@ -1,0 +1,1 @@
+"""Pictures of clustered data: neighbour embedding against openTSNE, UMAP and PaCMAP."""
