@@ -166,7 +166,7 @@ def measure_transform(
         chart = roll.chart[: min(n, PARTITION)]
         coordinates = placed[: len(chart)].compute()
         workers = list(client.scheduler_info()["workers"])
-        work = partial(client.run, _transform_seconds, str(path), min(12, -(-n // PARTITION)))
+        work = partial(client.run, _transform_seconds, str(path), min(6, -(-n // PARTITION)))
         in_memory = {"alone": work(workers=workers[:1]), "both": work(workers=workers)}
     rate = n / figures["cpu"]
     kind = "similarity" if local.isometric else "affine"
@@ -352,7 +352,7 @@ CASES: dict[str, dict[str, Callable[[Path, float, dict[str, Any]], dict[str, Any
     "graph": {"all": measure_graph},
     "lanczos": {
         "five": partial(measure_lanczos, 100_000, 5),
-        "six": partial(measure_lanczos, 400_000, 6),
+        "six": partial(measure_lanczos, 200_000, 6),
     },
     "death": {"all": measure_death},
     "workers": {"all": measure_workers},
