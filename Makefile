@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench book-tables docs gallery-full check-anndata check-native check-portable check-slow check-wheels clean
+.PHONY: help demo page test lint typecheck bench book-tables docs gallery-full check-anndata check-native check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,7 +47,7 @@ typecheck: .venv/installed-lint ## check types
 	@touch $@
 
 # What has a harness of its own; each writes its figures beside it.
-MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale
+MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small
 
 bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
@@ -103,6 +103,12 @@ check-anndata: ## read exported h5ad files with anndata
 	build/anndata/bin/python -m pip install --quiet --upgrade pip
 	build/anndata/bin/python -m pip install --quiet '.[cli,plot,export]' --group smoke
 	$(ONE_BLAS_THREAD) build/anndata/bin/python -m pytest -q tests/test_viewers.py -k anndata
+
+# Random data, estimators and parameters under laws; the same seed tries the same cases.
+SECONDS ?= 60
+SEED ?= 0
+fuzz: .venv/installed-test ## try random fits under laws; SECONDS=600 SEED=0
+	$(ONE_BLAS_THREAD) $(BIN)/python -m tests.fuzzing --seconds $(SECONDS) --seed $(SEED)
 
 check-wheels: ## build the wheels and try them on every CPython here
 	$(PYTHON) .ci/check_wheels.py

@@ -230,8 +230,8 @@ def main() -> None:
         for what, value in found.items():
             limit = LIMITS.get(what)
             print(f"{what}: {value:g}" + (f" (limit {limit:g})" if limit else ""), flush=True)
-    kept |= {"processor": cpu_name(), "limits": LIMITS}
-    target.write_text(json.dumps(kept, indent=2) + "\n")
+        kept |= {"processor": cpu_name(), "limits": LIMITS}
+        target.write_text(json.dumps(kept, indent=2) + "\n")
 
 
 if __name__ == "__main__":

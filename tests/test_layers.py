@@ -1,11 +1,14 @@
 """The layers of docs/design.md: who may import whom, and what importing costs."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -31,7 +34,7 @@ FREE = {"pictures", "faces"}
 # Files that import what the rest of their layer does not.
 EXTRAS = {
     "neighbors/metrics/signals.py": {"pywt"},
-    "validation/threads.py": {"joblib"},
+    "validation/threads.py": {"joblib", "threadpoolctl"},
 }
 
 
@@ -145,3 +148,28 @@ print((time.perf_counter() - start) / base)
     runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(3)]
     ratios = [float(run.stdout) for run in runs]
     assert min(ratios) < 1.0
+
+
+@each("package", ["unbend.lowrank", "unbend.quality"])
+def test_names_imported_on_first_use_are_listed_and_hidden_by_no_module(package):
+    """A module of the same name would replace the name once it is imported."""
+    loaded = import_module(package)
+    files = {path.stem for path in Path(loaded.__file__).parent.glob("*.py")}
+    for path in files - {"__init__"}:
+        import_module(f"{package}.{path}")
+    for name in loaded.__all__:
+        assert not isinstance(getattr(loaded, name), ModuleType), name
+    assert set(loaded.__all__) <= set(dir(loaded))
+    with pytest.raises(AttributeError, match=f"{package}' has no attribute 'nothing'"):
+        loaded.nothing  # noqa: B018
+
+
+def test_a_fit_loads_no_kernels_in_numpy_where_compiled_ones_are_used():
+    native = pytest.importorskip("unbend._kernels._native")
+    if "reference" in native.Team.__module__:
+        pytest.skip("the compiled kernels are older than teams: build them again")
+    code = "import unbend, sys; unbend.Isomap; print('unbend._kernels.reference' in sys.modules)"
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "UNBEND_KERNELS": "native"}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.strip() == "False"

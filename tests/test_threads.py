@@ -8,13 +8,13 @@ import joblib
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import unbend
 from tests.loops import each
 from unbend.datasets import swiss_roll
 from unbend.registry import METHODS
-from unbend.validation.threads import THREADS_PER_CORE, available_cores, threads
+from unbend.validation.threads import THREADS_PER_CORE, available_cores, in_new_thread, threads
 
 ROLL = swiss_roll(1500, random_state=0).points
 CLASSES = {entry.class_name: entry.load() for entry in METHODS}
@@ -81,7 +81,7 @@ def test_n_jobs_that_are_no_count_raise(n_jobs):
 def test_cores_that_the_process_may_not_use_are_not_counted():
     script = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
-        "from unbend.validation.threads import available_cores, threads;"
+        "from unbend.validation.threads import available_cores, in_new_thread, threads;"
         "assert (available_cores(), threads(-1), threads(-2)) == (1, 1, 1)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
@@ -90,3 +90,14 @@ def test_cores_that_the_process_may_not_use_are_not_counted():
 def test_a_comparison_with_thousands_of_jobs_finishes():
     found = unbend.compare(ROLL[:200], ["PCA", "ClassicalMDS"], n_jobs=40_000)
     assert sorted(trial.title for trial in found.trials) == ["ClassicalMDS", "PCA"]
+
+
+def test_openmp_in_a_new_thread_takes_no_more_threads_than_it_is_given():
+    """A new thread does not inherit the limits of its caller, and idle threads spin."""
+    import sklearn.cluster  # noqa: F401 (loads OpenMP)
+
+    def most():
+        pools = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"]
+        return max(pools)
+
+    assert in_new_thread(most, 1) == 1

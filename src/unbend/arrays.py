@@ -94,8 +94,11 @@ def row_products(rows: FloatArray, matrix: FloatArray) -> FloatArray:
     padded = np.zeros((len(matrix), columns + -columns % BLOCK_COLUMNS))
     padded[:, :columns] = matrix
     products = np.empty((len(rows), columns))
-    for some in row_chunks(len(rows), 8 * sum(padded.shape), 1 << 24, BLOCK_ROWS):
+    whole = len(rows) - len(rows) % BLOCK_ROWS
+    for some in row_chunks(whole, 8 * sum(padded.shape), 1 << 24, BLOCK_ROWS):
         blocks = pad_blocks(np.asarray(rows[some], dtype=np.float64)) @ padded
-        flat = blocks.reshape(-1, padded.shape[1])
-        products[some] = flat[: some.stop - some.start, :columns]
+        products[some] = blocks.reshape(-1, padded.shape[1])[:, :columns]
+    if whole < len(rows):
+        last = pad_blocks(np.asarray(rows[whole:], dtype=np.float64)) @ padded
+        products[whole:] = last[0, : len(rows) - whole, :columns]
     return products

@@ -1,16 +1,19 @@
 """Atomic writes: a file, or a set of files, is replaced as a whole or left as it was."""
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
+
+from unbend.journal import Journal, Rename, lock_folders, recover, settle_folder, undo
 
 # Temporary files and folders: the command line removes them if it has to end at once.
 TEMPORARIES: set[Path] = set()
+# Sets that are being renamed, which takes a moment: nothing may be removed then.
+COMMITTING: set[int] = set()
 # Endings of files of Parquet, and the files that mark a folder as a Zarr array.
 PARQUET = (".parquet", ".parq", ".pq")
 ZARR = ("zarr.json", ".zarray")
@@ -43,7 +46,7 @@ class FileSet:
 
     paths: list[str] = field(default_factory=list)
     _renames: list[tuple[Path, Path]] = field(default_factory=list)
-    _replaced: dict[Path, Path | None] = field(default_factory=dict)
+    _journals: dict[Path, Journal] = field(default_factory=dict)
 
     def temporary(self, path: str | os.PathLike[str]) -> Path:
         """Return the temporary file that will replace `path`.
@@ -54,57 +57,90 @@ class FileSet:
         self.paths.append(os.fspath(path))
         if target.exists() and not target.is_file():
             return target
-        temporary = _beside(target)
+        temporary = target.with_name(self._journal(target.parent).name_beside(target))
+        TEMPORARIES.add(temporary)
         self._renames.append((temporary, target))
         return temporary
+
+    def _journal(self, folder: Path) -> Journal:
+        """Return the journal of a folder; others than the first name each other."""
+        if folder not in self._journals:
+            recover(folder)
+            if not self._journals:
+                self._journals[folder] = Journal(folder)
+            else:
+                first = next(iter(self._journals.values()))
+                journal = Journal(folder, first.token)
+                journal.record({"first": os.path.relpath(first.folder, folder)})
+                first.record({"others": [os.path.relpath(folder, first.folder)]})
+                self._journals[folder] = journal
+        return self._journals[folder]
 
     def commit(self) -> None:
         """Rename all temporaries, the last first: what describes other files is named before.
 
-        If one cannot be renamed, or the user interrupts, the files renamed so far are restored.
+        If one cannot be renamed, or the user interrupts, the files renamed so far are restored. If
+        the process is killed, the next one that writes in the folder, or loads a model from it,
+        completes the set. Of two processes that write to the same files one is first, as a whole.
         """
+        if not self._renames:
+            return
         for temporary, target in self._renames:
             if target.exists():
                 shutil.copymode(target, temporary)
+        COMMITTING.add(id(self))
         try:
-            for temporary, target in reversed(self._renames):
-                self._replaced[target] = _keep(target)
-                os.replace(temporary, target)
+            with lock_folders(self._journals):
+                self._rename_all()
+        finally:
+            COMMITTING.discard(id(self))
+
+    def _rename_all(self) -> None:
+        if len(self._renames) == 1:
+            # A single rename is atomic.
+            os.replace(*self._renames[0])
+            return
+        steps = []
+        for temporary, target in reversed(self._renames):
+            name = self._journals[target.parent].name_beside(target) if target.is_file() else None
+            steps.append((target.parent, Rename(temporary.name, target.name, name)))
+            if name is not None:
+                TEMPORARIES.add(target.with_name(name))
+        # The first journal decides for all of them, so it is written last.
+        for folder, journal in reversed(self._journals.items()):
+            journal.record({"renames": [list(astuple(s)) for own, s in steps if own == folder]})
+        done: list[tuple[Path, Rename]] = []
+        try:
+            for folder, step in steps:
+                done.append((folder, step))
+                if step.kept is not None:
+                    _keep(folder / step.target, folder / step.kept)
+                os.replace(folder / step.temporary, folder / step.target)
         except BaseException:
-            for target, kept in self._replaced.items():
-                if kept is not None:
-                    os.replace(kept, target)
-                elif not target.is_dir():
-                    target.unlink(missing_ok=True)
+            next(iter(self._journals.values())).record({"undo": True})
+            for folder, step in done:
+                undo(folder, [step])
             raise
 
     def discard(self) -> None:
         """Remove the temporaries that are left."""
-        for temporary in (*(made for made, _ in self._renames), *self._replaced.values()):
-            if temporary is not None:
-                temporary.unlink(missing_ok=True)
-                TEMPORARIES.discard(temporary)
+        for temporary in list(TEMPORARIES):
+            journal = self._journals.get(temporary.parent)
+            if journal is None or f".{journal.token}" not in temporary.name:
+                continue
+            temporary.unlink(missing_ok=True)
+            TEMPORARIES.discard(temporary)
+        for journal in reversed(self._journals.values()):
+            journal.remove()
 
 
-def _beside(target: Path) -> Path:
-    """Return the name of a temporary file in the same folder, of at most 255 bytes."""
-    stem = os.fsdecode(os.fsencode(target.stem)[:100])
-    temporary = target.with_name(f".{stem}.{secrets.token_hex(4)}{target.suffix}")
-    TEMPORARIES.add(temporary)
-    return temporary
-
-
-def _keep(target: Path) -> Path | None:
-    """Keep a file under a second name, from which it can be restored; None if there is none."""
-    if not target.is_file():
-        return None
-    kept = _beside(target)
+def _keep(target: Path, kept: Path) -> None:
+    """Keep a file under a second name, from which it can be restored."""
     try:
         os.link(target, kept)
     except OSError:
         # File systems without links get a copy.
         shutil.copy2(target, kept)
-    return kept
 
 
 _current: ContextVar[FileSet | None] = ContextVar("unbend_file_set", default=None)
@@ -198,19 +234,25 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     final = Path(os.path.realpath(path))
     if not final.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: its folder does not exist")
-    work = _beside(final)
+    recover(final.parent)
+    journal = Journal(final.parent)
+    work = final.with_name(journal.name_beside(final))
+    journal.record({"temporary": work.name, "folder": final.name})
+    TEMPORARIES.add(work)
     work.mkdir()
     rows, old = work / "rows", work / "replaced"
     rows.mkdir()
     try:
         yield rows
-        if final.exists():
-            final.rename(old)
-        rows.rename(final)
+        with lock_folders([final.parent]):
+            if final.exists():
+                final.rename(old)
+            rows.rename(final)
     except BaseException:
         if old.exists() and not final.exists():
             old.rename(final)
         raise
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        settle_folder(work, final)
         TEMPORARIES.discard(work)
+        journal.remove()

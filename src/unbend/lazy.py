@@ -1,5 +1,6 @@
-"""Dask collections: recognised without importing Dask, and handed on to `unbend.scale`."""
+"""Imports on first use, and Dask collections, which are recognised without importing Dask."""
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -80,3 +81,20 @@ def routed_fit(fit: Method) -> Method:
         return self._fit_dask(rows) if is_dask(rows) else fit(self, *args, **kwargs)
 
     return either  # type: ignore[return-value]
+
+
+def lazy_names(package: str, modules: dict[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a package that imports names from its modules on first use.
+
+    No name may be that of a module: importing the module would replace it.
+    """
+    homes = {name: module for module, names in modules.items() for name in names}
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return find

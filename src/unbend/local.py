@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 from scipy.sparse import csr_array
 
-from unbend._kernels import kernels, reference
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.validation.arrays import check_rows
 from unbend.validation.scalars import check_real
@@ -37,6 +37,9 @@ def barycentric_weights(
     >>> barycentric_weights(midpoint)
     array([[0.5, 0.5]])
     """
+    if nonnegative or reg == 0:
+        from unbend._kernels import reference
+
     if nonnegative:
         return _nonnegative_weights(reference.ridged_gram(coordinates, max(reg, LEAST_RIDGE)))
     if reg == 0:
@@ -47,6 +50,8 @@ def barycentric_weights(
     # Where the ridge is lost in rounding, the equations may be singular: they get one that is not.
     singular = np.isnan(weights[:, 0])
     if singular.any():
+        from unbend._kernels import reference
+
         found = np.empty((int(singular.sum()), weights.shape[1]))
         reference.barycentric_weights(coordinates[singular], max(reg, LEAST_RIDGE), 1, found)
         weights[singular] = found

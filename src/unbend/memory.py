@@ -8,6 +8,10 @@ from pathlib import Path
 
 from unbend.report import note_bytes
 
+# Arrays of fewer bytes are not checked against the free memory of the machine: asking for it takes
+# longer than filling them.
+UNCHECKED = 1 << 22
+
 _limit: ContextVar[int | None] = ContextVar("unbend_memory_limit", default=None)
 
 
@@ -98,6 +102,8 @@ def reserve(size: int, what: str, instead: str) -> None:
 
 def check_fits(size: int, what: str, instead: str) -> None:
     """Raise as `reserve` does, without recording: for sizes that grow as a file is read."""
+    if size < UNCHECKED and _limit.get() is None:
+        return
     free = available_memory()
     if free is not None and size > free:
         raise NotEnoughMemory(

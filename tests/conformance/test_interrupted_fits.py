@@ -1,6 +1,9 @@
 """A refit that is interrupted, wherever, leaves the old state or the new one, never a mixture."""
 
+import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import cdist, pdist, squareform
 
 import unbend
 import unbend.sklearn as names
@@ -188,6 +191,85 @@ def test_a_refit_leaves_nothing_of_the_fit_before(
     quietly(lambda: model.set_params(**after).fit(curve(80, seed=2)))
     fresh, _ = quietly(lambda: make(**after).fit(curve(80, seed=2)))
     assert vars(model).keys() == vars(fresh).keys()
+
+
+# Calls that compute what is then kept, such as trees and regressions: all of the library's lines.
+CALLS = (PACKAGE,)
+
+
+class InterruptCall(Interrupt):
+    """Counts the lines that a block executes anywhere in the library."""
+
+    def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
+        return self._line if frame.f_code.co_filename.startswith(CALLS) else None
+
+
+def _call(model: Any, rows: np.ndarray) -> np.ndarray:
+    """Use a fitted model on new samples."""
+    if not hasattr(model, "transform"):
+        return np.asarray(model.predict(rows))
+    if isinstance(model, unbend.ReplicatedMDS | unbend.WeightedMDS):
+        to_fitted = cdist(rows, curve(40, seed=1))
+        return np.asarray(model.transform([to_fitted, to_fitted]))
+    return np.asarray(model.transform(rows))
+
+
+def use_cases() -> list[Any]:
+    """Estimators with a transform or a predict."""
+    own = {entry.class_name for entry in (*METHODS, *CLUSTERINGS, *CLASSIFIERS, *SEVERAL)}
+    return [case for case in cases() if case.id in own]
+
+
+@pytest.mark.parametrize(("make", "fit"), use_cases())
+def test_an_interrupted_transform_changes_no_state_and_no_later_answer(
+    make: Callable[[], Any], fit: Fit
+) -> None:
+    rows = curve(9, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = _call(fit(make(), curve(40, seed=1)), rows)
+        model = fit(make(), curve(40, seed=1))
+        with InterruptCall() as counter:
+            _call(fit(make(), curve(40, seed=1)), rows)
+        whole = counter.lines
+        with InterruptCall() as counter:
+            fit(make(), curve(40, seed=1))
+        lines = whole - counter.lines
+        old, struck = dict(vars(model)), 0
+        for number, part in enumerate((0.1, 0.4, 0.7, 0.95)):
+            error = MemoryError if number % 2 else KeyboardInterrupt
+            try:
+                with InterruptCall(max(1, int(part * lines)), error):
+                    _call(model, rows)
+            except error:
+                struck += 1
+            assert vars(model).keys() == old.keys()
+            assert all(vars(model)[name] is value for name, value in old.items())
+            # A fit of the same rows may differ in the last bits only where threads order sums.
+            assert _call(model, rows).tobytes() == expected.tobytes()
+    assert struck
+
+
+@pytest.mark.parametrize("method", [unbend.Isomap, unbend.LTSA, unbend.MetricMDS, unbend.PCA])
+def test_a_real_interrupt_leaves_the_old_state_or_the_new_one(method: type) -> None:
+    first, second = curve(40, seed=1), curve(300, seed=2)
+    model, _ = quietly(lambda: method().fit(first))
+    new, _ = quietly(lambda: method().fit(second))
+    struck = 0
+    for delay in (0.0005, 0.002, 0.006, 0.015):
+        old = dict(vars(model))
+        timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
+        try:
+            timer.start()
+            quietly(partial(model.fit, second))
+            timer.join()
+            time.sleep(0.001)  # handlers run between instructions of this thread
+        except KeyboardInterrupt:
+            struck += 1
+        timer.join()
+        if not assert_old_or_new(model, old, new):
+            model, _ = quietly(lambda: method().fit(first))
+    assert struck
 
 
 def test_what_scikit_learn_was_configured_to_outlives_a_fit() -> None:

@@ -144,6 +144,7 @@ def test_an_end_that_vanishes_converges_relative_to_the_size_of_the_matrix(
     solver, form, end, monkeypatch
 ):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)
+    monkeypatch.setattr(auto, "DENSE_FEW_ROWS", 50)
     rows = np.random.default_rng(0).normal(size=(200, 3))
     gram = rows @ rows.T * (1 if end == "bottom" else -1)
     found = solve(SpectralProblem(form(gram), end), 2, solver)
@@ -195,6 +196,7 @@ def test_auto_writes_its_choice_and_reason_into_the_report():
 @every_solver
 def test_a_sparse_matrix_may_come_in_any_format(solver, form, monkeypatch):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)
+    monkeypatch.setattr(auto, "DENSE_FEW_ROWS", 50)
     matrix = laplacian(strip_weights(150))
     problem = SpectralProblem(matrix.asformat(form), "bottom", np.ones((150, 1)))
     exact = np.linalg.eigvalsh(matrix.toarray())[1:3]
@@ -205,6 +207,7 @@ def test_a_sparse_matrix_may_come_in_any_format(solver, form, monkeypatch):
 @pytest.mark.parametrize("alone", [0, 70, 149])
 def test_auto_copes_with_rows_that_hold_nothing(alone, monkeypatch):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)
+    monkeypatch.setattr(auto, "DENSE_FEW_ROWS", 50)
     weights = strip_weights(150).toarray()
     weights[alone] = weights[:, alone] = 0.0
     matrix = laplacian(csr_array(weights))

@@ -1,10 +1,8 @@
 """Files that are not what they should be: one sentence each, and nothing is ever executed."""
 
 import contextlib
-import io
 import json
 import pickle
-import struct
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -20,26 +18,9 @@ import unbend
 from tests.conformance.cases import refused
 from tests.storage.alike import assert_same_answers, assert_same_state
 from tests.storage.cases import NEW, POINTS
+from tests.storage.mutations import members, npy, packed
 
 Document = dict[str, Any]
-
-
-def members(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def packed(parts: dict[str, bytes], how: int = zipfile.ZIP_STORED) -> bytes:
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", how) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return target.getvalue()
-
-
-def npy(header: str, data: bytes = b"") -> bytes:
-    text = header.encode() + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from unbend._kernels import reference
+REFERENCE = "unbend._kernels.reference"
 
 
 def _choose() -> ModuleType:
@@ -18,7 +18,7 @@ def _choose() -> ModuleType:
     if wanted not in ("", "native", "reference"):
         raise ImportError(f"UNBEND_KERNELS is {wanted!r}: use 'native' or 'reference', or unset it")
     if wanted == "reference":
-        return reference
+        return import_module(REFERENCE)
     try:
         native = import_module("unbend._kernels._native")
     except ImportError:
@@ -30,10 +30,10 @@ def _choose() -> ModuleType:
             RuntimeWarning,
             stacklevel=2,
         )
-        return reference
+        return import_module(REFERENCE)
     if not hasattr(native, "Team"):
         # Built before there were teams: every region starts its own threads.
-        native.Team = reference.Team  # type: ignore[attr-defined]
+        native.Team = import_module(REFERENCE).Team  # type: ignore[attr-defined]
     return native
 
 
@@ -43,6 +43,6 @@ if TYPE_CHECKING:
 else:
     kernels = _choose()
 
-name = "reference" if kernels is reference else "native"
+name = "reference" if vars(kernels)["__name__"] == REFERENCE else "native"
 
 __all__ = ["kernels", "name"]

@@ -6,11 +6,12 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from unbend.cli import INTERRUPTED
-from unbend.files import TEMPORARIES
+from unbend.files import COMMITTING, TEMPORARIES
 
 # Kernels look for Ctrl-C many times a second; LAPACK never does.
 GRACE_SECONDS = 0.6
@@ -54,6 +55,11 @@ def _watch(woken: socket.socket, ended: threading.Event) -> None:
 
 
 def _end() -> None:
+    # Renames take a moment, and a set is not left half renamed.
+    for _ in range(100):
+        if not COMMITTING:
+            break
+        time.sleep(0.01)
     for temporary in list(TEMPORARIES):
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)

@@ -8,7 +8,7 @@ import numpy as np
 from unbend.arrays import is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.problem import DENSE_ROWS, Eigenpairs, SpectralProblem
+from unbend.eigen.problem import DENSE_FEW_ROWS, DENSE_ROWS, Eigenpairs, SpectralProblem
 from unbend.eigen.shift_invert import NotPositiveDefinite, ShiftInvert, Symbolic, analyse
 from unbend.memory import available_memory
 from unbend.report import note
@@ -43,7 +43,10 @@ class Auto:
         self, problem: SpectralProblem, count: int
     ) -> tuple[Dense | Lanczos | ShiftInvert, str, Symbolic | None]:
         n = problem.n
-        if n <= DENSE_ROWS or 10 * count > n:
+        # Kernels with a null space wait for more rows: LAPACK cannot go wrong in it.
+        sparse = is_sparse(problem.matrix) and not problem.nullity
+        few = DENSE_FEW_ROWS if problem.end == "top" or sparse else DENSE_ROWS
+        if n <= few or 10 * count > n:
             return Dense(), f"{n} rows: small enough for LAPACK", None
         if problem.end == "top":
             return Lanczos(), "top end: products with the matrix are enough", None
@@ -52,9 +55,12 @@ class Auto:
         # Eigenvalues of alignment kernels crowd at zero, where products cannot separate them.
         most = inf if problem.nullity else worth_factorising(problem, count)
         symbolic = analyse(problem.matrix, most)
+        wide = not problem.nullity and symbolic.analysis.entries > FULL_FACTOR * n**2 / 2
+        if n <= DENSE_ROWS and (wide or not symbolic.analysis.complete):
+            return Dense(), f"{n} rows: small enough for LAPACK", None
         if not symbolic.analysis.complete:
             return Lanczos(), f"a factorisation would take over {most:.1e} operations", None
-        if not problem.nullity and symbolic.analysis.entries > FULL_FACTOR * n**2 / 2:
+        if wide:
             return (
                 Lanczos(),
                 "a factor would be full: the matrix is sparse only by its format",

@@ -51,18 +51,19 @@ class Dense:
         size = float(np.abs(matrix).sum(axis=1).max())
         if trivial.shape[1]:
             # Project the trivial vectors out and push them to the far end of the spectrum.
-            matrix -= trivial @ (trivial.T @ matrix)
-            matrix -= (matrix @ trivial) @ trivial.T
-            matrix += (
-                (2.0 if problem.end == "bottom" else -2.0) * (size or 1.0) * trivial @ trivial.T
-            )
+            far = (2.0 if problem.end == "bottom" else -2.0) * (size or 1.0)
+            image = matrix @ trivial
+            inner = trivial.T @ image + far * np.eye(trivial.shape[1])
+            side = image - 0.5 * trivial @ inner
+            matrix -= trivial @ side.T
+            matrix -= side @ trivial.T
         asked = min(count + 1, n - trivial.shape[1])
-        values, vectors = _at_end(matrix, asked, problem.end)
+        values, vectors = eigenpairs_at_end(matrix, asked, problem.end)
         # Of a matrix of zeros nothing is left but the rounding of what was pushed away.
         return Eigenpairs(values if size else np.zeros_like(values), vectors)
 
 
-def _at_end(
+def eigenpairs_at_end(
     matrix: FloatArray, count: int, end: Literal["top", "bottom"]
 ) -> tuple[FloatArray, FloatArray]:
     """Return eigenpairs from one end inwards; part of a spectrum only where it saves time."""

@@ -2,19 +2,22 @@
 
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from unbend._kernels import kernels
-from unbend._kernels.reference import Analysis, Factor
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.dense import Dense
 from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
 from unbend.memory import reserve
 from unbend.report import note
+
+if TYPE_CHECKING:
+    from unbend._kernels.reference import Analysis, Factor
 
 # Relative to the norm of the matrix: residuals of exact vectors; values, and residuals, of vectors
 # that any others of a null space may replace; errors of values of vectors that turn by `tol`.
@@ -35,14 +38,14 @@ class Symbolic:
     row: IntArray
     column: IntArray
     values: FloatArray
-    analysis: Analysis
+    analysis: "Analysis"
 
     @property
     def bytes(self) -> int:
         """Memory of the factor."""
         return 8 * self.analysis.stored
 
-    def factor(self, shift: float, threads: int = 1) -> Factor:
+    def factor(self, shift: float, threads: int = 1) -> "Factor":
         """Factorise A + shift·I."""
         reserve(
             self.bytes, f"{self.analysis.stored} entries of a factor", "use eigen_solver='lanczos'"

@@ -68,7 +68,13 @@ def check_input(
     checks = {"min_rows": 2 if reset else 1, "sparse": sparse, "new": not reset} | checks
     rows = check_rows(X, **checks)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.
-    validate_data(estimator, X if hasattr(X, "shape") else rows, reset=reset, skip_check_array=True)
+    if reset and type(X) is np.ndarray:
+        # What scikit-learn finds, too, after it has looked for names that arrays do not have.
+        vars(estimator).pop("feature_names_in_", None)
+        estimator.n_features_in_ = rows.shape[1]
+    else:
+        named = X if hasattr(X, "shape") else rows
+        validate_data(estimator, named, reset=reset, skip_check_array=True)
     if reset and not is_sparse(rows) and _compares_columns(estimator):
         _check_units(estimator, rows)
     return rows

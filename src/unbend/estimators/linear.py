@@ -47,7 +47,7 @@ class LinearEmbedding(Embedding):
         check_is_fitted(self)
         assert self._preimage is not None
         rows = self._as_stored(self._new_rows(X))
-        distances = subspace_distances(rows, self._extension, self._preimage)
+        distances = subspace_distances(rows, self._extension(rows), self._preimage)
         return np.asarray(distances, dtype=self.embedding_.dtype)
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -71,14 +71,16 @@ class LinearEmbedding(Embedding):
                 "outlyingness compares with fitted rows, and this model holds none: use fit and "
                 "not fit_batches, and save it with training=True"
             )
-        new, space = self._features(self._as_stored(self._new_rows(X))), PointSpace(reference)
+        rows, space = self._as_stored(self._new_rows(X)), PointSpace(reference)
+        new = self._features(rows, self._extension(rows))
         return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
 
-    def _keep_reference(self, rows: Any) -> None:
+    def _keep_reference(self, rows: Any, coordinates: FloatArray) -> None:
         """Keep some of the fitted rows, as `outlyingness` compares them."""
-        self._reference = self._features(rows[:: -(-rows.shape[0] // REFERENCE_ROWS)])
+        some = slice(None, None, -(-rows.shape[0] // REFERENCE_ROWS))
+        self._reference = self._features(rows[some], coordinates[some])
 
-    def _features(self, rows: Any) -> FloatArray:
+    def _features(self, rows: Any, coordinates: FloatArray) -> FloatArray:
         """Coordinates of rows, and what they do not show: the distance to the subspace.
 
         For a projection that has no center it is the length of the row, which costs no inverse.
@@ -86,8 +88,8 @@ class LinearEmbedding(Embedding):
         """
         back = self._preimage
         beside = (
-            subspace_distances(rows, self._extension, back)
+            subspace_distances(rows, coordinates, back)
             if isinstance(back, LinearInverse)
             else row_norms(rows.astype(np.float64))
         )
-        return np.column_stack((self._extension(rows), beside))
+        return np.column_stack((coordinates, beside))

@@ -13,8 +13,9 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
-from unbend.arrays import FloatArray, IntArray
-from unbend.eigen.problem import DENSE_ROWS, Formable, SpectralProblem, Spectrum
+from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend.eigen.dense import eigenpairs_at_end
+from unbend.eigen.problem import DENSE_FEW_ROWS, Formable, SpectralProblem, Spectrum
 from unbend.report import note
 
 # Eigenvectors of the kernel of some rows, to all rows.
@@ -82,15 +83,15 @@ class CenteredGram(ABC):
             shift=float(self.spectrum_shift),
         )
         # LAPACK, which takes fewer rows, begins nowhere.
-        return problem if self.n <= DENSE_ROWS else self._with_start(problem)
+        return problem if self.n <= DENSE_FEW_ROWS else self._with_start(problem)
 
     def _with_start(self, problem: SpectralProblem) -> SpectralProblem:
         """Add eigenvectors of the kernel of some rows, carried to all: Nyström's approximation."""
-        rows = np.linspace(0, self.n - 1, START_ROWS).astype(np.intp)
-        small, carry = self._sample(rows)
-        values, vectors = np.linalg.eigh(small)
-        start = carry(vectors[:, : -START_VECTORS - 1 : -1])
-        size = float(np.abs(values).max()) * self.n / START_ROWS
+        count = min(START_ROWS, self.n // 4)
+        small, carry = self._sample(np.linspace(0, self.n - 1, count).astype(np.intp))
+        values, vectors = eigenpairs_at_end(small, START_VECTORS, "top")
+        start = carry(vectors)
+        size = float(np.abs(values).max()) * self.n / count
         return replace(problem, start=start, size=size)
 
     def _unshifted(self) -> "CenteredGram":
@@ -180,6 +181,60 @@ class PointGram(CenteredGram):
             return small * (len(rows) / self.n), lambda vectors: np.asarray(self.centered @ vectors)
         some = self.centered[rows] - self.centered[rows].mean(axis=0)
         return some @ some.T, lambda vectors: np.asarray(self.centered @ (some.T @ vectors))
+
+
+@dataclass(frozen=True, eq=False)
+class FormedGram(CenteredGram):
+    """HKH of similarities K, formed: products are those of BLAS.
+
+    Only for similarities no larger than the squared distances that they stand for, from which
+    centering takes nothing by cancellation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram = FormedGram.of(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> gram.form(), gram.mean_squares, gram.trace
+    (array([[ 0.5, -0.5],
+           [-0.5,  0.5]]), array([1., 1.]), 1.0)
+    """
+
+    centered: FloatArray
+    means: FloatArray
+
+    @classmethod
+    def of(cls, similarities: FloatArray) -> "FormedGram":
+        """Center similarities, in place."""
+        rows, own = similarities.mean(axis=1), similarities.diagonal().copy()
+        add_to_pairs(similarities, rows.mean() / 2.0 - rows)
+        return cls(similarities, own + own.mean() - 2.0 * rows)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.centered)
+
+    @property
+    def mean_squares(self) -> FloatArray:
+        """Mean squared distance of each row to all."""
+        return self.means
+
+    @property
+    def trace(self) -> float:
+        """Sum of all eigenvalues."""
+        return float(np.trace(self.centered))
+
+    def _product(self, vectors: FloatArray) -> FloatArray:
+        return np.asarray(self.centered @ vectors)
+
+    def form(self) -> FloatArray:
+        """Copy the kernel."""
+        return self.centered.copy()
+
+    def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
+        some = self.centered[rows] - self.centered[rows].mean(axis=0)
+        small = some[:, rows] - some[:, rows].mean(axis=1, keepdims=True)
+        return small, lambda vectors: np.asarray(some.T @ vectors)
 
 
 def negative_share(gram: CenteredGram, spectrum: Spectrum, rng: np.random.Generator) -> float:

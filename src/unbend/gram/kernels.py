@@ -14,7 +14,8 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
-from unbend.arrays import BoolArray, FloatArray, add_to_pairs, row_chunks, row_products
+from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
+from unbend.gram.centered import FormedGram
 from unbend.gram.distances import SimilaritySquares
 from unbend.report import warn
 
@@ -61,14 +62,20 @@ class GaussianSimilarities:
 
     def between(self) -> FloatArray | None:
         """Similarities between all landmarks; None where differences would be more accurate."""
-        squares = self.landmarks @ self.landmarks.T
-        lengths = self.gamma * squares.diagonal()
+        lengths = self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
         if not 4.0 * lengths.max() <= SAME_ERROR:
             return None
-        squares *= 2.0 * self.gamma
-        add_to_pairs(squares, -lengths)
-        np.minimum(squares, 0.0, out=squares)
-        return np.exp(squares, out=squares)
+        squares = self.landmarks @ self.landmarks.T
+        # Equal rows have the distance zero, to the bit.
+        lengths = self.gamma * squares.diagonal()
+        # By blocks that stay in cache: four passes over all pairs would wait for memory.
+        for rows in row_chunks(len(squares), 16 * len(squares), budget=1 << 20):
+            block = squares[rows]
+            block *= 2.0 * self.gamma
+            block -= lengths[rows, None] + lengths
+            np.minimum(block, 0.0, out=block)
+            np.exp(block, out=block)
+        return squares
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, landmarks) array."""
@@ -337,6 +344,16 @@ def feature_squares(similarities: Similarities) -> tuple[FloatArray, SimilarityS
             "standardise X (zero mean, unit variance), or use another gamma"
         )
     return between, squares, exact
+
+
+def formed_gram(similarities: Similarities) -> tuple[FormedGram, SimilaritySquares] | None:
+    """Center the values of a Gaussian kernel; None where distances between rows would cancel."""
+    values = similarities.between()
+    # Values are one between equal rows.
+    if 2.0 * (1.0 - float(values.min())) * CANCELLED < 1.0:
+        return None
+    squares = SimilaritySquares.of(values)
+    return FormedGram.of(values), squares
 
 
 def check_digits(largest: float, square: float, what: str, dtype: Any = np.float64) -> None:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen.dense import Dense
+from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.solve import solve
 from unbend.gram.centered import PointGram
 from unbend.report import note, step, warn
@@ -16,7 +15,7 @@ from unbend.report import note, step, warn
 # Up to this side of data whose other side is not this many times as long, and beyond this share of
 # all axes, decomposing the rows themselves takes no longer than the eigenvectors of the smaller of
 # XX' and X'X.
-SMALL_SIDE, LONG, LARGE_SHARE = 200, 50, 1 / 4
+SMALL_SIDE, LONG, LARGE_SHARE = 32, 50, 1 / 4
 # Up to this side LAPACK finds these eigenvectors; beyond, Lanczos to the tolerance.
 DENSE_SIDE, TOLERANCE = 2000, 1e-13
 # σ_d/σ₁ from which XX' and X'X are good enough: they square the condition number, so the rounding
@@ -77,17 +76,17 @@ def _gram_axes(
 ) -> tuple[PrincipalAxes, bool]:
     """Axes from XX' (`by_rows`) or X'X, and whether they converged."""
     gram = PointGram(centered if by_rows else centered.T)
-    dense = gram.n <= DENSE_SIDE or 10 * d > gram.n
-    # No vector is trivial: as many axes as rows may be asked for.
-    problem = (
-        SpectralProblem(gram.operator(), "top")
-        if dense
-        else replace(gram.problem(), trivial=None, accuracy=0.0)
-    )
-    spectrum = solve(problem, d, Dense() if dense else Lanczos(tol=TOLERANCE), rng)
+    converged = True
+    if gram.n <= DENSE_SIDE or 10 * d > gram.n:
+        vectors = eigenpairs_at_end(gram.form(), d, "top")[1]
+    else:
+        # No vector is trivial: as many axes as rows may be asked for.
+        problem = replace(gram.problem(), trivial=None, accuracy=0.0)
+        spectrum = solve(problem, d, Lanczos(tol=TOLERANCE), rng)
+        vectors, converged = spectrum.vectors, spectrum.converged
     # Singular values come from the rows: √λ would lose half the digits of small ones.
-    span = centered.T @ spectrum.vectors if by_rows else spectrum.vectors
-    return _rotate(centered, span, None, 1), spectrum.converged
+    span = centered.T @ vectors if by_rows else vectors
+    return _rotate(centered, span, None, 1), converged
 
 
 def em_axes(
@@ -163,5 +162,5 @@ def _rotate(
 ) -> PrincipalAxes:
     """Principal axes inside the span of the loading."""
     basis = np.linalg.qr(loading)[0]
-    _, singular, rotation = np.linalg.svd(centered @ basis, full_matrices=False)
+    _, singular, rotation = np.linalg.svd(np.linalg.qr(centered @ basis, mode="r"))
     return PrincipalAxes(rotation @ basis.T, singular, noise, iterations)

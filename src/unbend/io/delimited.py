@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unbend.io.dialect import Dialect, Records, has_plain_line_ends, undecodable
-from unbend.io.numerals import MISSING, Array, infer_column, parse_numbers
+from unbend.io.numerals import MISSING, Array, find_overflow, infer_column, parse_numbers
 from unbend.io.sampling import sample_records
 from unbend.io.source import FIELD_BYTES, Source
 from unbend.io.table import (
@@ -26,6 +26,10 @@ from unbend.memory import reserve
 
 # Lines that become arrays at a time where the whole file is read without pyarrow.
 LINES = 50_000
+# Fields that are held as text at a time.
+FIELDS = 2_000_000
+# From so many columns on pyarrow, which takes 7 kB for each, is not used.
+MOST_COLUMNS = 50_000
 # Bytes that pyarrow takes at a time: of a stream few, since it reads 32 blocks ahead.
 BLOCK_BYTES, STREAM_BYTES = 1 << 22, 1 << 17
 # A block must hold a row: bytes of a field, and how much longer rows may be than the first ones.
@@ -95,7 +99,9 @@ class TextReader:
         aside = set(roles.aside)
         for start, columns in self._parts(roles, rows, text=True):
             parsed = {
-                name: column if name in aside or column.dtype.kind == "f" else self._mixed(column)
+                name: column
+                if name in aside or column.dtype.kind == "f"
+                else self._mixed(column, name)
                 for name, column in columns.items()
             }
             yield frame_from_columns(parsed, roles, start, self.where)
@@ -114,10 +120,21 @@ class TextReader:
         if not start:
             raise ValueError(f"{self.where} has a header and no rows")
 
-    def _mixed(self, texts: Array) -> Array:
+    def _numbers(self, texts: list[str], name: str) -> Array | None:
+        """Parse a column of numbers; refuse one beyond the range of double precision."""
+        numbers = parse_numbers(texts, self.dialect.comma)
+        beyond = None if numbers is None else find_overflow(numbers, texts)
+        if beyond is not None:
+            raise ValueError(
+                f"column {name!r} of {self.where} holds {beyond[:40]}, which is beyond the range "
+                "of double precision (1.8e308): correct it, or write the column in another unit"
+            )
+        return numbers
+
+    def _mixed(self, texts: Array, name: str) -> Array:
         """Return numbers if all are, otherwise text with None where missing."""
         items = texts.tolist()
-        numbers = parse_numbers(items, self.dialect.comma)
+        numbers = self._numbers(items, name)
         if numbers is not None:
             return numbers
         stripped = [text.strip() for text in items]
@@ -131,7 +148,8 @@ class TextReader:
         """
         arrow, done = import_pyarrow(), 0
         plain = has_plain_line_ends(self.dialect.encoding)
-        if arrow and self.dialect.separator != " " and plain:
+        narrow = len(self.names) <= MOST_COLUMNS
+        if arrow and self.dialect.separator != " " and plain and narrow:
             try:
                 for block in self._arrow_blocks(arrow, roles, rows is None, text):
                     yield block
@@ -167,7 +185,9 @@ class TextReader:
                 decimal_point="," if dialect.decimal_comma else ".",
             ),
         )
-        with self.source.lines() as stream:
+        # pyarrow itself holds no more than a block, and is not interrupted in a thread of its own.
+        source = self.source
+        with source.lines() if source.packed else source.stream() as stream:
             blocks = (
                 [arrow.csv.read_csv(stream, *options)]
                 if whole
@@ -176,11 +196,16 @@ class TextReader:
             for block in blocks:
                 if dialect.trailing and any(block.column(END).to_pylist()):
                     raise arrow.ArrowInvalid
-                if block.num_rows:
-                    yield {
-                        name: self._column(block.column(name), text or name in aside)
-                        for name in names
-                    }
+                if not block.num_rows:
+                    continue
+                columns = {
+                    name: self._column(block.column(name), name, text or name in aside)
+                    for name in names
+                }
+                if any(c.dtype.kind == "f" and np.isinf(c).any() for c in columns.values()):
+                    # The text shows whether infinity was meant.
+                    raise arrow.ArrowInvalid
+                yield columns
 
     def _block_bytes(self, whole: bool) -> int:
         """Bytes of a block: at least a row, and of wide rows many where all are read."""
@@ -188,12 +213,12 @@ class TextReader:
         usual = min(max(BLOCK_BYTES, ROWS * longest), WIDE_BYTES) if whole else STREAM_BYTES
         return min(max(usual, FIELD * len(self.names), LONGER_ROWS * longest), LARGEST_BLOCK)
 
-    def _column(self, column: Any, aside: bool) -> Array:
+    def _column(self, column: Any, name: str, aside: bool) -> Array:
         array: Array = column.to_numpy(zero_copy_only=False)
-        return array if array.dtype.kind == "f" or aside else self._parse(array.tolist())
+        return array if array.dtype.kind == "f" or aside else self._parse(array.tolist(), name)
 
-    def _parse(self, texts: list[str]) -> Array:
-        numbers = parse_numbers(texts, self.dialect.comma)
+    def _parse(self, texts: list[str], name: str) -> Array:
+        numbers = self._numbers(texts, name)
         return np.array(texts, dtype=object) if numbers is None else numbers
 
     def _csv_blocks(
@@ -205,11 +230,12 @@ class TextReader:
             records = self._records(self.dialect.records(stream))
             for _ in islice(records, done):
                 pass
-            while some := list(islice(records, rows or LINES)):
+            count = max(1, min(rows or LINES, FIELDS // len(self.names)))
+            while some := list(islice(records, count)):
                 yield {
                     name: np.array(texts, dtype=object)
                     if text or name in roles.aside
-                    else self._parse(list(texts))
+                    else self._parse(list(texts), name)
                     for name, texts in zip(self.names, zip(*some, strict=True), strict=True)
                     if name in names
                 }

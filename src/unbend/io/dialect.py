@@ -12,11 +12,13 @@ from typing import IO, Protocol
 import numpy as np
 
 from unbend.io.numerals import INTEGER, MISSING, is_number, parse_numbers
-from unbend.io.source import CHUNK, LONGEST_LINE, Source, line_too_long
+from unbend.io.source import CHUNK, LONGEST_LINE, Source
 from unbend.report import warn
 
 # Sample from which the dialect is detected: bytes at least, and lines at most.
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 200
+# Bytes by which the sample grows at most.
+MORE_BYTES = 1 << 23
 # A first line that counts so many columns is a header, whatever is below.
 COUNTED_COLUMNS = 10
 # A first line of numbers may be an axis from so many columns and rows below on.
@@ -384,10 +386,9 @@ def _sample(source: Source, encoding: str) -> _Sample:
     """Read full lines from the beginning, two at least."""
     with source.lines() as stream:
         head = stream.read(SAMPLE_BYTES)
-        while head.count(b"\n") < 2 and (more := stream.read(len(head))):
+        # Lines beyond the limit are refused by the stream, before more of them is held.
+        while head.count(b"\n") < 2 and (more := stream.read(min(len(head), MORE_BYTES))):
             head += more
-            if len(head) > LONGEST_LINE and b"\n" not in head:
-                raise ValueError(line_too_long(source.name))
         rest = stream.read(1)
     if rest and has_plain_line_ends(encoding):
         head = head[: head.rfind(b"\n") + 1] or head

@@ -60,6 +60,18 @@ def parse_numbers(texts: Sequence[str], comma: bool) -> Array | None:
     return None if "_" in "".join(texts) else parsed
 
 
+def find_overflow(numbers: Array, texts: Sequence[str]) -> str | None:
+    """Return the first text that became infinite though it is written in digits.
+
+    Examples
+    --------
+    >>> find_overflow(np.array([1.0, np.inf, np.inf]), ["1", "inf", "1e999"])
+    '1e999'
+    """
+    infinite = (texts[int(place)] for place in np.flatnonzero(np.isinf(numbers)))
+    return next((text for text in infinite if any(mark.isdigit() for mark in text)), None)
+
+
 def _parse_column(texts: Sequence[str], reading: Callable[[str], float]) -> Array | None:
     if "_" in "".join(texts):
         return None

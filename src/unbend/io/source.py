@@ -265,10 +265,7 @@ class Source:
     def lines(self) -> Iterator[IO[bytes]]:
         """Open the content as lines of text, of which none is too long."""
         with self.stream() as stream:
-            if self.packed:
-                yield io.BufferedReader(_Lines(stream, self.name), CHUNK)
-            else:
-                yield stream
+            yield io.BufferedReader(_Lines(stream, self.name), CHUNK)
 
     def check_memory(self, separator: str) -> None:
         """Refuse a compressed table of text whose numbers do not fit in memory.

@@ -1,13 +1,8 @@
 """Low-rank approximation: factorisations, sketches, column selection, and error bounds."""
 
-from unbend.lowrank.bounds import (
-    LengthTails,
-    guaranteed_distortion,
-    guaranteed_exponent,
-    johnson_lindenstrauss,
-    length_tails,
-)
-from unbend.lowrank.cholesky import Columnwise, PivotedCholesky, pivoted_cholesky
+from typing import TYPE_CHECKING
+
+from unbend.lazy import lazy_names
 from unbend.lowrank.fat import fat, fat_rows
 from unbend.lowrank.interpolative import Interpolative, interpolative, randomized_interpolative
 from unbend.lowrank.nystrom import (
@@ -24,16 +19,6 @@ from unbend.lowrank.rank_revealing import (
     rank_revealing_lu,
     strong_qr,
 )
-from unbend.lowrank.selection import (
-    WeightedColumns,
-    greedy_columns,
-    leverage_columns,
-    leverage_scores,
-    pivoted_columns,
-    random_columns,
-    volume_columns,
-    weighted_columns,
-)
 from unbend.lowrank.sketch import (
     SKETCHES,
     apply_sketch,
@@ -41,8 +26,28 @@ from unbend.lowrank.sketch import (
     sketch_matrix,
     sparse_signs,
 )
-from unbend.lowrank.svd import RowBlocks, Svd, randomized_svd, single_pass_svd
-from unbend.lowrank.utv import ULV, URV, VSV, SignedTriangle, ulv, urv, vsv
+
+if TYPE_CHECKING:
+    from unbend.lowrank.bounds import (
+        LengthTails,
+        guaranteed_distortion,
+        guaranteed_exponent,
+        johnson_lindenstrauss,
+        length_tails,
+    )
+    from unbend.lowrank.cholesky import Columnwise, PivotedCholesky, pivoted_cholesky
+    from unbend.lowrank.selection import (
+        WeightedColumns,
+        greedy_columns,
+        leverage_columns,
+        leverage_scores,
+        pivoted_columns,
+        random_columns,
+        volume_columns,
+        weighted_columns,
+    )
+    from unbend.lowrank.svd import RowBlocks, Svd, randomized_svd, single_pass_svd
+    from unbend.lowrank.utv import ULV, URV, VSV, SignedTriangle, ulv, urv, vsv
 
 __all__ = [
     "SKETCHES",
@@ -94,3 +99,34 @@ __all__ = [
     "vsv",
     "weighted_columns",
 ]
+
+# Imported when they are first used: fits need none of them.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "bounds": (
+            "LengthTails",
+            "guaranteed_distortion",
+            "guaranteed_exponent",
+            "johnson_lindenstrauss",
+            "length_tails",
+        ),
+        "cholesky": ("Columnwise", "PivotedCholesky", "pivoted_cholesky"),
+        "selection": (
+            "WeightedColumns",
+            "greedy_columns",
+            "leverage_columns",
+            "leverage_scores",
+            "pivoted_columns",
+            "random_columns",
+            "volume_columns",
+            "weighted_columns",
+        ),
+        "svd": ("RowBlocks", "Svd", "randomized_svd", "single_pass_svd"),
+        "utv": ("ULV", "URV", "VSV", "SignedTriangle", "ulv", "urv", "vsv"),
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __all__

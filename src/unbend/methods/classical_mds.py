@@ -15,7 +15,7 @@ from unbend.estimators.gram import (
 )
 from unbend.estimators.inputs import check_input, new_rows, open_space, square_similarities
 from unbend.extension import Extension, LinearInverse, barycentric_preimage
-from unbend.gram import Gram, PointGram, SimilaritySquares, Squares
+from unbend.gram import FormedGram, Gram, PointGram, SimilaritySquares, Squares
 from unbend.gram.columns import Columns
 from unbend.mds.euclidean import decide_euclidean
 from unbend.memory import reserve
@@ -94,8 +94,11 @@ class ClassicalMDS(GramEmbedding):
         if self.repair is None and _euclidean(space):
             # Squares from inner products, which have nothing to repair: in a kernel, whose errors
             # are those of its largest entries, they are as good as squares from differences.
-            gram = _gram(PointGram.of(space.features).form(), overwrite=True)
-            return GramInput(gram, space.distances_of, Squares(), space, dtype, positive=True)
+            points = PointGram.of(space.features)
+            # Products through the points where these have fewer columns than rows.
+            narrow = space.features.shape[1] < space.n
+            kernel = points if narrow else FormedGram.of(points.form())
+            return GramInput(kernel, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
         if self.metric == "precomputed" and space.n <= DECIDED_ROWS:
             note(distances=str(decide_euclidean(distances, None, dtype)))
@@ -161,8 +164,8 @@ class ClassicalMDS(GramEmbedding):
         return self._landmark_columns(rows) if self.metric == "precomputed" else rows
 
 
-def _gram(similarities: FloatArray, *, overwrite: bool = False) -> Gram:
-    squares = SimilaritySquares.of(similarities).between_fitted(similarities, overwrite=overwrite)
+def _gram(similarities: FloatArray) -> Gram:
+    squares = SimilaritySquares.of(similarities).between_fitted(similarities)
     return Gram(squares, Squares(squared=True))
 
 

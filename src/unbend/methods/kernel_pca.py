@@ -17,6 +17,7 @@ from unbend.gram.kernels import (
     GaussianSimilarities,
     Similarities,
     feature_squares,
+    formed_gram,
 )
 from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
@@ -225,6 +226,8 @@ def _gram(similarities: Similarities) -> tuple[CenteredGram, FeatureDistances]:
         return PointGram.of(features), of_rows
     n = len(points)
     reserve(16 * n * n, f"{n} x {n} kernel values", "use eigen_solver=Nystrom(500), or PCA")
+    if similarities.kernel == "rbf" and (found := formed_gram(similarities)):
+        return found[0], FeatureDistances(similarities, found[1])
     between, squares, exact = feature_squares(similarities)
     of_rows = FeatureDistances(similarities, squares, exact)
     return Gram(between, Squares(squared=True)), of_rows

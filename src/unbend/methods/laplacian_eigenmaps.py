@@ -42,6 +42,8 @@ from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declar
 from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
+# Attribute of an estimator whose eigenvectors are not checked for redundancy.
+UNMEASURED = "_redundancy_unmeasured"
 # Neighbours from which rows are reconstructed, where no neighbours were searched.
 PREIMAGE_NEIGHBORS = 10
 
@@ -129,7 +131,8 @@ class LaplacianEigenmaps(KernelEmbedding):
         mass = masses if self.normalization == "none" else degree
         constant = np.ones((component.n, 1))
         problem = SpectralProblem(difference(degree, weights), "bottom", constant, mass)
-        return LaplacianKernel(component, problem, weight, degree, self.normalization)
+        measured = not vars(self).get(UNMEASURED)
+        return LaplacianKernel(component, problem, weight, degree, self.normalization, measured)
 
     def _edge_weights(self, space: Space, neighbors: Neighbors, weight: Weight) -> csr_array:
         """Symmetric weights of the edges; of affinities these themselves, with their loops."""
@@ -221,6 +224,7 @@ class LaplacianKernel(Kernel):
     weight: Weight
     degree: FloatArray
     normalization: str
+    measured: bool = True
 
     def embed(self, spectrum: Spectrum) -> EmbeddingResult:
         """Take the eigenvectors f, or D^½ f, as coordinates."""
@@ -231,8 +235,9 @@ class LaplacianKernel(Kernel):
         masses = self.component.masses
         values = spectrum.values
         extension = Harmonic(space, rule, self.weight, vectors, values, plain, scaled, masses)
+        redundancy = note_redundancy(vectors) if self.measured else np.zeros(0)
         attributes = {
-            "redundancy_": note_redundancy(vectors),
+            "redundancy_": redundancy,
             "volume_": float(self.degree.sum()),
             "_edge_weight": self.weight,
         }

@@ -29,6 +29,10 @@ SPARSE = ("auto", *SCIKIT)
 COMPLETE = (*DIRECT, "dual")
 # Entries up to which 'auto' makes sparse rows dense: 80 MB.
 DENSE_ENTRIES = 10**7
+# Means beyond this many standard deviations are rounded by more than the rows are.
+FAR = 10.0
+# Up to this many rows or columns exact axes take no longer than randomised ones.
+EXACT_SIDE = 500
 
 
 @final
@@ -42,10 +46,11 @@ class PCA(LinearEmbedding):
     ``svd_solver="auto"`` is exact up to rounding. It decomposes the rows (``full``) or the smaller
     of their covariance and Gram matrices, which is used only where it is well conditioned;
     `report_` records the choice and why. Large sparse rows use ``arpack``, at machine precision. By
-    name there are scikit-learn's solvers, of which ``randomized`` is approximate, and three more:
-    ``dual`` (the n × n Gram matrix: for more columns than rows), ``em`` (Roweis: two least-squares
-    steps in turn, never a covariance) and ``sensible`` (Roweis: the same with isotropic noise,
-    whose variance is estimated along).
+    name there are scikit-learn's solvers, of which ``randomized`` is approximate beyond 500 rows
+    and columns (up to there exact axes take less time), and three more: ``dual`` (the n × n Gram
+    matrix: for more columns than rows), ``em`` (Roweis: two least-squares steps in turn, never a
+    covariance) and ``sensible`` (Roweis: the same with isotropic noise, whose variance is estimated
+    along).
 
     Attributes
     ----------
@@ -121,7 +126,7 @@ class PCA(LinearEmbedding):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = extension(rows)
         self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
-        self._keep_reference(rows)
+        self._keep_reference(rows, embedding)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "PCA":
@@ -228,16 +233,19 @@ class PCA(LinearEmbedding):
                 return rows.astype(np.float64, copy=False)
             rows = rows.toarray()
         centered = rows - mean
-        # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
-        centered -= centered.mean(axis=0)
+        spread = np.sqrt(np.vdot(centered, centered) / centered.size)
+        if np.abs(mean).max() > FAR * spread:
+            # The mean of rows far from the origin is rounded: the rest would pass for a direction.
+            centered -= centered.mean(axis=0)
         return centered
 
     def _axes(self, centered: Any, d: int) -> PrincipalAxes:
         rng, solver = generator(self.random_state), self.svd_solver
+        small = not is_sparse(centered) and min(centered.shape) <= EXACT_SIDE
         if solver == "auto" and is_sparse(centered):
             solver = "arpack"
             note(solver=solver, because="sparse rows, too many to make them dense")
-        if solver == "auto":
+        if solver == "auto" or (solver == "randomized" and small):
             return exact_axes(centered, d, rng)
         if solver in SCIKIT:
             seed = int(rng.integers(2**31))

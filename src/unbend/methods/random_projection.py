@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import numpy as np
+from scipy.spatial.distance import squareform
 
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
@@ -143,7 +144,7 @@ class RandomProjection(LinearEmbedding):
         self._keep_axes(
             report, embedding.astype(rows.dtype), axes, singular, distortion, bound, rows.shape[0]
         )
-        self._keep_reference(rows)
+        self._keep_reference(rows, embedding)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "RandomProjection":
@@ -265,8 +266,24 @@ def _compared_rows(n: int, columns: int, k: int, rng: np.random.Generator) -> In
     return np.sort(rng.permutation(n)[:count])
 
 
+def _uncancelled_squares(rows: FloatArray) -> FloatArray | None:
+    """Squared distances of all pairs, or None where products of some rows cancel."""
+    rows = rows - rows.mean(axis=0)
+    gram = rows @ rows.T
+    sums = gram.diagonal()[:, None] + gram.diagonal()
+    squares = sums - 2.0 * gram
+    # Rows cancel with themselves.
+    if np.count_nonzero(squares <= CANCELLED * sums) > len(rows):
+        return None
+    return np.asarray(squareform(squares, checks=False))
+
+
 def _pair_squares(rows: Any) -> FloatArray:
     """Squared distances of all pairs of rows, dense or sparse, by one product."""
+    if not is_sparse(rows):
+        squares = _uncancelled_squares(rows.astype(np.float64))
+        if squares is not None:
+            return squares
     first, second = np.triu_indices(rows.shape[0], 1)
     rows = rows.astype(np.float64)
     if not is_sparse(rows):

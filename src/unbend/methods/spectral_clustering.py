@@ -14,7 +14,7 @@ from unbend.estimators.embedding import Model
 from unbend.estimators.inputs import graph_lengths
 from unbend.graphs import normalized_cut
 from unbend.lazy import by_partitions
-from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
+from unbend.methods.laplacian_eigenmaps import UNMEASURED, LaplacianEigenmaps
 from unbend.rounding import discretize
 from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
 from unbend.validation.random_state import generator
@@ -111,10 +111,13 @@ class SpectralClustering(ClusterMixin, Model):
         _check_rows(_num_samples(X), self.n_clusters)
         given = {name: getattr(self, name) for name in EIGENMAPS}
         eigenmaps = LaplacianEigenmaps(n_components=max(1, self.n_clusters - 1), **given)
+        # Eigenvectors that are rounded to clusters are no coordinates that might repeat others.
+        setattr(eigenmaps, UNMEASURED, True)
         with warnings.catch_warnings():
             # Clusters may well be components of the graph; the report keeps the sentence.
             warnings.filterwarnings("ignore", "the neighbourhood graph has")
             eigenmaps.fit(X, graph=graph)
+        delattr(eigenmaps, UNMEASURED)
         self._forget_file()
         self._eigenmaps = eigenmaps
         self.n_features_in_ = eigenmaps.n_features_in_
@@ -193,7 +196,7 @@ class SpectralClustering(ClusterMixin, Model):
             return discretize(rows, rng), identity
         seed = int(rng.integers(2**31))
         means = KMeans(self.n_clusters, n_init=10, random_state=seed)
-        in_new_thread(lambda: means.fit(rows))
+        in_new_thread(lambda: means.fit(rows), 1)
         return identity, means.cluster_centers_
 
     def _nearest(self, rows: FloatArray) -> IntArray:

@@ -40,7 +40,7 @@ class Examples:
 
     def subspace_distance(self, rows: FloatArray) -> FloatArray:
         """Distance of rows to the subspace."""
-        return subspace_distances(rows, self.projection, self.inverse)
+        return subspace_distances(rows, self.projection(rows), self.inverse)
 
     def within_distance(self, rows: FloatArray) -> FloatArray:
         """Euclidean distance in the subspace to the nearest example."""

@@ -1,7 +1,8 @@
 """A zip of one JSON document and one ``.npy`` for each array, nothing compressed.
 
-Since members are stored as they are, a file never needs more memory than it is long. Arrays are
-read without evaluating anything, and sized before they are allocated.
+Since members are stored as they are, memory is bounded by the length of a file: loading one takes
+at most four times that, and 32 MB. Arrays are read without evaluating anything, and sized before
+they are allocated; what the document would take is estimated before it is parsed.
 """
 
 import json
@@ -19,6 +20,7 @@ from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
 from unbend.files import atomic_write
+from unbend.journal import recover
 
 DOCUMENT = "model.json"
 # Beyond this many bytes a member needs the wide fields of zip.
@@ -32,7 +34,11 @@ HEADER = re.compile(
     r"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), \} *\n"
 )
 # Bytes read at once.
-CHUNK = 1 << 24
+CHUNK = 1 << 22
+# Bytes of memory that a load may take: so many times the length of the file, and some.
+TIMES, ALLOWANCE = 4, 1 << 25
+# Bytes that Python takes, at most, for each of these characters of a document, parsed and decoded.
+WEIGHTS = {b"{": 420, b"[": 160, b",": 90}
 
 
 class DamagedFile(ValueError):
@@ -47,12 +53,36 @@ def member(number: int) -> str:
 def write(path: Path, document: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
     """Write a file atomically."""
     text = json.dumps(document, allow_nan=False).encode()
+    length = len(text) + sum(array.nbytes for array in arrays)
+    if parsed_size(text) > memory_bound(length):
+        raise ValueError(
+            f"{path} cannot be saved: the lists and names beside its arrays would take too much "
+            "memory to load; pass a shorter about, or arrays in place of lists"
+        )
     with atomic_write(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         archive.writestr(_info(DOCUMENT), text)
         for number, array in enumerate(arrays):
             wide = array.nbytes > WIDE
             with archive.open(_info(member(number)), "w", force_zip64=wide) as target:
                 write_array(target, array)
+
+
+def memory_bound(length: int) -> int:
+    """Bytes of memory that loading a file of this length may take."""
+    return TIMES * length + ALLOWANCE
+
+
+def parsed_size(text: bytes) -> int:
+    """Bytes, at most, that a JSON document takes as text, parsed and decoded.
+
+    Examples
+    --------
+    >>> parsed_size(b"[1, 2]") > 100
+    True
+    """
+    # Strings with one character beyond Latin-1 take four bytes for each, twice.
+    letters = 3 if text.isascii() else 10
+    return letters * len(text) + sum(text.count(sign) * size for sign, size in WEIGHTS.items())
 
 
 def _info(name: str) -> zipfile.ZipInfo:
@@ -67,6 +97,7 @@ class Archive:
     def __init__(self, source: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(source)
         self._members = {info.filename: info for info in self._zip.infolist()}
+        self.length = source.seek(0, 2)
         total = 0
         for info in self._zip.infolist():
             total += info.file_size
@@ -75,16 +106,20 @@ class Archive:
             )
             if packed or info.flag_bits & 1:
                 raise DamagedFile(f"its member {info.filename} is compressed or encrypted")
-        if total > source.seek(0, 2):
+        if total > self.length:
             raise DamagedFile("its members overlap, or it ends early")
 
     def document(self) -> dict[str, Any]:
         """Read the JSON document."""
         with self._open(DOCUMENT) as source:
             text = source.read()
+        if parsed_size(text) > memory_bound(self.length):
+            raise DamagedFile(f"its {DOCUMENT} would take more memory than a model of its length")
         try:
-            document = json.loads(text.decode(), parse_constant=_refuse)
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            document = json.loads(text, parse_constant=_refuse)
+        except ValueError as error:
+            if isinstance(error, DamagedFile):
+                raise
             raise DamagedFile(f"its {DOCUMENT} is not JSON") from error
         if not isinstance(document, dict):
             raise DamagedFile(f"its {DOCUMENT} is not a JSON object")
@@ -108,12 +143,21 @@ def _refuse(word: str) -> NoReturn:
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
     """Open a file; any damage is raised as one ValueError that names it."""
+    # A killed process may have renamed some files of a set, and this one not yet.
+    recover(path.parent)
     with path.open("rb") as source:
         try:
             yield Archive(source)
         except DamagedFile as error:
             raise ValueError(f"{path} cannot be loaded: {error}") from error
-        except (zipfile.BadZipFile, EOFError, struct.error, NotImplementedError, OSError) as error:
+        except (
+            zipfile.BadZipFile,
+            EOFError,
+            struct.error,
+            NotImplementedError,
+            OSError,
+            UnicodeDecodeError,
+        ) as error:
             raise ValueError(
                 f"{path} cannot be loaded: it is no saved model, or it is damaged ({error})"
             ) from error

@@ -148,16 +148,22 @@ def fields(value: Any) -> dict[str, Any]:
 
 def make_value(name: str, given: dict[str, Any]) -> Any:
     """Make a value of its fields, each of which must have the declared type."""
-    kind = value_class(name)
-    hints = get_type_hints(kind)
-    known = {field.name for field in dataclasses.fields(kind)}
+    kind, hints = value_class(name), _field_types(name)
     for field, value in given.items():
-        if field not in known or not fits(value, hints[field]):
+        if field not in hints or not fits(value, hints[field]):
             raise DamagedFile(f"the field {field!r} of a {name} is not what it should be")
     try:
         return kind(**given)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise DamagedFile(f"a {name} cannot be made of what it holds for it") from error
+
+
+@cache
+def _field_types(name: str) -> dict[str, Any]:
+    """Types of the fields of a value class."""
+    kind = value_class(name)
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
 def fits(value: Any, hint: Any) -> bool:

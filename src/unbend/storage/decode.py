@@ -1,24 +1,18 @@
 """From a JSON document and its arrays back to a fitted estimator; nothing in them is executed."""
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unbend.extension import AllGeodesics
-from unbend.neighbors import Space
-from unbend.report import Report
+from unbend.neighbors import PointSpace, Space
 from unbend.storage.archive import DamagedFile
-from unbend.storage.classes import (
-    estimator_class,
-    function,
-    is_estimator,
-    is_value,
-    make_value,
-    value_name,
-)
+from unbend.storage.classes import estimator_class, function, make_value
+from unbend.storage.fitted import check_fitted
+from unbend.storage.shapes import check_metric, check_value
 
 BIT_GENERATORS: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
@@ -30,6 +24,8 @@ BIT_GENERATORS: dict[str, Callable[..., Any]] = {
         np.random.SFC64,
     )
 }
+# Bytes of a random generator.
+GENERATOR = 5000
 FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 
@@ -42,12 +38,18 @@ def check_type(value: Any, kind: type, what: str) -> Any:
 
 
 class Decoder:
-    """Makes the objects of a document in their order: each refers to those before it only."""
+    """Makes the objects of a document in their order: each refers to those before it only.
 
-    def __init__(self, array: Callable[[int], NDArray[Any]]) -> None:
+    Every reference to an array takes time, and some memory, for checks: `budget` is how many bytes
+    they may come to, so that few bytes cannot cost much by referring to many again and again.
+    """
+
+    def __init__(self, array: Callable[[int], NDArray[Any]], budget: float = inf) -> None:
         self._read = array
+        self._budget = budget
         self._arrays: dict[tuple[int, bool], NDArray[Any]] = {}
         self._objects: list[Any] = []
+        self._metrics: set[tuple[int, int]] = set()
         self._tags: dict[str, Callable[[Any], Any]] = {
             "array": self._array,
             "csr": self._csr,
@@ -71,8 +73,18 @@ class Decoder:
             if estimator_class(name) is not None:
                 self._objects.append(self.estimator(entry))
             else:
-                self._objects.append(make_value(name, self._mapping(entry.get("fields"), "fields")))
-                check_shapes(self._objects[-1])
+                value = make_value(name, self._mapping(entry.get("fields"), "fields"))
+                check_value(value)
+                if isinstance(value, PointSpace):
+                    self._check_metric(value)
+                self._objects.append(value)
+
+    def _check_metric(self, space: PointSpace) -> None:
+        """Check the constants of a metric by a row; components share one, which is checked once."""
+        key = (id(space.metric), space.points.shape[1])
+        if key not in self._metrics:
+            check_metric(space)
+            self._metrics.add(key)
 
     def estimator(self, entry: dict[str, Any]) -> Any:
         """Make a fitted estimator."""
@@ -94,7 +106,7 @@ class Decoder:
         vars(estimator).update(state)
         if len(left_out):
             estimator._left_out = tuple(left_out)
-        check_shapes(estimator)
+        check_fitted(estimator)
         return estimator
 
     def value(self, node: Any) -> Any:
@@ -122,7 +134,14 @@ class Decoder:
             if widened and array.dtype != np.float32:
                 raise DamagedFile("an array that should be in single precision is not")
             self._arrays[number, widened] = array.astype(np.float64) if widened else array
-        return self._arrays[number, widened]
+        found = self._arrays[number, widened]
+        self._charge(found.nbytes)
+        return found
+
+    def _charge(self, size: int) -> None:
+        self._budget -= size
+        if self._budget < 0:
+            raise DamagedFile("it refers to its arrays more often than a model does")
 
     def _csr(self, node: Any) -> csr_array:
         values = self._list(node)
@@ -159,11 +178,12 @@ class Decoder:
         return np.array(words, dtype=object)
 
     def _bits(self, node: Any) -> Any:
+        self._charge(GENERATOR)
         state = check_type(self.value(node), dict, "random state")
         try:
             bits = BIT_GENERATORS[state["bit_generator"]](0)
             bits.state = state
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
+        except (TypeError, ValueError, LookupError, OverflowError) as error:
             raise DamagedFile("it holds a random state that is none") from error
         return bits
 
@@ -171,7 +191,7 @@ class Decoder:
         generator = np.random.RandomState(self._bits(node))
         try:
             generator.set_state(self.value(node))
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
+        except (TypeError, ValueError, LookupError, OverflowError) as error:
             raise DamagedFile("it holds a random state that is none") from error
         return generator
 
@@ -183,140 +203,3 @@ BY_NAME = {
         "float16", "float32", "float64",
     )
 }  # fmt: skip
-
-
-# The largest number that compiled loops take; they start a few threads per core at most.
-THREADS = 2**31 - 1
-
-
-def _table(array: Any, rows: int, columns: int | None = None) -> bool:
-    """Whether an array has these rows, and these columns if they are given."""
-    return array.ndim == 2 and len(array) == rows and (columns is None or array.shape[1] == columns)
-
-
-def _indices_below(indices: Any, count: int) -> bool:
-    """Whether every entry of a plain list of indices is below `count` and none is negative."""
-    return indices.ndim == 1 and (
-        not len(indices) or bool(0 <= indices.min() <= indices.max() < count)
-    )
-
-
-def _neighbors(v: Any) -> bool:
-    ascending = v.offsets.ndim == 1 and bool(v.offsets[0] == 0 and np.all(np.diff(v.offsets) >= 0))
-    return ascending and _indices_below(v.indices, v.n)
-
-
-def _geodesic(v: Any) -> bool:
-    n, m = v.space.n, len(v.weights)
-    whole = isinstance(v.geodesics, AllGeodesics) and v.geodesics.n == m == n
-    known = whole or _table(v.geodesics, n, m)
-    return known and _table(v.weights, m, len(v.mean)) and 0 < v.threads <= THREADS
-
-
-def _examples(v: Any) -> bool:
-    codes = len(v.codes) == v.space.n == v.subspace.n and _indices_below(v.codes, len(v.spread))
-    axes = len(v.projection.axes)
-    turned = v.turn is None or _table(v.turn, axes, v.space.points.shape[1])
-    return codes and turned and v.inverse.axes.shape == v.projection.axes.shape
-
-
-def _diffusion(v: Any) -> bool:
-    scales = v.affinity.scales
-    own = scales is None or scales.shape == (v.space.n,)
-    rows = v.density.shape == (v.space.n,) and _table(v.vectors, v.space.n, len(v.values))
-    return own and rows
-
-
-# For each class what must hold; classes that hold no arrays, or arrays of any size, are not here.
-RULES: dict[str, Any] = {
-    "Prepare": lambda v: (
-        {encoder.name for encoder in v._encoders} <= {column.name for column in v.columns_}
-        and len(v.columns_) == v.n_features_in_
-    ),
-    "PointSpace": lambda v: (
-        v.points.ndim == 2 and 0 < v.workers <= THREADS and bool(np.all(np.isfinite(v.points)))
-    ),
-    "DistanceSpace": lambda v: _table(v.distances, len(v.distances), len(v.distances)),
-    "GraphSpace": lambda v: v.edges.shape[0] == v.edges.shape[1],
-    "AffinitySpace": lambda v: v.affinities.shape == v.edges.shape == v.edges.shape[::-1],
-    "Neighbors": _neighbors,
-    "Rule": lambda v: v.k > 0,
-    "Linear": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
-    "LinearInverse": lambda v: v.axes.ndim == 2 and v.mean.shape == v.axes.shape[1:],
-    "SparseLinear": lambda v: v.axes.ndim == 2,
-    "ProjectionInverse": lambda v: v.axes.ndim == 2,
-    "Nystrom": lambda v: v.mean_squares.ndim == 1 and _table(v.weights, len(v.mean_squares)),
-    "AllGeodesics": lambda v: (
-        v.lengths.shape[0] == v.lengths.shape[1]
-        and v.precision in ("float32", "float64")
-        and bool(np.all(v.lengths.data >= 0))
-        and 0 < v.threads <= THREADS
-    ),
-    "GeodesicNystrom": _geodesic,
-    "StressExtension": lambda v: (
-        v.coordinates.ndim == 2 and (v.space is None or v.space.n == len(v.coordinates))
-    ),
-    "Pairs": lambda v: (
-        (
-            v.dissimilarities.shape in ((0,), (v.n * (v.n - 1) // 2,))
-            if v.ends is None
-            else v.ends.shape == (2, *v.dissimilarities.shape)
-            and _indices_below(v.ends.ravel(), v.n)
-        )
-        and (v.weights is None or v.weights.shape == v.dissimilarities.shape)
-    ),
-    "Steps": lambda v: v.given.ndim == 1 and v.fitted.shape == v.given.shape,
-    "Examples": _examples,
-    "Barycentric": lambda v: _table(v.coordinates, v.space.n),
-    "Harmonic": lambda v: _table(v.vectors, v.space.n, len(v.values)),
-    "DiffusionExtension": _diffusion,
-    "Piece": lambda v: v.rows.ndim == 1 and v.offset.ndim == 1,
-    "Placement": lambda v: (
-        _table(v.embedding, v.space.n)
-        and len(v.owner) == v.space.n
-        and _indices_below(v.owner, len(v.pieces))
-        and all(_indices_below(piece.rows, v.space.n) for piece in v.pieces)
-    ),
-    "Neighborhoods": lambda v: (
-        v.neighbors.n == v.space.n == len(v.first)
-        and _indices_below(v.first, len(v.inverse))
-        and _indices_below(v.inverse, v.space.n)
-    ),
-    "Ridge": lambda v: v.embedding.ndim == 2 and _table(v.coefficients, len(v.embedding)),
-    "LazyRidge": lambda v: v.points.ndim == 2 and _table(v.embedding, len(v.points)),
-    "FixedPoint": lambda v: v.points.ndim == 2 and _table(v.weights, len(v.points)),
-    "Similarities": lambda v: (
-        v.points.ndim == 2 and (v.center is None or v.center.shape == v.points.shape[1:])
-    ),
-}
-
-
-def check_shapes(value: Any) -> None:
-    """Refuse a value whose parts differ in size, and an estimator that lacks some."""
-    name = value_name(value) or type(value).__name__
-    rule = RULES.get(name) if is_value(value) or name in RULES else _estimator
-    try:
-        holds = rule is None or rule(value)
-    except (AttributeError, TypeError, IndexError) as error:
-        raise DamagedFile(f"a {name} lacks a part") from error
-    if not holds:
-        raise DamagedFile(f"the parts of a {name} do not belong together")
-
-
-def _estimator(v: Any) -> bool:
-    parts = vars(v)
-    table = isinstance(v.embedding_, np.ndarray) and v.embedding_.ndim == 2
-    named = "feature_names_in_" not in parts or v.feature_names_in_.shape == (v.n_features_in_,)
-    inner = is_estimator(parts.get("_eigenmaps")) or is_value(parts.get("_examples"))
-    places = inner or _works(parts.get("_extension"))
-    reference = parts.get("_reference")
-    if reference is not None and not _table(reference, len(reference), v.embedding_.shape[1] + 1):
-        return False
-    back = parts.get("_preimage") is None or _works(v._preimage)
-    found = all(is_value(parts[name]) for name in ("_neighborhoods", "_space") if name in parts)
-    report = isinstance(v.report_, Report) and isinstance(v.n_features_in_, int)
-    return table and named and (places or bool(v._left_out)) and back and found and report
-
-
-def _works(value: Any) -> bool:
-    return is_value(value) and callable(value)

@@ -124,7 +124,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     with archive.open_archive(Path(path)) as source:
         document = source.document()
         _check_format(document)
-        decoder = Decoder(source.array)
+        decoder = Decoder(source.array, archive.memory_bound(source.length))
         decoder.objects(document.get("objects"))
         estimator = decoder.estimator(document)
         estimator.about_ = check_type(document.get("about"), dict, "about")

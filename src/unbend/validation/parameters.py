@@ -7,6 +7,7 @@ declarations.
 import dataclasses
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
@@ -212,13 +213,21 @@ def parameters(cls: type) -> list[Parameter]:
     ]
 
 
+@cache
+def _declared(cls: type) -> tuple[Parameter, ...]:
+    return tuple(parameters(cls))
+
+
 def check_parameters(estimator: object) -> None:
     """Check every parameter of an estimator, and make NumPy's integers Python's.
 
     Arithmetic with eight bits, or without sign, would overflow.
     """
-    for parameter in parameters(type(estimator)):
+    kind: Any = type(estimator)
+    for parameter in _declared(kind):
         value = getattr(estimator, parameter.name)
+        if value is parameter.default:
+            continue
         parameter.check(value)
         if isinstance(value, np.integer):
             setattr(estimator, parameter.name, int(value))

@@ -3,10 +3,11 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from unbend._kernels import kernels, reference
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.neighbors.index.protocol import (
     contiguous_points,
@@ -49,7 +50,7 @@ class KDTree:
 
     p: float = 2.0
     threads: int = 1
-    tree: reference.KdTree | None = field(default=None, repr=False, compare=False)
+    tree: Any = field(default=None, repr=False, compare=False)
     shape: tuple[int, ...] = field(default=(0, 0), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +60,12 @@ class KDTree:
 
     def build(self, points: FloatArray) -> "KDTree":
         """Return an index of the points."""
-        make = kernels.KdTree if self.p in COMPILED_NORMS else reference.KdTree
+        if self.p in COMPILED_NORMS:
+            make = kernels.KdTree
+        else:
+            from unbend._kernels import reference
+
+            make = reference.KdTree
         points = contiguous_points(points)
         tree = make(points, float(self.p), self.threads)
         return replace(self, tree=tree, shape=points.shape)
