@@ -1,5 +1,7 @@
 """What made denoised fits go wrong in trials, each with a case that shows it."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,19 @@ def test_outliers_without_noise_are_left_out():
     assert loss(curve.chart[kept], unbend.LTSA().fit_transform(rows)[kept]) > 0.01
 
 
+def test_rows_beyond_those_used_still_lower_the_noise_of_landmarks(monkeypatch):
+    """Rows used are limited, and so was the noise that patches of a limited number leave."""
+    monkeypatch.setattr("unbend.denoising.measurement.MOST_ROWS", 5000)
+    heights = []
+    for n in (5000, 20_000):
+        rng = np.random.default_rng(0)
+        rows = np.column_stack((rng.uniform(0, 6, (n, 2)), rng.normal(scale=0.3, size=n)))
+        sample = Sample.of(PointSpace(rows), 2)
+        assert (sample.n, sample.distinct) == (5000, n)
+        heights.append(np.std(project_landmarks(sample, 1000, 400, 2).points[:, 2]))
+    assert heights[1] < 0.75 * heights[0]
+
+
 def test_few_rows_are_hardly_trimmed():
     sample = Sample.of(PointSpace(s_curve(500, noise=0.05, random_state=0).points), 2)
     assert len(project_landmarks(sample, 40, 500, 2).points) >= 0.93 * 500
@@ -99,6 +114,18 @@ def test_bending_is_not_noise():
     # Noise wider than patches grows with them, but not as bending does.
     assert measured._noise_at_first() > 0.7
     assert measured.hides(2000) > 1
+
+
+@pytest.mark.parametrize("columns", [2, 10])
+def test_noise_of_a_curve_is_not_bending(columns):
+    """The smallest patches of a curve have six rows, which a quadratic nearly interpolates."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        angle = rng.uniform(0, 4, 1500)
+        arc = turned(np.column_stack((np.cos(angle), np.sin(angle))), columns)
+        sample = Sample.of(PointSpace(arc + rng.normal(scale=0.05, size=arc.shape)), 1)
+        assert measure_noise(sample, 1).hides(1500) > 100
+        assert measure_noise(Sample.of(PointSpace(arc), 1), 1).hides(1500) < 1
 
 
 def test_few_rows_of_strong_noise_in_four_dimensions():
@@ -136,4 +163,10 @@ class TestReduction:
         rows = turned(roll.points, 60) + np.random.default_rng(1).normal(scale=0.5, size=(2500, 60))
         model = unbend.LTSA(denoise="auto").fit(rows)
         assert loss(roll.chart, model.embedding_) < 0.03
-        assert np.array_equal(model.transform(rows), model.embedding_)
+        # Landmarks have no noise: rows must not count as far outside because they have.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", unbend.OutOfDistributionWarning)
+            assert np.array_equal(model.transform(rows), model.embedding_)
+        assert np.median(model.outlyingness(rows)) == pytest.approx(1, abs=0.3)
+        with pytest.warns(unbend.OutOfDistributionWarning):
+            model.transform(rows[:3] + 20.0)

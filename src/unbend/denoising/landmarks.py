@@ -39,7 +39,7 @@ class Landmarks:
 
 def project_landmarks(sample: Sample, size: int, count: int, d: int) -> Landmarks:
     """Sample rows, leave out the sparse ones and project the others by patches of a size."""
-    space, patch = sample.part(size)
+    space, patch = sample.part(size, sample.patch_rows)
     drawn = sample.space.points[: min(sample.n, round(count / KEPT))]
     kept = min(max(count / len(drawn), KEPT), KEPT_AT_MOST)
     first = fit_patches(space, drawn, patch, d)

@@ -16,6 +16,9 @@ from unbend.outlyingness import FAR, score_rows
 MOST_ROWS = 200_000
 # Rows of a patch at most: larger patches are drawn from a sample of the rows, too.
 PATCH_ROWS = 256
+# Factor, at most, by which patches of landmarks are larger where distinct rows are as many times
+# those used: otherwise landmarks would keep the same noise from there on.
+MORE_PATCH_ROWS = 4
 # Points whose patches are measured, and rounds of projection: the patches around noisy rows are
 # wider than those around the surface.
 SAMPLE, ROUNDS = 128, 2
@@ -33,6 +36,9 @@ PARTLY, FALL, FLAT = 0.9, 4.0, 1.2
 # Exponent of the radius with which the variance about a fit grows at least where it is bending:
 # noise grows with an exponent of 2 at most, where it is wider than the patch.
 BENDING = 4
+# Factor by which bending has to grow between two sizes that are compared: the smallest patches have
+# few more rows than a fit has coefficients and underestimate noise, which is as if it grew.
+WIDER = 8.0
 # Share of noise that does harm, over (k/n)^(1/d).
 HARMLESS = 0.2
 # Share of a row in the fit around it, up to which one that is an outlier does no harm.
@@ -83,6 +89,12 @@ class Sample:
             near.indices.reshape(shape), near.distances.reshape(shape), some.spacing
         )
         return float(np.mean(scores > FAR))
+
+    @property
+    def patch_rows(self) -> int:
+        """Rows of the patch of a landmark at most."""
+        more = min(max(self.distinct / MOST_ROWS, 1.0), MORE_PATCH_ROWS)
+        return round(more * PATCH_ROWS)
 
     def part(self, size: int, most: int = PATCH_ROWS) -> tuple[PointSpace, int]:
         """Part of the rows in which a patch of `size` rows has at most `most`, and how many."""
@@ -180,13 +192,13 @@ class NoiseMeasurement:
         """Share of noise in the variance about the first fits, which is noise and bending.
 
         Two sizes have the variances v = a + bh⁴ and w = a + bg⁴: a is at most what the pair with
-        the least of it says.
+        the least of it says, of those with (g/h)⁴ large enough.
         """
         v, w = self.noise[0] ** 2, self.noise[1:] ** 2
         wider = (self.radius[1:] / max(self.radius[0], np.finfo(float).tiny)) ** BENDING
         if v <= 0 or not np.any(wider > 1):
             return 1.0
-        some = wider > 1
+        some = wider >= min(WIDER, wider.max())
         return float(np.clip(((wider - w / v) / (wider - 1))[some].min(), 0.0, 1.0))
 
 

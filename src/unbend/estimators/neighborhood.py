@@ -379,12 +379,25 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _place(self, X: Any) -> tuple[FloatArray, FloatArray | None]:
         new, placement = self._as_stored(self._new_rows(X)), self._placement
         indices, distances = placement.neighbors(new)
-        scores = score_rows(indices, distances, self._neighborhoods.spacing)
+        scores = score_rows(indices, distances, self._spacing)
         return placement.place(new, indices, distances), scores
 
     def _outlyingness(self, X: Any) -> FloatArray:
         indices, distances = self._placement.neighbors(self._as_stored(self._new_rows(X)))
-        return score_rows(indices, distances, self._neighborhoods.spacing)
+        return score_rows(indices, distances, self._spacing)
+
+    @property
+    def _spacing(self) -> FloatArray:
+        """Usual distances of new samples from the fitted rows near them.
+
+        Landmarks lie on the surface, and rows beside it by as much as projection moves them.
+        """
+        spacing: FloatArray = self._neighborhoods.spacing
+        if not self._is_denoised:
+            return spacing
+        beside = self.report_.stage("denoise").facts["displacement"]
+        assert isinstance(beside, float)
+        return np.hypot(spacing, beside)
 
     @property
     def _placement(self) -> Placement:
