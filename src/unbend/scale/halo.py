@@ -35,6 +35,11 @@ class BlockEdges:
     targets: IntArray
     distances: FloatArray
 
+    def __sizeof__(self) -> int:
+        """Bytes, for the scheduler: tasks go where their largest argument is."""
+        arrays = (self.numbers, self.twins, self.sources, self.targets, self.distances)
+        return sum(array.nbytes for array in arrays)
+
     def sum_squares(self) -> tuple[float, int]:
         """Sum of the squared lengths of edges, and their number."""
         return float(np.square(self.distances).sum()), len(self.distances)
@@ -105,6 +110,13 @@ class BlockGraph:
     diagonal: FloatArray
     weights: csr_array
     halo: dict[int, IntArray]
+
+    def __sizeof__(self) -> int:
+        """Bytes, for the scheduler: tasks go where their largest argument is."""
+        weights = self.weights
+        arrays = (self.numbers, self.twins, self.diagonal, *self.halo.values())
+        entries = weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
+        return int(entries) + sum(array.nbytes for array in arrays)
 
     def multiply(self, own: FloatArray, pieces: Sequence[FloatArray]) -> FloatArray:
         """Rows of the product with vectors, of which the halo is given block by block."""
