@@ -69,7 +69,7 @@ def measure_growth(box: BoxNeighbors) -> tuple[float, int]:
     >>> none = np.empty((0, 2), dtype=np.int64)
     >>> near, lengths = np.array([[1, 2, 3]]), np.array([[1.0, 2.0, 4.0]])
     >>> box = BoxNeighbors(PointSpace(np.zeros((1, 1))), np.array([0]), near, lengths, none)
-    >>> round(measure_growth(box)[0] / np.log(2), 3)
+    >>> round(float(measure_growth(box)[0] / np.log(2)), 3)
     1.5
     """
     usable = np.isfinite(box.distances[:, -1]) & (box.distances[:, 0] > 0)
