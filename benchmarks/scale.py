@@ -8,6 +8,7 @@ inputs are kept there for the next run.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import resource
@@ -17,11 +18,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
@@ -31,6 +34,10 @@ import unbend
 from benchmarks.machine import cpu_name
 from unbend import scale
 from unbend.neighbors import PointSpace
+from unbend.neighbors.metrics import EUCLIDEAN
+from unbend.scale import neighbors as searching
+from unbend.scale import spectral
+from unbend.scale.collections import LazyRows
 
 # Rows of a partition of 100 columns in single precision: 100 MB.
 PARTITION = 250_000
@@ -51,14 +58,17 @@ def worker_usage() -> tuple[float, float]:
 def cluster(workers: int = 2, memory: str = "auto") -> Iterator[Any]:
     """Start processes of one thread each, on the loopback interface."""
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with (
-        LocalCluster(
-            n_workers=workers, memory_limit=memory, host="127.0.0.1", silence_logs=50, **options
-        ) as processes,
-        Client(processes) as client,
-    ):
-        client.run(_import)
-        yield client
+    processes = LocalCluster(
+        n_workers=workers, memory_limit=memory, host="127.0.0.1", silence_logs=50, **options
+    )
+    try:
+        with Client(processes) as client:
+            client.run(_import)
+            yield client
+    finally:
+        # Processes of a loaded machine may stop late: what was measured is not lost by that.
+        with suppress(TimeoutError):
+            processes.close(timeout=60)
 
 
 def _import() -> None:
@@ -143,8 +153,8 @@ def measure_transform(
 ) -> dict[str, Any]:
     """Ten million rows placed by models of 20 000.
 
-    In memory, both processes place the same rows at the same time, without Dask: two processes on
-    two cores slow each other down, which is no cost of distribution.
+    In memory, without Dask, one process places rows alone, and then both at the same time: two
+    processes share caches, memory and clock of the machine, which is no cost of distribution.
     """
     n, m = int(10_000_000 * share), max(2000, int(20_000 * min(1.0, share * 10)))
     rows = write_parts(scratch / "transform", n, roll_rows)
@@ -160,13 +170,16 @@ def measure_transform(
         _, figures = measure(client, placed.sum(axis=0).compute)
         chart = roll.chart[: min(n, PARTITION)]
         coordinates = placed[: len(chart)].compute()
-        alone = client.run(_transform_seconds, str(path), min(16, -(-n // PARTITION)))
+        workers = list(client.scheduler_info()["workers"])
+        work = partial(client.run, _transform_seconds, str(path), min(6, -(-n // PARTITION)))
+        in_memory = {"alone": work(workers=workers[:1]), "both": work(workers=workers)}
     rate = n / figures["cpu"]
     kind = "similarity" if local.isometric else "affine"
     lost = float(unbend.quality.procrustes(chart, coordinates, kind=kind))
-    in_memory = np.mean([count / seconds for count, seconds in alone.values()])
-    figures |= {"rows_per_second": round(rate), "in_memory": round(in_memory)}
-    figures |= {"of_in_memory": round(rate / in_memory, 2), "r2": 1.0 - lost}
+    figures |= {"rows_per_second": round(rate), "r2": 1.0 - lost}
+    for case, found in in_memory.items():
+        other = np.mean([count / seconds for count, seconds in found.values()])
+        figures |= {f"in_memory_{case}": round(other), f"of_{case}": round(rate / other, 2)}
     return {"rows": n, "sample": m, name: figures}
 
 
@@ -185,19 +198,33 @@ def _transform_seconds(path: str, partitions: int) -> tuple[int, float]:
 
 
 def measure_neighbors(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
-    """Exact neighbours of five million rows in three columns."""
-    n = int(5_000_000 * share)
+    """Exact neighbours of five million rows in three columns, compared bit by bit."""
+    n, k = int(5_000_000 * share), 10
     rows = write_parts(scratch / "neighbors", n, roll_rows)
 
-    def search() -> Any:
-        indices, distances = scale.nearest_neighbors(rows, 10)
-        return da.compute(indices.sum(), distances.sum())
+    def search() -> list[str]:
+        blocks = [part.to_delayed().ravel() for part in scale.nearest_neighbors(rows, k)]
+        hashes = dask.compute(*(delayed(hash_lists)(*pair) for pair in zip(*blocks, strict=True)))
+        return list(hashes)
 
     with cluster() as client:
-        sums, figures = measure(client, search)
-    exact = PointSpace(rows.compute()).nearest(10)
-    same = int(sums[0]) == int(exact.indices.sum(dtype=np.int64))
-    return figures | {"rows": n, "same_indices": bool(same)}
+        hashes, figures = measure(client, search)
+    exact = PointSpace(rows.compute()).nearest(k)
+    lists = exact.indices.reshape(n, k), exact.distances.reshape(n, k)
+    edges = np.concatenate(([0], np.cumsum(rows.chunks[0])))
+    expected = [
+        hash_lists(lists[0][low:high].astype(np.int64), lists[1][low:high])
+        for low, high in pairwise(edges.tolist())
+    ]
+    return figures | {"rows": n, "blocks_compared": len(expected), "same_bits": hashes == expected}
+
+
+def hash_lists(indices: Any, distances: Any) -> str:
+    """Digest of all bits of the neighbours of a block, and of their shape and type."""
+    digest = hashlib.sha256(f"{indices.shape} {indices.dtype} {distances.dtype}".encode())
+    digest.update(np.ascontiguousarray(indices))
+    digest.update(np.ascontiguousarray(distances))
+    return digest.hexdigest()
 
 
 def curved_rows(number: int, count: int, columns: int = 50) -> Any:
@@ -206,24 +233,28 @@ def curved_rows(number: int, count: int, columns: int = 50) -> Any:
     return np.cos(chart @ np.random.default_rng(12345).normal(size=(5, columns)) * 2.0)
 
 
-def measure_approximate(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
-    """Approximate neighbours in 50 columns: recall, and what the estimate of it says."""
+def approximate_search(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
+    """Approximate neighbours in 50 columns, and the estimate of their recall."""
     n = int(1_000_000 * share)
     rows = write_parts(scratch / "approximate", n, curved_rows)
-    from unbend.scale.collections import LazyRows
-    from unbend.scale.neighbors import EUCLIDEAN, find_neighbors
-
     with cluster() as client:
         lazily = LazyRows(rows)
         found, figures = measure(
-            client, lambda: find_neighbors(lazily, 10, EUCLIDEAN, "approximate")
+            client, lambda: searching.find_neighbors(lazily, 10, EUCLIDEAN, "approximate")
         )
         distances = found.arrays()[1][:: max(1, n // 2000)].compute()
-    points = rows.compute()
+    np.save(scratch / "approximate.npy", distances)
+    return figures | {"rows": n, "estimate": found.recall, "estimate_error": found.recall_error}
+
+
+def approximate_recall(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
+    """Recall of 2000 rows, against all others in one memory."""
+    n = int(1_000_000 * share)
+    points = write_parts(scratch / "approximate", n, curved_rows).compute()
     asked = np.arange(0, n, max(1, n // 2000))
     reach = PointSpace(points).nearest_of(points[asked], 11)[1][:, -1:]
-    recall = float(np.mean(distances <= reach * (1 + 1e-12)))
-    return figures | {"rows": n, "recall": recall, "estimate": found.recall}
+    distances = np.load(scratch / "approximate.npy")
+    return {"recall": float(np.mean(distances <= reach * (1 + 1e-12)))}
 
 
 def measure_graph(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
@@ -242,27 +273,41 @@ def measure_graph(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[s
     return figures | {"rows": n, "same_bits": same, "in_memory_cpu": round(alone, 2)}
 
 
-def measure_lanczos(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
-    """Laplacian eigenmaps of rows that fill five dimensions, solved on all workers and on one."""
-    n = int(100_000 * share)
-    rows = write_parts(scratch / "lanczos", n, cube_rows)
-    figures: dict[str, Any] = {"rows": n}
+def measure_lanczos(
+    rows_wanted: int,
+    dimensions: int,
+    block_bytes: int,
+    scratch: Path,
+    share: float,
+    so_far: dict[str, Any],
+) -> dict[str, Any]:
+    """Laplacian eigenmaps of rows that fill a box, solved on all workers and on one."""
+    n = int(rows_wanted * share)
+    name = f"{dimensions} dimensions"
+    rows = write_parts(scratch / f"lanczos{dimensions}", n, partial(box_rows, dimensions))
+    figures: dict[str, Any] = {"rows": n, "columns": dimensions}
     values = []
+    # Smaller than usual, so that there are several of them.
+    searching.BOX_BYTES, spectral.BLOCK_BYTES = block_bytes, block_bytes
     with cluster() as client:
         for solver in ("distributed", "gathered"):
             fit = scale.LaplacianEigenmaps(sample=None, graph_solver=solver, random_state=0).fit
             model, figures[solver] = measure(client, partial(fit, rows))
             values.append(model._local.header.eigenvalues_)
             if solver == "distributed":
-                facts = model.report_.stage("spectrum").facts
-                figures |= {"products": facts["products"], "residual": facts["residual"]}
+                facts = {k: v for one in model.report_.stages for k, v in one.facts.items()}
+                asked = ("products", "residual", "blocks", "intrinsic_dimension")
+                figures |= {fact: facts[fact] for fact in asked}
+                seconds = {one.name: round(one.seconds, 1) for one in model.report_.stages}
+                figures["stage_seconds"] = seconds
     error = np.abs(values[0] / values[1] - 1).max()
-    return figures | {"eigenvalue_error": float(error)}
+    return {name: figures | {"eigenvalue_error": float(error)}}
 
 
-def cube_rows(number: int, count: int) -> Any:
-    """Rows that fill a box of five dimensions with different sides."""
-    return np.random.default_rng(number).uniform(size=(count, 5)) * [1.0, 0.9, 0.8, 0.7, 0.6]
+def box_rows(dimensions: int, number: int, count: int) -> Any:
+    """Rows that fill a box with different sides."""
+    sides = 0.9 ** np.arange(dimensions)
+    return np.random.default_rng(number).uniform(size=(count, dimensions)) * sides
 
 
 def measure_death(scratch: Path, share: float, so_far: dict[str, Any]) -> dict[str, Any]:
@@ -317,9 +362,12 @@ CASES: dict[str, dict[str, Callable[[Path, float, dict[str, Any]], dict[str, Any
         "ltsa": partial(measure_transform, "LTSA"),
     },
     "neighbors": {"all": measure_neighbors},
-    "approximate": {"all": measure_approximate},
+    "approximate": {"search": approximate_search, "recall": approximate_recall},
     "graph": {"all": measure_graph},
-    "lanczos": {"all": measure_lanczos},
+    "lanczos": {
+        "five": partial(measure_lanczos, 100_000, 5, 1 << 23),
+        "six": partial(measure_lanczos, 60_000, 6, 1 << 21),
+    },
     "death": {"all": measure_death},
     "workers": {"all": measure_workers},
 }

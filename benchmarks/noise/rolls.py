@@ -2,8 +2,8 @@
 
 python -m benchmarks.noise.rolls [--rows 100000 --noise 0.5]
 
-Without options each roll is fitted in a process of its own, so that its memory is known, and all
-is written to noise_rolls.json.
+Without options each roll is fitted in a process of its own, so that its memory is known, several
+draws of some sizes show how the error falls, and all is written to noise_rolls.json.
 """
 
 import argparse
@@ -35,6 +35,8 @@ ROLLS = (
     (200_000, 0.5),
     (1_000_000, 0.5),
 )
+# Sizes of which several draws are fitted, all with noise of 0.5, and their seeds.
+GROWTH, SEEDS = (5_000, 20_000, 50_000, 200_000, 1_000_000), range(4)
 # Rows that errors are measured on, and the parameters of the roll and its width.
 SCORED, FIRST, LAST, WIDTH = 4000, 1.5 * np.pi, 4.5 * np.pi, 21.0
 
@@ -61,9 +63,16 @@ def explained(truth: Array, coordinates: Array) -> list[float]:
     return [round(float(one), 6) for one in 1 - rest.var(axis=0) / truth.var(axis=0)]
 
 
-def measure_roll(rows: int, noise: float) -> dict[str, Any]:
+def measure_growth(rows: int) -> dict[str, Any]:
+    """Errors of the worse coordinate against foot points, of several draws of a size."""
+    found = [measure_roll(rows, 0.5, seed)["foot_points"] for seed in SEEDS]
+    errors = [round(float(np.sqrt(1 - min(one))), 4) for one in found]
+    return {"rows": rows, "noise": 0.5, "errors": errors, "mean": round(float(np.mean(errors)), 4)}
+
+
+def measure_roll(rows: int, noise: float, seed: int = 0) -> dict[str, Any]:
     """Fit one roll with 'auto': R² against foot points, its ceiling, CPU time and memory."""
-    roll = unbend.datasets.swiss_roll(rows, noise=noise, random_state=0)
+    roll = unbend.datasets.swiss_roll(rows, noise=noise, random_state=seed)
     # Imports are no part of the time.
     unbend.LTSA(denoise="auto").fit(roll.points[:500])
     before = time.process_time()
@@ -128,13 +137,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--noise", type=float, default=0.5)
-    parser.add_argument("--only", choices=("rolls", "edges"))
+    parser.add_argument("--only", choices=("rolls", "growth", "edges"))
     asked = parser.parse_args()
     if asked.rows is not None:
         print(json.dumps(measure_roll(asked.rows, asked.noise)))
         return
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    if asked.only != "edges":
+    if asked.only in (None, "rolls"):
         results["rolls"] = [
             json.loads(
                 subprocess.run(
@@ -145,7 +154,9 @@ def main() -> None:
             )
             for rows, noise in ROLLS
         ]
-    if asked.only != "rolls":
+    if asked.only in (None, "growth"):
+        results["growth"] = [measure_growth(rows) for rows in GROWTH]
+    if asked.only in (None, "edges"):
         results["edges"] = [measure_edges(seed, d) for d in (1, 2) for seed in range(5)]
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 

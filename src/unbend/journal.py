@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import IO, Any, TypeGuard
 
 PREFIX, SUFFIX = ".unbend-", ".journal"
+# Journals of this process: the command line removes them if it has to end at once.
+OPEN_JOURNALS: set[Path] = set()
 
 
 def _lock(handle: int, wait: bool) -> bool:
@@ -87,6 +89,7 @@ class Journal:
     def record(self, line: dict[str, Any]) -> None:
         """Add a line; the file is created with the first."""
         if self._stream is None:
+            OPEN_JOURNALS.add(self.path)
             self._stream = self.path.open("xb", buffering=0)
             _lock(self._stream.fileno(), wait=False)
         self._stream.write(json.dumps(line).encode() + b"\n")
@@ -98,6 +101,7 @@ class Journal:
                 self.path.unlink()
             self._stream.close()
             self._stream = None
+        OPEN_JOURNALS.discard(self.path)
 
 
 def recover(folder: Path) -> None:

@@ -126,7 +126,7 @@ def test_quality_and_comparison_know_the_folders_for_classes(shapes):
 def test_the_page_shows_images_and_its_code_gives_its_numbers(shapes, monkeypatch):
     done = unbend("report", "shapes", "--gray", "-o", "page.html", "--json", cwd=shapes)
     page = (shapes / "page.html").read_text()
-    assert "40 images, 7 x 6 pixels, labelled by <bdi>folder</bdi>" in page
+    assert "40 images, 7 x 6 pixels, labelled by &#x27;folder&#x27;" in page
     assert "the mean of all images" in page
     assert "unbend compare shapes --gray --sample 2000" in page
     monkeypatch.chdir(shapes)

@@ -166,7 +166,7 @@ def test_quality_and_the_page_of_a_column_of_texts(news, monkeypatch):
     assert output["continuity"] == float(library.quality.continuity(rows, flat, n_neighbors=5))
     done = unbend("report", "news.csv", *given, "-o", "page.html", "--json", cwd=news)
     page = (news / "page.html").read_text()
-    assert "40 documents, 19 terms, labelled by <bdi>topic</bdi>" in page
+    assert "40 documents, 19 terms, labelled by &#x27;topic&#x27;" in page
     assert "unbend suggest news.csv --text-column body --stem --label topic" in page
     monkeypatch.chdir(news)
     names = {}

@@ -65,15 +65,15 @@ def search(parts, splitting, k, metric, distinct=False):
         b.split_part(part, start, splitting) for part, start in zip(parts, starts, strict=False)
     ]
     alone = [
-        b.search_box([pieces[i] for pieces in split], k, metric, distinct)
+        b.search_box([pieces[i] for pieces in split], k, metric, distinct).separate()
         for i in range(splitting.count)
     ]
     whole = []
-    for one in alone:
-        others = [other for other in alone if other is not one and other.space.n]
+    for one, lists in alone:
+        others = [other for other, _ in alone if other is not one and other.space.n]
         questions = [b.ask_box(one, *other.measure_bounds()[:2]) for other in others]
         answers = [b.answer_box(o, q, k) for o, q in zip(others, questions, strict=True)]
-        whole.append(b.merge_answers(one, questions, answers))
+        whole.append(b.merge_answers(one, lists, questions, answers))
     return b.order_rows([b.rows_between(box, 0, sum(map(len, parts))) for box in whole]), whole
 
 

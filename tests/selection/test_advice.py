@@ -111,7 +111,7 @@ def test_commands_and_report_state_the_dimension_that_the_library_finds(name, tm
     assert stated(facts["suggest"]["reasons"][0])[:2] == (verdict, 2)
     run("report", *words, "-o", "page.html", cwd=tmp_path)
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert f"<p class='answer'>{verdict}</p>" in page
+    assert f"<p class='answer'>{verdict[0].upper()}{verdict[1:]}</p>" in page
     assert f"intrinsic dimension {verdict}" in page
 
 

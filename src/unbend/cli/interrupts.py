@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 
 from unbend.cli import INTERRUPTED
 from unbend.files import COMMITTING, TEMPORARIES
+from unbend.journal import OPEN_JOURNALS
 
 # Kernels look for Ctrl-C many times a second; LAPACK never does.
 GRACE_SECONDS = 0.6
@@ -60,7 +61,7 @@ def _end() -> None:
         if not COMMITTING:
             break
         time.sleep(0.01)
-    for temporary in list(TEMPORARIES):
+    for temporary in (*TEMPORARIES, *OPEN_JOURNALS):
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
         with suppress(OSError):

@@ -135,6 +135,36 @@ def nearest_in_part(
 
 
 @dataclass(frozen=True, eq=False)
+class BoxRows:
+    """Rows of a box, by ascending number, with what others ask it for, but no lists.
+
+    `reach` is the distance of each row to its k-th neighbour so far. `twins` are pairs of numbers,
+    of a duplicate row that was left out and of the row that stands for it.
+    """
+
+    space: PointSpace
+    numbers: IntArray
+    reach: FloatArray
+    twins: IntArray
+
+    def __sizeof__(self) -> int:
+        """Bytes, for the scheduler: tasks go where their largest argument is."""
+        arrays = (self.space.points, self.numbers, self.reach, self.twins)
+        return sum(array.nbytes for array in arrays)
+
+    def measure_bounds(self) -> tuple[FloatArray, FloatArray, float]:
+        """Lowest and highest value of each column, and the largest k-th distance."""
+        points = self.space.points
+        if not len(points):
+            return np.full(points.shape[1], np.inf), np.full(points.shape[1], -np.inf), -np.inf
+        return points.min(axis=0), points.max(axis=0), float(self.reach.max())
+
+
+# Neighbours of the rows of a box, by number, and their distances.
+Lists = tuple[IntArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
 class BoxNeighbors:
     """Rows of a box, by ascending number, with their nearest so far, nearest first.
 
@@ -148,12 +178,16 @@ class BoxNeighbors:
     distances: FloatArray
     twins: IntArray
 
-    def measure_bounds(self) -> tuple[FloatArray, FloatArray, float]:
-        """Lowest and highest value of each column, and the largest k-th distance."""
-        points = self.space.points
-        if not len(points):
-            return np.full(points.shape[1], np.inf), np.full(points.shape[1], -np.inf), -np.inf
-        return points.min(axis=0), points.max(axis=0), float(self.distances[:, -1].max())
+    def __sizeof__(self) -> int:
+        """Bytes, for the scheduler: tasks go where their largest argument is."""
+        arrays = (self.space.points, self.numbers, self.indices, self.distances, self.twins)
+        return sum(array.nbytes for array in arrays)
+
+    def separate(self) -> tuple[BoxRows, Lists]:
+        """Return the rows, which others ask, and the lists, which can be freed once merged."""
+        reach = self.distances[:, -1].copy()
+        lists = self.indices, self.distances
+        return BoxRows(self.space, self.numbers, reach, self.twins), lists
 
     def take(self, places: IntArray) -> "BoxNeighbors":
         """Restrict to some of the rows; duplicates that were left out stay with the cell."""
@@ -201,25 +235,29 @@ class Question:
     places: IntArray
     points: FloatArray
 
+    def __sizeof__(self) -> int:
+        """Bytes, for the scheduler."""
+        return self.places.nbytes + self.points.nbytes
 
-def ask_box(box: BoxNeighbors, low: FloatArray, high: FloatArray) -> Question:
+
+def ask_box(box: BoxRows, low: FloatArray, high: FloatArray) -> Question:
     """Select the rows that may have neighbours between `low` and `high`."""
     places = np.flatnonzero(_reaches(box, low, high))
     return Question(places, box.space.points[places])
 
 
-def _reaches(box: BoxNeighbors, low: FloatArray, high: FloatArray) -> BoolArray:
+def _reaches(box: BoxRows, low: FloatArray, high: FloatArray) -> BoolArray:
     """Whether the ball of each row to its k-th neighbour reaches a box."""
     reached = np.empty(box.space.n, dtype=bool)
     norm = box.space.metric.norm
     for some in row_chunks(box.space.n, 24 * len(low), budget=1 << 22):
         points = box.space.points[some]
         nearest = np.clip(points, low, high)
-        reached[some] = norm.along(points, nearest) <= box.distances[some, -1] * ROUNDING
+        reached[some] = norm.along(points, nearest) <= box.reach[some] * ROUNDING
     return reached
 
 
-def answer_box(box: BoxNeighbors, question: Question, k: int) -> tuple[IntArray, FloatArray]:
+def answer_box(box: BoxRows, question: Question, k: int) -> Lists:
     """Nearest rows of a box to those of another, by number; k or as many as the box has."""
     k = min(k, box.space.n)
     if not len(question.places) or not k:
@@ -231,24 +269,20 @@ def answer_box(box: BoxNeighbors, question: Question, k: int) -> tuple[IntArray,
 
 
 def merge_answers(
-    box: BoxNeighbors,
-    questions: Sequence[Question],
-    answers: Sequence[tuple[IntArray, FloatArray]],
+    box: BoxRows, lists: Lists, questions: Sequence[Question], answers: Sequence[Lists]
 ) -> BoxNeighbors:
     """Keep the nearest of all answers, ties by row number."""
-    indices, distances = box.indices.copy(), box.distances.copy()
+    indices, distances = lists[0].copy(), lists[1].copy()
     for question, (numbers, lengths) in zip(questions, answers, strict=True):
         places = question.places
         indices[places], distances[places] = nearest_of_both(
             (indices[places], distances[places]), (numbers, lengths)
         )
     # Nobody asks this box any more: a space of its own leaves the search tree to the old one.
-    return replace(box, space=replace(box.space), indices=indices, distances=distances)
+    return BoxNeighbors(replace(box.space), box.numbers, indices, distances, box.twins)
 
 
-def nearest_of_both(
-    one: tuple[IntArray, FloatArray], other: tuple[IntArray, FloatArray]
-) -> tuple[IntArray, FloatArray]:
+def nearest_of_both(one: Lists, other: Lists) -> Lists:
     """Merge two lists of neighbours of each row, nearest first, to the length of the first.
 
     Examples

@@ -147,11 +147,11 @@ def compute_all(tasks: Sequence[Any]) -> list[Any]:
     return list(client.gather(futures))
 
 
-def keep_on_workers(tasks: list[Any], instead_of: list[Any] | None = None) -> list[Any]:
+def keep_on_workers(tasks: list[Any], *instead_of: list[Any]) -> list[Any]:
     """Compute tasks whose results stay on the workers, where lost ones are computed again.
 
     Results in `instead_of` that only these tasks need are given up one by one, as soon as no task
-    needs them any more: both lists are emptied.
+    needs them any more: all these lists are emptied.
 
     Futures and not persisted tasks, since a task made of these would not keep them; and only once
     they are done, since a scheduler may hear that what they depend on is not needed any more before
@@ -163,11 +163,11 @@ def keep_on_workers(tasks: list[Any], instead_of: list[Any] | None = None) -> li
     from distributed import wait
 
     futures = list(client.compute(tasks))
-    if instead_of is not None:
+    if instead_of:
         # One task is done: the scheduler has heard of all of them.
         wait(futures, return_when="FIRST_COMPLETED")
-        tasks.clear()
-        instead_of.clear()
+        for some in (tasks, *instead_of):
+            some.clear()
     wait(futures)
     return futures
 

@@ -12,13 +12,19 @@ PER_PRODUCT = 0.045e-9  # one of D differences, in searches by all pairs
 PER_PLACE = 3.5e-6  # out-of-sample extension of a row in few columns
 PER_NEIGHBOR = 0.3e-6  # exact neighbour of a row in few columns
 PER_EDGE = 3e-6  # bottom of the Laplacian of a surface, for each edge
+PER_BASIS_BYTE = 1.7e-9  # of the basis and edges that a product of block Lanczos reads
 # Rows of a cell of approximate searches and the cells of a row, as in `scale/neighbors.py`.
 CELL_ROWS, OVERLAP = 20_000, 3
 # Columns beyond which all pairs are compared, and memory of a process without any rows.
 TREE_COLUMNS, IDLE = 15, 0.25e9
 # Partitions that a worker holds at a time: the one read, its copy, and the next.
 HELD = 3
-STEPS = ("pca", "transform", "neighbors", "approximate", "graph")
+# Block Lanczos, as in `scale/lanczos.py` and `scale/spectral.py`: products, vectors of each for
+# two coordinates, columns of the basis at most and in the mean, and the most blocks.
+PRODUCTS, WIDTH, BASIS, MEAN_BASIS, BLOCKS = 130, 5, 64, 43, 64
+# Edges of a row and neighbour once the graph is symmetric, and bytes of an edge.
+SYMMETRIC, EDGE_BYTES = 1.5, 12
+STEPS = ("pca", "transform", "neighbors", "approximate", "graph", "lanczos")
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,8 @@ class Cost:
     worker_gb : float
         Memory of each worker.
     largest_gb : float
-        Memory of the worker that solves a graph; otherwise as the others.
+        Memory of the worker that solves a graph, or that numbers its blocks; otherwise as the
+        others.
     read_gb : float
         What is read from storage.
     """
@@ -61,9 +68,10 @@ def estimate_cost(
 
     Parameters
     ----------
-    step : {"pca", "transform", "neighbors", "approximate", "graph"}
+    step : {"pca", "transform", "neighbors", "approximate", "graph", "lanczos"}
         A fit of PCA, the transform of a model of `sample` rows, exact or approximate neighbours of
-        all rows, or the graph of all rows with its eigenvectors, for a surface.
+        all rows, the graph of all rows with its eigenvectors, for a surface on one worker, or by
+        block Lanczos on all workers (64 at most) for five dimensions or more.
     rows, columns : int
         Size of the data.
     workers : int
@@ -90,20 +98,36 @@ def estimate_cost(
     check_choice("step", step, STEPS)
     for name, value in (("rows", rows), ("columns", columns), ("workers", workers)):
         check_integer(name, value, 1)
+    if step == "lanczos":
+        workers = min(workers, BLOCKS)
     size = rows * columns * item_bytes
     passes = 1 if step in ("pca", "transform") else 2
     seconds, alone = _seconds(step, rows, columns, sample, n_neighbors)
     seconds += passes * size * PER_BYTE
-    lists = rows * (8 * columns + 20 * n_neighbors) if step not in ("pca", "transform") else 0
-    own = IDLE + HELD * partition_bytes * 8 / item_bytes + 2 * lists / workers
-    solver = IDLE + rows * (24 * columns + 96 * n_neighbors) if step == "graph" else 0.0
+    shared, one = _bytes(step, rows, columns, n_neighbors)
+    own = IDLE + HELD * partition_bytes * 8 / item_bytes + shared / workers
     return Cost(
         (seconds + alone) / 3600,
         (seconds / workers + alone) / 3600,
         own / 1e9,
-        max(own, solver) / 1e9,
+        max(own, IDLE + one + (shared / workers if step == "lanczos" else 0.0)) / 1e9,
         passes * size / 1e9,
     )
+
+
+def _bytes(step: str, rows: int, columns: int, k: int) -> tuple[float, float]:
+    """Bytes that workers share, and bytes that one worker needs."""
+    if step in ("pca", "transform"):
+        return 0.0, 0.0
+    lists = 2.0 * rows * (8 * columns + 20 * k)
+    if step == "graph":
+        return lists, rows * (24.0 * columns + 96 * k)
+    if step == "lanczos":
+        # Basis, a product before and after orthogonalisation; the graph and its scaled copy; the
+        # numbers of all rows and their blocks on the worker that puts them together.
+        basis = 8.0 * rows * (BASIS + 2 * WIDTH)
+        return lists + basis + 2 * rows * k * SYMMETRIC * EDGE_BYTES, 9.0 * rows
+    return lists, 0.0
 
 
 def _seconds(step: str, rows: int, columns: int, sample: int, k: int) -> tuple[float, float]:
@@ -116,6 +140,10 @@ def _seconds(step: str, rows: int, columns: int, sample: int, k: int) -> tuple[f
     if step == "approximate":
         return rows * OVERLAP * min(rows, CELL_ROWS) * columns * PER_PRODUCT, 0.0
     search = rows * k * PER_NEIGHBOR * max(1.0, columns / TREE_COLUMNS)
+    if step == "lanczos":
+        # The basis is read four times, to project and to subtract, twice.
+        read = 4 * 8 * MEAN_BASIS + k * SYMMETRIC * EDGE_BYTES
+        return search + PRODUCTS * rows * read * PER_BASIS_BYTE, 0.0
     return search, rows * k * PER_EDGE if step == "graph" else 0.0
 
 

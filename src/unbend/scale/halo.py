@@ -35,6 +35,11 @@ class BlockEdges:
     targets: IntArray
     distances: FloatArray
 
+    def __sizeof__(self) -> int:
+        """Bytes, for the scheduler: tasks go where their largest argument is."""
+        arrays = (self.numbers, self.twins, self.sources, self.targets, self.distances)
+        return sum(array.nbytes for array in arrays)
+
     def sum_squares(self) -> tuple[float, int]:
         """Sum of the squared lengths of edges, and their number."""
         return float(np.square(self.distances).sum()), len(self.distances)
@@ -64,7 +69,7 @@ def measure_growth(box: BoxNeighbors) -> tuple[float, int]:
     >>> none = np.empty((0, 2), dtype=np.int64)
     >>> near, lengths = np.array([[1, 2, 3]]), np.array([[1.0, 2.0, 4.0]])
     >>> box = BoxNeighbors(PointSpace(np.zeros((1, 1))), np.array([0]), near, lengths, none)
-    >>> round(measure_growth(box)[0] / np.log(2), 3)
+    >>> round(float(measure_growth(box)[0] / np.log(2)), 3)
     1.5
     """
     usable = np.isfinite(box.distances[:, -1]) & (box.distances[:, 0] > 0)
@@ -105,6 +110,13 @@ class BlockGraph:
     diagonal: FloatArray
     weights: csr_array
     halo: dict[int, IntArray]
+
+    def __sizeof__(self) -> int:
+        """Bytes, for the scheduler: tasks go where their largest argument is."""
+        weights = self.weights
+        arrays = (self.numbers, self.twins, self.diagonal, *self.halo.values())
+        entries = weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
+        return int(entries) + sum(array.nbytes for array in arrays)
 
     def multiply(self, own: FloatArray, pieces: Sequence[FloatArray]) -> FloatArray:
         """Rows of the product with vectors, of which the halo is given block by block."""

@@ -16,6 +16,7 @@ from unbend.report import note
 from unbend.scale.blocks import sample_numbers
 from unbend.scale.boxes import (
     BoxNeighbors,
+    BoxRows,
     answer_box,
     ask_box,
     merge_answers,
@@ -162,18 +163,22 @@ def _sample(rows: LazyRows, count: int) -> FloatArray:
 def _by_boxes(rows: LazyRows, k: int, metric: Metric, count: int, distinct: bool) -> LazyNeighbors:
     boxes = split_boxes(_sample(rows, SAMPLED * count), count)
     split = [delayed(part) for part in rows.map_parts(split_part, ship(boxes))]
-    alone = keep_on_workers(
-        [
+    pairs = [
+        delayed(BoxNeighbors.separate, nout=2)(
             delayed(search_box)([part[b] for part in split], k, metric, distinct)
-            for b in range(count)
-        ]
-    )
-    bounds = compute_all([delayed(BoxNeighbors.measure_bounds)(box) for box in alone])
+        )
+        for b in range(count)
+    ]
+    kept = keep_on_workers([task for pair in pairs for task in pair])
+    # A box is asked until its last neighbour has been; its lists are freed when they are merged.
+    asked, lists = kept[::2], kept[1::2]
+    bounds = compute_all([delayed(BoxRows.measure_bounds)(box) for box in asked])
     whole = [
-        delayed(merge_answers)(alone[b], *_ask_others(alone, bounds, b, k)) for b in range(count)
+        delayed(merge_answers)(asked[b], lists[b], *_ask_others(asked, bounds, b, k))
+        for b in range(count)
     ]
     note(search="boxes", boxes=count)
-    return LazyNeighbors(rows, k, keep_on_workers(whole, alone))
+    return LazyNeighbors(rows, k, keep_on_workers(whole, kept, asked, lists))
 
 
 def _ask_others(boxes: list[Any], bounds: list[Any], b: int, k: int) -> tuple[list[Any], list[Any]]:

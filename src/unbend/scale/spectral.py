@@ -93,10 +93,10 @@ class BlockModel:
 def fit_blocks(local: Any, rows: LazyRows, found: LazyNeighbors) -> BlockModel:
     """Solve the graph of the neighbours of all rows in blocks on all workers."""
     check_supported(local, rows.n)
-    check_dimension(found)
     if hasattr(local, "n_clusters"):
         return _fit_clusters(local, rows, found)
     with stage("kernel"):
+        check_dimension(found)
         kernel = BlockKernel(local, rows, found)
         count = kernel.weights.count_components()
         note(blocks=len(kernel.weights.blocks), components=count)

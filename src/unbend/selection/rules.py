@@ -153,6 +153,18 @@ class Case:
         return self.make("LTSA", n_neighbors="auto", denoise="auto")
 
     @property
+    def straighter(self) -> bool:
+        """Whether Isomap was tried on a curve and missed less of its geodesics than LTSA."""
+        tried = self.found.trials
+        return len(tried) > 1 and self.coordinates == 1 and tried["Isomap"] < tried["LTSA"]
+
+    @property
+    def hidden(self) -> bool:
+        """Whether what is bent is hidden by noise, as far as patches show."""
+        found = self.found
+        return self.planar or not found.determined or (found.noisy and not found.surface)
+
+    @property
     def planar(self) -> bool:
         """Whether the principal variances fall after as many as there are dimensions."""
         variances, d = self.found.variances, self.found.dimension
@@ -333,6 +345,17 @@ RULES = (
     ),
     Rule(
         ("chart",),
+        lambda case: case.straighter and case.denoised() is not None,
+        lambda case: case.make("Isomap", n_neighbors="auto", denoise="auto"),
+        lambda case: (
+            "a curve, of which two methods were fitted to some rows: Isomap misses "
+            f"{case.found.trials['Isomap']:.2g} of the geodesics, LTSA "
+            f"{case.found.trials['LTSA']:.2g}"
+        ),
+        lambda case: (case.denoised(), case.make("PCA")),
+    ),
+    Rule(
+        ("chart",),
         lambda case: case.found.surface and case.found.determined and case.denoised() is not None,
         lambda case: case.denoised(),
         lambda case: (
@@ -344,7 +367,7 @@ RULES = (
     ),
     Rule(
         ("chart",),
-        lambda case: (case.planar or not case.found.determined) and case.make("PCA") is not None,
+        lambda case: case.hidden and case.make("PCA") is not None,
         lambda case: case.make("PCA"),
         lambda case: (
             f"no patches show a surface of {case.found.dimension} dimensions: noise hides what is "
