@@ -25,6 +25,9 @@ export const LOSSES = {
   },
 };
 
+// Words with too many different values have no colours; their codes are no numbers to show.
+export const canColor = (facts) => !facts.words || Boolean(facts.levels);
+
 export async function coloringOf(embedding) {
   const { color, table } = state;
   if (color.kind === "loss") return colorLoss(embedding, color.name);
@@ -32,10 +35,11 @@ export async function coloringOf(embedding) {
   if (place < 0) return colorPlain(table.facts.rows);
   const facts = table.facts.columns[place];
   const { values } = await column(table, place);
-  if (facts.words && facts.levels) return colorClasses(values, facts.levels);
-  const levels = facts.words ? null : integerLevels(values);
-  if (levels) return colorClasses(Array.from(values, (v) => levels.codes.get(v) ?? NaN), levels.names);
-  return colorValues(values, facts.name);
+  if (!canColor(facts)) return colorPlain(table.facts.rows);
+  if (facts.words) return colorClasses(values, facts.levels);
+  const levels = facts.date ? null : integerLevels(values);
+  if (levels) return colorClasses(Float32Array.from(values, (v) => levels.codes.get(v) ?? NaN), levels.names);
+  return { ...colorValues(values, facts.name), date: facts.date };
 }
 
 // A few integers are classes, as digits are.

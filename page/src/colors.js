@@ -32,7 +32,7 @@ export function colorClasses(codes, names) {
     const code = codes[row];
     colors[row] = code !== code ? count : code % count;
   }
-  return { kind: "classes", colors, palette, names };
+  return { kind: "classes", colors, palette, names, codes };
 }
 
 export function colorValues(values, title, range = null, reverse = false) {
@@ -61,4 +61,6 @@ export function rangeOf(values) {
   return low <= high ? [low, high] : [0, 1];
 }
 
+// Classes from which colours repeat.
+export const MOST_COLORS = CLASSES.length;
 export const classColor = (place) => CLASSES[place % CLASSES.length];

@@ -1,9 +1,9 @@
 // One to six linked maps: what is lassoed or hovered in one is lit in all.
 import * as api from "./api.js";
 import { array, column, columnPlace, forget } from "./arrays.js";
-import { coloringOf, LOSSES } from "./coloring.js";
-import { classColor } from "./colors.js";
-import { choice, labelled, make, number, replace } from "./dom.js";
+import { canColor, coloringOf, LOSSES } from "./coloring.js";
+import { classColor, MOST_COLORS } from "./colors.js";
+import { choice, day, labelled, make, number, replace } from "./dom.js";
 import { refreshEmbeddings } from "./jobs.js";
 import { linkMarks, scaleEllipses } from "./maps/marks.js";
 import { placePoints } from "./maps/places.js";
@@ -56,7 +56,7 @@ function toolbar() {
 
 function tools() {
   const columns = state.table.facts.columns
-    .filter((each) => !each.words || each.levels)
+    .filter(canColor)
     .map(({ name }) => [`column:${name}`, name]);
   const losses = Object.entries(LOSSES).map(([name, { title }]) => [`loss:${name}`, title]);
   const { color } = state;
@@ -146,6 +146,7 @@ function legend(coloring) {
   if (!coloring || coloring.kind === "plain") return [];
   if (coloring.kind === "values") {
     const loss = state.color.kind === "loss" ? LOSSES[state.color.name] : null;
+    const value = coloring.date ? day : number;
     const bar = make("canvas", { class: "bar", width: 128, height: 1, "aria-hidden": "true" });
     const context = bar.getContext("2d");
     coloring.palette.slice(0, -1).forEach((color, step) => {
@@ -154,7 +155,7 @@ function legend(coloring) {
     });
     return [
       make("span", {}, loss ? loss.scale : coloring.title),
-      make("span", { class: "scale" }, number(coloring.low), bar, number(coloring.high)),
+      make("span", { class: "scale" }, value(coloring.low), bar, value(coloring.high)),
     ];
   }
   const shown = coloring.names.slice(0, 24).map((name, place) => {
@@ -163,7 +164,8 @@ function legend(coloring) {
     return make("button", { class: "key", title: "Select these rows", onclick: () => selectClass(coloring, place) }, swatch, name);
   });
   const more = coloring.names.length - shown.length;
-  return more > 0 ? [...shown, make("span", { class: "quiet" }, `and ${more} more`)] : shown;
+  const remarks = [more > 0 ? `and ${more} more` : "", coloring.names.length > MOST_COLORS ? `colours repeat after ${MOST_COLORS} classes` : ""];
+  return [...shown, make("span", { class: "quiet" }, remarks.filter(Boolean).join("; "))];
 }
 
 async function selectClass(coloring, place) {
@@ -308,7 +310,7 @@ class MapCard {
   valueAt(row) {
     const { coloring } = this;
     if (coloring?.kind !== "classes") return "";
-    return ` · ${state.color.column}: ${coloring.names[coloring.colors[row]] ?? "missing"}`;
+    return ` · ${state.color.column}: ${coloring.names[coloring.codes[row]] ?? "missing"}`;
   }
 
   press(key) {

@@ -1,6 +1,7 @@
 // The table: which one, what its columns are, and how they become features.
 import * as api from "./api.js";
 import { choice, labelled, make, makeSvg, number, replace } from "./dom.js";
+import { canColor } from "./coloring.js";
 import { refreshEmbeddings, whenEnded } from "./jobs.js";
 import { showError } from "./notices.js";
 import { state, subscribe, update } from "./state.js";
@@ -72,7 +73,8 @@ export async function showTable(table) {
   const { facts } = table;
   const gaps = facts.columns.some((column) => column.missing);
   const reading = { label: facts.label, ignore: [], scale: "auto", missing: gaps ? "median" : "error" };
-  const color = { kind: "column", column: facts.label ?? null };
+  const label = facts.columns.find(({ name }) => name === facts.label);
+  const color = { kind: "column", column: label && canColor(label) ? label.name : null };
   update({ table, reading, color, selection: null, picked: -1, shown: [], current: null });
   await refreshEmbeddings();
   const mine = [...state.embeddings.values()].filter((each) => each.table === table.id && each.facts);
@@ -111,7 +113,14 @@ function described() {
   return make(
     "div",
     { class: "stack" },
-    make("p", { class: "quiet" }, `${facts.rows.toLocaleString("en")} rows, ${facts.columns.length} columns`),
+    make(
+      "div",
+      { class: "row" },
+      make("span", { class: "quiet grow" }, `${facts.rows.toLocaleString("en")} rows, ${facts.columns.length} columns`),
+      state.files.some(({ name }) => name === state.table.name)
+        ? make("button", { class: "small", title: "Read the file again", onclick: () => openFile(state.table.name) }, "Read again")
+        : null,
+    ),
     labelled(
       "Label",
       choice([["", "none"], ...names], reading.label ?? "", (name) => change({ label: name || null })),
@@ -144,6 +153,10 @@ function remarks(facts, reading) {
         standard ? null : make("button", { class: "small", onclick: () => change({ scale: "standard" }) }, "Standardise"),
       ),
     );
+  }
+  const label = facts.columns.find(({ name }) => name === reading.label);
+  if (label && !canColor(label)) {
+    said.push(make("p", { class: "quiet" }, `“${label.name}” has too many classes to colour by.`));
   }
   const left = used(facts, reading).filter(({ kind }) => ["id", "text", "constant"].includes(kind));
   if (left.length) {
@@ -193,6 +206,8 @@ function columnList(facts, reading) {
       column.bars ? histogram(column.bars) : make("span", {}),
     ),
   );
+  const more = facts.columns.length - rows.length;
+  if (more > 0) rows.push(make("li", { class: "quiet" }, `and ${more} more`));
   const open = facts.columns.length <= 12;
   return make("details", { class: "columns", open }, make("summary", {}, "Columns"), make("ul", {}, rows));
 }

@@ -55,6 +55,12 @@ export function number(value, digits = 3) {
   return Number(value.toPrecision(digits)).toString();
 }
 
+// Days since 1970 as a date.
+export function day(days) {
+  const moment = new Date(days * 86_400_000);
+  return Number.isNaN(moment.getTime()) ? "–" : moment.toISOString().slice(0, 10);
+}
+
 export function duration(seconds) {
   if (seconds < 1) return "under 1 s";
   if (seconds < 90) return `about ${Math.round(seconds)} s`;

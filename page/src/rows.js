@@ -4,7 +4,7 @@ import { download, make, number, replace } from "./dom.js";
 import { showError } from "./notices.js";
 import { state, subscribe, update } from "./state.js";
 
-const MOST_ROWS = 100;
+const [MOST_ROWS, MOST_COLUMNS] = [100, 200];
 const THUMBNAIL = 40;
 // Letters from which a text is a snippet, and letters of a snippet.
 const [LONG, MOST_LETTERS] = [40, 240];
@@ -54,15 +54,19 @@ function summary(differences, selection) {
   if (!strong.length) return make("p", { class: "quiet" }, "No column sets these rows apart from the others.");
   const lines = strong.map(({ column, level, inside, outside, effect }) =>
     level === undefined
-      ? make("li", {}, make("strong", {}, column), ` is ${effect > 0 ? "higher" : "lower"}: mean ${number(inside)}, elsewhere ${number(outside)}`)
+      ? make("li", {}, make("strong", {}, column), ` is ${compared(inside, effect)}: mean ${shownValue(inside)}, elsewhere ${shownValue(outside)}`)
       : make("li", {}, make("strong", {}, `${column} = ${level}`), `: ${number(100 * inside, 2)} %, elsewhere ${number(100 * outside, 2)} %`),
   );
   return make("div", {}, make("h4", {}, "What distinguishes them"), make("ul", { class: "reasons" }, lines));
 }
 
+// Dates come as words.
+const compared = (value, effect) => (typeof value === "string" ? ["earlier", "later"] : ["lower", "higher"])[Number(effect > 0)];
+const shownValue = (value) => (typeof value === "string" ? value : number(value));
+
 function tableOf(shown, { columns, cells }) {
   const picture = pictureSize();
-  const order = columnOrder(columns);
+  const order = columnOrder(columns).slice(0, MOST_COLUMNS);
   const heads = ["row", ...(picture ? ["picture"] : []), ...order.map((at) => columns[at])];
   const lines = cells.map((values, place) =>
     make(
@@ -78,6 +82,7 @@ function tableOf(shown, { columns, cells }) {
     "div",
     {},
     make("div", { class: "scroll" }, make("table", { class: "rows" }, make("thead", {}, make("tr", {}, heads.map((name) => make("th", {}, name)))), make("tbody", {}, lines))),
+    columns.length > order.length ? make("p", { class: "quiet" }, `${order.length} of ${columns.length} columns are shown; the download has all.`) : null,
     more > 0 ? make("p", { class: "quiet" }, `and ${more.toLocaleString("en")} more; the download has all.`) : null,
   );
 }

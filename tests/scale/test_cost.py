@@ -22,8 +22,6 @@ STEPS = {
     "approximate": ("approximate", {"columns": 50, "n_neighbors": 10}),
     "graph": ("graph", {"columns": 3, "n_neighbors": 10}),
 }
-# Figures that are not in the file yet: the test fails when they are, so that this is emptied.
-NOT_MEASURED = {("1", "approximate")}
 LANCZOS = ("5 dimensions", "6 dimensions")
 PLANS = {
     f"{step}, {rows:.0e} rows of {columns} columns, {workers} workers": estimate_cost(
@@ -38,9 +36,6 @@ PLANS = {
 @pytest.mark.parametrize("share", SHARES)
 def test_the_model_agrees_with_the_measurements_within_a_factor_of_two(share):
     for name, (step, options) in STEPS.items():
-        assert (name in MEASURED[share]) != ((share, name) in NOT_MEASURED), name
-        if (share, name) in NOT_MEASURED:
-            continue
         found = MEASURED[share][name]
         cost = estimate_cost(step, found["rows"], workers=2, **options)
         assert 0.5 <= 3600 * cost.cpu_hours / found["cpu"] <= 2.0, name

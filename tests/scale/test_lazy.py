@@ -159,6 +159,9 @@ def test_pipelines_of_a_preparation_take_partitions():
     assert np.array_equal(lazily.compute().to_numpy(), model.transform(table))
     parts = unbend.Prepare().fit(dd.from_pandas(table, npartitions=3))
     assert parts.transform(table) == pytest.approx(unbend.Prepare().fit_transform(table), abs=1e-12)
+    shuffled = table[["city", "size", "rooms"]]
+    lazily = parts.transform(dd.from_pandas(shuffled, npartitions=4))
+    assert np.array_equal(lazily.compute().to_numpy(), parts.transform(table))
     with pytest.raises(ValueError, match="Drop them first"):
         unbend.Prepare(missing="drop").fit(table).transform(dd.from_pandas(table, npartitions=3))
 

@@ -69,3 +69,17 @@ def test_missing_values_are_named_by_partition_and_row(name):
     wrong[75, 1] = np.nan
     with pytest.raises(ValueError, match=r"NaN \(first in partition 1, row 15, column 1\)"):
         CALLS[name](lazy(wrong))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+@pytest.mark.parametrize("name", sorted(set(CALLS) - {"map_rows", "open_rows", "Partitions"}))
+def test_fewer_than_two_rows_are_refused_as_in_memory(name, count):
+    with pytest.raises(ValueError, match=f"X has {count} sample"):
+        CALLS[name](lazy(ROWS[:count]))
+
+
+@pytest.mark.parametrize("lengths", [(50, 70), (70, 60)])
+def test_labels_in_other_partitions_are_refused(lengths):
+    y = da.from_array(np.arange(sum(lengths)) % 2, chunks=(lengths,))
+    with pytest.raises(ValueError, match=f"partition 0 of y has {lengths[0]} rows and that of X"):
+        scale.SupervisedLLE(**SMALL).fit(lazy(ROWS), y)

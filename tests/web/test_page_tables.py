@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import unbend
-from tests.web.browsing import needs_browser
-from tests.web.conftest import HOSTILE, HOSTILE_FILE
+from tests.web.browsing import needs_browser, screen_places
+from tests.web.conftest import HOSTILE, HOSTILE_FILE, write_rows
 
 pytestmark = [needs_browser, pytest.mark.timeout(600)]
 
@@ -52,3 +52,18 @@ def test_code_in_cells_columns_file_names_and_labels_is_inert(visit):
     assert visit.tab.locator("script").count() == 1
     visit.tab_named("take")
     visit.tab.locator("pre[data-code='map.py']").wait_for()
+
+
+def test_the_class_of_a_point_is_its_own_where_colours_repeat(visit, served):
+    """Thirty classes share twelve colours; a hovered row still shows its own class."""
+    rng = np.random.default_rng(3)
+    rows = [[*row, f"k{place % 30:02d}"] for place, row in enumerate(rng.normal(size=(60, 2)))]
+    write_rows(served / "thirty.csv", ["x", "y", "class"], rows)
+    visit.tab.reload()
+    visit.open("thirty.csv")
+    points = screen_places(visit.array(visit.fit("pca")), visit.host().bounding_box())
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2) + 1e6 * np.eye(60)
+    lonely = [row for row in np.argsort(-apart.min(axis=1)) if row % 30 >= 12]
+    visit.tab.mouse.move(*points[lonely[0]].tolist())
+    visit.tab.locator(f"text=row {lonely[0] + 1} · class: k{lonely[0] % 30:02d}").wait_for()
+    visit.tab.locator("text=colours repeat after 12 classes").wait_for()

@@ -20,7 +20,7 @@ def _choose() -> ModuleType:
     if wanted == "reference":
         return import_module(REFERENCE)
     try:
-        native = import_module("unbend._kernels._native")
+        return import_module("unbend._kernels._native")
     except ImportError:
         if wanted == "native":
             raise
@@ -31,10 +31,6 @@ def _choose() -> ModuleType:
             stacklevel=2,
         )
         return import_module(REFERENCE)
-    if not hasattr(native, "Team"):
-        # Built before there were teams: every region starts its own threads.
-        native.Team = import_module(REFERENCE).Team  # type: ignore[attr-defined]
-    return native
 
 
 if TYPE_CHECKING:

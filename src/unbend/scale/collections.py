@@ -229,9 +229,13 @@ class LazyRows:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
-        known = "_scatter" in vars(self)
-        return self._scatter.n if known else int(self.starts[-1])
+        """Number of rows; fewer than two are refused, as by every fit in memory."""
+        count = self._scatter.n if "_scatter" in vars(self) else int(self.starts[-1])
+        if count < 2:
+            raise ValueError(
+                f"X has {count} sample(s) while a minimum of 2 is required. Pass more rows."
+            )
+        return count
 
     @property
     def columns(self) -> int:
@@ -304,6 +308,13 @@ def take_labels(y: Any, rows: LazyRows, numbers: IntArray) -> Any:
         raise ValueError(
             f"y has {len(blocks)} partitions and X has {len(rows.parts)}: give y those of X"
         )
+    lengths = compute_all([delayed(len)(block) for block in blocks])
+    for number, (found, needed) in enumerate(zip(lengths, rows.lengths, strict=True)):
+        if found != needed:
+            raise ValueError(
+                f"partition {number} of y has {found} rows and that of X has {needed}: give y "
+                "the partitions of X"
+            )
     return _take(blocks, rows.starts, numbers)
 
 
@@ -420,8 +431,9 @@ def _apply_to_frame(block: Any, model: Any, method: str, meta: Any, number: int)
     if not len(block):
         return meta
     with naming_partition(number):
-        numbers = block if hasattr(model, "feature_names_in_") else block.to_numpy()
-        result = _call(model, method, numbers)
+        # Prepare, known by columns_, has no feature_names_in_ when it was fitted by partitions.
+        named = hasattr(model, "feature_names_in_") or hasattr(model, "columns_")
+        result = _call(model, method, block if named else block.to_numpy())
     shared = {"index": block.index}
     if meta.ndim == 1:
         return type(meta)(result, name=meta.name, **shared)

@@ -86,11 +86,19 @@ class Worker:
         except OSError as error:
             raise EOFError from error
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process lives."""
+        return self._process.is_alive()
+
     def kill(self) -> None:
-        """End the process at once."""
+        """End the process at once.
+
+        The pipe is closed with the last reference to it: another thread may be reading it, and the
+        system could give its number to a new connection.
+        """
         self._process.kill()
         self._process.join()
-        self._pipe.close()
 
 
 class Lane:
@@ -162,6 +170,9 @@ class Lane:
                     self._changed.wait()
                 if self._closed:
                     return
+                if self._worker is not None and not self._worker.alive:
+                    # It ended while it had nothing to do, as when memory ran out elsewhere.
+                    self._worker = Worker(self._tasks)
                 job, on_done = self._waiting.pop(0)
                 self._running, worker = job, self._worker
                 job.state, job.began = "running", time.monotonic()
@@ -290,7 +301,8 @@ def _run(pipe: Connection, task: Task, arguments: dict[str, Any]) -> None:
 
 def describe_error(error: Exception) -> str:
     """Return an error as one sentence."""
-    sentence = " ".join(str(error).split())
+    # Names of files may be in another encoding than UTF-8, which no browser could be sent.
+    sentence = " ".join(str(error).encode(errors="replace").decode().split())
     if isinstance(error, MemoryError) and not sentence:
         return "there is not enough memory: take fewer rows, or a method that keeps less"
     if isinstance(error, ValueError | TypeError | MemoryError | ImportError | OSError):

@@ -1,8 +1,10 @@
 """How a table becomes features: what the page asks for, and the code that repeats it."""
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unbend.registry import Entry, option_name
@@ -21,12 +23,25 @@ DISTANCES = (
 )
 
 
+ROLES = ("label", "ignore", "scale", "missing", "categories", "kinds")
+
+# Time of the last change, and bytes.
+Version = tuple[int, int]
+
+
+def file_version(path: str | Path) -> Version:
+    """Return what changes when a file is written again."""
+    found = os.stat(path)
+    return found.st_mtime_ns, found.st_size
+
+
 @dataclass(frozen=True)
 class Reading:
     """The roles of the columns of a file, and their preparation.
 
     `missing` is "error" or a policy of `Prepare`; arrays without column names have one unit and are
-    prepared only if something other than the defaults is asked for.
+    prepared only if something other than the defaults is asked for. `version` is that of the file
+    when it was opened: the rows that the page shows are those.
     """
 
     path: str
@@ -36,21 +51,38 @@ class Reading:
     missing: str = "error"
     categories: str = "onehot"
     kinds: Mapping[str, str] = field(default_factory=dict)
+    version: Version | None = None
 
     @classmethod
-    def from_json(cls, path: str, given: Mapping[str, Any]) -> "Reading":
+    def from_json(
+        cls, path: str, given: Mapping[str, Any], version: Version | None = None
+    ) -> "Reading":
         """Check what a browser sent."""
-        known = {"label", "ignore", "scale", "missing", "categories", "kinds"}
         for name in given:
-            if name not in known:
+            if name not in ROLES:
                 raise ValueError(
-                    f"a preparation has no {name!r}: it has {', '.join(sorted(known))}"
+                    f"a preparation has no {name!r}: it has {', '.join(sorted(ROLES))}"
                 )
-        made = cls(path, **{**given, "ignore": tuple(given.get("ignore", ()))})
-        if not (made.label is None or isinstance(made.label, str)):
+        ignore, kinds, label = given.get("ignore", []), given.get("kinds", {}), given.get("label")
+        if not (label is None or isinstance(label, str)):
             raise TypeError("label must be the name of a column, or null")
+        if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
+            raise TypeError("ignore must be a list of names of columns")
+        if not isinstance(kinds, dict) or not all(isinstance(k, str) for k in kinds.values()):
+            raise TypeError("kinds must be an object of names of columns and their kinds")
+        made = cls(path, **{**given, "ignore": tuple(ignore)}, version=version)
         made.preparation()
         return made
+
+    def check_version(self) -> None:
+        """Refuse a file that was removed or written again since it was opened."""
+        name = Path(self.path).name
+        try:
+            same = self.version in (None, file_version(self.path))
+        except FileNotFoundError:
+            raise ValueError(f"{name} was removed since it was opened: put it back") from None
+        if not same:
+            raise ValueError(f"{name} was changed since it was opened: open it again")
 
     def preparation(self) -> "Prepare":
         """Return the preparation, its parameters checked."""
@@ -100,6 +132,14 @@ class Features:
 
 def read_features(reading: Reading) -> Features:
     """Read a file and prepare its columns."""
+    reading.check_version()
+    made = _read_features(reading)
+    # It may have been written while it was read.
+    reading.check_version()
+    return made
+
+
+def _read_features(reading: Reading) -> Features:
     from unbend.io.table import fill_missing
     from unbend.prepare.frames import holds_distances, prepare_frame
     from unbend.validation.distances import is_distances

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import json
+import shutil
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -40,6 +41,9 @@ PAGE = {
 }
 # Bytes of a request that is no upload, and rows of which cells are sent at once.
 MOST_BYTES, MOST_CELLS = 8_000_000, 500
+# Digits of a row number.
+MOST_DIGITS = 12
+GONE = "there is no such thing here: it may have been removed"
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -64,7 +68,9 @@ def make_app(workspace: Workspace, keys: Keys) -> Starlette:
         routes=[*_page_routes(), *_api_routes()],
         middleware=[Middleware(Guard, keys=keys)],
         exception_handlers={
-            Unknown: _answer(404, "there is no such thing here: it may have been removed"),
+            Unknown: _answer(404, GONE),
+            # Its files were removed while it was being read.
+            FileNotFoundError: _answer(404, GONE),
             FullQueue: _answer(429),
             OversizedUpload: _answer(413),
             Oversized: _answer(413),
@@ -151,6 +157,8 @@ async def _json(request: Request) -> dict[str, Any]:
     body = await _body(request)
     try:
         read = json.loads(body)
+        # What is kept of a request is sent again: NaN, infinity and halves of characters could not.
+        json.dumps(read, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         read = None
     if not isinstance(read, dict):
@@ -200,7 +208,11 @@ async def upload_table(request: Request) -> Response:
     """Receive a table and open it."""
     workspace = _workspace(request)
     name, path = await _receive(request)
-    table, job = workspace.open_table(name, path)
+    try:
+        table, job = workspace.open_table(name, path)
+    except FullQueue:
+        shutil.rmtree(path.parent, ignore_errors=True)
+        raise
     return JSONResponse({"table": table.to_dict(), "job": job.id})
 
 
@@ -208,7 +220,8 @@ async def _receive(request: Request) -> tuple[str, Path]:
     """Write an upload to a file of ours; its name is only text to show."""
     workspace = _workspace(request)
     name = Path(request.query_params.get("name", "")).name
-    target = workspace.new_folder() / f"upload{check_suffix(name)}"
+    suffix = check_suffix(name)
+    target = workspace.new_folder() / f"upload{suffix}"
     declared = request.headers.get("content-length")
     try:
         await receive_upload(request.stream(), declared, target, workspace.upload_limit)
@@ -261,7 +274,7 @@ async def advise(request: Request) -> Response:
     """Start to look for a method."""
     workspace = _workspace(request)
     table = workspace.table(request.path_params["id"])
-    reading = Reading.from_json(str(table.path), await _json(request))
+    reading = Reading.from_json(str(table.path), await _json(request), table.version)
     return JSONResponse(workspace.advise(table, reading).to_dict())
 
 
@@ -269,7 +282,7 @@ async def start_fit(request: Request) -> Response:
     """Queue a fit."""
     workspace, given = _workspace(request), await _json(request)
     table = workspace.table(str(given.get("table")))
-    reading = Reading.from_json(str(table.path), _mapping(given, "reading"))
+    reading = Reading.from_json(str(table.path), _mapping(given, "reading"), table.version)
     parameters = _mapping(given, "parameters")
     embedding, job = workspace.fit(table, reading, str(given.get("method")), parameters)
     return JSONResponse({"embedding": embedding.to_dict(), "job": job.to_dict()})
@@ -350,14 +363,19 @@ async def place_samples(request: Request) -> Response:
     workspace = _workspace(request)
     embedding = workspace.embedding(request.path_params["id"])
     _, path = await _receive(request)
-    return JSONResponse(workspace.run_task("place_samples", embedding, path=str(path)).to_dict())
+    try:
+        job = workspace.run_task("place_samples", embedding, path=str(path))
+    except (FullQueue, ValueError):
+        shutil.rmtree(path.parent, ignore_errors=True)
+        raise
+    return JSONResponse(job.to_dict())
 
 
 async def send_neighbors(request: Request) -> Response:
     """Send the neighbours of a row in the data, then those in the map, as uint32."""
     embedding = _workspace(request).embedding(request.path_params["id"])
     word = request.query_params.get("row", "")
-    if not word.isdecimal():
+    if not word.isdecimal() or len(word) > MOST_DIGITS:
         raise ValueError("row must be an integer")
     pair = await run_in_threadpool(embedding.neighbors, int(word))
     return Response(encode_integers(np.concatenate(pair)), media_type=BINARY)
@@ -401,7 +419,7 @@ def _attach(response: Response, name: str) -> Response:
 
 def _write_coordinates(embedding: Any) -> str:
     """Return the coordinates with all digits, and the place of each row, counted from 1."""
-    coordinates = np.load(embedding.folder / "coordinates.npy")
+    coordinates = embedding.coordinates
     names = [f"{embedding.method}_{number + 1}" for number in range(coordinates.shape[1])]
     lines = [",".join(["row", *names])]
     for row, values in zip(embedding.rows, coordinates.tolist(), strict=True):

@@ -38,6 +38,8 @@ class Folder:
 
         Symbolic links and ``..`` may not lead out of it.
         """
+        if not _is_text(name):
+            raise RefusedFile("the name of the file is not in UTF-8: rename it")
         try:
             path = (self.root / name).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):
@@ -53,20 +55,31 @@ class Folder:
 
     def list_files(self) -> list[dict[str, object]]:
         """List the tables in the folder and its subfolders, with their sizes."""
-        return [
-            {"name": self.name_of(path), "bytes": path.stat().st_size}
-            for path in islice(self._walk(self.root, DEEPEST), MOST_FILES)
-        ]
+        found = []
+        for path in islice(self._walk(self.root, DEEPEST), MOST_FILES):
+            # It may have been removed since.
+            with suppress(OSError):
+                found.append({"name": self.name_of(path), "bytes": path.stat().st_size})
+        return found
 
     def _walk(self, folder: Path, depth: int) -> Iterator[Path]:
         with suppress(OSError):
             for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-                if entry.name.startswith(".") or entry.is_symlink():
+                if entry.name.startswith(".") or entry.is_symlink() or not _is_text(entry.name):
                     continue
                 if entry.is_dir() and depth:
                     yield from self._walk(Path(entry.path), depth - 1)
                 elif entry.is_file() and Path(entry.name).suffix.lower() in SUFFIXES:
                     yield Path(entry.path)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be sent to a browser; those of other encodings than UTF-8 cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_suffix(name: str) -> str:

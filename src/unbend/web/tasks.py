@@ -133,6 +133,7 @@ def _column_facts(
         "share": None if np.isnan(column.share) else float(column.share),
         "bars": column.bars.tolist() if numeric else None,
         "words": bool(levels),
+        "date": is_date,
         # A column of many different texts has no useful legend.
         "levels": levels if len(levels) <= 200 else None,
     }
@@ -214,8 +215,9 @@ def fit(
         "data": {"kind": "table"},
     }
     estimator.save(place / "model.unbend", about=about)
-    (place / "map.py").write_text(python_code(asked, name, entry, estimator, prepare is not None))
-    (place / "map.sh").write_text(shell_code(asked, name, entry, estimator))
+    code = python_code(asked, name, entry, estimator, prepare is not None)
+    (place / "map.py").write_text(code, "utf-8")
+    (place / "map.sh").write_text(shell_code(asked, name, entry, estimator), "utf-8")
     said = [] if prepare is None else _describe_preparation(prepare, asked, len(coordinates))
     return {
         "rows": len(coordinates),
@@ -399,6 +401,7 @@ def write_report(folder: str, reading: dict[str, Any], name: str) -> dict[str, A
     from unbend.apps.study import page_html, study
 
     asked = Reading(**reading)
+    asked.check_version()
     found = study(
         asked.path,
         label=asked.label,

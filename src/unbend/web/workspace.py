@@ -16,7 +16,7 @@ from unbend.web.data import StoredTable, spread_rows
 from unbend.web.density import Window, count_points
 from unbend.web.jobs import Job, Jobs
 from unbend.web.methods import check_memory, make_estimator
-from unbend.web.reading import Reading
+from unbend.web.reading import ROLES, Reading, Version, file_version
 from unbend.web.tables import UPLOAD_LIMIT, Folder
 
 # Arrays of an embedding with a line for each row of the table, and others.
@@ -36,6 +36,10 @@ TASKS = {
 }
 
 
+SIDES = ("inside", "outside")
+UNREAD, UNFINISHED = "the table is still being read", "the map is not finished"
+
+
 class Unknown(LookupError):
     """There is no such table, embedding or job."""
 
@@ -47,12 +51,16 @@ class OpenTable:
     name: str
     path: Path
     folder: Path
+    # What tells whether the file is still the one that was opened.
+    version: Version | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     facts: dict[str, Any] | None = None
 
     @cached_property
     def columns(self) -> FloatArray:
         """The stored columns (columns, n)."""
+        if self.facts is None:
+            raise ValueError(UNREAD)
         return StoredTable(self.folder).numbers
 
     @cached_property
@@ -67,11 +75,20 @@ class OpenTable:
 
     def cells(self, rows: IntArray) -> list[list[Any]]:
         """Return rows as numbers and texts, None where a value is missing."""
-        lines = self.columns[:, rows].T
+        lines, dates = self.columns[:, rows].T, self._dates
         return [
-            [_cell(value, self.levels.get(place)) for place, value in enumerate(line)]
+            [
+                _date(value) if place in dates else _cell(value, self.levels.get(place))
+                for place, value in enumerate(line)
+            ]
             for line in lines
         ]
+
+    @property
+    def _dates(self) -> set[int]:
+        """Places of the columns of dates, which are stored as days since 1970."""
+        columns = [] if self.facts is None else self.facts["columns"]
+        return {place for place, column in enumerate(columns) if column["date"]}
 
     def describe_selection(self, rows: IntArray) -> list[dict[str, Any]]:
         """Return how the columns of some rows differ from those of the others, most first.
@@ -81,11 +98,13 @@ class OpenTable:
         """
         chosen = np.zeros(self.columns.shape[1], dtype=bool)
         chosen[rows] = True
-        found = [
-            _compare(values[chosen], values[~chosen], self.levels.get(place))
-            | {"column": self.names[place]}
-            for place, values in enumerate(self.columns)
-        ]
+        names, dates = self.names, self._dates
+        found = []
+        for place, values in enumerate(self.columns):
+            each = _compare(values[chosen], values[~chosen], self.levels.get(place))
+            if place in dates:
+                each = _name_dates(each)
+            found.append(each | {"column": names[place]})
         return sorted(found, key=lambda each: -abs(each["effect"]))
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,6 +116,20 @@ def _cell(value: float, levels: list[str] | None) -> Any:
     if np.isnan(value):
         return None
     return float(value) if levels is None else levels[int(value)]
+
+
+def _date(days: float) -> str | None:
+    """Return days since 1970 as a date, with the time of day if there is one."""
+    if np.isnan(days):
+        return None
+    moment = np.datetime64(round(days * 86400), "s")
+    return str(moment).removesuffix("T00:00:00")
+
+
+def _name_dates(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a comparison of days since 1970 as one of dates."""
+    days = [name for name in (("level",) if "level" in found else SIDES) if name in found]
+    return found | {name: _date(float(found[name])) for name in days}
 
 
 def _compare(inside: FloatArray, outside: FloatArray, levels: list[str] | None) -> dict[str, Any]:
@@ -155,7 +188,7 @@ class Embedding:
             "method": self.method,
             "title": self.title,
             "parameters": self.parameters,
-            "reading": {k: v for k, v in asdict(self.reading).items() if k != "path"},
+            "reading": {k: v for k, v in asdict(self.reading).items() if k in ROLES},
             "job": self.job,
             "facts": self.facts,
             "results": self.results,
@@ -185,21 +218,29 @@ class Embedding:
 
     @cached_property
     def _spaces(self) -> tuple[FloatArray, FloatArray]:
+        if self.facts is None:
+            raise ValueError(UNFINISHED)
         names = "features.npy", "coordinates.npy"
         features, coordinates = (np.load(self.folder / n, mmap_mode="r") for n in names)
         return np.asarray(features), np.asarray(coordinates)
 
+    @property
+    def coordinates(self) -> FloatArray:
+        """The coordinates of the rows that are on the map."""
+        return self._spaces[1]
+
     def density(self, window: Window) -> IntArray:
         """Return the points in each pixel of a window, and a row in each."""
-        return count_points(self._spaces[1], self.rows, window)
+        return count_points(self.coordinates, self.rows, window)
 
     def neighbors(self, row: int) -> tuple[IntArray, IntArray]:
         """Return the nearest rows of one, nearest first: in the features, and in the map."""
+        spaces = self._spaces
         place = int(np.searchsorted(self.rows, row))
         if place >= len(self.rows) or self.rows[place] != row:
             raise Unknown(f"row {row}")
         found = []
-        for points in self._spaces:
+        for points in spaces:
             squares = np.sum((points - points[place]) ** 2, axis=1)
             squares[place] = np.inf
             k = min(NEIGHBORS, len(points) - 1)
@@ -250,7 +291,7 @@ class Workspace:
 
     def open_table(self, name: str, path: Path) -> tuple[OpenTable, Job]:
         """Start to read a table."""
-        table = OpenTable(name, path, self.new_folder())
+        table = OpenTable(name, path, self.new_folder(), file_version(path))
         job = Job(
             "open_file",
             {"path": str(path), "folder": str(table.folder)},
@@ -280,7 +321,7 @@ class Workspace:
         """Start a fit, if memory allows."""
         entry, _ = make_estimator(method, parameters)
         if table.facts is None:
-            raise ValueError("the table is still being read")
+            raise ValueError(UNREAD)
         check_memory(entry, int(table.facts["rows"]))
         folder = self.new_folder()
         made = Embedding(table, reading, entry.name, entry.title, dict(parameters), folder)
@@ -305,7 +346,7 @@ class Workspace:
     def run_task(self, task: str, embedding: Embedding, **arguments: Any) -> Job:
         """Start a task about an embedding."""
         if embedding.facts is None:
-            raise ValueError("the map is not finished")
+            raise ValueError(UNFINISHED)
         lane, doing = TASKS.get(task, ("look", "Transforming"))
         if task == "write_report":
             arguments |= {"reading": asdict(embedding.reading), "name": embedding.table.name}
@@ -326,5 +367,5 @@ class Workspace:
         job = self.jobs.find(embedding.job)
         if job is not None:
             self.jobs.cancel(job)
-        del self.embeddings[embedding.id]
+        self.embeddings.pop(embedding.id, None)
         shutil.rmtree(embedding.folder, ignore_errors=True)
