@@ -158,3 +158,21 @@ if __name__ == '__main__':
         )
         peaks.append(int(done.stdout))
     assert 0.9 <= peaks[1] / peaks[0] <= 1.1
+
+
+def test_a_graph_model_says_when_its_client_is_closed(cluster, rows):
+    from distributed import Client
+
+    with Client(cluster.cluster, set_as_default=False) as own, own.as_current():
+        model = scale.LaplacianEigenmaps(sample=None, random_state=0).fit(lazy(rows))
+        expected = model.embedding_.compute()
+        kept = model.local_
+    assert np.array_equal(kept.embedding_, expected)
+    uses = (
+        lambda: model.local_,
+        lambda: model.embedding_,
+        lambda: model.transform(lazy(rows)),
+    )
+    for use in uses:
+        with pytest.raises(RuntimeError, match="client of that fit is closed"):
+            use()

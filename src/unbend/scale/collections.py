@@ -172,8 +172,20 @@ def keep_on_workers(tasks: list[Any], *instead_of: list[Any]) -> list[Any]:
     return futures
 
 
+def check_kept(kept: Any) -> None:
+    """Refuse a result whose cluster is gone, instead of a graph that lacks a task."""
+    from distributed import Future
+
+    if isinstance(kept, Future) and kept.status == "cancelled":
+        raise RuntimeError(
+            "The model was kept on the workers, and the client of that fit is closed. Fit again, "
+            "and save the model or take local_ before the client is closed."
+        )
+
+
 def fetch_result(kept: Any) -> Any:
     """Return a result that was kept on the workers."""
+    check_kept(kept)
     client = current_client()
     return kept.compute() if client is None else client.gather(kept)
 
@@ -373,6 +385,7 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
     shipped: Any = None
     if hasattr(model, "header"):
         model, shipped = model.header, model.model
+        check_kept(shipped)
     check_is_fitted(model)
     collection = open_collection(X)
     if getattr(model, "missing", None) == "drop":

@@ -17,6 +17,7 @@ from unbend.report import note, stage
 from unbend.scale.boxes import BoxNeighbors
 from unbend.scale.collections import (
     LazyRows,
+    check_kept,
     compute_all,
     current_client,
     fetch_result,
@@ -45,6 +46,7 @@ class RemoteModel:
 
     def collect(self, name: str, rows: LazyRows) -> da.Array:
         """Return a fitted attribute of all rows, lazily, in the partitions of the collection."""
+        check_kept(self.model)
         shape, dtype = getattr(self.header, name).shape[1:], getattr(self.header, name).dtype
         blocks = [
             da.from_delayed(
