@@ -32,6 +32,9 @@ def scale() -> Any:
 
 def describe_size(X: Any) -> str:
     """Describe a collection by its shape and size, as far as these are known."""
+    for kind in ("Delayed", "Series"):  # A Delayed has attributes of any name.
+        if type(X).__name__.startswith(kind):
+            return f"a Dask {kind}"
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
         return f"a Dask data frame of {X.npartitions} partitions with {len(X.columns)} columns"
     if not hasattr(X, "nbytes") or X.nbytes != X.nbytes:

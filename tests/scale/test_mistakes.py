@@ -5,8 +5,11 @@ import pytest
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'unbend[dask]'")
 
 
+import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 
 import unbend
 from unbend import scale
@@ -40,6 +43,12 @@ NEEDED = "a Dask array of rows and columns, a Dask data frame or a folder of Par
 MISTAKES = {
     "an array in memory": (lambda: ROWS, TypeError, f"X is an array in memory, and {NEEDED}"),
     "one dimension": (lambda: da.from_array(ROWS[:, 0], chunks=60), TypeError, NEEDED),
+    "a series": (
+        lambda: dd.from_pandas(pd.Series(ROWS[:, 0]), npartitions=2),
+        TypeError,
+        f"X is a Dask Series, and {NEEDED}",
+    ),
+    "a delayed": (lambda: dask.delayed(ROWS), TypeError, f"X is a Dask Delayed, and {NEEDED}"),
     "a list": (lambda: ROWS.tolist(), TypeError, NEEDED),
     "no folder": (lambda: "nowhere", FileNotFoundError, "there is no folder nowhere"),
 }
@@ -83,3 +92,8 @@ def test_labels_in_other_partitions_are_refused(lengths):
     y = da.from_array(np.arange(sum(lengths)) % 2, chunks=(lengths,))
     with pytest.raises(ValueError, match=f"partition 0 of y has {lengths[0]} rows and that of X"):
         scale.SupervisedLLE(**SMALL).fit(lazy(ROWS), y)
+
+
+def test_unknown_arguments_are_refused_as_in_memory():
+    with pytest.raises(TypeError, match="no argument 'wrong'"):
+        MODEL.transform(lazy(ROWS), wrong=1)

@@ -49,7 +49,7 @@ def open_collection(X: Any) -> Any:
     """
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         X = open_folder(X)
-    if is_frame(X):
+    if isinstance(X, dd.DataFrame):
         return X.simplify()
     if isinstance(X, da.Array) and X.ndim == 2 and X.shape[1] == X.shape[1]:
         return X.rechunk({1: -1})
@@ -388,6 +388,9 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
         check_kept(shipped)
     check_is_fitted(model)
     collection = open_collection(X)
+    unknown = sorted(set(options) - {"return_outlyingness"})
+    if unknown:
+        raise TypeError(f"{method} of rows of Dask takes no argument {unknown[0]!r}: leave it out")
     if getattr(model, "missing", None) == "drop":
         raise ValueError(
             "missing='drop' changes the number of rows of a partition. Drop them first, for "
