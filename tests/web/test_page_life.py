@@ -31,19 +31,15 @@ def wait_until_running(visit):
     visit.tab.wait_for_timeout(300)
 
 
+@pytest.mark.slow
 def test_a_cancelled_fit_is_gone_in_two_seconds_and_the_next_starts(visit):
     visit.open("long.csv")
     job = start_long_fit(visit)
     wait_until_running(visit)
     began = time.monotonic()
-    visit.tab.locator("[data-method=isomap] > summary").click()
-    visit.tab.locator("[data-method=isomap] button.primary").wait_for()
-    trip = time.monotonic() - began
-    began = time.monotonic()
     job.locator("button").click()
     job.wait_for(state="detached")
-    # A loaded machine answers every click late; the server's own two seconds are in test_jobs.
-    assert time.monotonic() - began < 2 + 10 * trip
+    assert time.monotonic() - began < 2
     assert running(visit) == []
     assert visit.fit("pca")
 
