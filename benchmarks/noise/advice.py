@@ -58,20 +58,6 @@ def error_of(model: Any, draw: Draw) -> float:
     return round(worst_error(draw.foot_chart[draw.regular], embedding[draw.regular]), 5)
 
 
-def describe(case: Case, draw: Draw) -> dict[str, Any]:
-    """Return the case as plain values."""
-    return {
-        "case": case.name,
-        "family": case.family,
-        "d": case.d,
-        "columns": case.columns,
-        "n": len(draw.rows),
-        "density": case.density,
-        "noise": case.noise,
-        "share": round(case.share, 4),
-    }
-
-
 def measure_methods(case: Case) -> dict[str, Any]:
     """Errors of every method, with its true number of coordinates."""
     draw = draw_rows(case)
@@ -79,7 +65,7 @@ def measure_methods(case: Case) -> dict[str, Any]:
         name: error_of(getattr(unbend, kind)(n_components=case.d, **options), draw)
         for name, (kind, options) in METHODS.items()
     }
-    return {**describe(case, draw), "errors": errors}
+    return {**case.describe(draw), "errors": errors}
 
 
 def measure_suggestion(case: Case) -> dict[str, Any]:
@@ -95,7 +81,7 @@ def measure_suggestion(case: Case) -> dict[str, Any]:
         if isinstance(value, int | float | str | np.ndarray)
     }
     return {
-        **describe(case, draw),
+        **case.describe(draw),
         "suggested": " ".join(str(suggestion.estimator).split()),
         "verdict": found.verdict,
         "error": error_of(suggestion.estimator, draw),

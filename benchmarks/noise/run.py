@@ -1,6 +1,7 @@
 """The judge: errors of 'auto' against the best settings, on cases not used for calibration.
 
-python -m benchmarks.noise.run [--half fresh] [--count 240] [--shard 0/3] [--results FILE]
+python -m benchmarks.noise.run [--half fresh] [--count 240] [--rows 6000] [--shard 0/3]
+    [--results FILE]
 
 Cases are measured one after the other and written to the file, which a later run goes on with.
 Shards have files of their own; `python -m benchmarks.noise.summary` collects them.
@@ -143,12 +144,8 @@ def measure(case: Case) -> list[dict[str, Any]]:
             found = min(found, today)
         records.append(
             {
-                "case": case.name,
                 "method": method,
-                **{name: getattr(case, name) for name in ("family", "d", "columns", "n")},
-                "density": case.density,
-                "noise": case.noise,
-                "share": round(case.share, 4),
+                **case.describe(score.draw),
                 "sigma": round(case.sigma, 4),
                 "sigma_found": facts.get("noise"),
                 "patch_size": facts.get("patch_size"),
@@ -171,6 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", default="fresh")
     parser.add_argument("--count", type=int, default=240)
+    parser.add_argument("--rows", type=int, default=200_000, help="rows of a case, at most")
     parser.add_argument("--shard", default="0/1", help="number of this run / number of runs")
     parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
@@ -178,7 +176,7 @@ def main() -> None:
     records = json.loads(asked.results.read_text())["fits"] if asked.results.exists() else []
     known = {one["case"] for one in records}
     for case in make_cases(asked.half, asked.count)[shard::shards]:
-        if case.name not in known:
+        if case.name not in known and case.n <= asked.rows:
             records += measure(case)
             asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")
 
