@@ -1,10 +1,13 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
 python -m benchmarks.noise.advice [--half reporting] [--count 200] [--what methods suggestions]
+python -m benchmarks.noise.advice --half calibration --count 40 --what repeats
 
 Two files, which later runs go on with: advice_methods_2000.json holds the errors of every method,
 advice_2000.json what `suggest(for_="chart")` found and the error of its method, on 2000 rows at
-most. Rules were calibrated on the calibration half, `folded`, and `fresh` from number 1000 on.
+most. advice_repeats.json holds the errors of every method on two draws of 500 rows: how often the
+best on one is within a tenth of the best on the other bounds what any rule can reach. Rules were
+calibrated on the calibration half, `folded`, and `fresh` from number 1000 on.
 """
 
 import argparse
@@ -26,6 +29,7 @@ FOLDER = Path(__file__).parent.parent
 FILES = {
     "methods": FOLDER / "advice_methods_2000.json",
     "suggestions": FOLDER / "advice_2000.json",
+    "repeats": FOLDER / "advice_repeats.json",
 }
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "PCA": ("PCA", {}),
@@ -40,13 +44,18 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "HessianLLE, denoised": ("HessianLLE", {"denoise": "auto"}),
     "Isomap, denoised": ("Isomap", {"denoise": "auto"}),
 }
-# Rows of a case, at most: every case is fitted a dozen times.
-ROWS = 2000
+# Rows of a case, at most: every case is fitted a dozen times; and of one of two draws.
+ROWS, REPEATED_ROWS = 2000, 500
 
 
 def draw_rows(case: Case) -> Draw:
     """Draw the rows that all methods get."""
     return case.draw(0, min(case.n, ROWS))
+
+
+def is_good(error: float, best: float) -> bool:
+    """Whether an error is within a tenth of the best, or below 0.01."""
+    return error <= 1.1 * best or error < 0.01
 
 
 def error_of(model: Any, draw: Draw) -> float:
@@ -93,6 +102,35 @@ def measure_suggestion(case: Case, known: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def measure_repeats(case: Case, known: dict[str, Any]) -> dict[str, Any]:
+    """Errors of every method on two draws."""
+    if known:
+        return known
+    draws = [case.draw(number, REPEATED_ROWS) for number in (0, 1)]
+    errors = {
+        name: [
+            error_of(getattr(unbend, kind)(n_components=case.d, **options), draw) for draw in draws
+        ]
+        for name, (kind, options) in METHODS.items()
+    }
+    return {**case.describe(draws[0]), "errors": errors}
+
+
+def summarize_repeats(half: str) -> None:
+    """Print how often the best method on one draw is as good as the best on the other."""
+    good = []
+    for one in _read("repeats"):
+        if one["case"].startswith(half) and one["share"] <= REPORTED:
+            first, second = (
+                {name: both[place] for name, both in one["errors"].items()} for place in (0, 1)
+            )
+            for seen, judged in ((first, second), (second, first)):
+                best = min(seen, key=lambda name: seen[name])
+                good.append(is_good(judged[best], min(judged.values())))
+    if good:
+        print(f"{half}: the best on another draw is as good on {np.mean(good):.0%} of {len(good)}")
+
+
 def summarize(half: str) -> None:
     """Print how often the suggestion is as good as the best, and the dimension right."""
     methods = {one["case"]: one for one in _read("methods")}
@@ -110,7 +148,7 @@ def summarize(half: str) -> None:
             continue
         best = np.array([min(*other["errors"].values(), one["error"]) for one, other in some])
         error = np.array([one["error"] for one, _ in some])
-        good = (error <= 1.1 * best) | (error < 0.01)
+        good = np.array([is_good(*both) for both in zip(error, best, strict=True)])
         verdicts = [one["verdict"] for one, _ in some]
         right = np.array([one["verdict"] == str(one["d"]) for one, _ in some])
         unknown = np.array([not verdict.isdigit() for verdict in verdicts])
@@ -138,7 +176,11 @@ def main() -> None:
     asked = parser.parse_args()
     part, parts = map(int, asked.shard.split("/"))
     cases = make_cases(asked.half, asked.count)[asked.first :][part::parts]
-    measures = {"methods": measure_methods, "suggestions": measure_suggestion}
+    measures = {
+        "methods": measure_methods,
+        "suggestions": measure_suggestion,
+        "repeats": measure_repeats,
+    }
     # Case by case, so that a run that is stopped leaves whole ones.
     for case in cases:
         for what in asked.what:
@@ -152,6 +194,7 @@ def main() -> None:
                     whole.write_text(json.dumps([*others, found], indent=1) + "\n")
                     whole.replace(FILES[what])
     summarize(asked.half)
+    summarize_repeats(asked.half)
 
 
 if __name__ == "__main__":
