@@ -20,9 +20,10 @@ ROWS, COMPARED = 1000, 150
 # ten methods on 52 %, Isomap alone on 26 %, and the one with the smaller root mean square misfit of
 # geodesics on 70 %; absolute values, as here, were looked at on the first seven: five.
 OF_CURVES = ("LTSA", "Isomap")
-# Share of the rows in each of the patches by which charts are compared, how many of these there
-# are, and rows of a patch for each of the coefficients of a plane, at least.
-PATCH_SHARE, PATCHES, EACH_COEFFICIENT = 8, 60, 4
+# Patches by which charts are compared: how many there are, their rows for each coefficient of a
+# plane at least, and the part of the rows that they hold at most. Otherwise they are half of those
+# that denoise, which do not reach another sheet: there the right chart has jumps.
+PATCHES, EACH_COEFFICIENT, PART = 60, 4, 8
 
 
 def denoised_sample(sample: Sample, d: int) -> Sample | None:
@@ -37,10 +38,15 @@ def try_charts(sample: Sample, d: int) -> Mapping[str, float]:
     """Misfit of the charts by PCA and by LTSA on denoised rows, where both can be fitted."""
     rows = shuffle_distinct(sample.values)[:ROWS]
     values = sample.values[rows]
-    surface = _project(values, d)
-    size = max(len(rows) // PATCH_SHARE, EACH_COEFFICIENT * (d + 1))
-    if surface is None or size >= len(rows):
+    found = measure_noise(NoiseSample.of(PointSpace(values), d), d)
+    least = EACH_COEFFICIENT * (d + 1)
+    if not len(found.sizes) or least >= len(rows):
         return {}
+    # Where none shows the surface, the patches that come nearest to it.
+    patch = found.patch_size or int(found.sizes[found.ratio.argmin()])
+    surface = denoise(values, d, patch_size=patch).points
+    most = max(len(rows) // PART, least)
+    size = most if found.patch_size is None else min(max(found.patch_size // 2, least), most)
     open_ = {"n_neighbors": "auto", "denoise": "auto"}
     misfits = {}
     for name, parameters in (("PCA", {}), ("LTSA", open_)):
@@ -50,15 +56,6 @@ def try_charts(sample: Sample, d: int) -> Mapping[str, float]:
             return {}
         misfits[name] = chart_misfit(np.asarray(model.embedding_, dtype=float), surface, d, size)
     return misfits
-
-
-def _project(values: FloatArray, d: int) -> FloatArray | None:
-    """Project rows onto the surface that patches show, or come nearest to showing."""
-    found = measure_noise(NoiseSample.of(PointSpace(values), d), d)
-    if not len(found.sizes):
-        return None
-    size = found.patch_size or int(found.sizes[found.ratio.argmin()])
-    return denoise(values, d, patch_size=size).points
 
 
 def chart_misfit(chart: FloatArray, surface: FloatArray, d: int, size: int) -> float:
