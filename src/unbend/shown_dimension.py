@@ -30,9 +30,10 @@ GAP, SMALL, SMALL_SHARE = 0.65, 45, 0.06
 # and `fresh` from number 1000 on) 238 were right, one wrong and 17 open; with GAP from 0.55 to 0.7
 # or WIDE_GAP from 0.68 to 0.75, 237 to 240 were right and one to three wrong.
 WIDE_GAP, MARGIN = 0.72, 0.08
-# Where an earlier ratio is at most this in the mean of the first sizes, and no smaller in the
-# larger ones, it is as if a surface of fewer dimensions were bent: both are possible.
-FAINT, LEVEL, FIRST_SIZES, LATER_SIZES = 0.86, 0.01, (11, 30), (30, 95)
+# Where the ratio before is at most this in the mean of the first sizes, and no smaller in larger
+# ones, it is as if a surface of one dimension less were bent: both are possible, from this number
+# of dimensions on, of which neighbourhoods are wide.
+FAINT, LEVEL, FIRST_SIZES, LATER_SIZES, FOLDING = 0.86, 0.01, (11, 30), (30, 95), 3
 # Dimensions that are looked for: far down a spectrum columns that hardly vary make gaps, too.
 MOST_DIMENSIONS = 10
 # Balls whose spectra are compared with.
@@ -64,8 +65,8 @@ def shown_dimension(space: Space, most: int | None = None) -> ShownDimension | N
     if found is None:
         return None
     at, d = found
-    faint = [lower for lower in range(1, d) if _bends(sizes, falls[:, lower - 1])]
-    return ShownDimension(min([d, *faint]), int(sizes[at]), d)
+    lower = d - 1 if d >= FOLDING and _bends(sizes, falls[:, d - 2]) else d
+    return ShownDimension(lower, int(sizes[at]), d)
 
 
 def _sizes(most: int) -> IntArray:

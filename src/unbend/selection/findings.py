@@ -79,8 +79,8 @@ class Findings:
         Of a curve, the share of its geodesics that methods fitted to some rows miss; empty where
         none were fitted.
     charts : mapping of str to float
-        Share of the variance within patches that tangents do not explain, of charts by PCA and
-        LTSA; empty where none were fitted.
+        Of a surface, share of the variance within patches that tangents do not explain, of charts
+        by PCA and LTSA; empty where none were fitted.
     """
 
     kind: Kind
@@ -182,7 +182,7 @@ def measure(
             residuals = _residuals_without_noise(sample, d, calm, residuals)
         whole = not apart and not _closes(residuals, d)
         tried = shown and d == 1 and whole
-        charted = charted and whole and bool(surface)
+        charted = charted and d > 1 and whole and bool(surface)
         return Findings(
             kind=data.kind,
             n=n,

@@ -22,11 +22,11 @@ PERPLEXITY = 30
 ENOUGH = 0.95
 # Principal variances fall where the next is at most this share of the last.
 PLANAR = 0.5
-# PCA is enough where of its chart's variance within patches as little as this is beside the
+# PCA is enough where of its chart's variance within patches no more than rounding is beside the
 # tangents, or this share of what LTSA leaves, which fits small patches by its own criterion. Of 95
 # surfaces of benchmarks/noise for calibration, 800 rows with known dimension, the choice of the two
 # is then within a tenth of the best of ten methods on 65 %, by the truth on 74 %, LTSA on 61 %.
-STRAIGHT, CLEARLY = 1e-4, 0.5
+STRAIGHT, CLEARLY = 1e-10, 0.5
 # Methods that take a graph without further distances, and those that take nothing but points.
 OF_GRAPHS = (
     "Isomap",
