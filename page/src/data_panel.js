@@ -169,7 +169,7 @@ function remarks(facts, reading) {
 }
 
 function scaling(facts, reading) {
-  const auto = `automatic: ${SCALES[facts.scale.scale] ?? facts.scale.scale}`;
+  const auto = `auto: ${SCALES[facts.scale.scale] ?? facts.scale.scale}`;
   return labelled(
     "Scale",
     choice([["auto", auto], ...Object.entries(SCALES)], reading.scale, (scale) => change({ scale })),

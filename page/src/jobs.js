@@ -90,7 +90,7 @@ function runningItem(job) {
     const waits = now === "queued";
     if (waits || !stage) progress.removeAttribute("value");
     else progress.value = share;
-    const doing = waits ? "waiting" : `${stage || "starting"} ${Math.round(100 * share)} %`;
+    const doing = waits ? "waiting" : share > 0 ? `${stage} ${Math.round(100 * share)} %` : stage || "starting";
     status.textContent = doing + (left > 1 ? `, ${duration(left)} left` : "");
   };
   return { element, show };
