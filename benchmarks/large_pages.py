@@ -12,7 +12,6 @@ page`` builds.
 import argparse
 import json
 import platform
-import shutil
 import statistics
 import tempfile
 import time
@@ -21,15 +20,11 @@ from typing import Any
 
 import numpy as np
 from playwright.sync_api import sync_playwright
+from tests.browser import CHROMIUM, QUIET, SOFTWARE_GL
 
 import unbend
 from unbend.plot import saving
 
-FLAGS = [
-    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
-    *("--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
-]
 READY = {
     "webgl": "document.body.dataset.drawn !== undefined",
     "plotly": "document.querySelectorAll('.gl-canvas').length > 0 && "
@@ -108,7 +103,7 @@ def main() -> None:
     if given.output and given.output.exists():
         found = json.loads(given.output.read_text())
     with sync_playwright() as driver, tempfile.TemporaryDirectory() as folder:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, *SOFTWARE_GL])
         found["browser"] = browser.version
         for count in given.counts:
             pages = write_pages(count, Path(folder))
