@@ -66,8 +66,11 @@ def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
             "batches are read more than once, which an iterator does not allow: pass a "
             "list, or unbend.io.batches"
         )
-    n, largest, total, first = 0, 0.0, np.zeros(1), np.zeros(1)
-    types, sample = set(), np.zeros((0, 1))
+    n, largest = 0, 0.0
+    total: FloatArray = np.zeros(1)
+    first: FloatArray = np.zeros((1, 1))
+    sample: FloatArray = np.zeros((0, 1))
+    types = set()
     for rows in _read(estimator, source, reset=True):
         if not n:
             first, sample = rows[:1].astype(np.float64), rows[:0]
@@ -103,4 +106,4 @@ def triangular_factor(batches: Iterable[FloatArray], mean: FloatArray) -> FloatA
     for rows in batches:
         centered = np.hstack([np.ones((len(rows), 1)), rows - mean])
         factor = np.asarray(np.linalg.qr(np.vstack([factor, centered]), mode="r"))
-    return factor[1:, 1:]
+    return np.asarray(factor[1:, 1:])

@@ -106,8 +106,8 @@ def _check_units(rows: FloatArray, names: list[str]) -> None:
     column, share = dominant
     name = repr(names[column]) if names else column
     # What the others add to squared distances is below this share of them.
-    others = max(1.0 - share, np.finfo(rows.dtype).eps)
-    digits = -np.log10(np.finfo(rows.dtype).eps)
+    unit = float(np.finfo(rows.dtype).eps)
+    others, digits = max(1.0 - share, unit), -np.log10(unit)
     lost = ""
     if others < REPORTED:
         lost = (
