@@ -15,6 +15,7 @@ from unbend.estimators.inputs import graph_lengths
 from unbend.graphs import normalized_cut
 from unbend.lazy import by_partitions
 from unbend.methods.laplacian_eigenmaps import UNMEASURED, LaplacianEigenmaps
+from unbend.report import note, warn
 from unbend.rounding import discretize
 from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
 from unbend.validation.random_state import generator
@@ -197,6 +198,13 @@ class SpectralClustering(ClusterMixin, Model):
         seed = int(rng.integers(2**31))
         means = KMeans(self.n_clusters, n_init=10, random_state=seed)
         in_new_thread(lambda: means.fit(rows), 1)
+        converged = means.n_iter_ < means.max_iter
+        note(iterations=means.n_iter_, kmeans_converged=converged)
+        if not converged:
+            warn(
+                f"k-means did not converge in {means.max_iter} iterations. Use "
+                "assign_labels='discretize', or another random_state."
+            )
         return identity, means.cluster_centers_
 
     def _nearest(self, rows: FloatArray) -> IntArray:
