@@ -17,7 +17,15 @@ from unbend.lazy import by_partitions
 from unbend.methods.laplacian_eigenmaps import UNMEASURED, LaplacianEigenmaps
 from unbend.report import note, warn
 from unbend.rounding import discretize
-from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
+from unbend.validation.parameters import (
+    Choice,
+    Integer,
+    check_parameters,
+    declare,
+    first_param,
+    inherit,
+    param,
+)
 from unbend.validation.random_state import generator
 from unbend.validation.threads import in_new_thread
 
@@ -79,7 +87,7 @@ class SpectralClustering(ClusterMixin, Model):
     (1, 1, np.True_)
     """
 
-    n_clusters: int = param(8, Integer(1), help="Number of clusters.", kw_only=False)
+    n_clusters: int = first_param(Integer(1), default=8, help="Number of clusters.", kw_only=False)
     method: str = param(
         "njw", Choice("njw", "shi_malik"), help="Ng, Jordan and Weiss, or Shi and Malik."
     )
