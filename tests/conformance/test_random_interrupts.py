@@ -26,12 +26,9 @@ from tests.conformance.test_interrupted_fits import (
     _fit_batches,
     assert_old_or_new,
     cases,
-    interruptible,
 )
 from unbend.progress import Cancelled
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
-
-__all__ = ["interruptible"]  # a fixture
 
 ROWS, MORE = curve(40, seed=1), curve(44, seed=2)
 NEW = curve(9, seed=3)
@@ -162,7 +159,6 @@ def usable(name: str) -> bool:
     return name in own or name in ("Prepare", "Prepare in batches", "PCA in batches")
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     "trials",
     [pytest.param((0, 3), id="few"), pytest.param((3, 60), id="many", marks=pytest.mark.slow)],
