@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = {
     "datasets",
