@@ -1,5 +1,6 @@
-"""Hypothesis profiles: few examples by default, more with ``--hypothesis-profile=slow``."""
+"""Hypothesis profiles (few examples, more with ``--hypothesis-profile=slow``), and Ctrl-C."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import settings
 settings.register_profile("few", max_examples=8, deadline=None)
 settings.register_profile("slow", max_examples=30, deadline=None)
 settings.load_profile("few")
+
+# Tests send Ctrl-C, which Python ignores where its parent does, as in the background of a shell.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")
@@ -21,3 +25,16 @@ def unknown_classes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NeighborhoodEmbedding, "_check_classes", lambda self, y: None)
         yield
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the pictures of report pages, which take most of the time.
+
+    No word of a page depends on them. They are drawn in tests/cli/test_report.py and for one table
+    in tests/tables.
+    """
+    from unbend.apps.study import page
+
+    for name in ("dimension", "sheet", "curves", "recommended", "trust"):
+        monkeypatch.setattr(page, f"{name}_picture", lambda found: "")
