@@ -26,6 +26,7 @@ from benchmarks.noise.cases import Case, Draw, make_cases
 from benchmarks.noise.run import REPORTED, worst_error
 
 FOLDER = Path(__file__).parent.parent
+LOCK = FOLDER / "__pycache__" / "advice.lock"
 FILES = {
     "methods": FOLDER / "advice_methods_2000.json",
     "suggestions": FOLDER / "advice_2000.json",
@@ -181,13 +182,14 @@ def main() -> None:
         "suggestions": measure_suggestion,
         "repeats": measure_repeats,
     }
-    # Case by case, so that a run that is stopped leaves whole ones.
-    for case in cases:
+    # Case by case, small ones first, so that a run that is stopped leaves whole ones.
+    for case in sorted(cases, key=lambda one: min(one.n, ROWS) * one.columns):
         for what in asked.what:
             known = {one["case"]: one for one in _read(what)}.get(case.name, {})
             found = measures[what](case, known)
             if found != known:
-                with (FOLDER / "__pycache__" / "advice.lock").open("w") as lock:
+                LOCK.parent.mkdir(exist_ok=True)
+                with LOCK.open("w") as lock:
                     fcntl.flock(lock, fcntl.LOCK_EX)
                     others = [one for one in _read(what) if one["case"] != case.name]
                     whole = FILES[what].with_suffix(".part")
