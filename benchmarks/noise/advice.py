@@ -2,12 +2,14 @@
 
 python -m benchmarks.noise.advice [--half reporting] [--count 200] [--what methods suggestions]
 python -m benchmarks.noise.advice --half calibration --count 40 --what repeats
+python -m benchmarks.noise.advice --first 142 --count 240 --what dimensions
 
 Two files, which later runs go on with: advice_methods_2000.json holds the errors of every method,
 advice_2000.json what `suggest(for_="chart")` found and the error of its method, on 2000 rows at
 most. advice_repeats.json holds the errors of every method on two draws of 500 rows: how often the
-best on one is within a tenth of the best on the other bounds what any rule can reach. Rules were
-calibrated on the calibration half, `folded`, and `fresh` from number 1000 on.
+best on one is within a tenth of the best on the other bounds what any rule can reach;
+advice_dimensions.json holds the dimension alone. Rules were calibrated on the calibration half,
+`folded`, and `fresh` from number 1000 on.
 """
 
 import argparse
@@ -24,6 +26,8 @@ from threadpoolctl import threadpool_limits
 import unbend
 from benchmarks.noise.cases import Case, Draw, make_cases
 from benchmarks.noise.run import REPORTED, worst_error
+from unbend.selection.dimensions import decide_dimension, describe_dimension
+from unbend.selection.inputs import open_data
 
 FOLDER = Path(__file__).parent.parent
 LOCK = FOLDER / "__pycache__" / "advice.lock"
@@ -31,6 +35,7 @@ FILES = {
     "methods": FOLDER / "advice_methods_2000.json",
     "suggestions": FOLDER / "advice_2000.json",
     "repeats": FOLDER / "advice_repeats.json",
+    "dimensions": FOLDER / "advice_dimensions.json",
 }
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "PCA": ("PCA", {}),
@@ -117,6 +122,31 @@ def measure_repeats(case: Case, known: dict[str, Any]) -> dict[str, Any]:
     return {**case.describe(draws[0]), "errors": errors}
 
 
+def measure_dimension(case: Case, known: dict[str, Any]) -> dict[str, Any]:
+    """Return what is stated of the dimension."""
+    if known:
+        return known
+    draw = case.draw(0, min(case.n, ROWS), most_feet=1)
+    _, low, high = decide_dimension(open_data(draw.rows, None))
+    return {**case.describe(draw), "verdict": describe_dimension(low, high)}
+
+
+def summarize_dimensions(half: str) -> None:
+    """Print how often the dimension is right, left open and wrong."""
+    some = [
+        one
+        for one in _read("dimensions")
+        if one["case"].startswith(half) and one["share"] <= REPORTED
+    ]
+    if some:
+        right = np.mean([one["verdict"] == str(one["d"]) for one in some])
+        unknown = np.mean([not one["verdict"].isdigit() for one in some])
+        wrong = 1 - right - unknown
+        print(
+            f"{half}: {len(some)} dimensions, right {right:.0%}, open {unknown:.0%}, {wrong:.0%} no"
+        )
+
+
 def summarize_repeats(half: str) -> None:
     """Print how often the best method on one draw is as good as the best on the other."""
     good = []
@@ -181,6 +211,7 @@ def main() -> None:
         "methods": measure_methods,
         "suggestions": measure_suggestion,
         "repeats": measure_repeats,
+        "dimensions": measure_dimension,
     }
     # Case by case, small ones first, so that a run that is stopped leaves whole ones.
     for case in sorted(cases, key=lambda one: min(one.n, ROWS) * one.columns):
@@ -197,6 +228,7 @@ def main() -> None:
                     whole.replace(FILES[what])
     summarize(asked.half)
     summarize_repeats(asked.half)
+    summarize_dimensions(asked.half)
 
 
 if __name__ == "__main__":

@@ -271,11 +271,14 @@ def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
 def _doubt(verdict: tuple[int, int, int], sample: Sample) -> tuple[int, int, int]:
     """Leave the dimension open where votes agree on one that no neighbourhood shows.
 
-    Of enough rows some neighbourhood shows the dimension of a surface, unless noise hides it.
+    Of enough rows some neighbourhood shows the dimension of a surface, unless noise hides it. Rows
+    that fill their columns show none either: they may have one dimension less, and noise.
     """
     d, low, high = verdict
-    if low < high or d >= sample.columns or len(sample) < SHOWING or np.isinf(sample.columns):
+    if low < high or len(sample) < SHOWING or np.isinf(sample.columns):
         return verdict
+    if d >= sample.columns:
+        return d, (d - 1 if d > 2 else d), d
     return d, 1, int(sample.columns)
 
 
