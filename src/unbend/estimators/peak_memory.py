@@ -46,6 +46,7 @@ class Peak:
         return n * (linear + pair * n) + held
 
 
+FEWER = "use fewer neighbours, or LandmarkIsomap"
 PEAKS = {
     "PCA": Peak(row=80, instead="use fit_batches"),
     "KernelPCA": Peak(row=1500, pair=8.6, instead="use eigen_solver=Nystrom(500), or PCA"),
@@ -62,7 +63,10 @@ PEAKS = {
     "LandmarkIsomap": Peak(row=700, landmark=16, landmarks=200, instead="use fewer landmarks"),
     "MVU": Peak(pair=42, instead="use LandmarkMVU"),
     "LandmarkMVU": Peak(row=13_500, instead="use fewer landmarks, or LandmarkIsomap"),
-    "LLE": Peak(log=180, instead="use fewer neighbours, or LandmarkIsomap"),
+    **dict.fromkeys(("LLE", "SupervisedLLE", "LTSA", "HessianLLE"), Peak(log=180, instead=FEWER)),
+    "LaplacianEigenmaps": Peak(row=1090, log=40, instead=FEWER),
+    "DiffusionMaps": Peak(log=89, instead=FEWER),
+    "NeighborEmbedding": Peak(row=7400, instead="use a smaller perplexity, or fewer rows"),
 }
 
 
@@ -80,6 +84,7 @@ def predict_peak(estimator: Any, n: int, columns: int) -> int | None:
     plain = isinstance(given.get("eigen_solver", "auto"), str) and not given.get("denoise")
     plain &= given.get("solver") != "sgd" and given.get("metric") not in OTHER_INPUT
     plain &= given.get("kernel", "rbf") == "rbf"
+    plain &= type(estimator).__name__ != "ClassicalMDS" or given["metric"] == "euclidean"
     if peak is None or not plain:
         return None
     neighbors, landmarks = given.get("n_neighbors"), given.get("n_landmarks")
