@@ -235,6 +235,7 @@ def _iterate(
     for number in range(passes):
         previous: FloatArray = np.eye(width)
         while space.size < full:
+            step(number, passes)
             image = space.add(block)
             if space.size == full or (iteration.eager and space.size > width):
                 pairs = space.ritz(count, previous)
