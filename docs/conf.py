@@ -6,8 +6,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
+# Pages of the gallery share data with the scripts in examples/.
+sys.path.insert(0, str(HERE.parent / "examples"))
 
-from figures import scrape_figures  # noqa: E402
+from figures import draw_unbuilt, scrape_figures  # noqa: E402
 
 from unbend import __version__  # noqa: E402
 
@@ -73,5 +75,5 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "plot_gallery": True,
     "min_reported_time": 5,
-    "default_thumb_file": str(HERE / "_static" / "mark.png"),
+    "default_thumb_file": draw_unbuilt(HERE / "generated" / "long_example.png"),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gallery_links import examples_of
 from matplotlib.figure import Figure
 from method_data import Data, make_data
 from sphinx.application import Sphinx
@@ -175,6 +176,11 @@ def parameter_table(entry: Entry, matters: dict[str, str]) -> str:
     return "| parameter | default | |\n|---|---|---|\n" + "\n".join(rows)
 
 
+def example_lines(class_name: str) -> list[str]:
+    """Return links to the examples of the gallery that use a class."""
+    return [f"[{one.title}](../../gallery/{one.page}.rst)" for one in examples_of(class_name)]
+
+
 PAGE = """# {title}
 
 **{keeps}**
@@ -207,6 +213,10 @@ Do not use it
 
 {new}
 
+## Examples
+
+{examples}
+
 ## Reference
 
 ```{{eval-rst}}
@@ -235,6 +245,7 @@ def write_page(entry: Entry, said: dict[str, Any]) -> None:
         avoid=bullets(said["avoid"]),
         parameters=parameter_table(entry, said["matters"]),
         new=said["new"],
+        examples=bullets(example_lines(entry.class_name)),
         **picture_sections(entry, said),
     )
     write_if_changed(OUTPUT / f"{entry.name}.md", text)
