@@ -29,6 +29,7 @@ extensions = [
     "method_pages",
     "api_pages",
     "site_pages",
+    "interactive",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/sg_*"]
@@ -36,8 +37,10 @@ suppress_warnings = ["config.cache"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "unbend"
-html_static_path = ["_static"]
+(HERE / "generated" / "static").mkdir(parents=True, exist_ok=True)
+html_static_path = ["_static", "generated/static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
@@ -51,6 +54,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "install": []}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
@@ -70,6 +74,8 @@ sphinx_gallery_conf = {
     "image_scrapers": (scrape_figures,),
     "show_memory": False,
     "show_signature": False,
+    # Its tables load scripts from elsewhere.
+    "write_computation_times": False,
     "download_all_examples": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,

@@ -118,6 +118,14 @@ def draw_costs(costs: dict[str, Any]) -> Figure:
     return figure
 
 
+def growth(costs: dict[str, Any]) -> str:
+    """Say how CPU time grew over the last sizes."""
+    if costs["exponent"] is None:
+        return "too few sizes for a rate"
+    last = f"{costs['rows'][-1]:,} rows took {costs['seconds'][-1]:.1f} s".replace(",", " ")
+    return f"{last}, and time grew as n to the power {costs['exponent']:.1f}"
+
+
 def call(entry: Entry, params: dict[str, Any]) -> str:
     """Return the call that makes the estimator."""
     shown = [f"{name}={value!r}" for name, value in params.items() if name not in UNSHOWN]
@@ -164,7 +172,7 @@ def picture_sections(entry: Entry, said: dict[str, Any]) -> dict[str, str]:
         file = save(f"{name}-cost", measured, lambda: draw_costs(measured))
         sections["cost"] = (
             "## Cost\n\n" + image(file, "Measured CPU seconds")
-            + f"\nMeasured on {measured['data']} (`benchmarks/method_cost.py`).\n"
+            + f"\nOn {measured['data']}: {growth(measured)} (`benchmarks/method_cost.py`).\n"
         )  # fmt: skip
     return sections
 
