@@ -41,6 +41,7 @@ html_title = "unbend"
 html_static_path = ["_static", "generated/static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+html_favicon = "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False

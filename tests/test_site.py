@@ -218,6 +218,7 @@ def test_interactive_figures_show_what_the_library_computes(browser, origin, wid
     noisy = settled(tab)
     assert noisy[0] != jumped[0]
     assert noisy[1] != jumped[1]
+    tab.page.locator("canvas.turns").scroll_into_view_if_needed()
     box = tab.page.locator("canvas.turns").bounding_box()
     tab.page.mouse.move(box["x"] + 100, box["y"] + 100)
     tab.page.mouse.down()
@@ -235,14 +236,14 @@ def test_without_scripts_interactive_figures_are_pictures(browser, address):
     tab = Tab(browser, address, java_script_enabled=False)
     tab.open("interactive.html")
     assert tab.page.locator("[data-figure=rolls] img").bounding_box()["height"] > 100
-    tab.close()
+    tab.page.close()
 
 
 def test_a_method_and_the_reason_for_it_are_three_clicks_from_the_front_page(browser, address):
     tab = Tab(browser, address)
     tab.open("index.html")
-    tab.page.click("a[href='choosing.html']:visible")
-    tab.page.click("article a:text-is('LTSA')")
+    tab.page.click(".sd-card:has(a[href='choosing.html'])")
+    tab.page.click("article a:has-text('LTSA') >> nth=0")
     assert tab.page.locator("h1").inner_text().startswith("Local tangent space alignment")
     assert tab.page.locator("h2:has-text('When to use it, and when not')").is_visible()
     tab.close()

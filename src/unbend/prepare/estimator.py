@@ -40,7 +40,19 @@ BY_RANKS, BY_GAPS = ("robust", "log"), ("most_frequent", "indicator")
 
 
 class UnusableTable(ValueError):
-    """A table has columns that cannot be used as they are; `problems` lists everything found."""
+    """A table has columns that cannot be used as they are; `problems` lists everything found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> try:
+    ...     unbend.Prepare().fit(table)
+    ... except unbend.prepare.UnusableTable as refused:
+    ...     print(len(refused.problems))
+    1
+    """
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         fatal = " ".join(str(problem) for problem in problems if problem.fatal)
@@ -49,7 +61,19 @@ class UnusableTable(ValueError):
 
 
 class UnseenCategoryWarning(UserWarning):
-    """New samples hold categories that the fit did not see."""
+    """New samples hold categories that the fit did not see.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import unbend
+    >>> model = unbend.Prepare().fit({"kind": ["cat", "dog", "cat"], "age": [1.0, 2.0, 3.0]})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = model.transform({"kind": ["fox"], "age": [2.0]})
+    >>> any(issubclass(one.category, unbend.prepare.UnseenCategoryWarning) for one in caught)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -63,6 +87,15 @@ class ColumnSummary:
         Number of rows without a value.
     features : int
         Number of features; zero if the column is left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> found = unbend.Prepare(missing="median").fit(table).columns_
+    >>> [(column.name, column.kind, column.missing) for column in found]
+    [('size', 'ordinal', 0), ('price', 'numeric', 1)]
     """
 
     name: str
