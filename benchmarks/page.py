@@ -179,10 +179,12 @@ def million() -> dict[str, float]:
 
 FRAMES = """() => {
     window.longest = 0;
+    window.frames_drawn = 0;
     let last = performance.now();
     const step = (now) => {
         window.longest = Math.max(window.longest, now - last);
         last = now;
+        window.frames_drawn++;
         requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
@@ -197,6 +199,7 @@ def fallback() -> dict[str, float]:
         box = visit.host().bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         visit.tab.evaluate(FRAMES)
+        before = sum(renderer_threads().values())
         visit.tab.mouse.move(x, y)
         for _ in range(10):
             visit.tab.mouse.wheel(0, -60)
@@ -205,11 +208,14 @@ def fallback() -> dict[str, float]:
             visit.tab.mouse.wheel(0, 60)
             visit.tab.wait_for_timeout(60)
         visit.drag([(x, y), (x + 90, y + 60), (x - 50, y - 30), (x, y)], pause=60)
-        moved = visit.tab.evaluate("() => window.longest")
+        spent = sum(renderer_threads().values()) - before
+        moved, frames = visit.tab.evaluate("() => [window.longest, window.frames_drawn]")
         visit.drag([(x - 80, y - 80), (x + 80, y - 80), (x + 80, y + 80)], shift=True, pause=60)
         visit.tab.wait_for_timeout(500)
         return {
             "longest frame ms, canvas, 100k": round(moved, 1),
+            "main-thread CPU ms of a frame, canvas, 100k": round(1000 * spent / frames, 1),
+            "frames, canvas, 100k": frames,
             "longest frame ms with a lasso, canvas, 100k": round(
                 visit.tab.evaluate("() => window.longest"), 1
             ),
