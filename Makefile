@@ -47,7 +47,7 @@ typecheck: .venv/installed-lint ## check types
 	@touch $@
 
 # What has a harness of its own; each writes its figures beside it.
-MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small page method_cost
+MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small page method_cost factorizations
 
 bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)

@@ -10,10 +10,10 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import pytest
 
 import unbend
-from tests.web.browsing import CHROMIUM, QUIET, find_spec
+from tests.browser import NO_BROWSER, browsing
 
 SITE = Path(__file__).parent.parent / "docs" / "_build"
-LACKING = CHROMIUM is None or find_spec("playwright") is None or not (SITE / "index.html").exists()
+LACKING = NO_BROWSER or not (SITE / "index.html").exists()
 needs_site = pytest.mark.skipif(LACKING, reason="needs chromium, playwright and `make docs`")
 pytestmark = [needs_site, pytest.mark.slow, pytest.mark.timeout(1200)]
 WIDTHS = (1280, 390)
@@ -39,10 +39,8 @@ def address():
 def browser():
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with sync_playwright() as driver, browsing(driver) as opened:
         yield opened
-        opened.close()
 
 
 class Tab:
