@@ -10,6 +10,7 @@ let plot = null;
 let theme = {};
 let marks = {};
 let distance = 1;
+let mouseMode = "panZoom";
 
 const send = (kind, content = {}) => parent.postMessage({ kind, ...content }, "*");
 
@@ -31,6 +32,7 @@ function start(options) {
     pointColorHover: options.ink,
     lassoColor: options.accent,
     cameraDistance: distance,
+    mouseMode,
     pointOutlineWidth: 2,
     pointSizeSelected: 2,
     colorBy: "valueA",
@@ -81,9 +83,8 @@ const actions = {
       pointSize: size(x.length),
       opacity: Math.max(0.35, Math.min(0.9, 40 / x.length ** 0.45)),
     });
-    const spatialIndex = options.sameplaces ? plot.get("spatialIndex") : undefined;
     const drawn = { x, y, z: colors };
-    await plot.draw(drawn, { zDataType: "categorical", spatialIndex, preventFilterReset: true });
+    await plot.draw(drawn, { zDataType: "categorical", preventFilterReset: true });
     paintMarks();
     send("drawn", { points: x.length });
   },
@@ -99,7 +100,8 @@ const actions = {
     plot?.hover(row < 0 ? [] : row, { preventEvent: true });
   },
   mode({ mode }) {
-    plot?.set({ mouseMode: mode === "lasso" ? "lasso" : "panZoom" });
+    mouseMode = mode === "lasso" ? "lasso" : "panZoom";
+    plot?.set({ mouseMode });
   },
   reset,
   async move({ x, y, zoom }) {
@@ -110,11 +112,15 @@ const actions = {
   },
 };
 
+// One draw after the other, and the rest after the draws before it: the renderer refuses to draw while
+// it draws, as when a map is coloured anew before it was seen.
+let drawing = Promise.resolve();
 addEventListener("message", (event) => {
   if (event.source !== parent) return;
-  Promise.resolve(actions[event.data.kind]?.(event.data)).catch((error) =>
-    send("failed", { reason: String(error?.message ?? error) }),
-  );
+  const { kind } = event.data;
+  const done = drawing.then(() => actions[kind]?.(event.data));
+  if (kind === "draw") drawing = done.catch(() => {});
+  done.catch((error) => send("failed", { reason: String(error?.message ?? error) }));
 });
 // A lasso that ends where it began is no click on the point there.
 let travelled = 0;

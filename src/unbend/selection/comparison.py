@@ -11,7 +11,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from unbend.arrays import FloatArray
@@ -404,8 +403,7 @@ def _embed(estimator: Any, points: FloatArray, *, ours: bool) -> FloatArray:
 
 def _coordinates(found: Any) -> FloatArray:
     """Coordinates without what other libraries keep with them."""
-    dense = found.toarray() if issparse(found) else found
-    return np.array(dense, dtype=np.float64)
+    return np.array(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
 
 
 def _rank(trials: list[Trial]) -> list[Trial]:
