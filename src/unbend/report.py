@@ -5,10 +5,10 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from typing import Any
 
@@ -21,12 +21,38 @@ Fact = str | int | float | bool | list[float] | None
 
 @dataclass
 class Stage:
-    """One stage of a fit."""
+    """One stage of a fit; `facts` that nobody may ask for are computed when first read."""
 
     name: str
     seconds: float = 0.0
     bytes: int = 0
     facts: dict[str, Fact] = field(default_factory=dict)
+
+    def defer(self, compute: Callable[[], Mapping[str, Fact]]) -> None:
+        """Add facts that are computed when `facts` is first read.
+
+        Examples
+        --------
+        >>> distortion = Stage("distortion")
+        >>> distortion.defer(lambda: {"mean": 1.0})
+        >>> distortion.facts
+        {'mean': 1.0}
+        """
+        vars(self)["_deferred"] = (self.facts, compute)
+        del self.facts
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for what is not there: `facts` that were deferred.
+        if name != "facts" or "_deferred" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        known, compute = vars(self)["_deferred"]
+        self.facts = {**known, **compute()}
+        del vars(self)["_deferred"]
+        return self.facts
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compute what was deferred: functions are not pickled."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 @dataclass
