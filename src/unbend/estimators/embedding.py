@@ -25,7 +25,7 @@ from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import COMPARED, smallest
 from unbend.outlyingness import UndefinedScore, score_rows, warn_outliers
 from unbend.quality.ranks import agreement
-from unbend.report import Report, recording, stage
+from unbend.report import Deferred, Report, recording, stage
 from unbend.validation.arrays import check_rows
 from unbend.validation.parameters import (
     NOTHING,
@@ -417,7 +417,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         self._extension = extension
         self._preimage = preimage
         for name, value in fitted.items():
-            setattr(self, name, value)
+            if isinstance(value, Deferred):
+                self._defer(name, value)
+            else:
+                setattr(self, name, value)
 
     def _passes(self, columns: Any) -> Any:
         """Return columns of a kernel, summed over more rows where X is a sample of these."""

@@ -1,7 +1,7 @@
 """Random projection."""
 
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -21,7 +21,7 @@ from unbend.lowrank.bounds import (
     johnson_lindenstrauss,
 )
 from unbend.lowrank.sketch import orthogonalize, random_matrix, sparse_signs
-from unbend.report import Report, stage
+from unbend.report import Deferred, Report, stage
 from unbend.validation.parameters import (
     FLAG,
     NOTHING,
@@ -212,9 +212,9 @@ class RandomProjection(LinearEmbedding):
             guarantee_=None if np.isnan(guarantee) else guarantee,
             beta_=guaranteed_exponent(n, k, self.eps),
         )
-        measure = cache(measure)
-        report.stage("distortion").defer(measure)
-        self._defer("distortion_", measure)
+        distortion = Deferred(measure)
+        report.stage("distortion").defer(distortion)
+        self._defer("distortion_", distortion)
 
     def _dimension(self, bound: int, columns: int) -> int:
         if self.n_components != "auto":
