@@ -165,7 +165,7 @@ def test_nothing_is_started_after_the_deadline():
 
 @pytest.fixture
 def measured(results):
-    """What two harnesses wrote."""
+    """Return what two harnesses wrote."""
     small = {
         "wine": {"PCA": {"ratio": 0.9, "accuracy": {"angle": 1e-15}}},
         "digits": {"MetricMDS": {"ratio": 70.0, "accuracy": {"unbend": 0.4, "scikit_learn": 0.5}}},

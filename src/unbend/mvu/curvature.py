@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -14,6 +14,8 @@ from unbend.eigen.shift_invert import analyse
 from unbend.memory import reserve
 from unbend.mvu.edges import Edges, SubspaceEdges
 
+# How SuperLU orders columns: by itself, or as they are.
+Order = Literal["MMD_AT_PLUS_A", "NATURAL"]
 # Largest shift: beyond it the curvature of the problem is lost.
 MOST_SHIFT = 1e16
 
@@ -134,7 +136,7 @@ class OrderedFactor:
         return found.ravel()
 
 
-def symmetric_factor(matrix: csc_array, order: str = "MMD_AT_PLUS_A") -> Any:
+def symmetric_factor(matrix: csc_array, order: Order = "MMD_AT_PLUS_A") -> Any:
     """Factorise L D L' without pivoting, D indefinite; None if a pivot is zero."""
     try:
         return splu(
