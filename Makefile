@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench bench-check book-tables docs gallery-full check-anndata check-native check-portable check-slow check-wheels fuzz clean
+.PHONY: help demo page test lint typecheck bench bench-check book-tables docs gallery-full check-anndata check-native check-threads check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -78,6 +78,15 @@ build/sanitized/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 check-native: $(addprefix build/sanitized/,$(NATIVE_TESTS)) ## run the kernels' own tests under sanitizers
 	@for test in $^; do $$test && $$test-baseline || exit 1; done
 
+# The same tests under ThreadSanitizer, which knows the standard library's threads.
+build/threads/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -fopenmp-simd -pthread -ffp-contract=off -Wno-psabi \
+		-Icsrc $< -o $@
+
+check-threads: $(addprefix build/threads/,$(NATIVE_TESTS)) ## run the kernels' own tests under ThreadSanitizer
+	@for test in $^; do TSAN_OPTIONS=halt_on_error=1 $$test || exit 1; done
+
 # Tests whose answers are computed in floating point. Another kernel of OpenBLAS sums in another
 # order, and the kernels in NumPy do not round as the compiled ones: no verdict may depend on it.
 NUMERICAL := $(addprefix tests/,dimension quality conformance stages lowrank mvu localization \
@@ -97,7 +106,7 @@ check-portable: .venv/installed-test ## run the numerical tests with other BLAS 
 	done; if [ -n "$$failed" ]; then echo "Failed with:$$failed"; exit 1; fi
 
 # What `make test` leaves out: cases marked slow, and more examples of every law that Hypothesis tries.
-check-slow: .venv/installed-test check-native check-anndata ## run the slow cases, and laws with more examples
+check-slow: .venv/installed-test check-native check-threads check-anndata ## run the slow cases, and laws with more examples
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n 2 -m "slow or hypothesis" \
 		--hypothesis-profile=slow --timeout=1800
 

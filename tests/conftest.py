@@ -1,5 +1,6 @@
-"""Hypothesis profiles: few examples by default, more with ``--hypothesis-profile=slow``."""
+"""Hypothesis profiles (few examples, more with ``--hypothesis-profile=slow``), and Ctrl-C."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import settings
 settings.register_profile("few", max_examples=8, deadline=None)
 settings.register_profile("slow", max_examples=30, deadline=None)
 settings.load_profile("few")
+
+# Tests send Ctrl-C, which Python ignores where its parent does, as in the background of a shell.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

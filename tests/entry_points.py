@@ -363,6 +363,7 @@ EXEMPT = {
     "unbend.Nystrom": VALUES,
     "unbend.Prepare": "takes tables with text, dates and gaps; tests/prepare",
     "unbend.OutOfDistributionWarning": VALUES,
+    "unbend.PrecisionWarning": VALUES,
     "unbend.Report": VALUES,
     "unbend.ScaleWarning": VALUES,
     "unbend.load": "reads files",

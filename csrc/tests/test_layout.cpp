@@ -130,6 +130,95 @@ void check_step_and_mesh() {
     for (float force : forces) assert(std::abs(force) < 1e-5);
 }
 
+// What every kernel writes for a layout large enough that it shares its work between threads.
+template <int D>
+std::vector<float> all_results(int threads) {
+    const std::int64_t n = 70000, degree = 12, nodes = 512 / D, new_points = 500;
+    std::vector<float> points = normal_numbers(n * D, 8.0f, 1), found;
+    const auto keep = [&](const auto &numbers) {
+        for (const auto number : numbers) found.push_back(static_cast<float>(number));
+    };
+    std::vector<std::int64_t> offsets(n + 1), order(n);
+    std::vector<std::int32_t> indices(n * degree), inverse(n), columns(n * degree);
+    for (std::int64_t i = 0; i <= n; ++i) offsets[i] = i * degree;
+    for (std::int64_t e = 0; e < n * degree; ++e)
+        indices[e] = static_cast<std::int32_t>(e * 7919 % n);
+    for (std::int64_t i = 0; i < n; ++i) {
+        order[i] = i * 31 % n;
+        inverse[order[i]] = static_cast<std::int32_t>(i);
+    }
+    std::vector<float> weights = normal_numbers(n * degree, 1.0f, 2), renumbered(n * degree);
+    for (float &weight : weights) weight = std::abs(weight);
+    const unbend::Affinities graph{offsets.data(), indices.data(), weights.data()};
+    std::vector<float> attraction(n * D), repulsion(n * D), velocity(n * D), gains(n * D, 1.0f);
+    std::vector<double> sums(n), box(2 * D);
+    unbend::attract<D>(graph, points.data(), n, threads, attraction.data());
+    unbend::attractive_energy<D>(graph, points.data(), n, threads, sums.data());
+    unbend::renumber(graph, order.data(), inverse.data(), n, offsets.data(), threads,
+                     columns.data(), renumbered.data());
+    keep(attraction);
+    keep(sums);
+    keep(columns);
+    keep(renumbered);
+    const std::int64_t few = 2000;
+    const std::function<void()> nobody;
+    unbend::Poller poller(nobody);
+    unbend::repel_by_tree<D>(points.data(), 10 * few, 0.8f, threads, repulsion.data(), sums.data());
+    keep(repulsion);
+    unbend::repel_exactly<D>(points.data(), few, points.data(), few, threads, poller,
+                             repulsion.data(), sums.data());
+    keep(repulsion);
+    keep(sums);
+    keep(std::vector<double>{unbend::sum_weights<D>(points.data(), few, threads, poller)});
+    const unbend::Step step{1e-3f, 1e-3f, 0.5f, 5.0f};
+    unbend::descend<D>(attraction.data(), repulsion.data(), n, step, threads, velocity.data(),
+                       gains.data(), points.data(), box.data());
+    keep(points);
+    keep(velocity);
+    std::vector<float> near(new_points * degree, 1.0f / degree), placed(new_points * D);
+    const unbend::Tree<D> tree(points.data(), few, 0.8f, threads);
+    std::vector<std::int32_t> some(new_points * degree);
+    for (std::size_t e = 0; e < some.size(); ++e) some[e] = static_cast<std::int32_t>(e * 37 % few);
+    unbend::place_points<D>(some.data(), near.data(), new_points, degree, points.data(), tree, 0.01f,
+                            20, threads, poller, placed.data());
+    keep(placed);
+    if constexpr (D < 3) {
+        unbend::Mesh<D> mesh{nodes, {}, 0.0};
+        for (int axis = 0; axis < D; ++axis) {
+            mesh.origin[axis] = box[axis];
+            mesh.spacing = std::max(mesh.spacing, (box[D + axis] - box[axis]) / (nodes - 5.0));
+        }
+        std::vector<float> density(D == 1 ? nodes : nodes * nodes);
+        unbend::spread_density<D>(points.data(), n, mesh, threads, density.data());
+        unbend::gather_forces<D>(points.data(), n, mesh, density.data(), 0.1f, threads,
+                                 repulsion.data());
+        keep(density);
+        keep(repulsion);
+        const unbend::MeshField<D> field{mesh, density.data()};
+        unbend::place_points<D>(some.data(), near.data(), new_points, degree, points.data(), field,
+                                0.001f, 20, threads, poller, placed.data());
+        keep(placed);
+        std::vector<float> waves = normal_numbers(2 * n * D, 1.0f, 4);
+        waves.resize(400000, 0.5f);
+        const std::vector<float> factors = normal_numbers(200000, 1.0f, 5);
+        keep(std::vector<double>{unbend::convolve(waves.data(), factors.data(), factors.data(),
+                                                  200000, threads)});
+        keep(waves);
+    }
+    return found;
+}
+
+// Threads of a region and kept threads write the bits of one thread.
+template <int D>
+void check_threads() {
+    const std::vector<float> one = all_results<D>(1);
+    assert(all_results<D>(3) == one);
+    unbend::Team team(3);
+    unbend::Team::current() = &team;
+    assert(all_results<D>(3) == one);
+    unbend::Team::current() = nullptr;
+}
+
 }  // namespace
 
 int main() {
@@ -143,5 +232,8 @@ int main() {
     check_attraction<3>();
     check_step_and_mesh<1>();
     check_step_and_mesh<2>();
+    check_threads<1>();
+    check_threads<2>();
+    check_threads<3>();
     std::puts("layout: ok");
 }

@@ -53,6 +53,7 @@ _NAMES = {
     **dict.fromkeys(("Fat", "Nystrom"), "unbend.eigen"),
     "Prepare": "unbend.prepare",
     "OutOfDistributionWarning": "unbend.outlyingness",
+    "PrecisionWarning": "unbend.validation.conditioning",
     "Report": "unbend.report",
     "ScaleWarning": "unbend.units",
     "denoise": "unbend.denoising",

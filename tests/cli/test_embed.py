@@ -66,6 +66,14 @@ def test_parameters_are_read_as_the_method_declares_them(folder, roll):
         (("--method", "pca", "--n-neighbors", 3), "pca has no --n-neighbors: it has --components"),
         (("--method", "pca", "--jobs", 2), "pca has no --jobs"),
         (("--n-neighbors", "0"), "--n-neighbors 0 is not allowed: it must be an integer of at"),
+        (
+            ("--method", "neighbor_embedding", "--exaggeration", "1e308"),
+            "--exaggeration 1e308 is not allowed: it must be a number above 0 and at most 1e+15",
+        ),
+        (
+            ("--method", "neighbor_embedding", "--perplexity", "inf"),
+            "--perplexity inf is not allowed: it must be a number above 1 and at most 1e+09",
+        ),
         (("--connect", "glue"), "--connect glue is not allowed: it must be one of 'bridge'"),
         (("--metod", "pca"), "isomap has no --metod"),
         (("--n-neighbors",), "--n-neighbors"),

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -250,15 +250,6 @@ def test_an_interrupted_transform_changes_no_state_and_no_later_answer(
     assert struck
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Python ignores Ctrl-C where its parent process does, as in the background of a shell."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("method", [unbend.Isomap, unbend.LTSA, unbend.MetricMDS, unbend.PCA])
 def test_a_real_interrupt_leaves_the_old_state_or_the_new_one(method: type) -> None:
     first, second = curve(40, seed=1), curve(300, seed=2)

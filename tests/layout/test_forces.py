@@ -208,16 +208,33 @@ def test_the_fastest_way_is_chosen():
     assert names == ["pairs", "mesh", "tree", "tree"]
 
 
-@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("d", [1, 2, 3])
 def test_threads_change_no_bit(d):
-    points = clusters(5000, d, 6.0, seed=0)
-    for results in (
-        [Repulsion(threads=threads)(points) for threads in (1, 2, 5)],
-        [tree_repulsion(points, threads=threads) for threads in (1, 2, 5)],
+    # As many as it takes until every kernel shares its work.
+    points = clusters(70_000, d, {1: 300.0, 2: 60.0, 3: 6.0}[d], seed=0)
+    few = points[:5000]
+    for way in (
+        lambda threads: MeshRepulsion(threads=threads)(points if d < 3 else points[:, :2].copy()),
+        lambda threads: exact_repulsion(few, threads),
+        lambda threads: tree_repulsion(few, threads=threads),
+        lambda threads: (few, kernels.sum_weights(few, threads)),
+        lambda threads: step_of(points, threads),
     ):
-        for forces, normalizer in results[1:]:
+        results = [way(threads) for threads in (1, 2, 5)]
+        for forces, number in results[1:]:
             np.testing.assert_array_equal(forces, results[0][0])
-            assert normalizer == results[0][1]
+            np.testing.assert_array_equal(number, results[0][1])
+
+
+def step_of(points, threads):
+    """One step of a descent: the points and their box."""
+    pull, push = (np.random.default_rng(seed).normal(size=points.shape) for seed in (1, 2))
+    moved, box = points.copy(), np.empty((2, points.shape[1]))
+    kernels.descend(
+        pull.astype(np.float32), push.astype(np.float32), 0.7, 0.4, 0.8, 1.5, threads,
+        np.zeros_like(points), np.ones_like(points), moved, box,
+    )  # fmt: skip
+    return moved, box
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -232,21 +249,36 @@ def test_a_tree_that_opens_every_cell_sums_all_pairs(n, d):
     assert normalizer == pytest.approx(total, rel=1e-5)
 
 
-def test_the_gradient_is_that_of_the_divergence():
+def plain_divergence(p, y):
+    """Kullback–Leibler divergence over all pairs, in double precision."""
+    w = 1.0 / (1.0 + cdist(y, y, "sqeuclidean"))
+    np.fill_diagonal(w, 0.0)
+    q, some = w / w.sum(), p > 0
+    return float(np.sum(p[some] * np.log(p[some] / q[some])))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_gradient_is_that_of_the_divergence(d):
     rng = np.random.default_rng(4)
-    n = 60
+    n = 30
     affinities = random_array((n, n), density=0.2, rng=rng)
-    affinities = csr_array(affinities + affinities.T)
+    affinities = affinities + affinities.T
     affinities = csr_array(affinities / affinities.sum())
-    start = rng.normal(size=(n, 2)) * 2
-    points, attraction = start.astype(np.float32), np.empty((n, 2), dtype=np.float32)
+    affinities.setdiag(0)
+    affinities.eliminate_zeros()
+    affinities = csr_array(affinities / affinities.sum())
+    points = (rng.normal(size=(n, d)) * 2).astype(np.float32)
+    attraction = np.empty_like(points)
     offsets, indices = affinities.indptr.astype(np.int64), affinities.indices.astype(np.int32)
-    weights = affinities.data.astype(np.float32)
-    kernels.attract(offsets, indices, weights, points, 1, attraction)
+    kernels.attract(offsets, indices, affinities.data.astype(np.float32), points, 1, attraction)
     forces, normalizer = exact_repulsion(points)
     gradient = 4.0 * attraction - 4.0 / normalizer * forces
-    direction = rng.normal(size=(n, 2))
-    step = 1e-2
-    ahead, behind = (divergence(affinities, start + s * direction) for s in (step, -step))
-    slope = float(np.sum(gradient * direction))
-    assert (ahead - behind) / (2 * step) == pytest.approx(slope, rel=2e-2)
+    p, y, step = affinities.toarray(), points.astype(np.float64), 1e-5
+    slopes = np.empty_like(y)
+    for place in np.ndindex(*y.shape):
+        shift = np.zeros_like(y)
+        shift[place] = step
+        ahead, behind = (plain_divergence(p, y + s * shift) for s in (1, -1))
+        slopes[place] = (ahead - behind) / (2 * step)
+    np.testing.assert_allclose(gradient, slopes, atol=1e-5 * np.abs(slopes).max())
+    assert divergence(affinities, points) == pytest.approx(plain_divergence(p, y), rel=1e-6)

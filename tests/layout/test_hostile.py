@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
-import unbend
+import unbend.sklearn
 from unbend import NeighborEmbedding
 
 DIGITS = load_digits().data
@@ -140,3 +140,41 @@ def test_new_samples_are_placed_alone_as_in_bulk_by_any_threads_and_after_loadin
     np.testing.assert_array_equal(single.transform(new), bulk)
     model.save(tmp_path / "model.unbend")
     np.testing.assert_array_equal(unbend.load(tmp_path / "model.unbend").transform(new), bulk)
+
+
+@pytest.mark.parametrize("name", ["exaggeration", "early_exaggeration", "perplexity"])
+@pytest.mark.parametrize("value", [1e308, 1e200, 1e18, 10**400, np.inf, np.nan, -1.0, 0])
+def test_numbers_beyond_all_layouts_are_refused_in_one_sentence(name, value):
+    with pytest.raises(ValueError, match=f"^{name}=.* is not allowed: it must be a number above"):
+        NeighborEmbedding(**{name: value}).fit(FEW)
+
+
+@pytest.mark.parametrize("exaggeration", [1e-300, 1e15])
+def test_the_largest_and_smallest_exaggerations_give_finite_layouts(exaggeration):
+    model = fit_quietly(FEW, exaggeration=exaggeration)
+    assert np.all(np.isfinite(model.embedding_))
+    assert np.isfinite(model.kl_divergence_)
+
+
+def test_the_largest_perplexity_is_lowered():
+    with pytest.warns(UserWarning, match="60 distinct rows: perplexity was lowered to 19.67"):
+        model = NeighborEmbedding(perplexity=1e9, max_iter=10).fit(FEW)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # once is enough
+        assert model.affinities_.nnz == 60 * 59
+
+
+@pytest.mark.parametrize(
+    "options", [{"learning_rate": 1e308}, {"learning_rate": 1e20}, {"early_exaggeration": 1e100}]
+)
+def test_a_diverging_descent_under_scikit_learns_name_is_refused(options):
+    with pytest.raises(ValueError, match=r"t-SNE diverged: .* Lower learning_rate"):
+        unbend.sklearn.TSNE(random_state=0, **options).fit(FEW)
+
+
+def test_the_smallest_angle_sums_all_pairs():
+    tiny, none = (
+        unbend.sklearn.TSNE(random_state=0, angle=angle, max_iter=300).fit_transform(FEW)
+        for angle in (1e-300, 0.0)
+    )
+    np.testing.assert_array_equal(tiny, none)

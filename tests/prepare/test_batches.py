@@ -6,7 +6,7 @@ import pytest
 
 from tests.tables.corpus import TABLES
 from unbend import Prepare
-from unbend.prepare.estimator import UnusableTable
+from unbend.prepare.problems import UnusableTable
 
 
 def parts_of(frame, rows):

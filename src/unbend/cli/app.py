@@ -10,6 +10,7 @@ import typer
 import unbend
 from unbend.cli import (
     advise,
+    bench,
     catalog,
     cluster,
     draw,
@@ -43,7 +44,7 @@ COMMANDS = (
     advise.DIMENSION,
     judge.GRAPH,
     localization.COMMAND,
-    advise.BENCH,
+    bench.BENCH,
     catalog.SURFACE,
     catalog.PICTURES,
     catalog.METHODS,

@@ -6,7 +6,7 @@ from typing import Any
 
 from unbend.cli.command import Command
 from unbend.cli.embed import describe_training, make_estimator, scale_as_asked
-from unbend.cli.inputs import Input, Rows
+from unbend.cli.inputs import Input
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
     Clusters,
@@ -21,6 +21,7 @@ from unbend.cli.options import (
     Threads,
 )
 from unbend.cli.outputs import CLUSTER, check_outputs, write_results, write_rows
+from unbend.cli.rows import Rows
 from unbend.registry import CLUSTERINGS
 
 

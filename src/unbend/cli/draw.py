@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbend.cli.command import Command
-from unbend.cli.inputs import Input, drop_columns, pick_columns
+from unbend.cli.inputs import Input
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
     READABLE,
@@ -32,6 +32,7 @@ from unbend.cli.outputs import (
     save_figure,
     write_results,
 )
+from unbend.cli.rows import drop_columns, pick_columns
 
 if TYPE_CHECKING:
     from unbend.apps.study import Origin

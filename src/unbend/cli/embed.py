@@ -14,7 +14,7 @@ from unbend.cli.folders import (
     embed_folder,
     refuse_cluster,
 )
-from unbend.cli.inputs import Input, Rows, name_pixels
+from unbend.cli.inputs import Input
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
     Batches,
@@ -52,6 +52,7 @@ from unbend.cli.outputs import (
     write_rows,
 )
 from unbend.cli.parameters import DEFAULT_METHOD, find_method, parse_values
+from unbend.cli.rows import Rows, name_pixels
 from unbend.files import folder_format
 from unbend.registry import EMBEDDINGS, LABEL_NAMES, SEVERAL, Entry
 

@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from unbend.cli.messages import PIPE, Misuse, say
 from unbend.cli.options import KINDS, DataOptions
+from unbend.cli.rows import (
+    Rows,
+    document_table,
+    drop_columns,
+    name_pixels,
+    object_table,
+    take_sample,
+)
 
 if TYPE_CHECKING:
     from unbend.cli.preparation import PreparedBatches
-    from unbend.io import Cube, Frame, NamedDistances, Source, Table, TableReader, Texts
+    from unbend.io import Cube, Frame, NamedDistances, Source, Table, TableReader
 
 # Names that readers give to the ids and labels of data without columns.
 OWN_NAMES = {
@@ -24,51 +32,8 @@ OWN_NAMES = {
     "cube": ("pixel", "band", "wavelength"),
 }
 TEXT_SUFFIXES = (".txt", ".text", ".md", ".rst", ".tex")
-# Names of columns that a sentence may list.
-MOST_NAMES = 12
 # Objects up to which all eigenvalues of their distances are computed.
 MOST_OBJECTS = 1000
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows that were read: names and labels in a table, and what new data of the kind need.
-
-    The table has no numbers where these are sparse.
-    """
-
-    kind: str
-    table: "Table"
-    like: Mapping[str, Any]
-    sparse: Any = None
-    cube: "Cube | None" = None
-    # The fitted `Prepare` that gave the numbers of a table, if any did.
-    preparation: Any = None
-
-    def take(self, keep: Any) -> "Rows":
-        """Restrict to some rows."""
-        sparse = None if self.sparse is None else self.sparse[keep]
-        return replace(self, table=self.table.take(keep), sparse=sparse)
-
-    def dense(self) -> "Table":
-        """Return a table with all numbers."""
-        if self.sparse is None:
-            return self.table
-        from unbend.memory import reserve
-
-        rows, terms = self.sparse.shape
-        reserve(
-            8 * rows * terms,
-            f"{rows} documents x {terms} terms",
-            "reduce them first by --method pca --svd-solver arpack -d 50 -o LESS.csv",
-        )
-        return replace(self.table, values=self.sparse.toarray())
-
-    def values(self, estimator: Any) -> Any:
-        """Return the numbers as an estimator takes them: sparse where it can."""
-        if self.sparse is not None and estimator.__sklearn_tags__().input_tags.sparse:
-            return self.sparse
-        return self.dense().values
 
 
 class Input:
@@ -248,7 +213,7 @@ class Input:
 
         A table larger than memory is not read whole.
         """
-        return _sample(self._read_whole(rows, seed, truth), rows, seed)
+        return take_sample(self._read_whole(rows, seed, truth), rows, seed)
 
     def _read_whole(self, rows: int, seed: int, truth: Sequence[str]) -> Rows:
         whole = self._fit_in_memory(rows, seed)
@@ -369,18 +334,6 @@ def _describe_distances(values: Any) -> dict[str, Any]:
     return {"euclidean": found.euclidean, "dimension": found.dimension}
 
 
-def object_table(names: Sequence[str] | None, n: int) -> "Table":
-    """Return a table of n objects with their names and without numbers."""
-    import numpy as np
-
-    from unbend.io import Table
-
-    objects = None if names is None else np.array(names, dtype=object)
-    id_name = None if names is None else "object"
-    columns = () if names is None else tuple(names)
-    return Table(np.empty((n, 0)), columns, None, None, objects, id_name, np.arange(n))
-
-
 def _folder_kind(name: str) -> str | None:
     """Detect what most of the files are: one image among texts is no folder of images."""
     from unbend.io.image_files import SUFFIXES
@@ -413,16 +366,6 @@ def _file_kind(source: "Source") -> str | None:
     except ValueError:
         return None
     return "cube" if open_source(header).format == "envi" else None
-
-
-def _sample(read: Rows, rows: int, seed: int) -> Rows:
-    import numpy as np
-
-    from unbend.quality.measure import sample_rows
-
-    keep = np.zeros(len(read.table), dtype=bool)
-    keep[sample_rows(len(read.table), rows, seed)] = True
-    return read.take(keep)
 
 
 def _read_images(given: Input, like: Mapping[str, Any] | None) -> Rows:
@@ -460,7 +403,7 @@ def _read_texts(given: Input, like: Mapping[str, Any] | None) -> Rows:
         like=like,
     )
     kept = {"kind": "texts", "column": column, **texts.dictionary()}
-    return Rows("texts", _without_values(texts), kept, sparse=texts.values)
+    return Rows("texts", document_table(texts), kept, sparse=texts.values)
 
 
 def _stop_words(typed: str | None) -> Any:
@@ -479,55 +422,9 @@ def _read_words(file: str | None, what: str) -> list[str] | None:
         raise ValueError(f"{file} is not UTF-8: save the {what} as such") from error
 
 
-def _without_values(texts: "Texts") -> "Table":
-    """Return a table of the names and labels of documents, without their numbers."""
-    import numpy as np
-
-    from unbend.io import Table
-
-    return Table(
-        values=np.empty((len(texts), 0)),
-        columns=texts.columns,
-        label=texts.label,
-        label_name=texts.label_name,
-        ids=texts.ids,
-        id_name=texts.id_name,
-        rows=texts.rows,
-    )
-
-
 def _read_cube(given: Input, like: Mapping[str, Any] | None) -> Rows:
     bands = given.options.bands if like is None else like["bands"]
     cube = given.cube
     table = cube.bands() if bands else name_pixels(cube.pixels(), cube)
     like = {"kind": "cube", "bands": bands}
     return Rows("cube", drop_columns(table, given.options.ignore), like, cube=cube)
-
-
-def name_pixels(table: "Table", cube: "Cube") -> "Table":
-    """Give rows of pixels their positions as ids."""
-    import numpy as np
-
-    places = zip(*(part.tolist() for part in divmod(table.rows, cube.shape[1])), strict=True)
-    ids = np.array([f"y{line}x{sample}" for line, sample in places], dtype=object)
-    return replace(table, ids=ids, id_name="pixel")
-
-
-def pick_columns(table: "Table", names: Sequence[str], where: str) -> Any:
-    """Return the values of some columns, in the order of the names."""
-    places = {name: place for place, name in enumerate(table.columns)}
-    for name in names:
-        if name not in places:
-            from unbend.io.table import list_names
-
-            listed = list_names(table.columns, MOST_NAMES)
-            raise ValueError(f"{where} has no column {name!r}: its columns are {listed}")
-    return table.values[:, [places[name] for name in names]]
-
-
-def drop_columns(table: "Table", names: Sequence[str]) -> "Table":
-    """Return the table without some of its columns."""
-    if not set(names) & set(table.columns):
-        return table
-    kept = tuple(name for name in table.columns if name not in names)
-    return replace(table, values=pick_columns(table, kept, ""), columns=kept)

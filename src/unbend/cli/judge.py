@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from unbend.cli.command import Command
-from unbend.cli.inputs import Input, drop_columns, pick_columns
+from unbend.cli.inputs import Input
 from unbend.cli.messages import (
     PIPE,
     Misuse,
@@ -31,6 +31,7 @@ from unbend.cli.options import (
 )
 from unbend.cli.outputs import check_outputs, check_still, save_figure, write_results
 from unbend.cli.preparation import check_euclidean
+from unbend.cli.rows import drop_columns, pick_columns
 
 EXPLAINED = {
     "trustworthiness": "neighbours in the embedding are neighbours in the data (1 is best)",

@@ -4,7 +4,7 @@ import time
 from typing import Annotated, Any
 
 from unbend.cli.command import Command
-from unbend.cli.inputs import Input, object_table
+from unbend.cli.inputs import Input
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
     READABLE,
@@ -18,6 +18,7 @@ from unbend.cli.options import (
     option,
 )
 from unbend.cli.outputs import check_outputs, write_results, write_rows
+from unbend.cli.rows import object_table
 
 DistancesFile = Annotated[
     str,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from unbend.cli.command import Command
 from unbend.cli.embed import describe_training, make_estimator, scale_as_asked
-from unbend.cli.inputs import Input, Rows
+from unbend.cli.inputs import Input
 from unbend.cli.messages import PIPE, Misuse, emit_json, next_step, say, shell_word, show_progress
 from unbend.cli.options import (
     BatchRows,
@@ -18,6 +18,7 @@ from unbend.cli.options import (
     option,
 )
 from unbend.cli.outputs import BatchResults, check_outputs, write_results, write_rows
+from unbend.cli.rows import Rows
 from unbend.cli.transform import new_samples
 from unbend.registry import CLASSIFIERS
 

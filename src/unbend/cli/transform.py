@@ -13,7 +13,7 @@ from unbend.cli.folders import (
     refuse_cluster,
     transform_folder,
 )
-from unbend.cli.inputs import Input, name_pixels, pick_columns
+from unbend.cli.inputs import Input
 from unbend.cli.messages import (
     PIPE,
     Misuse,
@@ -46,6 +46,7 @@ from unbend.cli.outputs import (
     write_rows,
 )
 from unbend.cli.preparation import refusal
+from unbend.cli.rows import name_pixels, pick_columns
 from unbend.files import folder_format
 
 if TYPE_CHECKING:

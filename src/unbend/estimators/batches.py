@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.estimators.inputs import check_input
+from unbend.estimators.inputs import check_input, feature_names
 from unbend.report import step
 from unbend.validation.arrays import check_scale
+from unbend.validation.conditioning import SAMPLE, check_rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +66,27 @@ def open_batches(estimator: BaseEstimator, source: Iterable[Any]) -> Batches:
             "batches are read more than once, which an iterator does not allow: pass a "
             "list, or unbend.io.batches"
         )
-    n, largest, total = 0, 0.0, np.zeros(1)
+    n, largest = 0, 0.0
+    total: FloatArray = np.zeros(1)
+    first: FloatArray = np.zeros((1, 1))
+    sample: FloatArray = np.zeros((0, 1))
     types = set()
     for rows in _read(estimator, source, reset=True):
+        if not n:
+            first, sample = rows[:1].astype(np.float64), rows[:0]
         n += len(rows)
         largest = max(largest, float(np.abs(rows).max(initial=0.0)))
-        total = total + rows.sum(axis=0, dtype=np.float64)
+        # About a row: sums of rows far from the origin would round.
+        total = total + (rows - first).sum(axis=0, dtype=np.float64)
         types.add(rows.dtype)
+        sample = np.vstack([sample, rows[:: -(-len(rows) // SAMPLE)]])
+        sample = sample[:: -(-len(sample) // SAMPLE)]
     if n < 2:
         raise ValueError(f"the batches have {n} rows together and at least 2 are needed")
     check_scale(largest)
+    check_rounding(sample, feature_names(estimator))
     dtype = types.pop() if len(types) == 1 else np.dtype(np.float64)
-    return Batches(source, estimator, n, dtype, total / n)
+    return Batches(source, estimator, n, dtype, first[0] + total / n)
 
 
 def _read(estimator: BaseEstimator, source: Iterable[Any], reset: bool) -> Iterator[FloatArray]:
@@ -89,9 +99,11 @@ def triangular_factor(batches: Iterable[FloatArray], mean: FloatArray) -> FloatA
     """Triangular R with R'R the scatter of the rows about their mean, batch by batch.
 
     As the factor of all rows at once, it keeps the small singular values that the scatter itself,
-    with their squares, would lose. Memory: one batch and R.
+    with their squares, would lose. A column of ones takes what is left of the mean, which far from
+    the origin is rounded, and would pass for a direction. Memory: one batch and R.
     """
-    factor: FloatArray = np.zeros((0, len(mean)))
+    factor: FloatArray = np.zeros((0, len(mean) + 1))
     for rows in batches:
-        factor = np.asarray(np.linalg.qr(np.vstack([factor, rows - mean]), mode="r"))
-    return factor
+        centered = np.hstack([np.ones((len(rows), 1)), rows - mean])
+        factor = np.asarray(np.linalg.qr(np.vstack([factor, centered]), mode="r"))
+    return np.asarray(factor[1:, 1:])

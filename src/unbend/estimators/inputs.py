@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse, row_chunks
-from unbend.gram.kernels import check_digits
 from unbend.graphs.readers import edges_of, is_graph, lengths_of
 from unbend.neighbors import (
     AffinitySpace,
@@ -22,6 +21,7 @@ from unbend.neighbors.precomputed import dense_distances
 from unbend.report import warn
 from unbend.units import ScaleWarning, find_dominant_column
 from unbend.validation.arrays import check_rows, largest_magnitude
+from unbend.validation.conditioning import check_digits, check_rounding
 from unbend.validation.distances import (
     check_distances,
     check_nonnegative,
@@ -31,6 +31,8 @@ from unbend.validation.distances import (
     refuse_asymmetry,
 )
 
+# Share of the variance below which columns have lost digits in squared distances.
+REPORTED = 1e-6
 # Metrics that compare columns as they are; others weigh them, or are for columns of one unit.
 UNWEIGHTED = (
     "euclidean",
@@ -76,8 +78,15 @@ def check_input(
         named = X if hasattr(X, "shape") else rows
         validate_data(estimator, named, reset=reset, skip_check_array=True)
     if reset and not is_sparse(rows) and _compares_columns(estimator):
-        _check_units(estimator, rows)
+        if checks.get("scale", True):  # of batches all together are judged
+            check_rounding(rows, feature_names(estimator))
+        _check_units(rows, feature_names(estimator))
     return rows
+
+
+def feature_names(estimator: BaseEstimator) -> list[str]:
+    """Names of the columns that the estimator is fitted to, if they have any."""
+    return [str(name) for name in getattr(estimator, "feature_names_in_", ())]
 
 
 def _compares_columns(estimator: BaseEstimator) -> bool:
@@ -89,17 +98,24 @@ def _compares_columns(estimator: BaseEstimator) -> bool:
     return isinstance(metric, str) and metric in UNWEIGHTED and not weighted
 
 
-def _check_units(estimator: BaseEstimator, rows: FloatArray) -> None:
+def _check_units(rows: FloatArray, names: list[str]) -> None:
     """Warn of a column that holds nearly all of the variance because its unit differs."""
-    names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
     dominant = find_dominant_column(rows, names)
     if dominant is None:
         return
     column, share = dominant
     name = repr(names[column]) if names else column
+    # What the others add to squared distances is below this share of them.
+    unit = float(np.finfo(rows.dtype).eps)
+    others, digits = max(1.0 - share, unit), -np.log10(unit)
+    lost = ""
+    if others < REPORTED:
+        lost = (
+            f", and squared distances lose {-np.log10(others):.0f} of {digits:.0f} digits of them"
+        )
     warn(
         f"Column {name} holds {_percent(share)} % of the variance of X, so the others hardly "
-        "count. Standardise them by make_pipeline(unbend.Prepare(), …), or ignore "
+        f"count{lost}. Standardise them by make_pipeline(unbend.Prepare(), …), or ignore "
         "unbend.ScaleWarning if they share one unit.",
         ScaleWarning,
     )

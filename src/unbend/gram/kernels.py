@@ -17,12 +17,10 @@ from scipy.special import expit
 from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
 from unbend.gram.centered import FormedGram
 from unbend.gram.distances import SimilaritySquares
-from unbend.report import warn
+from unbend.validation.conditioning import check_digits
 
 # Squares this many times smaller than the values of the kernel are computed from differences.
 CANCELLED = 1e3
-# Share of the digits that may be lost without a warning, and relative error that leaves nothing.
-UNREPORTED, NOTHING_LEFT = 0.4, 0.1
 # Squares below this have no products in double precision.
 LEAST_SQUARE = 1e-140
 # Kernels whose squares have such formulas.
@@ -354,25 +352,6 @@ def formed_gram(similarities: Similarities) -> tuple[FormedGram, SimilaritySquar
         return None
     squares = SimilaritySquares.of(values)
     return FormedGram.of(values), squares
-
-
-def check_digits(largest: float, square: float, what: str, dtype: Any = np.float64) -> None:
-    """Warn where squared distances are differences of much larger values, refuse mere rounding.
-
-    `largest` is the largest magnitude of a value, `square` the largest squared distance.
-    """
-    unit = float(np.finfo(dtype).eps)
-    if square <= 0 or largest * unit**UNREPORTED <= square:
-        return
-    lost, digits = np.log10(largest / square), -np.log10(unit)
-    message = (
-        f"{min(lost, digits):.0f} of {digits:.0f} digits are lost: the values of {what} are up to "
-        f"{largest:.1e} and the squared distances that their differences give up to {square:.1e}"
-    )
-    advice = "standardise X (zero mean, unit variance) before you compute the kernel"
-    if largest * unit > NOTHING_LEFT * square:
-        raise ValueError(f"{message}, which is rounding: {advice}")
-    warn(f"{message}; {advice}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,10 @@ class LayoutExtension(NeighborExtension):
         repulsion = Repulsion(self.error)
         if self._layout.shape[1] > 2:
             return None, repulsion(self._layout)[1]
-        return repulsion.mesh.field_of(self._layout, box_of(self._layout))
+        box = box_of(self._layout)
+        while repulsion.adjust(self._layout, box):
+            pass
+        return repulsion.mesh.field_of(self._layout, box)
 
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""

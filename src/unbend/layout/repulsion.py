@@ -19,19 +19,27 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray
 
 # Error of the repulsion, relative to its size, with this spacing of the mesh or this opening of the
-# tree, on sparse layouts (one point in three units), where it is largest. It falls with the third
-# power of the spacing, and faster than the square of the opening.
+# tree, at most, on layouts without clumps. It falls with the third power of the spacing, and faster
+# than the square of the opening.
 ERROR, SPACING, OPENING = 0.04, 0.5, 0.5
+# Inside of a clump, points narrower than the spacing, forces cancel and errors of the mesh add up.
+# So its error is measured on some points, and the mesh refined to this share of the error asked
+# for, by quarters of an octave and so many at most; it is made coarser where that leaves the other.
+SAMPLED, REFINE, COARSEN, FINEST = 256, 0.9, 0.5, 24
 # Nanoseconds of one thread: for a pair and dimension of all pairs; for a node of the padded mesh
 # with both transforms, and for a node that a point touches; for a point of the tree, times d² and
 # the logarithm of their number. Measured once: results must not depend on the machine.
 PAIR, NODE, TOUCH, BRANCH = 0.13, 8.0, 3.0, 6.0
+# A mesh that costs so many times as much as another method is not measured.
+DEAR = 4.0
 # Spline nodes that a point touches, and those beyond the last point.
 ORDER = 4
 # Mesh sizes are multiples of this, so that few transfer functions are needed.
 GRAIN = 16
 # Cells across a layout at least: in a small one forces nearly cancel, and need a finer mesh.
 CELLS = 20
+# Cells across a layout at most, for which a mesh is considered: wider ones diverge.
+WIDEST = 2**24
 # Positions in a cell at which the force of a point on itself is measured.
 POSITIONS = 8
 
@@ -70,6 +78,16 @@ def tree_repulsion(
     return forces, float(sums.sum() - len(points))
 
 
+def sampled_error(points: FloatArray, forces: FloatArray, threads: int = 1) -> float:
+    """Error of forces relative to their size, on some points of the layout."""
+    step = -(-len(points) // SAMPLED)
+    some = np.ascontiguousarray(points[::step])
+    exact, sums = np.empty_like(some), np.empty(len(some))
+    kernels.repel_exactly(some, points, threads, exact, sums)
+    size = float(np.linalg.norm(exact.astype(np.float64)))
+    return float(np.linalg.norm(forces[::step] - exact)) / max(size, 1e-30)
+
+
 @dataclass(frozen=True, eq=False)
 class Repulsion:
     """Repulsion to a relative error, by whatever takes the least time for a layout.
@@ -93,19 +111,50 @@ class Repulsion:
 
     @cached_property
     def mesh(self) -> "MeshRepulsion":
-        """The mesh."""
+        """The mesh, whose spacing `adjust` changes."""
         return MeshRepulsion(SPACING * (self.error / ERROR) ** (1.0 / 3.0), self.threads)
 
     def method(self, points: FloatArray, box: FloatArray | None = None) -> str:
         """Name the method that is expected to be the fastest: "pairs", "mesh" or "tree"."""
+        costs = self._costs(points, box)
+        return min(costs, key=lambda name: costs[name])
+
+    def adjust(
+        self, points: FloatArray, box: FloatArray | None = None, forces: FloatArray | None = None
+    ) -> bool:
+        """Refine the mesh, or make it coarser, by its error on some points of this layout.
+
+        `forces` are those of the mesh, where they are known. Returns whether it was refined.
+        """
+        costs = self._costs(points, box)
+        if "mesh" not in costs or (min(costs.values()) < costs["mesh"] and not self.mesh.finer):
+            return False
+        if costs["mesh"] > DEAR * min(costs.values()):
+            # Not worth measuring, but layouts spread.
+            self.mesh.finer -= 1
+            return False
+        found = self.mesh(points, box)[0] if forces is None else forces
+        error = sampled_error(points, found, self.threads)
+        before = self.mesh.finer
+        if error > REFINE * self.error:
+            self.mesh.finer = min(before + _quarters(error / (REFINE * self.error)), FINEST)
+        elif before:
+            self.mesh.finer = max(
+                before - int(4 / 3 * _log2(COARSEN * self.error / max(error, 1e-30))), 0
+            )
+        return self.mesh.finer > before
+
+    def _costs(self, points: FloatArray, box: FloatArray | None) -> dict[str, float]:
+        """Nanoseconds of each method."""
         n, d = points.shape
         costs = {"pairs": PAIR * d * n**2}
         if d > 1:
             costs["tree"] = BRANCH * d**2 * n * np.log2(n) * OPENING / self.opening
-        if d < 3:
-            *_, size = self.mesh.mesh_of(box_of(points) if box is None else box)
+        box = box_of(points) if box is None else box
+        if d < 3 and float((box[1] - box[0]).max()) < WIDEST * self.mesh.spacing:
+            *_, size = self.mesh.mesh_of(box)
             costs["mesh"] = NODE * size**d + TOUCH * n * ORDER**d
-        return min(costs, key=lambda name: costs[name])
+        return costs
 
     def __call__(
         self, points: FloatArray, box: FloatArray | None = None
@@ -169,10 +218,13 @@ class MeshRepulsion:
     spacing : float
         Distance of the nodes, for layouts of more than `CELLS` of it.
     threads : int
+    finer : int
+        Quarters of an octave by which the nodes are nearer to one another.
     """
 
     spacing: float = SPACING
     threads: int = 1
+    finer: int = 0
     _transfer: tuple[Any, ...] = field(default=(), repr=False)
 
     def __call__(
@@ -186,7 +238,7 @@ class MeshRepulsion:
         """Potential of the points on a mesh around them, and the sum of w over ordered pairs."""
         n, d = points.shape
         low, spacing, nodes, size = self.mesh_of(box)
-        small = spacing < self.spacing
+        small = spacing < self._widest
         density = np.empty(nodes**d, dtype=np.float32)
         kernels.spread_density(points, low, spacing, nodes, self.threads, density)
         for_forces, for_sums, own_force = self._transfer_of(size, spacing, d, small)
@@ -197,14 +249,19 @@ class MeshRepulsion:
         constant = float(n) if small else 0.0
         return Field(potential.ravel(), constant, low, spacing, nodes, own_force), total - n
 
+    @property
+    def _widest(self) -> float:
+        """Spacing of layouts that are not small."""
+        return float(self.spacing * 2.0 ** (-self.finer / 4))
+
     def mesh_of(self, box: FloatArray) -> tuple[FloatArray, float, int, int]:
         """First node, spacing, nodes along an axis and their number with padding.
 
         The spacing is halved until there are enough cells.
         """
         low, width = box[0], float((box[1] - box[0]).max())
-        halvings = np.ceil(np.log2(CELLS * self.spacing / max(width, 1e-6)))
-        spacing = self.spacing / 2.0 ** max(halvings, 0.0)
+        halvings = np.ceil(np.log2(CELLS * self._widest / max(width, 1e-6)))
+        spacing = self._widest / 2.0 ** max(halvings, 0.0)
         nodes = int(np.ceil(width / spacing)) + ORDER + 1
         nodes = -(-nodes // GRAIN) * GRAIN
         # Twice a fast length: even.
@@ -306,6 +363,16 @@ def transfer_functions(
         _mirror(for_forces * scale, size).astype(np.float32).ravel(),
         (_mirror(for_sums * scale, size) * counts).astype(np.float32).ravel(),
     )
+
+
+def _log2(ratio: float) -> float:
+    """Logarithm of a ratio of errors; nothing is lost where there is no error."""
+    return float(np.log2(min(max(ratio, 1.0), 1e30)))
+
+
+def _quarters(ratio: float) -> int:
+    """Quarters of an octave that divide an error by a ratio: it falls with the cube."""
+    return int(np.ceil(4 / 3 * _log2(ratio)))
 
 
 def _along(axis: int, d: int) -> tuple[int, ...]:

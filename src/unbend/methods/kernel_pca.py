@@ -177,10 +177,15 @@ class KernelPCA(GramEmbedding):
     def _gamma(self, points: FloatArray) -> float:
         if self.gamma:
             return self.gamma
-        n, mean = len(points), points.mean(axis=0)
+        n, center = len(points), points.mean(axis=0)
         chunks = row_chunks(n, 8 * points.shape[1], budget=CACHED)
-        total = sum(float(np.square(points[rows] - mean).sum()) for rows in chunks)
-        return 1.0 / max(2.0 * total / n, 1e-300)
+        total, off = 0.0, np.zeros(points.shape[1])
+        for rows in chunks:
+            differences = points[rows] - center
+            total += float(np.square(differences).sum())
+            off += differences.sum(axis=0)
+        # Far from the origin the center is rounded, and so off the mean.
+        return 1.0 / max(2.0 * (total - float(off @ off) / n) / n, 1e-300)
 
     def _kernel_params(self, gamma: float) -> dict[str, Any]:
         if callable(self.kernel):

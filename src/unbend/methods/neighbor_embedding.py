@@ -62,6 +62,9 @@ PREIMAGE_NEIGHBORS = 10
 PRINCIPAL_ROWS = 20000
 # Share of the exaggeration at which a coordinate stops growing, for early exaggeration.
 GROWING = 0.9
+# Bounds whose multiples and squares are computed; no graph has a layout beyond them: a path of n
+# vertices, the longest of all, collapses near n²/10.
+MOST_PERPLEXITY, MOST_EXAGGERATION = 1e9, 1e15
 ARRAY = Matching(
     lambda value: isinstance(value, list | np.ndarray), "an array (n_samples, n_components)"
 )
@@ -125,14 +128,14 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     )
     perplexity: float = param(
         30.0,
-        Real(1),
+        Real(1, high=MOST_PERPLEXITY),
         help="Effective number of neighbours, where n_neighbors is None: affinities are calibrated "
         "over three times as many nearest ones, those within `radius`, or the edges of a given "
         "graph. Lowered, with a warning, if there are too few rows.",
     )
     exaggeration: Any = param(
         1.0,
-        Real(0),
+        Real(0, high=MOST_EXAGGERATION),
         Choice("max"),
         help="Factor of the attraction: 1 is t-SNE, about 4 resembles UMAP, 'max' is Laplacian "
         "eigenmaps. Beyond 1/(n λ₂) of the affinities' Laplacian a layout collapses; a warning "
@@ -148,7 +151,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
     )
     early_exaggeration: float = param(
         12.0,
-        Real(0),
+        Real(0, high=MOST_EXAGGERATION),
         help="Exaggeration of the first 250 iterations, if it is larger; lowered where a "
         "coordinate would collapse.",
     )
@@ -205,7 +208,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         check_is_fitted(self)
         neighbors = self._neighborhoods.neighbors
         space = self._neighborhoods.space
-        joint = self._joint(space, neighbors, self._affinities(neighbors.n), 1)
+        joint = self._joint(space, neighbors, self._affinities(neighbors.n, quiet=True), 1)
         joint.sort_indices()
         return joint
 
@@ -238,8 +241,8 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         count = int(np.ceil(NEIGHBORS_PER_PERPLEXITY * self.perplexity))
         return PerplexitySearch(**{**vars(search), "n_neighbors": count})
 
-    def _affinities(self, n: int) -> Affinities:
-        """Conditional affinities of n rows."""
+    def _affinities(self, n: int, *, quiet: bool = False) -> Affinities:
+        """Conditional affinities of n rows; warns of a perplexity that is lowered."""
         if self.metric == "affinity":
             return GivenAffinities(None)
         if self.n_neighbors is not None:
@@ -247,7 +250,8 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         if self.perplexity < n - 1:
             return Affinities(float(self.perplexity))
         lowered = max(1.0, (n - 1) / NEIGHBORS_PER_PERPLEXITY)
-        warn(f"there are {n} distinct rows: perplexity was lowered to {lowered:.4g}")
+        if not quiet:
+            warn(f"there are {n} distinct rows: perplexity was lowered to {lowered:.4g}")
         return Affinities(lowered)
 
     def _joint(

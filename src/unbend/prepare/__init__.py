@@ -4,9 +4,10 @@
 """
 
 from unbend.prepare.columns import Column, Columns, read_columns
-from unbend.prepare.estimator import ColumnSummary, Prepare, UnseenCategoryWarning, UnusableTable
+from unbend.prepare.encoders import UnseenCategoryWarning
+from unbend.prepare.estimator import ColumnSummary, Prepare
 from unbend.prepare.kinds import Inference, infer_kind
-from unbend.prepare.problems import Problem, find_problems
+from unbend.prepare.problems import Problem, UnusableTable, find_problems
 from unbend.units import ScaleDecision, decide_scale
 
 __all__ = [

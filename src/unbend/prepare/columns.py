@@ -248,3 +248,18 @@ def _numbers(name: str, values: list[Any], missing: list[bool]) -> Array:
             "column, or leave it out."
         ) from None
     return np.array(made, dtype=np.float64)
+
+
+def assemble_columns(columns: dict[str, Any], library: str) -> Any:
+    """Return columns as a table of the library they came from."""
+    if library == "array" and all(c.dtype.kind == "f" for c in columns.values()):
+        return np.stack(list(columns.values()), axis=1)
+    if library in ("array", "dict"):
+        return columns
+    import narwhals
+
+    try:
+        backend: Any = library
+        return narwhals.from_dict(columns, backend=backend).to_native()
+    except ImportError:
+        return columns

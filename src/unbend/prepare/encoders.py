@@ -5,6 +5,7 @@ same weight, however many features it has: under ``scale="standard"``, ``"robust
 its features have total variance one, under ``"range"`` and ``"gower"`` diameter one.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -440,3 +441,21 @@ def with_weight(
         total = variance()
         weight = np.sqrt(unit / total) if total > 0 else 1.0
     return replace(encoder, weight=float(weight))  # type: ignore[type-var]
+
+
+class UnseenCategoryWarning(UserWarning):
+    """New samples hold categories that the fit did not see."""
+
+
+def warn_unseen(pairs: list[tuple[Encoder, Column]]) -> None:
+    """Warn of categories that the fit did not see."""
+    for encoder, column in pairs:
+        unseen = encoder.unseen(column) if isinstance(encoder, CategoryEncoder) else []
+        if unseen:
+            shown = ", ".join(map(repr, unseen[:5]))
+            warnings.warn(
+                f"Column {column.name!r} has categories that the fit did not see ({shown}): they "
+                "get no feature. Fit again with rows that hold them.",
+                UnseenCategoryWarning,
+                stacklevel=3,
+            )

@@ -1,6 +1,5 @@
 """A table of numbers, categories, dates and gaps as features that distances can compare."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,13 +13,14 @@ from unbend.arrays import FloatArray
 from unbend.estimators.embedding import Model
 from unbend.lazy import by_partitions, scale
 from unbend.prepare.batches import measure, rescale, summarize_batches, with_all_levels
-from unbend.prepare.columns import Column, Columns, read_columns
+from unbend.prepare.columns import Column, Columns, assemble_columns, read_columns
 from unbend.prepare.encoders import (
     CategoryEncoder,
     DateEncoder,
     Encoder,
     NumberEncoder,
     TermEncoder,
+    warn_unseen,
     with_weight,
 )
 from unbend.prepare.kinds import (
@@ -31,25 +31,12 @@ from unbend.prepare.kinds import (
     override,
     remark_class_codes,
 )
-from unbend.prepare.problems import Problem, find_problems
+from unbend.prepare.problems import find_problems, refuse_fatal
 from unbend.units import decide_scale
 from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
 
 # What needs medians or gaps of all rows at once.
 BY_RANKS, BY_GAPS = ("robust", "log"), ("most_frequent", "indicator")
-
-
-class UnusableTable(ValueError):
-    """A table has columns that cannot be used as they are; `problems` lists everything found."""
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        fatal = " ".join(str(problem) for problem in problems if problem.fatal)
-        super().__init__(f"X contains NaN, infinity, gaps or numbers out of range. {fatal}")
-        self.problems = problems
-
-
-class UnseenCategoryWarning(UserWarning):
-    """New samples hold categories that the fit did not see."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +213,7 @@ class Prepare(TransformerMixin, Model):
         """Return the columns that encoders take, of the rows that are kept."""
         by_name = {column.name: column for column in table.columns}
         columns = [by_name[encoder.name] for encoder in self._encoders]
-        _refuse(find_problems(columns, self._known_kinds(), self.missing))
+        refuse_fatal(find_problems(columns, self._known_kinds(), self.missing))
         gaps = np.any([column.missing for column in columns], axis=0)
         return _take(columns, np.flatnonzero(~gaps)) if self.missing == "drop" else columns
 
@@ -240,7 +227,7 @@ class Prepare(TransformerMixin, Model):
     def _fit_columns(self, table: Columns) -> None:
         inferences = self._infer(table)
         self.problems_ = find_problems(table.columns, inferences, self.missing)
-        _refuse(self.problems_)
+        refuse_fatal(self.problems_)
         used = [c for c in table.columns if inferences[c.name].kind not in UNUSED]
         if not used:
             raise ValueError(
@@ -397,11 +384,11 @@ class Prepare(TransformerMixin, Model):
         _check_features(self, X, table, reset=False)
         by_name = {column.name: column for column in table.columns}
         columns = [by_name[encoder.name] for encoder in self._encoders]
-        _refuse(find_problems(columns, self._known_kinds(), self.missing))
+        refuse_fatal(find_problems(columns, self._known_kinds(), self.missing))
         rows = self._keep_rows(columns)
         columns = _take(columns, rows)
         pairs = list(zip(self._encoders, columns, strict=True))
-        _warn_unseen(pairs)
+        warn_unseen(pairs)
         return np.concatenate([encoder.encode(column) for encoder, column in pairs], axis=1)
 
     def complete_rows(self, X: Any) -> Any:
@@ -445,7 +432,7 @@ class Prepare(TransformerMixin, Model):
             encoder.name: encoder.decode(block)
             for encoder, block in zip(self._encoders, blocks, strict=True)
         }
-        return _assemble(columns, self._library)
+        return assemble_columns(columns, self._library)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the features: the column, and the level or part behind ``=`` or ``:``.
@@ -506,35 +493,3 @@ def _check_features(estimator: Prepare, X: Any, table: Columns, *, reset: bool) 
         skip_check_array=True,
         reset=reset,
     )
-
-
-def _refuse(problems: tuple[Problem, ...]) -> None:
-    if any(problem.fatal for problem in problems):
-        raise UnusableTable(problems)
-
-
-def _warn_unseen(pairs: list[tuple[Encoder, Column]]) -> None:
-    for encoder, column in pairs:
-        unseen = encoder.unseen(column) if isinstance(encoder, CategoryEncoder) else []
-        if unseen:
-            shown = ", ".join(map(repr, unseen[:5]))
-            warnings.warn(
-                f"Column {column.name!r} has categories that the fit did not see ({shown}): they "
-                "get no feature. Fit again with rows that hold them.",
-                UnseenCategoryWarning,
-                stacklevel=3,
-            )
-
-
-def _assemble(columns: dict[str, Any], library: str) -> Any:
-    if library == "array" and all(c.dtype.kind == "f" for c in columns.values()):
-        return np.stack(list(columns.values()), axis=1)
-    if library in ("array", "dict"):
-        return columns
-    import narwhals
-
-    try:
-        backend: Any = library
-        return narwhals.from_dict(columns, backend=backend).to_native()
-    except ImportError:
-        return columns

@@ -138,3 +138,18 @@ def _duplicates(columns: Sequence[Column]) -> list[str]:
             pairs.append(f"{column.name!r} = {seen[key]!r}")
         seen.setdefault(key, column.name)
     return pairs
+
+
+class UnusableTable(ValueError):
+    """A table has columns that cannot be used as they are; `problems` lists everything found."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        fatal = " ".join(str(problem) for problem in problems if problem.fatal)
+        super().__init__(f"X contains NaN, infinity, gaps or numbers out of range. {fatal}")
+        self.problems = problems
+
+
+def refuse_fatal(problems: tuple[Problem, ...]) -> None:
+    """Raise an error that lists all problems if a fit cannot go on because of one."""
+    if any(problem.fatal for problem in problems):
+        raise UnusableTable(problems)

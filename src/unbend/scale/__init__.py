@@ -8,9 +8,10 @@ except ImportError:
 
 from typing import Any
 
-from unbend.scale.collections import Partitions, map_rows, open_rows
+from unbend.scale.collections import Partitions, open_rows
 from unbend.scale.cost import Cost, estimate_cost
 from unbend.scale.estimators import CLASSES
+from unbend.scale.mapping import map_rows
 from unbend.scale.neighbors import nearest_neighbors
 from unbend.scale.quality import SampledQuality, measure_quality
 

@@ -1,37 +1,26 @@
-"""Dask collections in and out: blocks of numbers, row numbers, and row-wise methods of models."""
+"""Dask collections in and out: blocks of numbers, row numbers, files."""
 
 import os
 import re
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
-from dask.base import get_scheduler
-from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.files import folder_format
 from unbend.lazy import describe_size, is_dask
-from unbend.report import step
 from unbend.scale.blocks import Scatter
+from unbend.scale.workers import compute_all, ship
 from unbend.validation.arrays import check_labels, check_rows, check_scale
-
-# Methods that return one number for each row.
-ONE_COLUMN = ("predict", "outlyingness", "subspace_distances", "score_samples")
-# Coordinates, and the outlyingness as one more column: `transform(return_outlyingness=True)`.
-BOTH = "transform_and_score"
 
 
 def is_frame(X: Any) -> bool:
@@ -98,96 +87,6 @@ def blocks_of(X: Any) -> list[Delayed]:
     frame = hasattr(X, "map_partitions")
     blocks = X.to_delayed(optimize_graph=False) if frame else X.to_delayed()
     return list(np.ravel(blocks))
-
-
-def current_client() -> Any:
-    """Return the distributed client that Dask would compute with, or None for its threads."""
-    owner = getattr(get_scheduler(), "__self__", None)
-    return owner if hasattr(owner, "submit") else None
-
-
-def ship(value: Any) -> Any:
-    """Return a task that makes a value on the worker where it is needed.
-
-    A task can be run again when workers are lost, which scattered data cannot; and the value is
-    unpickled once on a worker, so that trees are built once and not for every block.
-    """
-    packed = cloudpickle.dumps(value)
-    key = f"unbend-{sha1(packed).hexdigest()}"
-    client = current_client()
-    if client is None:
-        return delayed(cloudpickle.loads, pure=True)(packed, dask_key_name=key)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph")
-        return client.submit(cloudpickle.loads, packed, key=key)
-
-
-class TaskCount(Callback):
-    """Reports the tasks of Dask's own schedulers to the progress callback."""
-
-    def __init__(self) -> None:
-        super().__init__(posttask=self._count)
-
-    def _count(self, key: Any, result: Any, graph: Any, state: Any, worker: Any) -> None:
-        done = len(state["finished"])
-        step(done, done + sum(len(state[name]) for name in ("ready", "waiting", "running")))
-
-
-def compute_all(tasks: Sequence[Any]) -> list[Any]:
-    """Compute tasks, in order, and report how many are done to the progress callback."""
-    client = current_client()
-    if client is None:
-        with TaskCount():
-            return list(dask.compute(*tasks))
-    futures = client.compute(list(tasks))
-    from distributed import as_completed
-
-    for done, _ in enumerate(as_completed(futures)):
-        step(done + 1, len(futures))
-    return list(client.gather(futures))
-
-
-def keep_on_workers(tasks: list[Any], *instead_of: list[Any]) -> list[Any]:
-    """Compute tasks whose results stay on the workers, where lost ones are computed again.
-
-    Results in `instead_of` that only these tasks need are given up one by one, as soon as no task
-    needs them any more: all these lists are emptied.
-
-    Futures and not persisted tasks, since a task made of these would not keep them; and only once
-    they are done, since a scheduler may hear that what they depend on is not needed any more before
-    it hears by whom it is needed.
-    """
-    client = current_client()
-    if client is None:
-        return list(dask.persist(*tasks))
-    from distributed import wait
-
-    futures = list(client.compute(tasks))
-    if instead_of:
-        # One task is done: the scheduler has heard of all of them.
-        wait(futures, return_when="FIRST_COMPLETED")
-        for some in (tasks, *instead_of):
-            some.clear()
-    wait(futures)
-    return futures
-
-
-def check_kept(kept: Any) -> None:
-    """Refuse a result whose cluster is gone, instead of a graph that lacks a task."""
-    from distributed import Future
-
-    if isinstance(kept, Future) and kept.status == "cancelled":
-        raise RuntimeError(
-            "The model was kept on the workers, and the client of that fit is closed. Fit again, "
-            "and save the model or take local_ before the client is closed."
-        )
-
-
-def fetch_result(kept: Any) -> Any:
-    """Return a result that was kept on the workers."""
-    check_kept(kept)
-    client = current_client()
-    return kept.compute() if client is None else client.gather(kept)
 
 
 @contextmanager
@@ -352,155 +251,6 @@ def open_rows(estimator: Any, X: Any) -> LazyRows:
     collection = open_collection(X)
     validate_data(estimator, block_meta(collection), reset=True, skip_check_array=True)
     return LazyRows(collection)
-
-
-def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
-    """Apply a row-wise method of a fitted model to each partition, lazily.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    method : str
-        Name of the method, such as ``"transform"``; ``"transform_and_score"`` gives coordinates
-        and, as one more column, the outlyingness.
-    X : Dask array or data frame, or path of a folder
-        Rows.
-    **options
-        Arguments of the method.
-
-    Returns
-    -------
-    Dask array or data frame
-        As X, with its partitions, order and index. With ``return_outlyingness=True`` two of them.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import unbend
-    >>> model = unbend.PCA(n_components=1).fit([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
-    >>> map_rows(model, "transform", da.ones((4, 2), chunks=2)).chunks
-    ((2, 2), (1,))
-    """
-    shipped: Any = None
-    if hasattr(model, "header"):
-        model, shipped = model.header, model.model
-        check_kept(shipped)
-    check_is_fitted(model)
-    collection = open_collection(X)
-    unknown = sorted(set(options) - {"return_outlyingness"})
-    if unknown:
-        raise TypeError(f"{method} of rows of Dask takes no argument {unknown[0]!r}: leave it out")
-    if getattr(model, "missing", None) == "drop":
-        raise ValueError(
-            "missing='drop' changes the number of rows of a partition. Drop them first, for "
-            "example by X.dropna(), or fit Prepare with another policy."
-        )
-    _check_columns(model, method, collection)
-    if not options.get("return_outlyingness"):
-        return _map(model, shipped, method, collection)
-    both, dtype = _map(model, shipped, BOTH, collection), _dtype(model, method)
-    if is_frame(collection):
-        return both[both.columns[:-1]].astype(dtype), both["outlyingness"]
-    return both[:, :-1].astype(dtype), both[:, -1]
-
-
-def _map(model: Any, shipped: Any, method: str, X: Any) -> Any:
-    """Map a method over the partitions."""
-    shipped = ship(model) if shipped is None else shipped
-    names, dtype = _names(model, method), _dtype(model, method)
-    if is_frame(X):
-        import pandas as pd
-
-        empty = np.empty((0, len(names)) if names else 0, dtype=dtype)
-        index = X._meta.index
-        meta = (
-            pd.DataFrame(empty, columns=names, index=index)
-            if names
-            else pd.Series(empty, index=index, name=method)
-        )
-        blocks = [
-            delayed(_apply_to_frame)(block, shipped, method, meta, number)
-            for number, block in enumerate(blocks_of(X))
-        ]
-        return dd.from_delayed(blocks, meta=meta, divisions=X.divisions, verify_meta=False)
-    chunks = (X.chunks[0], (len(names),)) if names else (X.chunks[0],)
-    return X.map_blocks(
-        _apply_to_array,
-        shipped,
-        method,
-        chunks=chunks,
-        drop_axis=None if names else 1,
-        meta=np.empty((0,) * len(chunks), dtype=dtype),
-    )
-
-
-def _apply_to_array(block: Any, model: Any, method: str, block_info: Any = None) -> Any:
-    inside, outside = block_info[0], block_info[None]
-    if not block.shape[0]:
-        return np.empty((0, *outside["chunk-shape"][1:]), dtype=outside["dtype"])
-    with naming_partition(inside["chunk-location"][0]):
-        return _call(model, method, block)
-
-
-def _apply_to_frame(block: Any, model: Any, method: str, meta: Any, number: int) -> Any:
-    if not len(block):
-        return meta
-    with naming_partition(number):
-        # Prepare, known by columns_, has no feature_names_in_ when it was fitted by partitions.
-        named = hasattr(model, "feature_names_in_") or hasattr(model, "columns_")
-        result = _call(model, method, block if named else block.to_numpy())
-    shared = {"index": block.index}
-    if meta.ndim == 1:
-        return type(meta)(result, name=meta.name, **shared)
-    return type(meta)(result, columns=meta.columns, **shared)
-
-
-def _call(model: Any, method: str, block: Any) -> Any:
-    if method == BOTH:
-        placed, scores = model.transform(block, return_outlyingness=True)
-        return np.column_stack((np.asarray(placed), scores))
-    result = getattr(model, method)(block)
-    return result.to_numpy() if hasattr(result, "to_numpy") else result
-
-
-def _check_columns(model: Any, method: str, X: Any) -> None:
-    """Refuse other columns than those of the fit before anything is computed."""
-    meta = block_meta(X)
-    if method == "inverse_transform":
-        width = len(model.get_feature_names_out())
-        if meta.shape[1] != width:
-            raise ValueError(f"X has {meta.shape[1]} columns and the embedding has {width}")
-        return
-    if hasattr(model, "columns_"):
-        return  # Prepare matches columns by name, in any order.
-    named = is_frame(X) and hasattr(model, "feature_names_in_")
-    validate_data(
-        model, meta if named else np.empty(meta.shape), reset=False, skip_check_array=True
-    )
-
-
-def _names(model: Any, method: str) -> list[str] | None:
-    """Return the names of the columns of a result; None where it has one number a row."""
-    if method in ONE_COLUMN:
-        return None
-    if method == "inverse_transform":
-        numbered: Iterable[str] = (f"x{i}" for i in range(model.n_features_in_))
-        return [str(name) for name in getattr(model, "feature_names_in_", numbered)]
-    names = [str(name) for name in model.get_feature_names_out()]
-    return [*names, "outlyingness"] if method == BOTH else names
-
-
-def _dtype(model: Any, method: str) -> np.dtype[Any]:
-    """Return the type of the numbers of a result."""
-    if method == "predict":
-        labels = np.asarray(getattr(model, "classes_", getattr(model, "labels_", None)))
-        unknown = getattr(model, "unknown_label", None)
-        both = labels.dtype if unknown is None else np.array([labels[0], unknown]).dtype
-        return both if both.kind == labels.dtype.kind else np.dtype(object)
-    exact = method in ("outlyingness", BOTH)
-    embedding = getattr(model, "embedding_", None)
-    return np.dtype(np.float64) if exact or embedding is None else embedding.dtype
 
 
 def write_collection(X: Any, folder: Path, beside: Any = None) -> int:

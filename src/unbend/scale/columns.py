@@ -10,7 +10,8 @@ from dask.delayed import delayed
 
 from unbend.arrays import FloatArray, row_chunks
 from unbend.gram.columns import ColumnPasses, Rows, Work
-from unbend.scale.collections import LazyRows, compute_all, ship
+from unbend.scale.collections import LazyRows
+from unbend.scale.workers import compute_all, ship
 
 Combine = Callable[[FloatArray, FloatArray], FloatArray]
 

@@ -15,8 +15,10 @@ from unbend.memory import available_memory, check_fits
 from unbend.neighbors import Neighbors
 from unbend.report import note, stage
 from unbend.scale.boxes import BoxNeighbors
-from unbend.scale.collections import (
-    LazyRows,
+from unbend.scale.collections import LazyRows
+from unbend.scale.neighbors import find_neighbors, open_metric
+from unbend.scale.spectral import BlockModel, fit_blocks
+from unbend.scale.workers import (
     check_kept,
     compute_all,
     current_client,
@@ -24,8 +26,6 @@ from unbend.scale.collections import (
     keep_on_workers,
     ship,
 )
-from unbend.scale.neighbors import find_neighbors, open_metric
-from unbend.scale.spectral import BlockModel, fit_blocks
 from unbend.validation.scalars import is_integer
 
 EXACT = ("exact", "kd_tree", "brute")

@@ -17,7 +17,6 @@ from scipy.sparse.csgraph import connected_components
 
 from unbend.arrays import FloatArray
 from unbend.report import step
-from unbend.scale.collections import compute_all, fetch_result, keep_on_workers
 from unbend.scale.halo import (
     BlockGraph,
     add_up,
@@ -28,6 +27,7 @@ from unbend.scale.halo import (
     start_block,
     subtract,
 )
+from unbend.scale.workers import compute_all, fetch_result, keep_on_workers
 
 Vectors = list[Any]
 # Columns of the basis at which it is restarted from its best, and the share that is kept.

@@ -31,13 +31,8 @@ from unbend.scale.boxes import (
     split_part,
     take_home,
 )
-from unbend.scale.collections import (
-    LazyRows,
-    compute_all,
-    keep_on_workers,
-    open_collection,
-    ship,
-)
+from unbend.scale.collections import LazyRows, open_collection
+from unbend.scale.workers import compute_all, keep_on_workers, ship
 from unbend.validation.scalars import check_choice, check_count, check_integer
 from unbend.validation.threads import in_new_thread
 

@@ -12,8 +12,9 @@ from unbend.quality import Measure
 from unbend.quality.measure import mean_measure
 from unbend.quality.ranks import agreement
 from unbend.scale.blocks import sample_numbers
-from unbend.scale.collections import LazyRows, compute_all, open_collection, ship
+from unbend.scale.collections import LazyRows, open_collection
 from unbend.scale.neighbors import exact_neighbors
+from unbend.scale.workers import compute_all, ship
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer, check_neighbors
 

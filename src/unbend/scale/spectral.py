@@ -19,7 +19,7 @@ from unbend.methods.laplacian_eigenmaps import LaplacianEigenmaps
 from unbend.methods.spectral_clustering import EIGENMAPS
 from unbend.report import note, stage, warn
 from unbend.scale.blocks import sample_numbers
-from unbend.scale.collections import LazyRows, block_meta, compute_all, keep_on_workers, ship
+from unbend.scale.collections import LazyRows, block_meta
 from unbend.scale.halo import (
     BlockEdges,
     BlockGraph,
@@ -35,6 +35,7 @@ from unbend.scale.halo import (
 )
 from unbend.scale.lanczos import BlockMatrix, BlockPairs, least_pairs
 from unbend.scale.neighbors import LazyNeighbors
+from unbend.scale.workers import compute_all, keep_on_workers, ship
 from unbend.validation.random_state import generator
 
 # Bytes of the edges of a block, and the most blocks: every product sends a message for each pair.

@@ -14,6 +14,11 @@ from unbend.layout.descent import attractive_energy
 from unbend.layout.repulsion import ERROR, OPENING, Repulsion, exact_repulsion
 from unbend.validation.threads import threads
 
+# Error of the repulsion below which single precision has none of its own to add, so all pairs are
+# summed; and coordinates whose squares it cannot hold.
+LEAST_ERROR, LARGEST = 1e-6, 1e18
+DIVERGED = "t-SNE diverged: the layout overflows. Lower learning_rate or early_exaggeration."
+
 
 class TSNE(ScikitTSNE):
     """scikit-learn's `TSNE` with our repulsion: exact for few rows, then on a mesh or by a tree.
@@ -119,16 +124,20 @@ class _Objective:
     """Divergence and gradient as scikit-learn's descent calls them."""
 
     def __init__(self, affinities: Any, exaggeration: float, angle: float, workers: int) -> None:
+        with np.errstate(over="ignore"):
+            weights = (affinities.data * exaggeration).astype(np.float32)
         self.affinities = csr_array(
-            ((affinities.data * exaggeration).astype(np.float32), affinities.indices,
-             affinities.indptr), shape=affinities.shape,
-        )  # fmt: skip
+            (weights, affinities.indices, affinities.indptr), shape=affinities.shape
+        )
         self.shape = (affinities.shape[0], -1)
-        self.repulsion = Repulsion(ERROR * (angle / OPENING) ** 2.5, workers) if angle else None
+        error = ERROR * (angle / OPENING) ** 2.5
+        self.repulsion = Repulsion(error, workers) if error > LEAST_ERROR else None
         self.workers = workers
 
     def __call__(self, params: FloatArray, compute_error: bool = True) -> tuple[float, FloatArray]:
         points = np.ascontiguousarray(params.reshape(self.shape), dtype=np.float32)
+        if not np.abs(points).max(initial=0.0) < LARGEST:
+            raise ValueError(DIVERGED)
         gradient = np.empty_like(points)
         kernels.attract(
             self.affinities.indptr.astype(np.int64),
@@ -139,7 +148,10 @@ class _Objective:
             forces, normalizer = exact_repulsion(points, self.workers)
         else:
             forces, normalizer = self.repulsion(points)
-        gradient -= forces * (1.0 / max(normalizer, 1e-30))
+        if normalizer <= 0:
+            # All points are so far apart that nothing is left of their kernels.
+            raise ValueError(DIVERGED)
+        gradient -= forces * (1.0 / normalizer)
         gradient *= 4.0
         error = self._divergence(points, normalizer) if compute_error else np.nan
         return error, gradient.ravel()
