@@ -27,8 +27,8 @@ from unbend.report import note, step
 from unbend.validation.parameters import INDEX, Choice
 from unbend.validation.scalars import check_count, check_radius, check_threads, refusal
 
-# Of few rows, and by norms that products do not give, a KD-tree searches up to this many columns; of
-# more rows the choice is predicted.
+# Of few rows, and by norms that products do not give, a KD-tree searches up to this many columns;
+# of more rows the choice is predicted.
 TREE_COLUMNS = 15
 # SciPy's tree, for norms that the compiled one does not support, computes powers of differences:
 # they overflow for numbers beyond 2^±(ROOM / p), or for larger p than this.

@@ -20,8 +20,8 @@ from unbend.neighbors.index.protocol import contiguous_points, require_built
 from unbend.report import note
 from unbend.validation.scalars import check_count, check_integer, check_real, check_threads
 
-# Rows whose neighbours are looked at, and the fewest neighbours: nearer than the rows of a leaf, noise
-# may fill all columns that a tree does not see.
+# Rows whose neighbours are looked at, and the fewest neighbours: nearer than the rows of a leaf,
+# noise may fill all columns that a tree does not see.
 PROBES, PROBED_NEIGHBORS = 48, 64
 # Dimensions are only told apart up to here: beyond, a tree visits everything.
 MOST = 40.0
@@ -152,7 +152,8 @@ def cheapest(points: FloatArray, k: int = USUAL, recall: float = 1.0) -> str:
         Share of the neighbours that must be found; with 1 the search is exact, not "descent".
     """
     dimension = probe_dimension(points, k)
-    costs = predict_costs(*points.shape, dimension, k)
+    n, columns = points.shape
+    costs = predict_costs(n, columns, dimension, k)
     names = [name for name in costs if recall < 1.0 or name != "descent"]
     chosen = min(names, key=costs.__getitem__)
     note(structure=chosen, probed_dimension=dimension)
