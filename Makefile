@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench bench-check book-tables docs gallery-full check-anndata check-native check-threads check-portable check-slow check-wheels fuzz clean
+.PHONY: help demo page test lint typecheck bench bench-check book-tables docs gallery-full check-anndata check-native check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -70,12 +70,13 @@ gallery-full: .venv/installed-docs ## build the documentation with the long exam
 NATIVE_TESTS := $(foreach test,$(wildcard csrc/tests/*.cpp),$(basename $(notdir $(test))))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fopenmp-simd -pthread
 
-build/sanitized/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
+NATIVE_BUILD ?= build/sanitized
+$(NATIVE_BUILD)/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(SANITIZE) -ffp-contract=off -Wno-psabi -Icsrc $< -o $@
 	$(CXX) -std=c++17 $(SANITIZE) -ffp-contract=off -Wno-psabi -Icsrc -DUNBEND_BASELINE $< -o $@-baseline
 
-check-native: $(addprefix build/sanitized/,$(NATIVE_TESTS)) ## run the kernels' own tests under sanitizers
+check-native: $(addprefix $(NATIVE_BUILD)/,$(NATIVE_TESTS)) ## run the kernels' own tests under sanitizers
 	@for test in $^; do $$test && $$test-baseline || exit 1; done
 
 # The same tests under ThreadSanitizer, which knows the standard library's threads.
@@ -86,6 +87,19 @@ build/threads/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 
 check-threads: $(addprefix build/threads/,$(NATIVE_TESTS)) ## run the kernels' own tests under ThreadSanitizer
 	@for test in $^; do TSAN_OPTIONS=halt_on_error=1 $$test || exit 1; done
+
+# The same tests by another compiler.
+check-clang: ## run the kernels' own tests, built by clang, under sanitizers
+	$(MAKE) check-native CXX=clang++ NATIVE_BUILD=build/clang
+
+# For 64-bit ARM: Debian's g++-aarch64-linux-gnu builds them and qemu-user runs them.
+AARCH64 ?= aarch64-linux-gnu-g++
+build/aarch64/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
+	@mkdir -p $(@D)
+	$(AARCH64) -std=c++17 -O2 -fopenmp-simd -pthread -ffp-contract=off -static -Icsrc $< -o $@
+
+check-aarch64: $(addprefix build/aarch64/,$(NATIVE_TESTS)) ## run the kernels' own tests for ARM; needs qemu-user
+	@for test in $^; do qemu-aarch64 $$test || exit 1; done
 
 # Tests whose answers are computed in floating point. Another kernel of OpenBLAS sums in another
 # order, and the kernels in NumPy do not round as the compiled ones: no verdict may depend on it.

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -85,17 +84,6 @@ def pick_wheel(folder: Path, version: Version) -> Path:
     return wheel
 
 
-def lowest_versions() -> list[str]:
-    """Return `name==version` for the lower bound of every dependency and extra."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    declared = [
-        *project["dependencies"],
-        *(one for name in EXTRAS.split(",") for one in extras[name]),
-    ]
-    return [requirement.replace(">=", "==") for requirement in declared]
-
-
 def make_environment(python: Path, folder: Path) -> Path:
     """Make a virtual environment with a recent pip, and return its Python."""
     run(python, "-m", "venv", folder)
@@ -139,7 +127,8 @@ def main() -> None:
             try_wheel(python, wheel, scratch / "newest-{}.{}".format(*version), [])
         version, python = next(iter(pythons.items()))
         print("== oldest dependencies on {}.{}".format(*version), flush=True)
-        try_wheel(python, pick_wheel(scratch, version), scratch / "oldest", lowest_versions())
+        pins = ["-c", str(ROOT / "constraints-lowest.txt")]
+        try_wheel(python, pick_wheel(scratch, version), scratch / "oldest", pins)
     print("the wheels work on every CPython found, with the newest and the oldest dependencies")
 
 

@@ -1,12 +1,13 @@
 """The page of `unbend serve`: `python -m benchmarks.page [--only size,start,paint,million]`.
 
+`--wheels WITH WITHOUT` names wheels that were built where npm is and where it is not.
+
 Needs chromium, playwright and the page that `make page` builds. Main-thread CPU is that of the main
 threads of all renderer processes, the sandboxed frame's included; pixels are drawn by another
 process, in software, whose time is not counted. Elapsed times need an idle machine.
 """
 
 import argparse
-import io
 import json
 import os
 import signal
@@ -17,8 +18,9 @@ import tempfile
 import time
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from benchmarks.machine import cpu_name
 from unbend.web.server import BUNDLE
 
 TURNS = 5
+SERVER = "unbend/web/"
 VIEWPORT = {"width": 1400, "height": 850}
 LIMITS = {
     "page bytes": 500_000,
@@ -42,23 +45,25 @@ LIMITS = {
 
 
 def sizes() -> dict[str, float]:
-    """Bytes of the page, and what it and the server add to a wheel."""
-    bundle = [path for path in BUNDLE.iterdir() if path.is_file()]
-    server = list(BUNDLE.parent.glob("*.py"))
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for path in (*bundle, *server):
-            wheel.write(path, path.name)
-    return {
-        "page bytes": sum(path.stat().st_size for path in bundle),
-        "wheel growth bytes": packed.tell(),
-    }
+    """Bytes of the page."""
+    return {"page bytes": sum(path.stat().st_size for path in BUNDLE.iterdir())}
+
+
+def wheel_growth(built: Sequence[Path]) -> dict[str, float]:
+    """Bytes that the page, and the server beside it, add to a wheel."""
+    complete, bare = built
+    with zipfile.ZipFile(bare) as wheel:
+        server = sum(
+            each.compress_size for each in wheel.infolist() if each.filename.startswith(SERVER)
+        )
+    grown = complete.stat().st_size - bare.stat().st_size
+    return {"wheel growth bytes": grown + server, "of which the page": grown}
 
 
 def start_server() -> dict[str, float]:
     """Seconds until the server has answered with the page, the least of some turns."""
 
-    def turn(folder: str) -> float:
+    def turn(folder: str) -> tuple[float, float]:
         began = time.perf_counter()
         words = [sys.executable, "-m", "unbend", "serve", "--no-browser", folder]
         server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -179,10 +184,12 @@ def million() -> dict[str, float]:
 
 FRAMES = """() => {
     window.longest = 0;
+    window.frames_drawn = 0;
     let last = performance.now();
     const step = (now) => {
         window.longest = Math.max(window.longest, now - last);
         last = now;
+        window.frames_drawn++;
         requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
@@ -197,6 +204,7 @@ def fallback() -> dict[str, float]:
         box = visit.host().bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         visit.tab.evaluate(FRAMES)
+        before = sum(renderer_threads().values())
         visit.tab.mouse.move(x, y)
         for _ in range(10):
             visit.tab.mouse.wheel(0, -60)
@@ -205,11 +213,14 @@ def fallback() -> dict[str, float]:
             visit.tab.mouse.wheel(0, 60)
             visit.tab.wait_for_timeout(60)
         visit.drag([(x, y), (x + 90, y + 60), (x - 50, y - 30), (x, y)], pause=60)
-        moved = visit.tab.evaluate("() => window.longest")
+        spent = sum(renderer_threads().values()) - before
+        moved, frames = visit.tab.evaluate("() => [window.longest, window.frames_drawn]")
         visit.drag([(x - 80, y - 80), (x + 80, y - 80), (x + 80, y + 80)], shift=True, pause=60)
         visit.tab.wait_for_timeout(500)
         return {
             "longest frame ms, canvas, 100k": round(moved, 1),
+            "main-thread CPU ms of a frame, canvas, 100k": round(1000 * spent / frames, 1),
+            "frames, canvas, 100k": frames,
             "longest frame ms with a lasso, canvas, 100k": round(
                 visit.tab.evaluate("() => window.longest"), 1
             ),
@@ -229,10 +240,15 @@ def main() -> None:
     """Measure, print each figure beside its limit, and keep all in page.json."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(MEASURES))
+    parser.add_argument("--wheels", nargs=2, type=Path)
+    given = parser.parse_args()
     target = Path(__file__).with_suffix(".json")
     kept = json.loads(target.read_text()) if target.exists() else {"figures": {}}
-    for name in parser.parse_args().only.split(","):
-        found = MEASURES[name]()
+    measures = dict(MEASURES)
+    if given.wheels:
+        measures["wheels"] = partial(wheel_growth, given.wheels)
+    for name in given.only.split(",") + ["wheels"] * bool(given.wheels):
+        found = measures[name]()
         kept["figures"] |= found
         for what, value in found.items():
             limit = LIMITS.get(what)

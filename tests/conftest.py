@@ -25,3 +25,16 @@ def unknown_classes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NeighborhoodEmbedding, "_check_classes", lambda self, y: None)
         yield
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the pictures of report pages, which take most of the time.
+
+    No word of a page depends on them. They are drawn in tests/cli/test_report.py and for one table
+    in tests/tables.
+    """
+    from unbend.apps.study import page
+
+    for name in ("dimension", "sheet", "curves", "recommended", "trust"):
+        monkeypatch.setattr(page, f"{name}_picture", lambda found: "")

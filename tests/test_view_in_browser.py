@@ -6,7 +6,6 @@ go to the widgets in this process and back, as a notebook's messages do.
 
 import base64
 import json
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,14 +13,9 @@ import numpy as np
 import pytest
 
 import unbend
+from tests.browser import NO_BROWSER, webgl_tab
 
-LACKING = any(find_spec(name) is None for name in ("playwright", "jscatter"))
 ADDRESS = "http://127.0.0.1:9/"
-FLAGS = [
-    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
-    *("--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
-]
 PAGE = """<!doctype html><meta charset="utf-8"><body style="margin:0">
 <div id="map0" style="width:400px;height:360px"></div>
 <div id="map1" style="width:400px;height:360px"></div>
@@ -111,12 +105,10 @@ def state_of(widget):
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    LACKING or shutil.which("chromium") is None,
+    NO_BROWSER or find_spec("jscatter") is None,
     reason="needs chromium, playwright and jupyter-scatter",
 )
 def test_a_lasso_in_one_map_is_the_selection_of_all():
-    from playwright.sync_api import sync_playwright
-
     rng = np.random.default_rng(0)
     # Two clouds left and right in the first map, in the second one above the other; corners, in
     # no cloud, keep both away from the border.
@@ -144,12 +136,8 @@ def test_a_lasso_in_one_map_is_the_selection_of_all():
         else:
             route.fulfill(status=404, body="")
 
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        tab = browser.new_page(viewport={"width": 420, "height": 740})
-        tab.set_default_timeout(120_000)
-        errors, sent = [], []
-        tab.on("pageerror", lambda error: errors.append(str(error)))
+    sent = []
+    with webgl_tab(420, 740) as tab:
         tab.expose_function("fromBrowser", lambda place, text: sent.append((place, text)))
         tab.route("**/*", answer)
         tab.goto(ADDRESS)
@@ -182,5 +170,3 @@ def test_a_lasso_in_one_map_is_the_selection_of_all():
         tab.evaluate("value => receive(1, 'selection', value)", other)
         tab.wait_for_timeout(1000)
         assert tab.locator("#map1").screenshot() != before
-        browser.close()
-    assert errors == []

@@ -1,6 +1,7 @@
 """Pictures of clustered data: neighbour embedding against openTSNE, UMAP, PaCMAP; picture.json.
 
     python -m benchmarks.picture [--quick] [--seeds N] [--only CONTENDER] [case ...]
+    python -m benchmarks.picture --threads "unbend, exaggeration 1" [--rows N]
     python -m benchmarks.picture --table      writes the tables of docs/pictures.md
 
 Contenders take turns, each fit in a process of its own with one thread and without the compilation
@@ -26,7 +27,7 @@ from benchmarks.measure import in_new_process
 from benchmarks.picture.cases import CASES, PLACED, PLACEMENT
 from benchmarks.picture.measures import measure
 from benchmarks.picture.table import write_tables
-from benchmarks.picture.threads import share_of_threads, time_threads
+from benchmarks.picture.threads import TIMED, share_of_threads, time_threads
 from benchmarks.picture.tuning import repulsion, tune
 
 RESULTS = Path(__file__).parents[1] / "picture.json"
@@ -65,7 +66,6 @@ def record(path: Path, case: str, contender: str, seed: int, found: dict[str, fl
 ALONE = {
     "repulsion": repulsion,
     "threads": share_of_threads,
-    "timed threads": time_threads,
     "tuning": tune,
 }
 
@@ -78,6 +78,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default="", help="contenders whose name has this in it")
     parser.add_argument("--table", action="store_true", help="write the tables of the page")
+    parser.add_argument("--threads", choices=TIMED, help="time one fit with one and two threads")
+    parser.add_argument("--rows", type=int, default=70_000, help="rows of --threads")
     parser.add_argument("--one", nargs=3, metavar=("CASE", "CONTENDER", "SEED"))
     arguments = parser.parse_args()
     if arguments.one:
@@ -87,6 +89,10 @@ def main() -> None:
     path = QUICK if arguments.quick else RESULTS
     if arguments.table:
         write_tables(load(path))
+        return
+    if arguments.threads:
+        timed = time_threads(arguments.threads, arguments.rows, load(path).get("timed threads", {}))
+        path.write_text(json.dumps({**load(path), "timed threads": timed}, indent=1) + "\n")
         return
     everything = ["digits"] if arguments.quick else [*CASES, PLACEMENT, *ALONE]
     for case in arguments.cases or everything:

@@ -125,6 +125,21 @@ def figures(results: dict[str, Any]) -> str:
     )
 
 
+def thread_table(timed: dict[str, Any]) -> str:
+    """Gains of a second thread beside what two processes of one thread gain."""
+    head = ["", "rows", "gain", "two processes", "share", "cores of others", "CPU-s, one thread",
+            "two", "two, one of BLAS"]  # fmt: skip
+    rows = [
+        [
+            name.removeprefix("unbend, "), str(turn["rows"]), f"{turn['gain']:.2f}",
+            f"{turn['bound']:.2f}", f"{turn['gain'] / turn['bound']:.0%}", f"{turn['busy']:.2f}",
+            *(f"{turn[run]['cpu']:.1f}" for run in ("one", "two", "two, one of BLAS")),
+        ]
+        for name, turn in timed.items()
+    ]  # fmt: skip
+    return table(head, rows)
+
+
 def write_tables(results: dict[str, Any]) -> None:
     """Replace what is between the marks of docs/pictures.md."""
     runs = results["runs"]
@@ -132,6 +147,8 @@ def write_tables(results: dict[str, Any]) -> None:
     names = {case: f"### {case}" for case in [*CASES, PLACEMENT] if case in runs}
     for case, title in names.items():
         blocks += [title, case_table(runs, case)]
+    if results.get("timed threads"):
+        blocks += ["### two threads", thread_table(results["timed threads"])]
     text = PAGE.read_text()
     before, after = text.split(BEGIN)[0], text.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n" + "\n\n".join(blocks) + f"\n\n{END}{after}")

@@ -26,7 +26,6 @@ TIMED: dict[str, dict[str, Any]] = {
     "unbend, exaggeration 1": {},
     "unbend, exaggeration 4, 15 neighbours": {"exaggeration": 4, "n_neighbors": 15},
 }
-TURNS = 3
 # Kernels that share their work between threads.
 THREADED = [
     "attract", "attractive_energy", "convolve", "descend", "gather_forces", "offer_columns",
@@ -79,33 +78,32 @@ def share_of_threads() -> dict[str, Any]:
     return results
 
 
-def time_threads(rows: int = 20_000) -> dict[str, Any]:
+def time_threads(name: str, rows: int, before: dict[str, Any]) -> dict[str, Any]:
     """Wall-clock seconds of fits with one and with two threads, in turns, each a process.
 
     Two fits of one thread side by side bound what two threads can gain on this machine: cores
-    share a memory bus and perhaps more. `others` are CPU seconds of other processes meanwhile: of
-    all turns the one with the fewest for a second counts, and more than a few make it worthless.
+    share a memory bus and perhaps more. `busy` are cores that other processes took meanwhile: of
+    this turn and the one recorded, if it had as many rows, the one with fewer counts.
     """
-    found: dict[str, Any] = {"rows": rows}
-    for name in TIMED:
-        turns = []
-        for _ in range(TURNS):
-            one, two = _run(name, rows, 1), _run(name, rows, 2)
-            pair = _run(name, rows, 1, copies=2)
-            busy = sum(run["others"] for run in (one, two, pair))
-            busy /= sum(run["seconds"] for run in (one, two, pair))
-            gains = {"gain": one["seconds"] / two["seconds"]}
-            gains["bound"] = 2 * one["seconds"] / pair["seconds"]
-            runs = {"one": one, "two": two, "pair": pair}
-            turns.append({**_round(gains), "busy": round(busy, 3), **runs})
-            print(name, turns[-1], flush=True)
-        found[name] = min(turns, key=lambda turn: turn["busy"])
-    return found
+    turns = [before[name]] if before.get(name, {}).get("rows") == rows else []
+    one, two = _run(name, rows, 1), _run(name, rows, 2)
+    pair = _run(name, rows, 1, copies=2)
+    alone = _run(name, rows, 2, blas=1)
+    runs = {"one": one, "two": two, "two, one of BLAS": alone, "pair": pair}
+    busy = sum(run["others"] for run in runs.values())
+    busy /= sum(run["seconds"] for run in runs.values())
+    gains = {"gain": one["seconds"] / two["seconds"]}
+    gains["bound"] = 2 * one["seconds"] / pair["seconds"]
+    turns.append({"rows": rows, **_round(gains), "busy": round(busy, 3), **runs})
+    print(name, turns[-1], flush=True)
+    return {**before, name: min(turns, key=lambda turn: turn["busy"])}
 
 
-def _run(name: str, rows: int, threads: int, copies: int = 1) -> dict[str, float]:
+def _run(
+    name: str, rows: int, threads: int, copies: int = 1, blas: int | None = None
+) -> dict[str, float]:
     """Fit in processes side by side; the means of their times."""
-    environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(threads))
+    environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(blas or threads))
     command = [sys.executable, "-m", "benchmarks.picture.threads", name, str(rows), str(threads)]
     pipe = subprocess.PIPE
     started = [

@@ -65,13 +65,30 @@ export async function startSession() {
   }
 }
 
+// A page that is not seen gives up its stream after so many milliseconds: browsers open six
+// connections to a server, and as many streams would leave none for a seventh page.
+const UNSEEN = 20_000;
+
 // Calls back with all jobs whenever they change; reconnects by itself.
 export function watchJobs(callback, onState) {
-  const events = new EventSource("/api/events");
-  events.onmessage = (event) => {
-    onState(true);
-    callback(JSON.parse(event.data));
+  let events = null;
+  let leaving = null;
+  const connect = () => {
+    events = new EventSource("/api/events");
+    events.onmessage = (event) => {
+      onState(true);
+      callback(JSON.parse(event.data));
+    };
+    events.onerror = () => onState(false);
   };
-  events.onerror = () => onState(false);
-  return events;
+  const leave = () => {
+    events?.close();
+    events = null;
+  };
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(leaving);
+    if (document.hidden) leaving = setTimeout(leave, UNSEEN);
+    else if (!events) connect();
+  });
+  connect();
 }

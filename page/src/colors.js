@@ -1,10 +1,17 @@
-// Colours that colour-blind people can distinguish, and the scales made of them.
-
-// Okabe and Ito's, then those of Tol that are far from them.
-const CLASSES = [
-  "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#332288",
-  "#882255", "#44aa99", "#999933", "#aa4499",
-];
+// Colours that colour-blind people can tell apart, chosen for each theme: a contrast of at least 3
+// with its backgrounds leaves too narrow a range of lightness for one list. Hues follow Okabe and Ito.
+const CLASSES = {
+  light: [
+    "#0072b2", "#da3c0c", "#0ca44a", "#bf77a0", "#2e353f", "#763005", "#6a613a", "#342288",
+    "#941e61", "#064b32", "#77831f", "#be6cd9",
+  ],
+  dark: [
+    "#0072b2", "#e8a105", "#67f3c5", "#a44d75", "#64bff2", "#cf5b05", "#f7e157", "#868ced",
+    "#e799c0", "#31a69d", "#9d9e39", "#e77acd",
+  ],
+};
+const theme = () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light");
+const classes = () => CLASSES[theme()];
 export const MISSING = "#9a9a9a";
 const STEPS = 64;
 const VIRIDIS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
@@ -21,12 +28,13 @@ function ramp(anchors, count) {
   });
 }
 
-const SEQUENTIAL = ramp(VIRIDIS, STEPS);
+// Without the end that is as dark, or as light, as the background.
+const SEQUENTIAL = { light: ramp(VIRIDIS.slice(0, 7), STEPS), dark: ramp(VIRIDIS.slice(2), STEPS) };
 
 // Colour numbers of points and the palette they point into; the last colour is that of no value.
 export function colorClasses(codes, names) {
-  const count = Math.min(names.length, CLASSES.length);
-  const palette = [...CLASSES.slice(0, count), MISSING];
+  const count = Math.min(names.length, MOST_COLORS);
+  const palette = [...classes().slice(0, count), MISSING];
   const colors = new Uint8Array(codes.length);
   for (let row = 0; row < codes.length; row++) {
     const code = codes[row];
@@ -37,7 +45,7 @@ export function colorClasses(codes, names) {
 
 export function colorValues(values, title, range = null, reverse = false) {
   const [low, high] = range ?? rangeOf(values);
-  const steps = reverse ? [...SEQUENTIAL].reverse() : SEQUENTIAL;
+  const steps = reverse ? [...SEQUENTIAL[theme()]].reverse() : SEQUENTIAL[theme()];
   const factor = high > low ? (STEPS - 1) / (high - low) : 0;
   const colors = new Uint8Array(values.length);
   for (let row = 0; row < values.length; row++) {
@@ -49,7 +57,7 @@ export function colorValues(values, title, range = null, reverse = false) {
 }
 
 export function colorPlain(count) {
-  return { kind: "plain", colors: new Uint8Array(count), palette: [CLASSES[0], MISSING] };
+  return { kind: "plain", colors: new Uint8Array(count), palette: [classes()[0], MISSING] };
 }
 
 export function rangeOf(values) {
@@ -62,5 +70,5 @@ export function rangeOf(values) {
 }
 
 // Classes from which colours repeat.
-export const MOST_COLORS = CLASSES.length;
-export const classColor = (place) => CLASSES[place % CLASSES.length];
+export const MOST_COLORS = CLASSES.light.length;
+export const classColor = (place) => classes()[place % MOST_COLORS];

@@ -69,17 +69,26 @@ function tools() {
     make("optgroup", { label: "Columns" }, columns.map(([each, text]) => make("option", { value: each }, text))),
   );
   pick.value = value;
-  const count = state.selection?.length ?? 0;
   return [
     labelled("Colour by", pick),
     make("div", { class: "segments", role: "group", "aria-label": "Drag" }, ["pan", "lasso"].map(modeButton)),
     make("button", { title: "Show all points (0)", onclick: () => cards.forEach((card) => card.map.reset()) }, "Reset views"),
     selectBy(),
     make("span", { class: "grow" }),
-    count ? make("span", { class: "quiet" }, `${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"} selected`) : null,
-    count ? make("button", { onclick: () => update({ selection: null, picked: -1 }) }, "Clear") : null,
+    selected(state.selection?.length ?? 0),
     hiddenMaps(),
   ].filter(Boolean);
+}
+
+// Its room is kept without a selection, so that maps do not move under a lasso.
+function selected(count) {
+  const text = `${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"} selected`;
+  return make(
+    "span",
+    { class: count ? "selected" : "selected none" },
+    make("span", { class: "quiet" }, count ? text : ""),
+    make("button", { onclick: () => update({ selection: null, picked: -1 }) }, "Clear"),
+  );
 }
 
 function modeButton(mode) {
@@ -288,7 +297,8 @@ class MapCard {
   }
 
   choose(places) {
-    const rows = places.map((place) => this.places.rows[place]);
+    // The renderer gives them in the order of its index.
+    const rows = places.map((place) => this.places.rows[place]).sort();
     if (rows.length === 1) update({ picked: rows[0], current: this.id, selection: rows });
     else update({ selection: rows.length ? rows : null, current: this.id });
   }

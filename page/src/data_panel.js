@@ -58,6 +58,7 @@ async function send(file) {
 export const openFile = (name) => receive(() => api.post("tables", { name }), name);
 
 async function receive(ask, name) {
+  const { table: before, advice } = state;
   update({ table: { id: null, name, facts: null }, advice: null });
   try {
     const { table, job } = await ask();
@@ -65,7 +66,8 @@ async function receive(ask, name) {
     await showTable({ ...table, facts: (await api.get(`jobs/${job}`)).result });
   } catch (error) {
     showError(error);
-    update({ table: null });
+    // What was open before is still there.
+    update({ table: before, advice: advice === "pending" ? null : advice });
   }
 }
 
@@ -167,7 +169,7 @@ function remarks(facts, reading) {
 }
 
 function scaling(facts, reading) {
-  const auto = `automatic: ${SCALES[facts.scale.scale] ?? facts.scale.scale}`;
+  const auto = `auto: ${SCALES[facts.scale.scale] ?? facts.scale.scale}`;
   return labelled(
     "Scale",
     choice([["auto", auto], ...Object.entries(SCALES)], reading.scale, (scale) => change({ scale })),
@@ -208,9 +210,19 @@ function columnList(facts, reading) {
   );
   const more = facts.columns.length - rows.length;
   if (more > 0) rows.push(make("li", { class: "quiet" }, `and ${more} more`));
-  const open = facts.columns.length <= 12;
-  return make("details", { class: "columns", open }, make("summary", {}, "Columns"), make("ul", {}, rows));
+  // It is made anew with every change of the roles, and stays open where it was.
+  const before = document.querySelector(".columns");
+  const same = columnsOf === state.table.id && before;
+  columnsOf = state.table.id;
+  const open = same ? before.open : facts.columns.length <= 12;
+  const list = make("ul", {}, rows);
+  const scrolled = same ? before.querySelector("ul").scrollTop : 0;
+  requestAnimationFrame(() => (list.scrollTop = scrolled));
+  return make("details", { class: "columns", open }, make("summary", {}, "Columns"), list);
 }
+
+// Table whose columns are listed.
+let columnsOf = null;
 
 function describe(column) {
   const facts = [column.reason || column.kind];

@@ -21,8 +21,19 @@ function fill(element, attributes, children) {
   return element;
 }
 
+// What has the focus keeps it where it is made anew, or keyboards would start from the top again.
 export function replace(element, ...children) {
+  const held = element.contains(document.activeElement) ? identity(document.activeElement) : null;
   element.replaceChildren(...children.flat().filter((child) => child !== null));
+  if (held === null || element.contains(document.activeElement)) return;
+  [...element.querySelectorAll("button, select, input, summary, a, [tabindex]")]
+    .find((each) => identity(each) === held)
+    ?.focus({ preventScroll: true });
+}
+
+function identity(element) {
+  const label = element.getAttribute("aria-label") ?? element.labels?.[0]?.firstChild?.textContent ?? "";
+  return [element.tagName, element.id, element.name, label, element.tagName === "BUTTON" ? element.textContent : ""].join(" ");
 }
 
 // A select of [value, text] pairs.

@@ -62,37 +62,51 @@ export function runTask(embedding, task) {
 
 export function jobList() {
   const list = make("ul", { class: "jobs", "aria-live": "polite" });
+  const items = new Map();
   subscribe(["jobs"], () => {
     const open = state.jobs.filter((job) => !ENDED.includes(job.state));
     const failed = state.jobs.filter((job) => job.state === "failed" && job.task === "fit").slice(-1);
-    replace(list, open.map(running), failed.map(failure));
-    list.hidden = !open.length && !failed.length;
+    const shown = [...open, ...failed];
+    for (const id of items.keys()) if (!shown.some((job) => job.id === id && !failed.includes(job))) items.delete(id);
+    for (const job of open) {
+      if (!items.has(job.id)) items.set(job.id, runningItem(job));
+      items.get(job.id).show(job);
+    }
+    const elements = [...open.map(({ id }) => items.get(id).element), ...failed.map(failure)];
+    const same = elements.length === list.children.length && open.every(({ id }, place) => list.children[place] === items.get(id).element);
+    if (!same || failed.length) replace(list, elements);
+    list.hidden = !elements.length;
   });
   return list;
 }
 
-function running(job) {
-  const waits = job.state === "queued";
-  const doing = waits ? "waiting" : `${job.stage || "starting"} ${Math.round(100 * job.share)} %`;
-  const left = job.left > 1 ? `, ${duration(job.left)} left` : "";
-  return make(
-    "li",
-    {},
-    make("span", { class: "job-title" }, job.title),
-    make("progress", waits || !job.stage ? { max: 1 } : { max: 1, value: job.share }),
-    make("span", { class: "quiet" }, doing + left),
-    make("button", { class: "small", onclick: () => cancel(job) }, "Cancel"),
-  );
+// One element as long as the job runs: a button that is made anew ten times a second loses clicks.
+function runningItem(job) {
+  const progress = make("progress", { max: 1 });
+  const status = make("span", { class: "quiet" });
+  const stop = make("button", { class: "small", onclick: () => cancel(job, stop) }, "Cancel");
+  const element = make("li", {}, make("span", { class: "job-title" }, job.title), progress, status, stop);
+  const show = ({ state: now, stage, share, left }) => {
+    const waits = now === "queued";
+    if (waits || !stage) progress.removeAttribute("value");
+    else progress.value = share;
+    const doing = waits ? "waiting" : share > 0 ? `${stage} ${Math.round(100 * share)} %` : stage || "starting";
+    status.textContent = doing + (left > 1 ? `, ${duration(left)} left` : "");
+  };
+  return { element, show };
 }
 
 function failure(job) {
   return make("li", { class: "failed", role: "alert" }, make("strong", {}, `${job.title}: `), job.error);
 }
 
-async function cancel(job) {
+async function cancel(job, button) {
+  button.disabled = true;
   try {
-    await api.remove(`jobs/${job.id}`);
+    const ended = await api.remove(`jobs/${job.id}`);
+    await receiveJobs(state.jobs.map((each) => (each.id === ended.id ? ended : each)));
   } catch (error) {
+    button.disabled = false;
     showError(error);
   }
 }

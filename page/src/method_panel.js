@@ -29,8 +29,8 @@ export function methodPanel() {
 
 function advised() {
   const { advice } = state;
-  if (!advice) return [];
-  if (advice === "pending") return [make("p", { class: "quiet" }, "Looking at the data…")];
+  // The list of jobs shows that it is being looked for.
+  if (!advice || advice === "pending") return [];
   if (advice.error) return [make("div", { class: "notice" }, advice.error)];
   const known = [advice.method, ...advice.alternatives].filter(({ name }) => name).slice(0, 3);
   return [

@@ -1,4 +1,4 @@
-// Sentences at the top of the page: what went wrong, and whether the server still answers.
+// Sentences over the page: what went wrong, and whether the server still answers.
 import { make, replace } from "./dom.js";
 
 const box = make("div", { class: "notices", role: "status", "aria-live": "assertive" });

@@ -14,7 +14,7 @@ export function samplesView() {
   const file = make("input", { type: "file", hidden: true, onchange: () => send(file.files[0]) });
   const drop = make(
     "div",
-    { class: "drop", tabindex: "0", role: "button", onclick: () => file.click(), onkeydown: (event) => event.key === "Enter" && file.click() },
+    { class: "drop", tabindex: "0", role: "button", onclick: () => file.click(), onkeydown: (event) => press(event, file) },
     "Drop a file with the same columns here, or choose one",
   );
   drop.addEventListener("dragover", (event) => event.preventDefault());
@@ -43,6 +43,13 @@ export function samplesView() {
   });
   subscribe(["current"], () => replace(result));
   return make("div", { class: "stack" }, title, drop, file, result);
+}
+
+// Keys of a button.
+function press(event, file) {
+  if (event.key !== "Enter" && event.key !== " ") return;
+  event.preventDefault();
+  file.click();
 }
 
 async function show(embedding, facts, name) {

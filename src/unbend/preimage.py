@@ -9,6 +9,10 @@ from scipy.spatial.distance import cdist
 
 from unbend.arrays import FloatArray, row_products
 from unbend.memory import reserve
+from unbend.report import warn
+
+# Last step, relative to the extent of the data, from which a pre-image has not converged.
+UNSETTLED = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,15 @@ class FixedPoint:
             moving = moving[far]
             if not len(moving):
                 break
+            off = np.abs(moved[far] - rows[moving]).max(axis=1)
             rows[moving] = moved[far]
+        if len(moving):
+            late = int(np.sum(off > UNSETTLED * np.ptp(self.points, axis=0).max()))
+            if late:
+                warn(
+                    f"{late} pre-images did not converge in {self.steps} iterations. Use "
+                    "preimage='ridge', or a smaller gamma."
+                )
         return rows
 
     def _move(self, rows: FloatArray, expansion: FloatArray) -> FloatArray:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.report import note, warn
 
 
 def discretize(
@@ -11,7 +12,8 @@ def discretize(
     """Rotation R that brings unit rows X nearest to indicators of clusters (Yu and Shi, 2003).
 
     Alternates between indicators, the largest coordinate of each row of XR, and the Procrustes
-    rotation to them. The best of several starts from nearly orthogonal rows is returned.
+    rotation to them. The best of several starts from nearly orthogonal rows is returned; a warning
+    says if it did not converge in `steps`.
 
     Examples
     --------
@@ -24,11 +26,17 @@ def discretize(
     """
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     best: FloatArray = np.eye(rows.shape[1])
-    score = -np.inf
+    score, converged = -np.inf, False
     for _ in range(starts):
-        rotation, total = _improve(unit, _orthogonal_rows(unit, rng), steps)
+        rotation, total, steady = _improve(unit, _orthogonal_rows(unit, rng), steps)
         if total > score:
-            best, score = rotation, total
+            best, score, converged = rotation, total, steady
+    note(discretized=converged)
+    if not converged:
+        warn(
+            f"The discretisation did not converge in {steps} iterations. Use "
+            "assign_labels='kmeans'."
+        )
     return best
 
 
@@ -43,7 +51,8 @@ def _orthogonal_rows(unit: FloatArray, rng: np.random.Generator) -> FloatArray:
     return np.column_stack(chosen)
 
 
-def _improve(unit: FloatArray, rotation: FloatArray, steps: int) -> tuple[FloatArray, float]:
+def _improve(unit: FloatArray, rotation: FloatArray, steps: int) -> tuple[FloatArray, float, bool]:
+    """Rotation, the sum of singular values that it reaches, and whether that stopped growing."""
     total = -np.inf
     for _ in range(steps):
         labels = np.argmax(unit @ rotation, axis=1)
@@ -52,5 +61,5 @@ def _improve(unit: FloatArray, rotation: FloatArray, steps: int) -> tuple[FloatA
         left, singular, right = np.linalg.svd(sums)
         rotation, previous, total = left @ right, total, float(singular.sum())
         if total <= previous * (1 + 1e-12):
-            break
-    return rotation, total
+            return rotation, total, True
+    return rotation, total, False

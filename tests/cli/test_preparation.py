@@ -155,6 +155,7 @@ def test_kinds_and_encodings_are_options(tmp_path):
     assert "write COLUMN=KIND" in sentence(unbend(*bad, cwd=tmp_path, code=2))
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", ["penguins", "workbook"])
 def test_every_command_takes_such_tables(name, tmp_path):
     path = TABLES[name]().save(tmp_path)

@@ -123,6 +123,7 @@ def test_the_code_and_the_commands_on_the_page_give_the_same_again(written, monk
     assert len((folder / "flat.csv").read_text().splitlines()) == 121
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_of_a_sample_says_so_and_is_the_same_for_the_same_seed():
     points = library.datasets.swiss_roll(150, random_state=0).points
     first, second = (page_html(study(points, max_rows=80, random_state=1)) for _ in range(2))
@@ -131,6 +132,7 @@ def test_a_page_of_a_sample_says_so_and_is_the_same_for_the_same_seed():
     assert "default_rng(1).choice(150, 80" in first
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_one_column_that_rules_all_distances_is_named():
     rng = np.random.default_rng(0)
     columns = {"height": rng.normal(size=60), "age": rng.normal(size=60)}

@@ -47,6 +47,7 @@ def test_suggest_samples_and_says_so(name, folder):
     assert run(*words, cwd=folder).stdout == done.stdout
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_says_that_rows_were_sampled(folder):
     words = ("report", "roll.csv", "--label", "kind", "--sample", "300", "--json")
     output = json.loads(run(*words, cwd=folder).stdout)

@@ -7,7 +7,6 @@ from tests.cli.program import sentence, table_of, unbend
 
 COMMANDS = {
     "embed": ("embed", "{}", "--label", "kind", "--ignore", "row", "-o", "out.csv"),
-    "report": ("report", "{}", "--label", "kind", "--ignore", "row", "-o", "page.html", "--json"),
     "suggest": ("suggest", "{}", "--label", "kind", "--ignore", "row", "--json"),
     "compare": (
         "compare",
@@ -46,10 +45,15 @@ def test_a_command_reads_the_same_table_by_its_separator(command, colons):
         assert output.stdout.replace(b"roll.csv", b"") == other.stdout.replace(b"colons.txt", b"")
     for name in {"embed": ["out.csv"], "plot": ["flat.png"]}.get(command, []):
         assert (colons / name).read_bytes() == made[name]
-    if command == "report":
-        page = (colons / "page.html").read_text()
-        assert "--separator :" in page
-        assert "separator=&#x27;:&#x27;" in page or "separator=':'" in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_reads_a_table_by_its_separator(colons):
+    words = ("report", "colons.txt", "--label", "kind", "--ignore", "row", "-o", "page.html")
+    unbend(*words, "--separator", ":", cwd=colons)
+    page = (colons / "page.html").read_text()
+    assert "--separator :" in page
+    assert "separator=&#x27;:&#x27;" in page or "separator=':'" in page
 
 
 def test_new_samples_texts_and_distances_take_it_too(colons):

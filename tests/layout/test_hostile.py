@@ -1,5 +1,7 @@
 """Input on which layouts could fail: few rows, ties, vertices without edges, interruptions."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -178,3 +180,26 @@ def test_the_smallest_angle_sums_all_pairs():
         for angle in (1e-300, 0.0)
     )
     np.testing.assert_array_equal(tiny, none)
+
+
+def test_a_callback_may_copy_the_model_and_write_into_its_layout():
+    model = NeighborEmbedding(max_iter=10).fit(DIGITS[:300])
+    before, copies = model.embedding_.copy(), []
+
+    def meddle(iteration, layout):
+        if iteration == 5:
+            copies.extend([pickle.loads(pickle.dumps(model)), copy.deepcopy(model)])
+            NeighborEmbedding(max_iter=1).fit(DIGITS[:100])
+        layout[:] = np.nan
+
+    model.fit(DIGITS[:400], callback=meddle)
+    expected = NeighborEmbedding(max_iter=10).fit(DIGITS[:400])
+    np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+    for one in copies:  # the model before, whole
+        np.testing.assert_array_equal(one.embedding_, before)
+        np.testing.assert_array_equal(one.transform(DIGITS[:5]), before[:5])
+
+
+def test_a_callback_that_cannot_be_called_is_refused_at_once():
+    with pytest.raises(TypeError, match="callback=3 is not allowed: it must be a function or None"):
+        NeighborEmbedding().fit(FEW, callback=3)

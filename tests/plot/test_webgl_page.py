@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
 from base64 import b64decode
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import unbend
+from tests.browser import NO_BROWSER, webgl_tab
 from tests.plot.test_files import Sources
 from unbend.plot import webgl_page
 from unbend.plot.webgl_page import MOST_PLOTLY, Renderer, read_renderer
@@ -122,31 +121,17 @@ def test_plotly_draws_what_the_renderer_cannot(case, monkeypatch, tmp_path):
     assert "plotly.js" in text
 
 
-NEEDS = shutil.which("chromium") is None or find_spec("playwright") is None
-FLAGS = [
-    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
-    *("--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
-]
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(NEEDS or read_renderer() is None, reason="needs chromium and make page")
+@pytest.mark.skipif(NO_BROWSER or read_renderer() is None, reason="needs chromium and make page")
 def test_a_browser_draws_hovers_zooms_pans_and_hides_a_class(tmp_path):
-    from playwright.sync_api import sync_playwright
-
     # One point alone in the middle, and the others far from it.
     points = RNG.uniform(0.5, 1, size=(MANY, 2)) * RNG.choice([-1, 1], size=(MANY, 2))
     points[17] = 0
     labels = np.where(np.arange(MANY) == 17, "<b>alone</b>", "others")
     figure = unbend.plot.interactive(points, labels, method="pca")
     path = unbend.plot.save(figure, tmp_path / "page.html")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        tab = browser.new_page(viewport={"width": 600, "height": 600})
-        tab.set_default_timeout(120_000)
-        errors, requests = [], []
-        tab.on("pageerror", lambda error: errors.append(str(error)))
+    requests = []
+    with webgl_tab(600, 600) as tab:
         tab.on("request", lambda request: requests.append(request.url))
         tab.goto(path.as_uri())
         drawn = "count => document.body.dataset.drawn === String(count)"
@@ -168,8 +153,6 @@ def test_a_browser_draws_hovers_zooms_pans_and_hides_a_class(tmp_path):
         assert _frame(tab) != zoomed
         tab.click("text=others")
         tab.wait_for_function(drawn, arg=1)
-        browser.close()
-    assert errors == []
     assert [url for url in requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits
 from sklearn.manifold import Isomap as ScikitIsomap
@@ -118,6 +119,53 @@ def test_estimators_of_other_libraries_are_judged_by_the_same_measures():
     np.testing.assert_array_equal(
         next(t for t in found.trials if t.title == "FitTransformOnly").embedding, points[:, :2]
     )
+
+
+class Overwrites(BaseEstimator):
+    """Writes into its input, as some do that save memory."""
+
+    def fit_transform(self, X, y=None):
+        X[:] = 0
+        return X[:, :2]
+
+
+class CountsFits(BaseEstimator):
+    """Both `fit` and `fit_transform`, as scikit-learn's transformers."""
+
+    fits = 0
+
+    def fit(self, X, y=None):
+        CountsFits.fits += 1
+        return self
+
+    def fit_transform(self, X, y=None):
+        self.fit(X)
+        return csr_array(X[:, :2])
+
+
+def test_an_estimator_that_overwrites_its_input_does_not_judge_the_others():
+    points = unbend.datasets.s_curve(200, random_state=0).points
+    before = points.copy()
+    found = unbend.compare(points, [Overwrites(), unbend.PCA()])
+    alone = unbend.compare(points, [unbend.PCA()])
+    np.testing.assert_array_equal(points, before)
+    assert found.trials[0].title == "PCA"
+    assert found.trials[0].measures == alone.trials[0].measures
+
+
+def test_an_estimator_of_another_library_is_fitted_once():
+    points = unbend.datasets.s_curve(200, random_state=0).points
+    found = unbend.compare(points, [CountsFits()])
+    assert CountsFits.fits == 1
+    np.testing.assert_array_equal(found.trials[0].embedding, points[:, :2])
+
+
+def test_estimators_of_one_class_have_titles_that_differ():
+    points = unbend.datasets.s_curve(100, random_state=0).points
+    methods = [ScikitIsomap(n_neighbors=6), ScikitIsomap(n_neighbors=12), "Isomap", "PCA", "PCA"]
+    titles = {trial.title for trial in unbend.compare(points, methods).trials}
+    named = {f"sklearn.Isomap n_neighbors={count}" for count in (6, 12)}
+    assert titles == {*named, "Isomap", "PCA", "PCA (2)"}
 
 
 def test_progress_is_reported_trial_by_trial_and_can_cancel():

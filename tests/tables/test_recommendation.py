@@ -11,6 +11,8 @@ from unbend.apps.study import page_html, study
 from unbend.quality import Measure
 from unbend.selection.comparison import _rank
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.fixture(scope="module")
 def found():

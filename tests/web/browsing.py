@@ -2,37 +2,23 @@
 
 import csv
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
+from tests.browser import NO_BROWSER, SOFTWARE_GL, browsing
 from unbend.web.server import BUNDLE
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-LACKING = CHROMIUM is None or find_spec("playwright") is None or not BUNDLE.exists()
+__all__ = ["SOFTWARE_GL", "browsing"]
+
+LACKING = NO_BROWSER or not BUNDLE.exists()
 needs_browser = pytest.mark.skipif(
     LACKING, reason="needs chromium, playwright and the page that make page builds"
 )
-QUIET = [
-    "--no-sandbox",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SOFTWARE_GL = [
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
-]
 SECONDS = 150_000
 
 
@@ -53,16 +39,6 @@ def serving(folder, table=None):
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(20)
-
-
-@contextmanager
-def browsing(driver, *flags):
-    """Start chromium and yield it."""
-    browser = driver.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, *flags])
-    try:
-        yield browser
-    finally:
-        browser.close()
 
 
 class Visit:

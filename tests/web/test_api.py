@@ -384,10 +384,16 @@ def test_advice_names_a_method_and_why(browser, table):
 
 
 def test_new_advice_about_a_table_replaces_the_old(browser, table):
-    path = f"/api/tables/{table['id']}/advice"
-    first, second = (browser.post(path, json={"label": "class"}).json()["id"] for _ in range(2))
+    def ask(ignored):
+        given = {"label": "class", "ignore": [ignored]}
+        return browser.post(f"/api/tables/{table['id']}/advice", json=given).json()["id"]
+
+    first, second = ask("a"), ask("b")
     assert browser.wait(second)["state"] == "done"
     assert browser.wait(first)["state"] == "cancelled"
+    # A page that is opened again asks for the same.
+    assert ask("b") == second
+    assert ask("a") not in (first, second)
 
 
 def test_a_forgotten_embedding_is_gone(browser, table):

@@ -55,11 +55,43 @@ def test_wheel_zooms_drag_pans_and_double_click_resets(digits):
     digits.drag([(x, y), (x + 80, y + 40)])
     moved = digits.picture()
     digits.tab.mouse.dblclick(x, y)
-    if digits.tab.locator("text=Clear").count():
+    if digits.tab.locator("text=Clear").is_visible():
         digits.tab.click("text=Clear")
     digits.tab.mouse.move(*away)
     assert len({start, zoomed, moved}) == 3
     assert digits.picture() == start
+
+
+def test_selections_and_errors_do_not_move_the_maps_and_a_bad_file_keeps_the_table(
+    digits, tmp_path
+):
+    """A lasso would end elsewhere than it was drawn."""
+    id = digits.fit("pca")
+    box = digits.host().bounding_box()
+    digits.tab.locator(".legend .key").first.click()
+    digits.tab.locator("text=/[0-9]+ rows selected/").wait_for()
+    assert digits.host().bounding_box() == box
+    (tmp_path / "bad.csv").write_text('a,b\n1,"2\n')
+    digits.tab.locator("[aria-label=Data] input[type=file]").set_input_files(tmp_path / "bad.csv")
+    digits.tab.locator(".notices .notice").wait_for()
+    digits.tab.locator(f".map[data-embedding='{id}'][data-drawn=true]").wait_for()
+    assert digits.host().bounding_box() == box
+    assert digits.tab.locator("[aria-label=Table]").input_value() == "digits.csv"
+
+
+def test_what_has_the_focus_keeps_it_and_columns_stay_open(digits):
+    digits.fit("pca")
+    focused = "() => [document.activeElement.textContent, document.activeElement.ariaLabel]"
+    digits.tab.locator(".segments button", has_text="Lasso").focus()
+    digits.tab.keyboard.press("Enter")
+    digits.tab.locator("[aria-pressed=true]", has_text="Lasso").wait_for()
+    assert digits.tab.evaluate(focused)[0] == "Lasso"
+    digits.tab.click(".columns summary")
+    digits.tab.locator("[aria-label='Use pixel_40']").focus()
+    digits.tab.keyboard.press("Space")
+    digits.tab.locator("[aria-label='Use pixel_40']:not(:checked)").wait_for()
+    assert digits.tab.evaluate(focused)[1] == "Use pixel_40"
+    assert digits.tab.locator("[aria-label='Use pixel_40']").is_visible()
 
 
 def test_a_brushed_region_of_a_diagram_lights_the_points_behind_it(digits):

@@ -92,6 +92,6 @@ def test_two_tabs_show_the_same_maps_and_jobs(visit):
 def test_the_page_says_that_the_server_has_ended(served, chromium, how):
     with serving(served, "digits.csv") as (address, server):
         visit = Visit(chromium.new_context(), address)
-        visit.tab.locator(".advice .primary").wait_for()
+        visit.tab.locator(".card").first.wait_for()
         server.send_signal(how)
         visit.tab.locator("text=The server has ended").wait_for()

@@ -106,15 +106,38 @@ def test_the_sandboxed_frame_draws_lassoes_and_zooms(painter, address):
 
 
 @pytest.mark.slow
+def test_a_lasso_takes_the_points_that_are_seen_after_the_window_has_changed(painter, address):
+    visit = Visit(painter.new_context(viewport={"width": 1400, "height": 700}), address, "webgl")
+    visit.open("digits.csv")
+    id = visit.fit("pca")
+    # The map is first higher than wide, then wider than high, and the other way round.
+    for width, height in ((1250, 950), (1700, 600), (1250, 950)):
+        visit.tab.set_viewport_size({"width": width, "height": height})
+        visit.picture()
+        points = screen_places(visit.array(id), visit.host().bounding_box())
+        center = points.mean(axis=0)
+        polygon = center + np.array([[-90, -80], [100, -70], [80, 90], [-70, 100]]) + 0.3
+        visit.drag([*polygon.tolist(), polygon[0].tolist()], shift=True, pause=100)
+        rows = visit.selected_rows()
+        sure, possible = (inside(center + (polygon - center) * f, points) for f in (0.97, 1.03))
+        assert set(np.flatnonzero(sure)) <= set(rows) <= set(np.flatnonzero(possible))
+        visit.tab.click("text=Clear")
+
+
+@pytest.mark.slow
 def test_ellipses_and_lines_lie_on_the_points_that_webgl_draws(painter, address):
     visit = Visit(painter.new_context(viewport=VIEWPORT), address, "webgl")
     visit.open("digits.csv")
     id = visit.fit("pca")
+    # Measures arrive while the map is drawn, which is drawn anew after it; that is no error.
+    visit.picture()
+    assert visit.tab.locator(".notices .notice").count() == 0
     points = screen_places(visit.array(id), visit.host().bounding_box())
     apart = np.linalg.norm(points[:, None] - points[None], axis=2) + 1e6 * np.eye(N)
     row = int(np.argmax(apart.min(axis=1)))
     visit.tab.mouse.click(*points[row].tolist())
     visit.tab.locator(".map[data-marks='0 ellipses, 10 lines']").wait_for()
+    assert visit.tab.locator(".notices .notice").count() == 0
     visit.tab.wait_for_timeout(500)
     frame = next(each for each in visit.tab.frames if each.url.endswith("frame.html"))
     drawn = frame.evaluate(

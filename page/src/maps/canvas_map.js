@@ -173,44 +173,47 @@ export class CanvasMap {
   // Points are blended into the pixels directly: a hundred thousand take some milliseconds.
   paint() {
     const ratio = devicePixelRatio || 1;
-    const width = (this.canvas.width = Math.max(1, Math.round(this.host.clientWidth * ratio)));
-    const height = (this.canvas.height = Math.max(1, Math.round(this.host.clientHeight * ratio)));
+    const [width, height] = [this.host.clientWidth, this.host.clientHeight].map((side) => Math.max(1, Math.round(side * ratio)));
+    // Setting a size, even the same, gives the canvas new memory.
+    if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
     const context = this.canvas.getContext("2d");
     const image = context.createImageData(width, height);
-    const pixels = image.data;
     const [red, green, blue] = rgb(this.options.background);
-    for (let at = 0; at < pixels.length; at += 4) {
-      pixels[at] = red;
-      pixels[at + 1] = green;
-      pixels[at + 2] = blue;
-      pixels[at + 3] = 255;
-    }
-    const palette = this.options.palette.map(rgb);
-    const radius = Math.max(1, Math.min(4, 16 / this.places.x.length ** 0.22)) * ratio;
-    const stamp = disc(radius * Math.min(2, this.view.zoom ** 0.25));
-    const opacity = Math.max(0.35, Math.min(0.9, 40 / this.places.x.length ** 0.45));
-    const spot = (place, strength) =>
-      this.stamp(pixels, width, height, ratio, place, stamp, palette[this.colors[place]], strength);
+    new Uint32Array(image.data.buffer).fill(((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
+    const count = this.places.x.length;
+    const radius = Math.max(1, Math.min(4, 16 / count ** 0.22)) * ratio;
+    const stamp = disc(radius * Math.min(2, this.view.zoom ** 0.25), width);
+    const opacity = Math.max(0.35, Math.min(0.9, 40 / count ** 0.45));
     if (this.chosen?.length) {
-      for (let at = 0; at < this.places.x.length; at++) spot(at, opacity * 0.15);
-      for (const at of this.chosen) spot(at, 1);
-    } else for (let at = 0; at < this.places.x.length; at++) spot(at, opacity);
+      this.blend(image, stamp, opacity * 0.15, null);
+      this.blend(image, stamp, 1, this.chosen);
+    } else this.blend(image, stamp, opacity, null);
     context.putImageData(image, 0, 0);
   }
 
-  stamp(pixels, width, height, ratio, place, stamp, color, strength) {
-    const scale = this.scale * ratio;
-    const left = Math.round((this.places.x[place] - this.view.x) * scale + width / 2) - stamp.half;
-    const top = Math.round(height / 2 - (this.places.y[place] - this.view.y) * scale) - stamp.half;
-    if (left < 0 || top < 0 || left + stamp.size > width || top + stamp.size > height) return;
-    for (let row = 0; row < stamp.size; row++) {
-      for (let column = 0; column < stamp.size; column++) {
-        const weight = stamp.mask[row * stamp.size + column] * strength;
-        if (!weight) continue;
-        const at = 4 * ((top + row) * width + left + column);
-        pixels[at] += (color[0] - pixels[at]) * weight;
-        pixels[at + 1] += (color[1] - pixels[at + 1]) * weight;
-        pixels[at + 2] += (color[2] - pixels[at + 2]) * weight;
+  // Blends the points at `chosen` places, or all. One plain loop: sizes of elements, which are slow
+  // to read, are read before it.
+  blend({ data: pixels, width, height }, { half, size, offsets, cover }, strength, chosen) {
+    const { x: xs, y: ys } = this.places;
+    const palette = Uint8Array.from(this.options.palette.flatMap(rgb));
+    const scale = this.scale * (devicePixelRatio || 1);
+    const [left, top] = [width / 2 - this.view.x * scale, height / 2 + this.view.y * scale];
+    const weights = cover.map((share) => share * strength);
+    const count = chosen ? chosen.length : xs.length;
+    for (let at = 0; at < count; at++) {
+      const place = chosen ? chosen[at] : at;
+      const column = Math.round(left + xs[place] * scale) - half;
+      const line = Math.round(top - ys[place] * scale) - half;
+      if (!(column >= 0 && line >= 0 && column + size <= width && line + size <= height)) continue;
+      const start = 4 * (line * width + column);
+      const color = 3 * this.colors[place];
+      const [red, green, blue] = [palette[color], palette[color + 1], palette[color + 2]];
+      for (let part = 0; part < offsets.length; part++) {
+        const pixel = start + offsets[part];
+        const weight = weights[part];
+        pixels[pixel] += (red - pixels[pixel]) * weight;
+        pixels[pixel + 1] += (green - pixels[pixel + 1]) * weight;
+        pixels[pixel + 2] += (blue - pixels[pixel + 2]) * weight;
       }
     }
   }
@@ -286,16 +289,18 @@ export class CanvasMap {
   }
 }
 
-// Share of each pixel that a disc covers.
-function disc(radius) {
+// Pixels that a disc covers, as offsets in an image so many pixels wide, and the share of each.
+function disc(radius, width) {
   const half = Math.ceil(radius);
   const size = 2 * half + 1;
-  const mask = new Float32Array(size * size);
+  const [offsets, cover] = [[], []];
   for (let row = 0; row < size; row++) {
     for (let column = 0; column < size; column++) {
-      const far = Math.hypot(row - half, column - half);
-      mask[row * size + column] = Math.max(0, Math.min(1, radius + 0.5 - far));
+      const share = Math.max(0, Math.min(1, radius + 0.5 - Math.hypot(row - half, column - half)));
+      if (!share) continue;
+      offsets.push(4 * (row * width + column));
+      cover.push(share);
     }
   }
-  return { half, size, mask };
+  return { half, size, offsets: Int32Array.from(offsets), cover: Float64Array.from(cover) };
 }

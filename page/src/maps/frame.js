@@ -5,9 +5,12 @@ import { drawMarks } from "./marks.js";
 
 const canvas = document.getElementById("map");
 const over = document.getElementById("marks");
+const DENSE = 100_000;
 let plot = null;
 let theme = {};
 let marks = {};
+let distance = 1;
+let mouseMode = "panZoom";
 
 const send = (kind, content = {}) => parent.postMessage({ kind, ...content }, "*");
 
@@ -15,7 +18,11 @@ function size(points) {
   return Math.max(1.5, Math.min(7, 30 / points ** 0.22));
 }
 
+// Distance of the camera at which the whole map is seen, in windows that are higher than wide, too.
+const fittingDistance = () => Math.max(1, innerHeight / Math.max(1, innerWidth));
+
 function start(options) {
+  distance = fittingDistance();
   plot = createScatterplot({
     canvas,
     width: "auto",
@@ -23,14 +30,13 @@ function start(options) {
     backgroundColor: options.background,
     pointColor: options.palette,
     pointColorHover: options.ink,
-    pointColorActive: options.accent,
     lassoColor: options.accent,
-    // The whole map is seen in windows that are higher than wide, too.
-    cameraDistance: Math.max(1, innerHeight / Math.max(1, innerWidth)),
+    cameraDistance: distance,
+    mouseMode,
     pointOutlineWidth: 2,
     pointSizeSelected: 2,
     colorBy: "valueA",
-    opacityInactiveScale: 0.25,
+    opacityInactiveScale: 0.15,
     deselectOnDblClick: false,
     actionKeyMap: { merge: "cmd", lasso: "shift" },
   });
@@ -39,7 +45,19 @@ function start(options) {
   plot.subscribe("select", ({ points }) => send("select", { rows: Uint32Array.from(points) }));
   plot.subscribe("deselect", () => send("deselect"));
   plot.subscribe("view", paintMarks);
-  addEventListener("resize", paintMarks);
+  addEventListener("resize", resize);
+}
+
+// Keeps the zoom: the renderer itself scales maps with the height of the window only.
+function resize() {
+  const before = distance;
+  distance = fittingDistance();
+  if (distance !== before) plot.set({ cameraDistance: (plot.get("camera").distance[0] * distance) / before });
+  paintMarks();
+}
+
+function reset() {
+  plot?.zoomToLocation([0, 0], distance);
 }
 
 // Marks are on a canvas of their own, in the view that the points are drawn in.
@@ -60,13 +78,13 @@ const actions = {
       backgroundColor: options.background,
       pointColor: options.palette,
       pointColorHover: options.ink,
-      pointColorActive: options.accent,
+      // Selected points keep their classes, unless they are too dense to stand out by opacity.
+      pointColorActive: x.length > DENSE ? options.strong : options.palette,
       pointSize: size(x.length),
       opacity: Math.max(0.35, Math.min(0.9, 40 / x.length ** 0.45)),
     });
-    const spatialIndex = options.sameplaces ? plot.get("spatialIndex") : undefined;
     const drawn = { x, y, z: colors };
-    await plot.draw(drawn, { zDataType: "categorical", spatialIndex, preventFilterReset: true });
+    await plot.draw(drawn, { zDataType: "categorical", preventFilterReset: true });
     paintMarks();
     send("drawn", { points: x.length });
   },
@@ -82,11 +100,10 @@ const actions = {
     plot?.hover(row < 0 ? [] : row, { preventEvent: true });
   },
   mode({ mode }) {
-    plot?.set({ mouseMode: mode === "lasso" ? "lasso" : "panZoom" });
+    mouseMode = mode === "lasso" ? "lasso" : "panZoom";
+    plot?.set({ mouseMode });
   },
-  reset() {
-    plot?.reset();
-  },
+  reset,
   async move({ x, y, zoom }) {
     if (!plot) return;
     const { target, distance } = plot.get("camera");
@@ -95,11 +112,15 @@ const actions = {
   },
 };
 
+// One draw after the other, and the rest after the draws before it: the renderer refuses to draw while
+// it draws, as when a map is coloured anew before it was seen.
+let drawing = Promise.resolve();
 addEventListener("message", (event) => {
   if (event.source !== parent) return;
-  Promise.resolve(actions[event.data.kind]?.(event.data)).catch((error) =>
-    send("failed", { reason: String(error?.message ?? error) }),
-  );
+  const { kind } = event.data;
+  const done = drawing.then(() => actions[kind]?.(event.data));
+  if (kind === "draw") drawing = done.catch(() => {});
+  done.catch((error) => send("failed", { reason: String(error?.message ?? error) }));
 });
 // A lasso that ends where it began is no click on the point there.
 let travelled = 0;
@@ -112,6 +133,6 @@ addEventListener(
   true,
 );
 canvas.addEventListener("click", (event) => travelled > 5 && event.stopImmediatePropagation(), true);
-canvas.addEventListener("dblclick", () => plot?.reset());
+canvas.addEventListener("dblclick", reset);
 addEventListener("keydown", (event) => send("key", { key: event.key, shift: event.shiftKey }));
 send("ready");

@@ -39,10 +39,8 @@ export class WebglMap {
   }
 
   draw(places, colors, options) {
-    const sameplaces = this.places === places;
-    this.places = places;
     const [x, y] = [places.x.slice(), places.y.slice()];
-    const message = { x, y, colors, options: { ...options, sameplaces } };
+    const message = { x, y, colors, options };
     this.send("draw", message, [x.buffer, y.buffer, colors.buffer]);
   }
 

@@ -119,7 +119,7 @@ def suggest(
         subject = _read(Input(table, data), distances, sample, seed)
         found = unbend.suggest(
             subject.values,
-            for_=purpose,
+            for_=purpose,  # type: ignore[arg-type]  # checked above
             n_components=components,
             dimension=dimension,
             n_rows=subject.total,

@@ -36,6 +36,7 @@ from unbend.validation.parameters import (
     Threads,
     check_parameters,
     declare,
+    first_param,
     param,
 )
 from unbend.validation.scalars import check_integer
@@ -235,7 +236,9 @@ class Model(BaseEstimator, ABC):
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Abstract estimator: rows in, as many rows of `n_components` coordinates out."""
 
-    n_components: int = param(2, Integer(1), help="Embedding dimension.", kw_only=False)
+    n_components: int = first_param(
+        Integer(1), default=2, help="Embedding dimension.", kw_only=False
+    )
 
     # Whether coordinates have the scale of the data; else every vector has unit length.
     isometric: ClassVar[bool] = True

@@ -102,6 +102,7 @@ def minimise(
     limit = tolerance(tol, objective.rounding)
     if isinstance(objective, InverseStress):
         start = minimise(objective.before, start, solver, tol, max_iter).coordinates
+        start = objective.join_duplicates(start)
     elif solver == "smacof":
         return smacof(objective, start, limit, max_iter)
     return quasi_newton(objective, start, limit, max_iter)

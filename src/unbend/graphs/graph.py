@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
+from unbend.memory import check_fits
 from unbend.neighbors.neighbors import Neighbors
 from unbend.validation.arrays import check_finite
 from unbend.validation.distances import check_nonnegative
@@ -146,6 +147,8 @@ def components(graph: csr_array) -> IntArray:
 
 def both_ways(graph: csr_array, absent: float) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Every pair that is an edge in some direction: offsets, columns, values forth and back."""
+    # Each edge may be there in both directions: a number and two values, and what is kept of them.
+    check_fits(64 * graph.nnz, f"a graph of {graph.nnz} edges", "use fewer neighbours or rows")
     return kernels.both_ways(
         graph.indptr.astype(np.int64, copy=False),
         graph.indices.astype(np.int32, copy=False),

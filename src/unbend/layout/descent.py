@@ -119,7 +119,8 @@ def minimize(
         late = iteration - schedule.early_iterations
         if schedule.tol and late > 0 and late % CHECK == 0:
             value = state.objective(schedule.exaggeration)
-            converged = bool(last - value < schedule.tol * abs(last))
+            # A value that rises is no minimum, and NaN is neither.
+            converged = bool(abs(last - value) < schedule.tol * abs(last))
             last = value
             if converged:
                 break

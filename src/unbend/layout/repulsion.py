@@ -40,6 +40,8 @@ GRAIN = 16
 CELLS = 20
 # Cells across a layout at most, for which a mesh is considered: wider ones diverge.
 WIDEST = 2**24
+# Nodes along an axis of a mesh whose transforms are worth two threads.
+SHARED = 256
 # Positions in a cell at which the force of a point on itself is measured.
 POSITIONS = 8
 
@@ -304,6 +306,7 @@ def _own_force(spacing: float, d: int) -> float:
 
 def _forward(density: FloatArray, size: int, threads: int) -> Any:
     """Transform a density padded with zeros; lines of zeros are never transformed."""
+    threads = threads if size >= SHARED else 1
     waves = fft.rfft(density, size, axis=-1, workers=threads)
     for axis in range(density.ndim - 2, -1, -1):
         waves = fft.fft(waves, size, axis=axis, workers=threads)
@@ -312,6 +315,7 @@ def _forward(density: FloatArray, size: int, threads: int) -> Any:
 
 def _backward(waves: Any, size: int, nodes: int, threads: int) -> FloatArray:
     """Transform back, keeping the nodes of the mesh without its padding."""
+    threads = threads if size >= SHARED else 1
     for axis in range(waves.ndim - 1):
         waves = fft.ifft(waves, size, axis=axis, workers=threads, overwrite_x=True)
         waves = waves[(slice(None),) * axis + (slice(nodes),)]

@@ -7,11 +7,13 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
 from unbend.mds.transformations import Line, Steps
 from unbend.neighbors import PointSpace
-from unbend.report import step
+from unbend.report import step, warn
 
 # Largest number of Newton steps of an object, and of halvings of each step.
 ITERATIONS, HALVINGS = 60, 30
 ROUNDING = 1e-13
+# Last step, in units of the dissimilarities, from which an object has not converged.
+UNSETTLED = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +181,15 @@ class _Rows:
             move, slope = rows.newton(y[active])
             y[active], length = rows.search(y[active], move, slope)
             small = length * np.linalg.norm(move, axis=1) <= 1e-14
+            late = int(np.sum(length * np.linalg.norm(move, axis=1) > UNSETTLED))
             active = active[~small]
             if not len(active):
                 break
+        if len(active) and late:
+            warn(
+                f"The coordinates of {late} new samples did not converge in {ITERATIONS} "
+                "iterations: their dissimilarities fit no place well. Check them."
+            )
         return y
 
     def search(

@@ -42,6 +42,7 @@ from unbend.validation.parameters import (
     Matching,
     Real,
     declare,
+    first_param,
     inherit,
     param,
 )
@@ -154,10 +155,10 @@ class DiffusionMaps(KernelEmbedding):
     True
     """
 
-    n_components: Any = param(
-        2,
+    n_components: Any = first_param(
         Integer(1),
         Choice("auto"),
+        default=2,
         help="Embedding dimension; 'auto' keeps the coordinates whose weight λ^(2 diffusion_time) "
         "in the squared diffusion distance is at least `delta`.",
         kw_only=False,

@@ -48,7 +48,7 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
-from unbend.validation.scalars import check_integer
+from unbend.validation.scalars import check_integer, refusal
 
 # Neighbours searched for one unit of perplexity: affinities beyond vanish.
 NEIGHBORS_PER_PERPLEXITY = 3
@@ -192,6 +192,8 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             distinct rows, for animations; if it returns False, the fit raises
             `unbend.progress.Cancelled`.
         """
+        if callback is not None and not callable(callback):
+            raise TypeError(refusal("callback", callback, "a function or None"))
         self._callback = callback
         try:
             super().fit(X, y, graph=graph)

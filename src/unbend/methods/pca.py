@@ -18,7 +18,14 @@ from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.lazy import scale
 from unbend.report import Report, note, stage
-from unbend.validation.parameters import Choice, Integer, Real, declare, param
+from unbend.validation.parameters import (
+    Choice,
+    Integer,
+    Real,
+    declare,
+    first_param,
+    param,
+)
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer, is_integer
 
@@ -88,10 +95,10 @@ class PCA(LinearEmbedding):
     array([-5.,  0.,  5.])
     """
 
-    n_components: Any = param(
-        2,
+    n_components: Any = first_param(
         Integer(1),
         Real(0, below=1),
+        default=2,
         help="Embedding dimension; a number between 0 and 1 takes the fewest axes that explain "
         "more than this share of the variance ('auto', 'full', 'covariance_eigh', 'dual').",
         kw_only=False,

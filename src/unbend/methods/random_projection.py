@@ -29,6 +29,7 @@ from unbend.validation.parameters import (
     Integer,
     Real,
     declare,
+    first_param,
     param,
 )
 from unbend.validation.random_state import generator
@@ -88,10 +89,10 @@ class RandomProjection(LinearEmbedding):
     (True, 1.0)
     """
 
-    n_components: Any = param(
-        2,
+    n_components: Any = first_param(
         Integer(1),
         Choice("auto"),
+        default=2,
         help="Embedding dimension; 'auto' takes `bound_`.",
         kw_only=False,
     )

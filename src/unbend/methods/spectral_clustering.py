@@ -15,8 +15,17 @@ from unbend.estimators.inputs import graph_lengths
 from unbend.graphs import normalized_cut
 from unbend.lazy import by_partitions
 from unbend.methods.laplacian_eigenmaps import UNMEASURED, LaplacianEigenmaps
+from unbend.report import note, warn
 from unbend.rounding import discretize
-from unbend.validation.parameters import Choice, Integer, check_parameters, declare, inherit, param
+from unbend.validation.parameters import (
+    Choice,
+    Integer,
+    check_parameters,
+    declare,
+    first_param,
+    inherit,
+    param,
+)
 from unbend.validation.random_state import generator
 from unbend.validation.threads import in_new_thread
 
@@ -78,7 +87,7 @@ class SpectralClustering(ClusterMixin, Model):
     (1, 1, np.True_)
     """
 
-    n_clusters: int = param(8, Integer(1), help="Number of clusters.", kw_only=False)
+    n_clusters: int = first_param(Integer(1), default=8, help="Number of clusters.", kw_only=False)
     method: str = param(
         "njw", Choice("njw", "shi_malik"), help="Ng, Jordan and Weiss, or Shi and Malik."
     )
@@ -197,6 +206,13 @@ class SpectralClustering(ClusterMixin, Model):
         seed = int(rng.integers(2**31))
         means = KMeans(self.n_clusters, n_init=10, random_state=seed)
         in_new_thread(lambda: means.fit(rows), 1)
+        converged = means.n_iter_ < means.max_iter
+        note(iterations=means.n_iter_, kmeans_converged=converged)
+        if not converged:
+            warn(
+                f"k-means did not converge in {means.max_iter} iterations. Use "
+                "assign_labels='discretize', or another random_state."
+            )
         return identity, means.cluster_centers_
 
     def _nearest(self, rows: FloatArray) -> IntArray:

@@ -31,6 +31,7 @@ from unbend.validation.parameters import (
     Real,
     check_parameters,
     declare,
+    first_param,
     param,
 )
 from unbend.validation.random_state import generator
@@ -146,11 +147,11 @@ class SubspaceRecognizer(ClassifierMixin, Model):
     (['not of this kind', 'not of this kind', 'not of this kind'], [None, None, None])
     """
 
-    n_components: Any = param(
-        "auto",
+    n_components: Any = first_param(
         Integer(1),
         Real(0, high=1),
         Choice("auto"),
+        default="auto",
         help="Dimension of the subspace, or for 'pca' the share of variance that it keeps. 'auto' "
         "keeps 98 % of the variance; for 'random_projection' it is the Johnson–Lindenstrauss bound "
         "at a distortion of 0.5, at most the number of features.",

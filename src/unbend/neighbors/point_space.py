@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import KDTree as ScipyTree
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.memory import reserve
+from unbend.memory import check_fits, reserve
 from unbend.neighbors.index import AutoIndex, BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.index.choice import FEW_COLUMNS, FEW_ROWS, cheapest
 from unbend.neighbors.index.external import ExternalIndex, norm_order
@@ -152,6 +152,8 @@ class PointSpace(Space):
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
         check_count(k, self.n - 1)
+        # A number and a distance of each neighbour.
+        reserve(12 * self.n * k, f"{self.n} x {k} neighbours", "use fewer neighbours or rows")
         if isinstance(self.index, str) or (
             isinstance(self.index, AutoIndex)
             and (self.index.recall >= 1.0 or self.metric.norm.p != 2)
@@ -216,13 +218,15 @@ class PointSpace(Space):
             pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
             ends = np.concatenate((pairs, pairs[:, ::-1]))
             return Neighbors.from_edges(self.n, ends[:, 0], ends[:, 1], np.tile(lengths, 2))
-        rows, columns, distances = [], [], []
+        rows, columns, distances, edges = [], [], [], 0
         for chunk in row_chunks(self.n, 16 * self.n):
             between = self.metric.norm.between(self.features[chunk], self.features)
             row, column = np.nonzero(between <= radius)
             rows.append(row + chunk.start)
             columns.append(column)
             distances.append(between[row, column])
+            edges += len(row)
+            check_fits(64 * edges, f"{edges} edges within the radius", "use a smaller radius")
             step(chunk.stop, self.n)
         return Neighbors.from_edges(
             self.n, np.concatenate(rows), np.concatenate(columns), np.concatenate(distances)

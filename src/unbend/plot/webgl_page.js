@@ -25,6 +25,7 @@
     palette: facts.palette.length > 1 ? facts.palette : [facts.palette[0], facts.palette[0]],
     ink: "#222222",
     accent: "#d55e00",
+    strong: "#d55e00",
   };
 
   function draw() {

@@ -33,7 +33,15 @@ from unbend.prepare.kinds import (
 )
 from unbend.prepare.problems import find_problems, refuse_fatal
 from unbend.units import decide_scale
-from unbend.validation.parameters import MAPPING, NOTHING, Choice, check_parameters, declare, param
+from unbend.validation.parameters import (
+    MAPPING,
+    NOTHING,
+    Choice,
+    check_parameters,
+    declare,
+    first_param,
+    param,
+)
 
 # What needs medians or gaps of all rows at once.
 BY_RANKS, BY_GAPS = ("robust", "log"), ("most_frequent", "indicator")
@@ -103,9 +111,9 @@ class Prepare(TransformerMixin, Model):
     of_training = ("kept_rows_",)
     private_is_training = False
 
-    scale: str = param(
-        "auto",
+    scale: str = first_param(
         Choice("auto", "none", "standard", "robust", "range", "log", "gower"),
+        default="auto",
         help="Scaling of numeric columns: 'standard' (zero mean, unit variance), 'robust' (median "
         "and interquartile range), 'range' (from 0 to 1), 'log' (signed logarithm, then standard: "
         "for heavy tails), 'gower' (city-block distance of the features is Gower's distance), "

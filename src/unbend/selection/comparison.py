@@ -34,6 +34,8 @@ from unbend.selection.judging import BETTER, WEIGHTS, degeneracy, make_judge
 from unbend.validation.scalars import check_integer, refusal
 from unbend.validation.threads import threads
 
+# Characters of a parameter that a title shows, at most.
+SHORT = 24
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
 OF_GRAPHS = ("LaplacianEigenmaps", "DiffusionMaps", "NeighborEmbedding")
 OTHERS = ("MetricMDS", "Isomap", "LLE", "LTSA", "HessianLLE", *OF_GRAPHS)
@@ -272,7 +274,7 @@ def _plan(given: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterable[
     if isinstance(given, str):
         raise TypeError(f"methods must be a list: [{given!r}] instead of {given!r}")
     items = given.items() if isinstance(given, Mapping) else ((None, method) for method in given)
-    made_of = [(title, _estimator(method, d)) for title, method in items]
+    made_of = _titled([(title, _estimator(method, d)) for title, method in items])
     for parameter, values in parameters.items():
         if not any(_own_name(parameter, estimator) for _, estimator in made_of):
             raise ValueError(f"none of the methods has a parameter {parameter!r}")
@@ -283,11 +285,44 @@ def _plan(given: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterable[
         keys = sorted(parameters, key=lambda key: key not in estimator.get_params())
         own = {_own_name(key, estimator): parameters[key] for key in keys}
         own.pop("", None)
-        name = str(title or type(estimator).__name__)
         for values in product(*own.values()):
             chosen = dict(zip(own, values, strict=True))
             shown = ", ".join(f"{key}={value}" for key, value in chosen.items())
-            yield name + (f" {shown}" if shown else ""), clone(estimator).set_params(**chosen)
+            yield title + (f" {shown}" if shown else ""), clone(estimator).set_params(**chosen)
+
+
+def _titled(estimators: Sequence[tuple[Any, Any]]) -> list[tuple[str, Any]]:
+    """Estimators with titles: that given, or the class with the parameters by which two differ.
+
+    Examples
+    --------
+    >>> from unbend import PCA
+    >>> [title for title, _ in _titled([(None, PCA()), (None, PCA(3)), ("mine", PCA(3))])]
+    ['PCA n_components=2', 'PCA n_components=3', 'mine']
+    >>> [title for title, _ in _titled([(None, PCA()), (None, PCA())])]
+    ['PCA', 'PCA (2)']
+    """
+    kinds = [type(estimator) for _, estimator in estimators]
+    values = [
+        {key: repr(value) for key, value in estimator.get_params(deep=False).items()}
+        for _, estimator in estimators
+    ]
+    titles: list[str] = []
+    for (given, _), kind, own in zip(estimators, kinds, values, strict=True):
+        title, alike = kind.__name__, [v for k, v in zip(kinds, values, strict=True) if k is kind]
+        package = kind.__module__.partition(".")[0]
+        if package != "unbend" and any(k.__name__ == title and k is not kind for k in kinds):
+            title = f"{package}.{title}"
+        shown = [
+            f"{key}={own[key]}"
+            for key in own
+            if len(own[key]) <= SHORT and any(other.get(key) != own[key] for other in alike)
+        ]
+        title = f"{title} {', '.join(shown)}" if shown else title
+        title = title if given is None else str(given)
+        before = sum(title == other.partition(" (")[0] for other in titles)
+        titles.append(f"{title} ({before + 1})" if before else title)
+    return [(title, estimator) for title, (_, estimator) in zip(titles, estimators, strict=True)]
 
 
 def _own_name(parameter: str, estimator: Any) -> str:
@@ -322,9 +357,11 @@ def _try(title: str, estimator: Any, data: Data, judge: Callable[..., Any]) -> T
         ours = entry_of(estimator) is not None
         kinds = (ValueError, TypeError, ArithmeticError, MemoryError) if ours else (Exception,)
         try:
-            found = _embed(set_metric(estimator, data), data.rows)
+            # Theirs may write into the rows that judge all of them.
+            rows = data.rows if ours else data.rows.copy()
+            found = _embed(set_metric(estimator, data), rows, ours=ours)
             seconds = time.perf_counter() - start
-            measures = judge(np.asarray(found, dtype=np.float64))
+            measures = judge(found)
         except kinds as error:
             return Trial(title, estimator, {}, time.perf_counter() - start, failure=str(error))
     report = getattr(estimator, "report_", None)
@@ -332,16 +369,25 @@ def _try(title: str, estimator: Any, data: Data, judge: Callable[..., Any]) -> T
     return Trial(title, estimator, measures, seconds, found, warnings=said)
 
 
-def _embed(estimator: Any, points: FloatArray) -> FloatArray:
-    """Fit an estimator and return its coordinates; openTSNE's `fit` returns them itself."""
-    if not hasattr(estimator, "fit") and not hasattr(estimator, "fit_transform"):
+def _embed(estimator: Any, points: FloatArray, *, ours: bool) -> FloatArray:
+    """Fit an estimator, once, and return its coordinates; openTSNE's `fit` returns them itself."""
+    if not ours and hasattr(estimator, "fit_transform"):
+        return _coordinates(estimator.fit_transform(points))
+    if not hasattr(estimator, "fit"):
         raise TypeError(f"{type(estimator).__name__} has neither fit nor fit_transform")
-    result = estimator.fit(points) if hasattr(estimator, "fit") else None
+    result = estimator.fit(points)
     if hasattr(estimator, "embedding_"):
-        return np.asarray(estimator.embedding_)
+        return _coordinates(estimator.embedding_)
     if isinstance(result, np.ndarray):
-        return np.asarray(result)
-    return np.asarray(estimator.fit_transform(points))
+        return _coordinates(result)
+    raise TypeError(
+        f"{type(estimator).__name__} has no coordinates: neither fit_transform nor embedding_"
+    )
+
+
+def _coordinates(found: Any) -> FloatArray:
+    """Coordinates without what other libraries keep with them."""
+    return np.array(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
 
 
 def _rank(trials: list[Trial]) -> list[Trial]:

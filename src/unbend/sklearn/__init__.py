@@ -7,7 +7,14 @@ projections); the others differ only in how they compute, and where scikit-learn
 """
 
 from sklearn.decomposition import PCA, KernelPCA
-from sklearn.manifold import ClassicalMDS
+
+try:
+    from sklearn.manifold import ClassicalMDS
+except ImportError:
+    raise ImportError(
+        "unbend.sklearn needs scikit-learn 1.9 or later, whose classes it stands in for: "
+        "pip install -U scikit-learn"
+    ) from None
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
 from unbend.sklearn.isomap import Isomap

@@ -182,10 +182,18 @@ class Parameter:
         return " or ".join(str(kind) for kind in self.kinds)
 
 
-def param(default: Any, *kinds: Kind, help: str, kw_only: bool = True) -> Any:
+def param(default: Any, *kinds: Kind, help: str) -> Any:
     """Declare a parameter: its default, the values allowed, and what it does.
 
-    The first of an estimator is declared with ``kw_only=False``: it may be given by position.
+    To type checkers the call is itself the default, so that `default` needs no name.
+    """
+    return dataclasses.field(default=default, metadata={"kinds": kinds, "help": help})
+
+
+def first_param(*kinds: Kind, default: Any, help: str, kw_only: bool) -> Any:
+    """Declare the first parameter of an estimator, which may be given by position.
+
+    ``kw_only=False`` and ``default=`` are written at each call, where type checkers read them.
     """
     metadata = {"kinds": kinds, "help": help}
     return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
@@ -236,7 +244,7 @@ def check_parameters(estimator: object) -> None:
 Class = TypeVar("Class")
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, inherit))
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(first_param,))
 def declare(cls: type[Class]) -> type[Class]:
     """Make a class of its declarations: its `__init__`, and the Parameters of its docstring."""
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)

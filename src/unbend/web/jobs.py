@@ -18,7 +18,8 @@ QUEUE = 5
 SECONDS_BETWEEN = 0.1
 # Jobs whose results are remembered.
 MOST_FINISHED = 200
-ENDED = ("done", "failed", "cancelled")
+FAILED = ("failed", "cancelled")
+ENDED = ("done", *FAILED)
 
 Task = Callable[..., Any]
 Finish = Callable[["Job"], None]
@@ -248,13 +249,17 @@ class Jobs:
         """Cancel a job."""
         self._jobs[job.id][1].cancel(job)
 
+    def all(self) -> list[Job]:
+        """Return all jobs, oldest first."""
+        return [job for job, _ in list(self._jobs.values())]
+
     def unfinished(self) -> list[Job]:
         """Return the jobs that wait or run."""
-        return [job for job, _ in list(self._jobs.values()) if job.state not in ENDED]
+        return [job for job in self.all() if job.state not in ENDED]
 
     def to_list(self) -> list[dict[str, Any]]:
-        """Return all jobs, oldest first."""
-        return [job.to_dict() for job, _ in list(self._jobs.values())]
+        """Return all jobs as browsers show them, oldest first."""
+        return [job.to_dict() for job in self.all()]
 
     def close(self) -> None:
         """End all workers."""

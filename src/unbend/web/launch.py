@@ -12,7 +12,9 @@ from html import escape
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
 
+from unbend.web.protocol import TimedProtocol
 from unbend.web.security import ADDRESS, Keys
 from unbend.web.server import BUNDLE, make_app
 from unbend.web.tables import Folder
@@ -42,13 +44,25 @@ def serve(table: str | None, port: int, *, browser: bool, announce: Callable[[st
         listener.listen()
         keys = Keys(listener.getsockname()[1])
         app = make_app(Workspace(folder, first=first), keys)
-        config = uvicorn.Config(
-            app, log_level="error", timeout_graceful_shutdown=GRACE_SECONDS, server_header=False
-        )
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(make_config(app))
         announce(keys.address)
         with redirect_file(keys.address, browser), _own_interrupts():
             server.run(sockets=[listener])
+
+
+def make_config(app: Starlette) -> uvicorn.Config:
+    """Return how connections are handled, whatever else is installed.
+
+    Other parsers than h11 do not limit the heads of requests, and the page needs no WebSocket.
+    """
+    return uvicorn.Config(
+        app,
+        http=TimedProtocol,
+        ws="none",
+        log_level="error",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+    )
 
 
 def open_folder(table: str | None) -> tuple[Folder, str | None]:

@@ -25,14 +25,31 @@ DISTANCES = (
 
 ROLES = ("label", "ignore", "scale", "missing", "categories", "kinds")
 
-# Time of the last change, and bytes.
-Version = tuple[int, int]
+# Device and number of the file, time of its last change, and bytes.
+Version = tuple[int, int, int, int]
 
 
 def file_version(path: str | Path) -> Version:
-    """Return what changes when a file is written again."""
-    found = os.stat(path)
-    return found.st_mtime_ns, found.st_size
+    """Return what changes when a file is written again, or another is put in its place.
+
+    A link in the place of the file, or of a folder above it, is not followed: it may lead out of
+    the folder that is served.
+    """
+    if os.path.realpath(path) != os.path.abspath(path):
+        raise ValueError(f"{Path(path).name} is now a link: open the file that it leads to")
+    found = os.lstat(path)
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def check_version(path: str | Path, version: Version | None) -> None:
+    """Refuse a file that was removed or written again since it was opened."""
+    name = Path(path).name
+    try:
+        same = version is None or tuple(version) == file_version(path)
+    except FileNotFoundError:
+        raise ValueError(f"{name} was removed since it was opened: put it back") from None
+    if not same:
+        raise ValueError(f"{name} was changed since it was opened: open it again")
 
 
 @dataclass(frozen=True)
@@ -76,13 +93,7 @@ class Reading:
 
     def check_version(self) -> None:
         """Refuse a file that was removed or written again since it was opened."""
-        name = Path(self.path).name
-        try:
-            same = self.version in (None, file_version(self.path))
-        except FileNotFoundError:
-            raise ValueError(f"{name} was removed since it was opened: put it back") from None
-        if not same:
-            raise ValueError(f"{name} was changed since it was opened: open it again")
+        check_version(self.path, self.version)
 
     def preparation(self) -> "Prepare":
         """Return the preparation, its parameters checked."""

@@ -41,6 +41,8 @@ PAGE = {
 }
 # Bytes of a request that is no upload, and rows of which cells are sent at once.
 MOST_BYTES, MOST_CELLS = 8_000_000, 500
+# Seconds that a body may pause, and pages that may watch the jobs at once.
+STALL_SECONDS, MOST_STREAMS = 30.0, 64
 # Digits of a row number.
 MOST_DIGITS = 12
 GONE = "there is no such thing here: it may have been removed"
@@ -50,6 +52,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 class Oversized(ValueError):
     """A request with more bytes than any of the page's."""
+
+
+class Stalled(ValueError):
+    """A request whose body stopped arriving."""
+
+
+class TooManyStreams(RuntimeError):
+    """More pages watch the jobs than any person has open."""
 
 
 def make_app(workspace: Workspace, keys: Keys) -> Starlette:
@@ -72,6 +82,8 @@ def make_app(workspace: Workspace, keys: Keys) -> Starlette:
             # Its files were removed while it was being read.
             FileNotFoundError: _answer(404, GONE),
             FullQueue: _answer(429),
+            TooManyStreams: _answer(429),
+            Stalled: _answer(408),
             OversizedUpload: _answer(413),
             Oversized: _answer(413),
             MemoryError: _answer(507),
@@ -80,7 +92,7 @@ def make_app(workspace: Workspace, keys: Keys) -> Starlette:
         },
         lifespan=lifespan,
     )
-    app.state.workspace, app.state.keys = workspace, keys
+    app.state.workspace, app.state.keys, app.state.streams = workspace, keys, 0
     return app
 
 
@@ -143,9 +155,25 @@ def _workspace(request: Request) -> Workspace:
     return found
 
 
+async def _chunks(request: Request) -> AsyncIterator[bytes]:
+    """Yield the body as it arrives."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(STALL_SECONDS):
+                chunk = await anext(stream, None)
+        except TimeoutError:
+            raise Stalled(f"nothing of the request came for {STALL_SECONDS:.0f} s") from None
+        except ClientDisconnect:
+            raise ValueError("the request was interrupted") from None
+        if chunk is None:
+            return
+        yield chunk
+
+
 async def _body(request: Request) -> bytes:
     parts, size = [], 0
-    async for chunk in request.stream():
+    async for chunk in _chunks(request):
         size += len(chunk)
         if size > MOST_BYTES:
             raise Oversized("the request is too large")
@@ -224,9 +252,10 @@ async def _receive(request: Request) -> tuple[str, Path]:
     target = workspace.new_folder() / f"upload{suffix}"
     declared = request.headers.get("content-length")
     try:
-        await receive_upload(request.stream(), declared, target, workspace.upload_limit)
-    except ClientDisconnect:
-        raise ValueError("the upload was interrupted") from None
+        await receive_upload(_chunks(request), declared, target, workspace.upload_limit)
+    except BaseException:
+        shutil.rmtree(target.parent, ignore_errors=True)
+        raise
     return name, target
 
 
@@ -322,15 +351,21 @@ async def cancel_job(request: Request) -> Response:
 
 async def send_events(request: Request) -> Response:
     """Send the jobs whenever they change, ten times a second at most."""
-    jobs = _workspace(request).jobs
+    jobs, shared = _workspace(request).jobs, request.app.state
+    if shared.streams >= MOST_STREAMS:
+        raise TooManyStreams(f"{MOST_STREAMS} pages are open already: close some of them")
 
     async def events() -> AsyncIterator[str]:
         seen = -1
-        while True:
-            if jobs.version != seen:
-                seen = jobs.version
-                yield f"data: {json.dumps(jobs.to_list())}\n\n"
-            await asyncio.sleep(SECONDS_BETWEEN)
+        shared.streams += 1
+        try:
+            while True:
+                if jobs.version != seen:
+                    seen = jobs.version
+                    yield f"data: {json.dumps(jobs.to_list())}\n\n"
+                await asyncio.sleep(SECONDS_BETWEEN)
+        finally:
+            shared.streams -= 1
 
     return StreamingResponse(events(), media_type="text/event-stream")
 

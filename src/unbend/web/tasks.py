@@ -29,7 +29,15 @@ from unbend.selection import choose_dimension, resample, suggest
 from unbend.units import find_dominant_column
 from unbend.web.data import StoredTable
 from unbend.web.methods import make_estimator
-from unbend.web.reading import Reading, changed_parameters, python_code, read_features, shell_code
+from unbend.web.reading import (
+    Reading,
+    Version,
+    changed_parameters,
+    check_version,
+    python_code,
+    read_features,
+    shell_code,
+)
 
 # Neighbours that the per-point measures look at.
 NEIGHBORS = 10
@@ -46,8 +54,16 @@ CURVES, MOST_LINES = ("mle", "correlation", "multiscale_svd"), 8
 RESAMPLES = 8
 
 
-def open_file(path: str, folder: str) -> dict[str, Any]:
+def open_file(path: str, folder: str, version: Version) -> dict[str, Any]:
     """Read a table once: describe its columns and store them for colours and rows."""
+    check_version(path, version)
+    facts = _open_file(path, folder)
+    # Another file, or a link out of the folder, may have been put in its place meanwhile.
+    check_version(path, version)
+    return facts
+
+
+def _open_file(path: str, folder: str) -> dict[str, Any]:
     reader = open_table(path)
     names = list(reader.names)
     if reader.tabular:

@@ -14,7 +14,7 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray
 from unbend.web.data import StoredTable, spread_rows
 from unbend.web.density import Window, count_points
-from unbend.web.jobs import Job, Jobs
+from unbend.web.jobs import FAILED, Job, Jobs
 from unbend.web.methods import check_memory, make_estimator
 from unbend.web.reading import ROLES, Reading, Version, file_version
 from unbend.web.tables import UPLOAD_LIMIT, Folder
@@ -262,7 +262,7 @@ class Workspace:
         self.folder, self.upload_limit, self.first = folder, upload_limit, first
         self.jobs = Jobs() if jobs is None else jobs
         # Only this user may read it.
-        self.files = Path(tempfile.mkdtemp(prefix="unbend-"))
+        self.files = Path(tempfile.mkdtemp(prefix="unbend-")).resolve()
         self.tables: dict[str, OpenTable] = {}
         self.embeddings: dict[str, Embedding] = {}
 
@@ -291,10 +291,11 @@ class Workspace:
 
     def open_table(self, name: str, path: Path) -> tuple[OpenTable, Job]:
         """Start to read a table."""
-        table = OpenTable(name, path, self.new_folder(), file_version(path))
+        version = file_version(path)
+        table = OpenTable(name, path, self.new_folder(), version)
         job = Job(
             "open_file",
-            {"path": str(path), "folder": str(table.folder)},
+            {"path": str(path), "folder": str(table.folder), "version": version},
             f"Reading {name}",
             {"table": table.id},
         )
@@ -307,12 +308,17 @@ class Workspace:
         return table, job
 
     def advise(self, table: OpenTable, reading: Reading) -> Job:
-        """Start to look for a method; earlier advice about the table is no longer wanted."""
-        about = {"table": table.id}
+        """Start to look for a method; other advice about the table is no longer wanted.
+
+        A page that is opened again gets the advice that was found before.
+        """
+        about, arguments = {"table": table.id}, {"reading": asdict(reading)}
+        for job in self.jobs.all():
+            if job.task == "advise" and job.arguments == arguments and job.state not in FAILED:
+                return job
         for job in self.jobs.unfinished():
             if job.task == "advise" and job.about == about:
                 self.jobs.cancel(job)
-        arguments = {"reading": asdict(reading)}
         return self.jobs.submit(Job("advise", arguments, "Looking at the data", about, True))
 
     def fit(

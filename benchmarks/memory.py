@@ -1,0 +1,115 @@
+"""Peak memory of every method: `python -m benchmarks.memory [--only=METHOD]`.
+
+Each measurement has a process of its own, which fits 300 rows first, lets the peak of its resident
+memory begin anew and fits n rows; what X holds itself is not counted. Rolls were used to choose the
+constants of `unbend.estimators.peak_memory`; the other rows, clusters in 20 columns, judge them.
+"""
+
+import argparse
+import gc
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import forget_peak, in_new_process, memory_mb
+
+RESULTS = Path(__file__).with_suffix(".json")
+SIZES = (1000, 5000, 20_000, 200_000)
+# Largest number of rows of methods whose memory or time grows faster than n log n.
+LARGEST = {
+    "KernelPCA": 5000,
+    "ClassicalMDS": 20_000,
+    "MetricMDS": 5000,
+    "NonmetricMDS": 1000,
+    "Isomap": 10_000,
+    "MVU": 1000,
+    "LandmarkMVU": 5000,
+    "SupervisedLLE": 20_000,
+    "NeighborEmbedding": 20_000,
+    "ReplicatedMDS": 1000,
+    "WeightedMDS": 1000,
+    "SubspaceRecognizer": 5000,
+}
+FAMILIES = {"roll": 3, "clusters": 20}
+
+
+def make_rows(family: str, n: int) -> np.ndarray:
+    """Draw a Swiss roll, or clusters about ten centres."""
+    import unbend
+
+    if family == "roll":
+        return np.asarray(unbend.datasets.swiss_roll(n, random_state=0).points)
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((10, 20))[np.arange(n) % 10] + rng.standard_normal((n, 20))
+    return np.asarray(rows)
+
+
+def fit(method: str, rows: np.ndarray) -> Any:
+    """Fit a method with its defaults."""
+    import unbend
+
+    model = getattr(unbend, method)()
+    if method in ("ReplicatedMDS", "WeightedMDS"):
+        from scipy.spatial.distance import pdist, squareform
+
+        return model.fit([squareform(pdist(rows)), squareform(pdist(rows[:, :2]))])
+    if method in ("SupervisedLLE", "SubspaceRecognizer"):
+        return model.fit(rows, np.arange(len(rows)) % 3)
+    return model.fit(rows)
+
+
+def measure(method: str, family: str, n: int) -> dict[str, Any]:
+    """Return the peak of one fit in this process, in MB."""
+    warnings.simplefilter("ignore")
+    fit(method, make_rows(family, 300))
+    rows = make_rows(family, n)
+    gc.collect()
+    forget_peak()
+    before = memory_mb("VmRSS")
+    fit(method, rows)
+    return {"status": "done", "peak_mb": round(memory_mb("VmHWM") - before, 2)}
+
+
+def cases(only: str | None) -> list[tuple[str, str, int]]:
+    """List what is measured."""
+    from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
+
+    return [
+        (entry.class_name, family, n)
+        for entry in (*METHODS, *CLUSTERINGS, *CLASSIFIERS, *SEVERAL)
+        for family in FAMILIES
+        for n in sorted({*SIZES, LARGEST.get(entry.class_name, SIZES[-1])})
+        if n <= LARGEST.get(entry.class_name, SIZES[-1])
+        and (only is None or entry.class_name == only)
+    ]
+
+
+def main() -> None:
+    """Measure what is not in the file yet, or with --only a method again."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only")
+    parser.add_argument("--one", nargs=3)
+    given = parser.parse_args()
+    if given.one:
+        method, family, n = given.one
+        print(json.dumps(measure(method, family, int(n))))
+        return
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for method, family, n in cases(given.only):
+        name = f"{method} {family} {n}"
+        if name in known and not given.only:
+            continue
+        found = in_new_process(
+            "benchmarks.memory", "--one", method, family, n, threads=1, timeout=180
+        )
+        known[name] = found.get("peak_mb", found["status"])
+        print(name, known[name], file=sys.stderr, flush=True)
+        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

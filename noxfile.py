@@ -1,0 +1,52 @@
+"""A matrix of environments: `nox -l` lists them, `nox` runs what this machine can install.
+
+`make check-wheels` runs the first ones without nox; both take the tests of `.ci/check_wheels.py`.
+"""
+
+import sys
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT / ".ci"))
+
+from check_wheels import EXTRAS, SMOKE  # noqa: E402
+
+nox.options.error_on_missing_interpreters = False
+nox.options.sessions = ["tests", "lowest", "reference"]
+ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
+OPTIONS = ["-q", "-p", "no:cacheprovider", "-m", "not slow"]
+
+
+def _install(session: nox.Session, *more: str) -> None:
+    session.install(f".[{EXTRAS}]", "--group", "smoke", *more)
+
+
+@nox.session(python=["3.11", "3.12", "3.13"])
+def tests(session: nox.Session) -> None:
+    """Run the short suite with the newest dependencies and the compiled kernels."""
+    _install(session)
+    session.run("pytest", *OPTIONS, *SMOKE, env={**ENVIRONMENT, "UNBEND_KERNELS": "native"})
+
+
+@nox.session(python="3.11")
+def lowest(session: nox.Session) -> None:
+    """Run the short suite with the oldest supported dependencies."""
+    _install(session, "-c", "constraints-lowest.txt")
+    session.run("pytest", *OPTIONS, *SMOKE, env={**ENVIRONMENT, "UNBEND_KERNELS": "native"})
+
+
+@nox.session(python="3.11")
+def reference(session: nox.Session) -> None:
+    """Build without a compiler, as on Windows, and run the short suite on the kernels in NumPy."""
+    session.install("--config-settings=wheel.cmake=false", f".[{EXTRAS}]", "--group", "smoke")
+    session.run("pytest", *OPTIONS, *SMOKE, env={**ENVIRONMENT, "UNBEND_KERNELS": "reference"})
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the package, and a program that uses it, with mypy."""
+    session.install(".", "--group", "lint", "--group", "smoke")
+    session.run("mypy")
+    session.run("pytest", *OPTIONS[:3], "tests/test_typing.py")
