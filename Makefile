@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench book-tables docs docs-check gallery-full check-anndata check-native check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
+.PHONY: help demo page test lint typecheck bench bench-check book-tables docs docs-check gallery-full check-anndata check-native check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,10 @@ MEASURED := recognition migration scaling top_end lowrank dimension quality unfo
 bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
 	$(if $(QUICK),,for one in $(MEASURED); do $(BIN)/python -m benchmarks.$$one || exit 1; done)
+	$(BIN)/python -m benchmarks.summary
+
+bench-check: .venv/installed ## compare measured ratios with the committed ones; flags > 20 % worse
+	$(BIN)/python -m benchmarks.check $(REVISION)
 
 book-tables: .venv/installed ## the book's Tables 15.1-15.6 beside ours
 	$(BIN)/python -m benchmarks.book_tables

@@ -16,8 +16,8 @@ Matrix: TypeAlias = Any
 
 # Up to here LAPACK takes well under a second and nothing can go wrong.
 DENSE_ROWS = 600
-# At the top end, and with the factor of a graph, an iteration is faster from fewer rows on.
-DENSE_FEW_ROWS = 300
+# With the factor of a graph, and at the top end, an iteration is faster from fewer rows on.
+DENSE_FEW_ROWS, DENSE_TOP_ROWS = 300, 200
 # Vectors of an iteration's first block that are random, even if more are known.
 RANDOM_VECTORS = 2
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.neighbors.index import NeighborIndex, NNDescent
+from unbend.neighbors.index import AutoIndex, NeighborIndex, NNDescent
 from unbend.neighbors.metrics import EUCLIDEAN, METRICS, Metric
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
@@ -86,7 +86,7 @@ def make_space(
     if not isinstance(metric_params, Mapping | None):
         raise TypeError(refusal("metric_params", metric_params, "a dict or None"))
     if metric == "precomputed":
-        if index == "kd_tree" or not isinstance(index, str | NNDescent):
+        if index == "kd_tree" or not isinstance(index, str | AutoIndex | NNDescent):
             raise ValueError(
                 "metric='precomputed' leaves nothing to build an index on: use "
                 "neighbors_algorithm='exact'"
