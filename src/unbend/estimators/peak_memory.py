@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from unbend.memory import check_fits
+from unbend.memory import check_fits, is_limited
 
 # A fit is refused before it begins if even this share of the prediction does not fit.
 CERTAIN = 1 / 1.5
@@ -104,7 +104,8 @@ OTHER_INPUT = ("precomputed", "kernel", "affinity")
 
 def check_peak(estimator: Any, n: int, columns: int) -> None:
     """Refuse a fit that certainly does not fit in memory, before anything is allocated."""
-    size = predict_peak(estimator, n, columns)
+    # No fit to so few rows is large, and asking takes longer than some fits.
+    size = predict_peak(estimator, n, columns) if n > DOUBLE_ROWS or is_limited() else None
     if size is not None:
         name = type(estimator).__name__
         check_fits(int(CERTAIN * size), f"fits of {name} to {n} rows", PEAKS[name].instead)
