@@ -10,7 +10,7 @@ from unbend.report import note_bytes
 
 # Arrays of fewer bytes are not checked against the free memory of the machine: asking for it takes
 # longer than filling them.
-UNCHECKED = 1 << 22
+UNCHECKED = 1 << 25
 
 _limit: ContextVar[int | None] = ContextVar("unbend_memory_limit", default=None)
 
@@ -89,6 +89,14 @@ def _free_in_limit() -> int | None:
         return None if limit == resource.RLIM_INFINITY else max(0, limit - used)
     except (ImportError, OSError, ValueError):
         return None
+
+
+def fits(size: int) -> bool:
+    """Whether `size` bytes are free; few are not asked for."""
+    if size < UNCHECKED and _limit.get() is None:
+        return True
+    free = available_memory()
+    return free is None or size <= free
 
 
 def reserve(size: int, what: str, instead: str) -> None:
