@@ -51,6 +51,8 @@ ONCE_SECONDS = 2.0
 WHOLE_ROWS, CUT_ITERATIONS = 1000, 30
 # Rows beyond which scikit-learn's t-SNE takes minutes.
 T_SNE_ROWS = 600
+# Columns up to which scikit-learn's PCA is tried by the covariance.
+WIDE = 2000
 FIRST_ROUNDS = 11
 
 Fit = Callable[[], Any]
@@ -139,7 +141,8 @@ def linear_cases(points: Any) -> dict[str, Case]:
     """Methods that look at the rows, or at all inner products of them."""
     decomposition = sklearn.decomposition
     count, gamma = min(10, points.shape[1] - 1), 1.0 / points.shape[1] / points.var()
-    exact = ("full", "covariance_eigh", "arpack")
+    # The covariance of 10 304 columns takes scikit-learn minutes.
+    exact = ("full", "arpack") + (("covariance_eigh",) if points.shape[1] <= WIDE else ())
     projection = sklearn.random_projection.GaussianRandomProjection
     return {
         "PCA": Case(

@@ -52,12 +52,14 @@ struct Keys {
             low = lanes(begin + j) < low ? lanes(begin + j) : low;
             high = lanes(begin + j) > high ? lanes(begin + j) : high;
         }
-        std::pair<Real, Real> range(low[0], high[0]);
+        // Copies: clang lets no reference point into a vector.
+        Real least = low[0], largest = high[0];
         for (std::int64_t l = 1; l < wide; ++l) {
-            range.first = std::min<Real>(range.first, low[l]);
-            range.second = std::max<Real>(range.second, high[l]);
+            const Real one = low[l], other = high[l];
+            least = std::min(least, one);
+            largest = std::max(largest, other);
         }
-        return range;
+        return {least, largest};
     }
 
     // A threshold that at least `least` and at most `most` keys are within, found by halving its

@@ -26,8 +26,9 @@ UNBEND_INLINE inline typename Side<Real>::Lanes &lanes(Real *numbers) {
 }
 
 // Whether any lane is set in what comparing lanes gave.
+// By value: what was compared may be aligned like its numbers, and not like a register.
 template <typename Within>
-UNBEND_INLINE inline bool any_of(const Within &within) {
+UNBEND_INLINE inline bool any_of(Within within) {
     typedef std::int64_t Words __attribute__((vector_size(32)));
     const Words words = (Words)within;
     return ((words[0] | words[1]) | (words[2] | words[3])) != 0;

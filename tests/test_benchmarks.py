@@ -1,10 +1,13 @@
 """The harness itself: accuracy on known answers, bounds, rendering, one measurement end to end."""
 
+import copy
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from benchmarks import accuracy, cases, figures, limits, table
+from benchmarks import accuracy, cases, check, figures, limits, summary, table
 from benchmarks.cases import Case
 from benchmarks.measure import in_new_process
 from benchmarks.run import Settings, measure_case
@@ -158,3 +161,68 @@ def test_nothing_is_started_after_the_deadline():
     case = Case("LTSA", "LTSA", 300, k=8)
     record = measure_case(case, Settings(deadline=0.0), {})
     assert record["contenders"]["unbend"]["status"] == "not reached in the time of the run"
+
+
+@pytest.fixture
+def measured(results):
+    """Return what two harnesses wrote."""
+    small = {
+        "wine": {"PCA": {"ratio": 0.9, "accuracy": {"angle": 1e-15}}},
+        "digits": {"MetricMDS": {"ratio": 70.0, "accuracy": {"unbend": 0.4, "scikit_learn": 0.5}}},
+        "unfolding": {"MVU, swiss_roll": {"seconds": 4.0, "gap": 1e-8}},
+        "first": {"with pandas": {"scikit_learn": 1.0, "unbend": 1.0, "more": 0.0}},
+    }
+    return {"results.json": results, "small.json": small}
+
+
+def test_ratios_are_peer_over_ours_wherever_both_were_measured(measured):
+    found = {one.key: one.ratio for one in summary.ratios(measured)}
+    assert found == {
+        ("Isomap", "roll 2000", "scikit-learn"): 20.0,
+        ("PCA", "wine", "scikit-learn"): 0.9,
+        ("MetricMDS", "digits", "scikit-learn"): 70.0,
+    }
+
+
+def test_the_summary_has_a_line_for_every_ratio_and_marks_those_below_one(measured):
+    lines = summary.page(summary.ratios(measured)).splitlines()
+    body = [line for line in lines if line.startswith("| ") and "peer / ours" not in line]
+    assert len(body) == 3
+    assert "| PCA | wine | scikit-learn | **0.90** | angle 1e-15 |  |" in body
+    assert "| MetricMDS | digits | scikit-learn | 70.00 | unbend 0.4 | 0.5 |" in body
+
+
+@pytest.mark.parametrize(("factor", "flagged"), [(1.0, 0), (0.81, 0), (0.79, 1), (0.5, 1), (3, 0)])
+def test_a_ratio_is_flagged_when_more_than_a_fifth_of_it_is_lost(measured, factor, flagged):
+    before = summary.ratios(measured)
+    after = copy.deepcopy(measured)
+    after["small.json"]["wine"]["PCA"]["ratio"] *= factor
+    found = check.worse(check.changes(before, summary.ratios(after)))
+    assert [change.before.method for change in found] == ["PCA"] * flagged
+
+
+def test_the_check_compares_with_a_revision_and_exits_with_one(measured, tmp_path, monkeypatch):
+    def git(*words):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    def write():
+        for name, content in measured.items():
+            (tmp_path / name).write_text(json.dumps(content))
+
+    write()
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "Measure")
+    monkeypatch.setattr(check, "FOLDER", tmp_path)
+    monkeypatch.setattr(check, "read", lambda: summary.read(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["check"])
+    assert check.main() == 0
+    # Slower by half: the peer's time stays.
+    measured["results.json"]["cases"]["Isomap n=2000"]["contenders"]["unbend"]["cpu"] *= 1.5
+    # A new case is no regression.
+    measured["small.json"]["faces"] = {"PCA": {"ratio": 0.1, "accuracy": {}}}
+    write()
+    assert check.main() == 1
+    monkeypatch.setattr(sys, "argv", ["check", "no-such-revision"])
+    assert check.main() == 2

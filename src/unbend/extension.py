@@ -80,7 +80,11 @@ class Linear:
         """Project new samples, which may be sparse."""
         if is_sparse(new):
             return np.asarray(new @ self.axes.T - self.mean @ self.axes.T)
-        return row_products(new - self.mean, self.axes.T)
+        return row_products(new, self.axes.T, self.mean if self.mean.any() else None)
+
+    def place(self, centered: FloatArray) -> FloatArray:
+        """Project samples from which the mean was subtracted."""
+        return row_products(centered, self.axes.T)
 
 
 @dataclass(frozen=True, eq=False)

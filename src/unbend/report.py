@@ -5,10 +5,10 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from typing import Any
 
@@ -19,14 +19,70 @@ from unbend.progress import advance, callback_var
 Fact = str | int | float | bool | list[float] | None
 
 
+class Deferred:
+    """A value that is computed when it is first called for.
+
+    Examples
+    --------
+    >>> later = Deferred(lambda: 3.0)
+    >>> later()
+    3.0
+    """
+
+    def __init__(self, compute: Callable[[], Any]) -> None:
+        self._compute: Callable[[], Any] | None = compute
+        self._value: Any = None
+
+    def __call__(self) -> Any:
+        """Return the value; what it was computed from is let go."""
+        if self._compute is not None:
+            self._value, self._compute = self._compute(), None
+        return self._value
+
+
 @dataclass
 class Stage:
-    """One stage of a fit."""
+    """One stage of a fit; `facts` that nobody may ask for are computed when first read."""
 
     name: str
     seconds: float = 0.0
     bytes: int = 0
     facts: dict[str, Fact] = field(default_factory=dict)
+
+    def defer(self, compute: Callable[[], Mapping[str, Fact]]) -> None:
+        """Add facts that are computed when `facts` is first read.
+
+        Examples
+        --------
+        >>> distortion = Stage("distortion")
+        >>> distortion.defer(lambda: {"mean": 1.0})
+        >>> distortion.facts
+        {'mean': 1.0}
+        """
+        if "_deferred" not in vars(self):
+            vars(self)["_deferred"] = (self.facts, [])
+            del self.facts
+        vars(self)["_deferred"][1].append(compute)
+
+    @property
+    def known(self) -> dict[str, Fact]:
+        """Facts that need not be computed any more."""
+        return vars(self)["_deferred"][0] if "_deferred" in vars(self) else self.facts
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for what is not there: `facts` that were deferred.
+        if name != "facts" or "_deferred" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        known, computes = vars(self)["_deferred"]
+        for compute in computes:
+            known = {**known, **compute()}
+        self.facts = known
+        del vars(self)["_deferred"]
+        return known
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compute what was deferred: functions are not pickled."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 @dataclass
@@ -193,7 +249,18 @@ def note(**facts: Fact | np.generic) -> None:
     record = _stage.get()
     if record is not None:
         for name, fact in facts.items():
-            record.facts[name] = fact.item() if isinstance(fact, np.generic) else fact
+            record.known[name] = fact.item() if isinstance(fact, np.generic) else fact
+
+
+def note_later(**facts: Deferred) -> None:
+    """Record facts of the running stage that are computed when its facts are first read."""
+    record = _stage.get()
+    if record is not None:
+        record.defer(lambda: {name: _plain_list(fact()) for name, fact in facts.items()})
+
+
+def _plain_list(values: Any) -> list[float]:
+    return [float(value) for value in values]
 
 
 def note_bytes(size: int) -> None:

@@ -25,6 +25,9 @@ CENTRED, EQUAL = 0.1, 0.25
 SHARE, POINT_SHARE = 0.9, 0.999
 # Names of coordinates in a plane or in space.
 COORDINATE = re.compile(r"[xyzuvw]?_?\d*", re.IGNORECASE)
+# Share of the squares of a column below which its deviations are summed one by one: the difference
+# of squares would be rounding.
+CANCELLED = 1e-6
 # Rows that are looked at: so many, fewer where columns are many.
 MOST_ROWS, LEAST_ROWS, SAMPLE = 500, 100, 50_000
 
@@ -57,6 +60,14 @@ class ScaleDecision:
     ----------
     scale : {"none", "standard"}
     reason : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> unbend.Prepare(missing="median").fit(table).scale_
+    'standard'
     """
 
     scale: str
@@ -154,9 +165,8 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
     if p < 2:
         return None
     step = -(-n // min(MOST_ROWS, max(SAMPLE // p, LEAST_ROWS)))
-    some = values[::step].astype(np.float64)
-    centered = some - some.mean(axis=0)
-    variances = np.einsum("ij,ij->j", centered, centered)
+    some = values[::step].astype(np.float64, copy=False)
+    variances = _squared_deviations(some)
     column = int(np.argmax(variances))
     share = float(variances[column] / max(variances.sum(), 1e-300))
     in_space = p <= 3 and all(COORDINATE.fullmatch(name) for name in names)
@@ -164,6 +174,16 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
         return None
     labels = list(names) or ["column"] * p
     return (column, share) if decide_scale(some, labels).scale == "standard" else None
+
+
+def _squared_deviations(values: FloatArray) -> FloatArray:
+    """Sum of the squared deviations of each column from its mean."""
+    mean, squares = values.mean(axis=0), np.einsum("ij,ij->j", values, values)
+    deviations = squares - len(values) * np.square(mean)
+    if np.all(deviations >= CANCELLED * squares):
+        return np.asarray(deviations)
+    centered = values - mean
+    return np.asarray(np.einsum("ij,ij->j", centered, centered))
 
 
 def _shared_unit(values: FloatArray, spreads: FloatArray, names: Sequence[str]) -> str:

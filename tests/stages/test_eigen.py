@@ -34,6 +34,7 @@ every_form = each("form", FORMS)
 def _auto_avoids_lapack(monkeypatch):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)
     monkeypatch.setattr(auto, "DENSE_FEW_ROWS", 50)
+    monkeypatch.setattr(auto, "DENSE_TOP_ROWS", 50)
 
 
 def allowed(solver, form, end):

@@ -145,6 +145,7 @@ def test_an_end_that_vanishes_converges_relative_to_the_size_of_the_matrix(
 ):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)
     monkeypatch.setattr(auto, "DENSE_FEW_ROWS", 50)
+    monkeypatch.setattr(auto, "DENSE_TOP_ROWS", 50)
     rows = np.random.default_rng(0).normal(size=(200, 3))
     gram = rows @ rows.T * (1 if end == "bottom" else -1)
     found = solve(SpectralProblem(form(gram), end), 2, solver)
@@ -197,6 +198,7 @@ def test_auto_writes_its_choice_and_reason_into_the_report():
 def test_a_sparse_matrix_may_come_in_any_format(solver, form, monkeypatch):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)
     monkeypatch.setattr(auto, "DENSE_FEW_ROWS", 50)
+    monkeypatch.setattr(auto, "DENSE_TOP_ROWS", 50)
     matrix = laplacian(strip_weights(150))
     problem = SpectralProblem(matrix.asformat(form), "bottom", np.ones((150, 1)))
     exact = np.linalg.eigvalsh(matrix.toarray())[1:3]
@@ -208,6 +210,7 @@ def test_a_sparse_matrix_may_come_in_any_format(solver, form, monkeypatch):
 def test_auto_copes_with_rows_that_hold_nothing(alone, monkeypatch):
     monkeypatch.setattr(auto, "DENSE_ROWS", 50)
     monkeypatch.setattr(auto, "DENSE_FEW_ROWS", 50)
+    monkeypatch.setattr(auto, "DENSE_TOP_ROWS", 50)
     weights = strip_weights(150).toarray()
     weights[alone] = weights[:, alone] = 0.0
     matrix = laplacian(csr_array(weights))

@@ -8,9 +8,15 @@ import numpy as np
 from unbend.arrays import is_sparse
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
-from unbend.eigen.problem import DENSE_FEW_ROWS, DENSE_ROWS, Eigenpairs, SpectralProblem
+from unbend.eigen.problem import (
+    DENSE_FEW_ROWS,
+    DENSE_ROWS,
+    DENSE_TOP_ROWS,
+    Eigenpairs,
+    SpectralProblem,
+)
 from unbend.eigen.shift_invert import NotPositiveDefinite, ShiftInvert, Symbolic, analyse
-from unbend.memory import available_memory
+from unbend.memory import fits
 from unbend.report import note
 
 # Block products that Lanczos takes for a bottom end, and how many operations of a factorisation,
@@ -45,7 +51,8 @@ class Auto:
         n = problem.n
         # Kernels with a null space wait for more rows: LAPACK cannot go wrong in it.
         sparse = is_sparse(problem.matrix) and not problem.nullity
-        few = DENSE_FEW_ROWS if problem.end == "top" or sparse else DENSE_ROWS
+        bottom = DENSE_FEW_ROWS if sparse else DENSE_ROWS
+        few = DENSE_TOP_ROWS if problem.end == "top" else bottom
         if n <= few or 10 * count > n:
             return Dense(), f"{n} rows: small enough for LAPACK", None
         if problem.end == "top":
@@ -66,8 +73,7 @@ class Auto:
                 "a factor would be full: the matrix is sparse only by its format",
                 None,
             )
-        free = available_memory()
-        if not problem.nullity and free is not None and symbolic.bytes > free:
+        if not problem.nullity and not fits(symbolic.bytes):
             return Lanczos(), f"a factor of {symbolic.analysis.stored} numbers does not fit", None
         reason = f"bottom end, a factor of {symbolic.analysis.entries} entries"
         return ShiftInvert(), reason, symbolic

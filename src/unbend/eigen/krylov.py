@@ -6,6 +6,7 @@ eigenvalue, so closed curves, whose eigenvalues come in pairs, would lose every 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -43,8 +44,17 @@ class RitzPairs:
     """Of the wanted pairs."""
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
-    turned: float
-    """Sine of the angle by which the wanted vectors still left the previous block."""
+    previous: FloatArray
+    """Coefficients of the block that was best before."""
+
+    @cached_property
+    def turned(self) -> float:
+        """Sine of the angle by which the wanted vectors still left the previous block."""
+        # The basis is orthonormal, so angles can be measured between coefficients.
+        wanted = self.rotation[:, : len(self.residuals)]
+        before = np.zeros((len(wanted), self.previous.shape[1]))
+        before[: len(self.previous)] = self.previous
+        return float(np.linalg.norm(wanted - before @ (before.T @ wanted), 2))
 
 
 class KrylovSpace:
@@ -111,11 +121,8 @@ class KrylovSpace:
         values, rotation = values[pick], rotation[:, pick]
         wanted = rotation[:, :count]
         error = self._images[:, : self.size] @ wanted - self._blocks @ (wanted * values[:count])
-        # The basis is orthonormal, so angles can be measured between coefficients.
-        before = np.zeros((self.size, self._width))
-        before[: len(previous)] = previous[:, : self._width]
-        turned = np.linalg.norm(wanted - before @ (before.T @ wanted), 2)
-        return RitzPairs(values, rotation, np.linalg.norm(error, axis=0), size, float(turned))
+        residuals = np.linalg.norm(error, axis=0)
+        return RitzPairs(values, rotation, residuals, size, previous[:, : self._width])
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
         """Compute the best Ritz vectors, one block."""
@@ -151,9 +158,9 @@ class Iteration:
     block, until there are `depth` beyond the first, and restarts from the best Ritz vectors of A in
     it. With T = A a restart keeps several blocks of them; else only one, and its image is formed
     anew: because every pass then begins from Ritz vectors of A alone, errors of an inexact T do not
-    add up. `eager` looks for the best vectors after every block, not only at the end of a pass:
-    right where T costs more than that. The check of a result takes one pass for `passes_a_check`
-    of those that it took; zero leaves it out.
+    add up. The best vectors are looked for at the end of a pass and, where T costs more than that,
+    after every block once there are `checked_from`. The check of a result takes one pass for
+    `passes_a_check` of those that it took; zero leaves it out.
     """
 
     is_finished: Callable[[RitzPairs], bool]
@@ -161,7 +168,7 @@ class Iteration:
     passes: int
     passes_a_check: int
     expand: Apply | None = None
-    eager: bool = True
+    checked_from: int = 2
     threads: int = 1
 
 
@@ -217,7 +224,7 @@ def _find_missed(
         iteration,
         is_finished=lambda pairs: bool(sign * pairs.values[0] < last),
         passes=ceil(passes / iteration.passes_a_check),
-        eager=False,
+        checked_from=iteration.depth + 1,
     )
     _, vectors, found = _iterate(beside, rng.standard_normal((problem.n, PROBES)), 1, search)
     return vectors if found else None
@@ -235,8 +242,9 @@ def _iterate(
     for number in range(passes):
         previous: FloatArray = np.eye(width)
         while space.size < full:
+            step(number, passes)
             image = space.add(block)
-            if space.size == full or (iteration.eager and space.size > width):
+            if space.size == full or space.size >= iteration.checked_from * width:
                 pairs = space.ritz(count, previous)
                 previous = pairs.rotation
                 if iteration.is_finished(pairs):

@@ -13,6 +13,8 @@ from unbend.eigen.problem import Eigenpairs, SpectralProblem
 # A pair of the top end must have a residual below this many tolerances of its own eigenvalue, or
 # as small as rounding lets it become: vectors are scaled by √λ, however small λ is.
 OWN = 1e4
+# Blocks from which on products with all entries may have reached the tolerance.
+FEWEST_BLOCKS = 4
 # Share of its previous value to which a residual must fall, lest it count as rounding.
 FALLING = 0.8
 
@@ -33,6 +35,14 @@ class Lanczos:
         Vectors carried beyond those asked for; multiple eigenvalues need at least one.
     passes : int
         Restarts before giving up, which is then reported.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> digits = unbend.datasets.swiss_roll(500, random_state=0).points
+    >>> isomap = unbend.Isomap(eigen_solver=unbend.eigen.Lanczos(tol=1e-10)).fit(digits)
+    >>> isomap.report_.stage("spectrum").facts["converged"]
+    True
     """
 
     tol: float = 1e-12
@@ -56,7 +66,7 @@ class Lanczos:
             self.depth,
             self.passes,
             passes_a_check=2 if sparse else 0,
-            eager=not sparse,
+            checked_from=self.depth + 1 if sparse else FEWEST_BLOCKS,
             threads=threads,
         )
         slack = max(self.tol, problem.accuracy) * problem.norm

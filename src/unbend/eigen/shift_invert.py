@@ -14,7 +14,7 @@ from unbend.eigen.dense import Dense
 from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
 from unbend.memory import reserve
-from unbend.report import note
+from unbend.report import note, step
 
 if TYPE_CHECKING:
     from unbend._kernels.reference import Analysis, Factor
@@ -106,6 +106,14 @@ class ShiftInvert:
         Vectors carried beyond those asked for.
     passes : int
         Passes before giving up, which is then reported.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(500, random_state=0).points
+    >>> ltsa = unbend.LTSA(n_neighbors=8, eigen_solver=unbend.eigen.ShiftInvert()).fit(roll)
+    >>> ltsa.report_.stage("spectrum").facts["converged"]
+    True
     """
 
     tol: float = 1e-7
@@ -142,7 +150,10 @@ class ShiftInvert:
         width = count + self.guard
         if width * (self.depth + 2) + problem.trivial_basis.shape[1] > problem.n:
             return Dense().eigenpairs(problem, count, rng, threads)
+        # The analysis and the factorisation are long: between them the fit can be cancelled.
+        step(0, self.passes)
         apply = inverse(problem, symbolic, threads, self.shift)
+        step(0, self.passes)
         size = problem.norm
 
         def is_finished(pairs: RitzPairs) -> bool:

@@ -4,7 +4,7 @@ import inspect
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import COMPARED, smallest
 from unbend.outlyingness import UndefinedScore, score_rows, warn_outliers
 from unbend.quality.ranks import agreement
-from unbend.report import Report, recording, stage
+from unbend.report import Deferred, Report, recording, stage
 from unbend.validation.arrays import check_rows
 from unbend.validation.parameters import (
     NOTHING,
@@ -51,8 +51,8 @@ FIT_PARAMETERS = {
     "    Precomputed graph: the stored entries of row i are its neighbours. Their distances come\n"
     "    from X; `n_neighbors` and `radius` are then not used.",
 }
-# Name under which a pickle holds a fitted estimator.
-PACKED = "_packed"
+# Name under which a pickle holds a fitted estimator, and attributes that are computed when needed.
+PACKED, DEFERRED = "_packed", "_deferred"
 # Metric and kernel of estimators that were fitted to similarities.
 SIMILARITIES = (("kernel", ""), ("", "precomputed"))
 # Neighbours that `score` compares, or as many as fewer rows allow.
@@ -178,6 +178,7 @@ class Model(BaseEstimator, ABC):
         """Pickle what a file would hold, so that neither is larger; functions only as they are."""
         from unbend.storage import pack
 
+        self._compute_deferred()
         packed = pack(self) if "report_" in vars(self) else None
         return super().__getstate__() if packed is None else {PACKED: packed}
 
@@ -188,9 +189,18 @@ class Model(BaseEstimator, ABC):
         super().__setstate__(unpack(state[PACKED]) if PACKED in state else state)
 
     def _forget_file(self) -> None:
-        """Drop what only a loaded model has: a new fit has nothing to do with the file."""
-        for name in ("_left_out", "_precision"):
+        """Drop what a new fit has nothing to do with: the file, and what the last one deferred."""
+        for name in ("_left_out", "_precision", DEFERRED):
             self.__dict__.pop(name, None)
+
+    def _defer(self, name: str, compute: Callable[[], Any]) -> None:
+        """Set a fitted attribute that is computed when first asked for, or saved."""
+        self.__dict__.setdefault(DEFERRED, {})[name] = compute
+
+    def _compute_deferred(self) -> None:
+        """Compute all attributes that were deferred."""
+        for name in list(vars(self).get(DEFERRED, ())):
+            getattr(self, name)
 
     def _as_stored(self, new: Any) -> Any:
         """Round new samples as the file rounded the training data: equal rows stay equal."""
@@ -198,7 +208,15 @@ class Model(BaseEstimator, ABC):
         return new.astype(np.float32).astype(np.float64) if single else new
 
     def __getattr__(self, name: str) -> Any:
-        """Explain attributes that are missing."""
+        """Compute attributes that were deferred, and explain those that are missing."""
+        deferred = self.__dict__.get(DEFERRED, {})
+        if name in deferred:
+            value = deferred[name]()
+            setattr(self, name, value)
+            del deferred[name]
+            if not deferred:
+                del self.__dict__[DEFERRED]
+            return value
         if self.__dict__.get("_left_out") and not name.startswith("__"):
             raise TrainingLeftOut(
                 f"this {type(self).__name__} was saved without its training data, and what you "
@@ -402,7 +420,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         self._extension = extension
         self._preimage = preimage
         for name, value in fitted.items():
-            setattr(self, name, value)
+            if isinstance(value, Deferred):
+                self._defer(name, value)
+            else:
+                setattr(self, name, value)
 
     def _passes(self, columns: Any) -> Any:
         """Return columns of a kernel, summed over more rows where X is a sample of these."""

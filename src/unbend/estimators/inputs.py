@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse, row_chunks
+from unbend.estimators.peak_memory import check_peak
 from unbend.graphs.readers import edges_of, is_graph, lengths_of
 from unbend.neighbors import (
     AffinitySpace,
@@ -20,7 +21,7 @@ from unbend.neighbors import (
 from unbend.neighbors.precomputed import dense_distances
 from unbend.report import warn
 from unbend.units import ScaleWarning, find_dominant_column
-from unbend.validation.arrays import check_rows, largest_magnitude
+from unbend.validation.arrays import largest_magnitude, measured_rows
 from unbend.validation.conditioning import check_digits, check_rounding
 from unbend.validation.distances import (
     check_distances,
@@ -68,7 +69,9 @@ def check_input(
     """Check rows of finite numbers, dense or sparse, and the names and number of their columns."""
     X = graph_lengths(estimator, X)
     checks = {"min_rows": 2 if reset else 1, "sparse": sparse, "new": not reset} | checks
-    rows = check_rows(X, **checks)
+    rows, largest = measured_rows(X, **checks)
+    if reset and not is_sparse(rows) and checks.get("scale", True):
+        check_peak(estimator, *rows.shape)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.
     if reset and type(X) is np.ndarray:
         # What scikit-learn finds, too, after it has looked for names that arrays do not have.
@@ -79,7 +82,7 @@ def check_input(
         validate_data(estimator, named, reset=reset, skip_check_array=True)
     if reset and not is_sparse(rows) and _compares_columns(estimator):
         if checks.get("scale", True):  # of batches all together are judged
-            check_rounding(rows, feature_names(estimator))
+            check_rounding(rows, feature_names(estimator), largest=largest)
         _check_units(rows, feature_names(estimator))
     return rows
 

@@ -20,7 +20,7 @@ from unbend.local import align
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace
 from unbend.quality import coordinate_redundancy
-from unbend.report import note, stage, step, warn
+from unbend.report import Deferred, note, note_later, stage, step, warn
 from unbend.validation.parameters import FUNCTION, Choice, declare, param
 from unbend.validation.random_state import generator
 
@@ -217,8 +217,19 @@ def check_spectrum(problem: SpectralProblem, spectrum: Spectrum) -> None:
 
 def note_redundancy(vectors: FloatArray) -> FloatArray:
     """Record R² of the first coordinates on those before them, from a sample of the rows."""
-    redundancy = coordinate_redundancy(
-        vectors[:, :MEASURED], n_neighbors=min(10, len(vectors) - 1), max_rows=1000
-    )
+    redundancy = _redundancy(vectors)
     note(redundancy=[float(r) for r in redundancy])
     return redundancy
+
+
+def later_redundancy(vectors: FloatArray) -> Deferred:
+    """Return the same for a fitted attribute, and record it, to be computed when first read."""
+    redundancy = Deferred(lambda: _redundancy(vectors))
+    note_later(redundancy=redundancy)
+    return redundancy
+
+
+def _redundancy(vectors: FloatArray) -> FloatArray:
+    return coordinate_redundancy(
+        vectors[:, :MEASURED], n_neighbors=min(10, len(vectors) - 1), max_rows=1000
+    )

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.embedding import Embedding
-from unbend.extension import LinearInverse, subspace_distances
+from unbend.extension import Extension, LinearInverse, subspace_distances
 from unbend.lazy import by_partitions
 from unbend.neighbors import PointSpace
 from unbend.neighbors.space import COMPARED
@@ -17,6 +17,8 @@ from unbend.validation.parameters import declare
 
 # Fitted rows with which `outlyingness` compares, at most.
 REFERENCE_ROWS = 2000
+# Up to this size rows are held until what is compared of them is first needed.
+HELD_BYTES = 1 << 23
 
 
 @by_partitions
@@ -65,31 +67,36 @@ class LinearEmbedding(Embedding):
         return -self.subspace_distances(X)
 
     def _outlyingness(self, X: Any) -> FloatArray:
-        reference = vars(self).get("_reference")
+        reference = getattr(self, "_reference", None)
         if reference is None:
             raise UndefinedScore(
                 "outlyingness compares with fitted rows, and this model holds none: use fit and "
                 "not fit_batches, and save it with training=True"
             )
         rows, space = self._as_stored(self._new_rows(X)), PointSpace(reference)
-        new = self._features(rows, self._extension(rows))
+        new = _features(rows, self._extension(rows), self._preimage)
         return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
 
     def _keep_reference(self, rows: Any, coordinates: FloatArray) -> None:
         """Keep some of the fitted rows, as `outlyingness` compares them."""
-        some = slice(None, None, -(-rows.shape[0] // REFERENCE_ROWS))
-        self._reference = self._features(rows[some], coordinates[some])
+        self._reference = reference_features(rows, coordinates, self._preimage)
 
-    def _features(self, rows: Any, coordinates: FloatArray) -> FloatArray:
-        """Coordinates of rows, and what they do not show: the distance to the subspace.
 
-        For a projection that has no center it is the length of the row, which costs no inverse.
-        Neither differs by more than the distance of two rows.
-        """
-        back = self._preimage
-        beside = (
-            subspace_distances(rows, coordinates, back)
-            if isinstance(back, LinearInverse)
-            else row_norms(rows.astype(np.float64))
-        )
-        return np.column_stack((coordinates, beside))
+def reference_features(rows: Any, coordinates: FloatArray, back: Extension | None) -> FloatArray:
+    """Features of at most `REFERENCE_ROWS` of the rows."""
+    step = -(-rows.shape[0] // REFERENCE_ROWS)
+    return _features(rows[::step], coordinates[::step], back)
+
+
+def _features(rows: Any, coordinates: FloatArray, back: Extension | None) -> FloatArray:
+    """Coordinates of rows, and what they do not show: the distance to the subspace.
+
+    For a projection that has no center it is the length of the row, which costs no inverse.
+    Neither differs by more than the distance of two rows.
+    """
+    beside = (
+        subspace_distances(rows, coordinates, back)
+        if isinstance(back, LinearInverse)
+        else row_norms(rows.astype(np.float64, copy=False))
+    )
+    return np.column_stack((coordinates, beside))

@@ -139,10 +139,11 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         False, FLAG, help="Whether two rows must be neighbours of each other to be joined."
     )
     neighbors_algorithm: Any = param(
-        "exact",
-        Choice("exact", "approximate", "kd_tree", "brute"),
+        "auto",
+        Choice("auto", "exact", "approximate", "kd_tree", "brute"),
         INDEX,
-        help="Neighbour search. 'exact' chooses between a KD-tree and blocked brute force; "
+        help="Neighbour search. 'auto' (also 'exact') takes the cheaper of a KD-tree and blocked "
+        "brute force, predicted from rows, columns and the intrinsic dimension; "
         "'approximate' is NN-descent, but few rows, few columns and new samples are searched "
         "exactly; an index may come from another library. The report records the recall.",
     )

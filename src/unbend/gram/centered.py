@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray, add_to_pairs
 from unbend.eigen.dense import eigenpairs_at_end
-from unbend.eigen.problem import DENSE_FEW_ROWS, Formable, SpectralProblem, Spectrum
+from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
 from unbend.report import note
 
 # Eigenvectors of the kernel of some rows, to all rows.
@@ -36,6 +36,8 @@ class CenteredGram(ABC):
     """Abstract: −½ H S H + c·H, c the spectrum shift, by products or formed."""
 
     spectrum_shift: Any = 0.0
+    # LAPACK, which takes so few rows, begins nowhere.
+    plain_rows: ClassVar[int] = DENSE_TOP_ROWS
 
     @property
     @abstractmethod
@@ -82,8 +84,7 @@ class CenteredGram(ABC):
             accuracy=self.accuracy,
             shift=float(self.spectrum_shift),
         )
-        # LAPACK, which takes fewer rows, begins nowhere.
-        return problem if self.n <= DENSE_FEW_ROWS else self._with_start(problem)
+        return problem if self.n <= self.plain_rows else self._with_start(problem)
 
     def _with_start(self, problem: SpectralProblem) -> SpectralProblem:
         """Add eigenvectors of the kernel of some rows, carried to all: Nyström's approximation."""
@@ -201,6 +202,8 @@ class FormedGram(CenteredGram):
 
     centered: FloatArray
     means: FloatArray
+    # Up to here the first vectors would cost more than the one product that they save.
+    plain_rows: ClassVar[int] = 2000
 
     @classmethod
     def of(cls, similarities: FloatArray) -> "FormedGram":
@@ -225,7 +228,8 @@ class FormedGram(CenteredGram):
         return float(np.trace(self.centered))
 
     def _product(self, vectors: FloatArray) -> FloatArray:
-        return np.asarray(self.centered @ vectors)
+        # The matrix is symmetric, and BLAS takes twice as long with few columns as with few rows.
+        return np.asarray((np.ascontiguousarray(vectors.T) @ self.centered).T)
 
     def form(self) -> FloatArray:
         """Copy the kernel."""

@@ -29,9 +29,9 @@ EXACT = ("poly", "rbf", "sigmoid", "laplacian")
 NEAR = 0.5
 # Largest error of a squared distance, times the kernel's width, that a product may make.
 PRODUCT_ERROR = 1e-10
-# The same in units of rounding, which differences make too: up to here products lose no digit that
-# differences would keep.
-SAME_ERROR = 16.0
+# The same in units of rounding, which differences make too: up to here products lose at most two
+# digits that differences would keep, and eigenpairs, which have a tolerance of 1e-12, none.
+SAME_ERROR = 128.0
 
 
 @dataclass(frozen=True, eq=False)

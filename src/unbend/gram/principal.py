@@ -12,10 +12,11 @@ from unbend.eigen.solve import solve
 from unbend.gram.centered import PointGram
 from unbend.report import note, step, warn
 
-# Up to this side of data whose other side is not this many times as long, and beyond this share of
-# all axes, decomposing the rows themselves takes no longer than the eigenvectors of the smaller of
-# XX' and X'X.
-SMALL_SIDE, LONG, LARGE_SHARE = 32, 50, 1 / 4
+# Up to this side of data whose other side is not this many times as long, and beyond these shares
+# of all axes (by XX' and by X'X), decomposing the rows themselves takes no longer than the
+# eigenvectors of the smaller of XX' and X'X.
+SMALL_SIDE, LONG = 16, 50
+LARGE_SHARE = {"dual": 1 / 4, "covariance": 1 / 2}
 # Up to this side LAPACK finds these eigenvectors; beyond, Lanczos to the tolerance.
 DENSE_SIDE, TOLERANCE = 2000, 1e-13
 # σ_d/σ₁ from which XX' and X'X are good enough: they square the condition number, so the rounding
@@ -25,12 +26,24 @@ WELL_CONDITIONED = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class PrincipalAxes:
-    """Orthonormal rows `axes`, singular values along them, noise variance, iterations taken."""
+    """Orthonormal rows `axes`, singular values along them, noise variance, iterations taken.
+
+    Singular values that are roots of eigenvalues are `squared`: these have lost digits, which the
+    lengths of the coordinates have not.
+    """
 
     axes: FloatArray
     singular: FloatArray
     noise: float | None = None
     iterations: int = 1
+    squared: bool = False
+
+    def measured(self, coordinates: FloatArray) -> "PrincipalAxes":
+        """Return these with singular values to rounding, given the coordinates of the rows."""
+        if not self.squared:
+            return self
+        off = coordinates - coordinates.mean(axis=0)
+        return replace(self, singular=np.sqrt(np.einsum("ij,ij->j", off, off)), squared=False)
 
 
 def exact_axes(centered: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
@@ -42,10 +55,10 @@ def exact_axes(centered: FloatArray, d: int, rng: np.random.Generator) -> Princi
     n, columns = centered.shape
     side = min(n, columns)
     small = side <= SMALL_SIDE and max(n, columns) < LONG * side
-    if small or d > LARGE_SHARE * side:
+    name = "dual" if n < columns else "covariance"
+    if small or d > LARGE_SHARE[name] * side:
         note(solver="full", because=f"{n} x {columns} rows, {d} axes: fastest")
         return full_axes(centered, d)
-    name = "dual" if n < columns else "covariance"
     found, converged = _gram_axes(centered, d, rng, by_rows=n < columns)
     ratio = float(found.singular[-1] / found.singular[0])
     if converged and ratio >= WELL_CONDITIONED:
@@ -78,7 +91,9 @@ def _gram_axes(
     gram = PointGram(centered if by_rows else centered.T)
     converged = True
     if gram.n <= DENSE_SIDE or 10 * d > gram.n:
-        vectors = eigenpairs_at_end(gram.form(), d, "top")[1]
+        values, vectors = eigenpairs_at_end(gram.form(), d, "top")
+        if not by_rows and values[-1] >= WELL_CONDITIONED**2 * values[0]:
+            return PrincipalAxes(vectors.T, np.sqrt(values), squared=True), True
     else:
         # No vector is trivial: as many axes as rows may be asked for.
         problem = replace(gram.problem(), trivial=None, accuracy=0.0)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.lowrank.inputs import rank_and_tolerance, real_matrix
@@ -44,6 +45,15 @@ class RankRevealingQR:
         Columns of A in the order of those of r.
     rank : int
         Order k of the leading block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import strong_qr
+    >>> matrix = np.array([[1.0, 1.0, 2.0], [2.0, 2.0, 4.0], [0.0, 5.0, 5.0]])
+    >>> found = strong_qr(matrix, rank=2)
+    >>> bool(np.allclose(found.q @ found.r, matrix[:, found.order]))
+    True
     """
 
     q: FloatArray
@@ -189,14 +199,13 @@ def orthonormal_columns(block: FloatArray) -> FloatArray:
     # Overflow is detected on the diagonal; off it sums may cancel to NaN.
     with np.errstate(over="ignore", invalid="ignore"):
         gram = block.T @ block
-    length = np.sqrt(np.diag(gram))
-    if np.all((length > 0) & np.isfinite(length)):
-        try:
-            root = np.linalg.cholesky(gram / np.outer(length, length))
-        except np.linalg.LinAlgError:
-            root = np.zeros_like(gram)
-        if np.diag(root).min() > WELL_APART:
-            return np.asarray(block @ (np.linalg.inv(root).T / length[:, None]))
+    length = np.sqrt(gram.diagonal())
+    if length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=np.inf)):
+        # LAPACK itself, since blocks are many and small: the checks would take longer.
+        root, failed = dpotrf(gram / length / length[:, None], lower=1, clean=1)
+        if not failed and root.diagonal().min() > WELL_APART:
+            inverse = dtrtri(root, lower=1, overwrite_c=1)[0]
+            return np.asarray(block @ (inverse.T / length[:, None]))
     return np.linalg.qr(block)[0]
 
 
@@ -214,6 +223,15 @@ class RankRevealingLU:
         Rows and columns of A in the order of the factors.
     rank : int
         Order k of the leading block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import rank_revealing_lu
+    >>> matrix = np.array([[1.0, 1.0, 2.0], [2.0, 2.0, 4.0], [0.0, 5.0, 5.0]])
+    >>> found = rank_revealing_lu(matrix)
+    >>> bool(np.allclose(found.lower @ found.upper, matrix[found.rows][:, found.columns]))
+    True
     """
 
     lower: FloatArray

@@ -16,7 +16,7 @@ from unbend.estimators.kernel import (
     KernelEmbedding,
     affinity_metric,
     check_degrees,
-    note_redundancy,
+    later_redundancy,
 )
 from unbend.estimators.neighborhood import Component, refuse_unused
 from unbend.estimators.search import Needs
@@ -104,7 +104,7 @@ class DiffusionKernel(Kernel):
         attributes = {
             "bandwidth_": self.affinity.t,
             "eigenvalues_": values,
-            "redundancy_": note_redundancy(vectors),
+            "redundancy_": later_redundancy(vectors),
             "_next_eigenvalue": 1.0 - spectrum.next_value,
             "_vectors": vectors,
             "_stationary": stationary,

@@ -15,7 +15,7 @@ from unbend.estimators.kernel import (
     KernelEmbedding,
     affinity_metric,
     check_degrees,
-    note_redundancy,
+    later_redundancy,
 )
 from unbend.estimators.neighborhood import Component, refuse_unused
 from unbend.estimators.search import Needs, Neighborhoods
@@ -198,7 +198,7 @@ class LaplacianEigenmaps(KernelEmbedding):
             axes = found.weights[:, wanted] * turn
             places = SpectralPlaces(affinities, axes, found.degree_weights, found.least, scaled)
             coordinates = vectors * np.sqrt(found.degree)[:, None] if scaled else vectors
-            redundancy = note_redundancy(vectors)
+            redundancy = later_redundancy(vectors)
         # No neighbours were looked for: the graph of the model has no edges.
         none = Neighbors(np.zeros(n + 1, dtype=np.int64), np.empty(0, np.int64), np.empty(0))
         rows = np.arange(n)
@@ -235,7 +235,7 @@ class LaplacianKernel(Kernel):
         masses = self.component.masses
         values = spectrum.values
         extension = Harmonic(space, rule, self.weight, vectors, values, plain, scaled, masses)
-        redundancy = note_redundancy(vectors) if self.measured else np.zeros(0)
+        redundancy = later_redundancy(vectors) if self.measured else np.zeros(0)
         attributes = {
             "redundancy_": redundancy,
             "volume_": float(self.degree.sum()),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +13,7 @@ from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches
 from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
-from unbend.estimators.linear import LinearEmbedding
+from unbend.estimators.linear import HELD_BYTES, LinearEmbedding, reference_features
 from unbend.extension import Linear, LinearInverse
 from unbend.gram.principal import PrincipalAxes, dual_axes, em_axes, exact_axes, sensible_axes
 from unbend.lazy import scale
@@ -124,16 +125,22 @@ class PCA(LinearEmbedding):
             mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
                 note(solver=self.svd_solver)
-                centered = self._center(rows, mean, d)
+                centered, about_mean = self._center(rows, mean, d)
                 total = _total_variance(centered, mean)
                 found = self._axes(centered, d) if total > 0 else _no_axes(d, rows.shape[1])
                 found = self._cut(found)
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
-                embedding = extension(rows)
-        self._keep_axes(report, found, extension, total, rows.shape, embedding.astype(rows.dtype))
-        self._keep_reference(rows, embedding)
+                embedding = extension.place(centered) if about_mean else extension(rows)
+                found = found.measured(embedding)
+        placed = embedding.astype(rows.dtype, copy=False)
+        self._keep_axes(report, found, extension, total, rows.shape, placed)
+        if about_mean and centered.nbytes <= HELD_BYTES:
+            back = LinearInverse(np.zeros_like(mean), extension.axes)
+            self._defer("_reference", partial(reference_features, centered, embedding, back))
+        else:
+            self._keep_reference(rows, embedding)
         return self
 
     def fit_batches(self, batches: Iterable[Any]) -> "PCA":
@@ -232,19 +239,23 @@ class PCA(LinearEmbedding):
         note(axes=count, share=self.n_components)
         return replace(found, axes=found.axes[:count], singular=found.singular[:count])
 
-    def _center(self, rows: Any, mean: FloatArray, d: int) -> Any:
-        """Centered rows; sparse ones as they are, for a solver that centers them implicitly."""
+    def _center(self, rows: Any, mean: FloatArray, d: int) -> tuple[Any, bool]:
+        """Centered rows, and whether they are rows − mean.
+
+        Sparse ones are returned as they are where the solver centers them implicitly.
+        """
         if is_sparse(rows):
             small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES
             if self.svd_solver != "auto" or not (small or d == min(rows.shape)):
-                return rows.astype(np.float64, copy=False)
-            rows = rows.toarray()
+                return rows.astype(np.float64, copy=False), False
+            return self._center(rows.toarray(), mean, d)[0], False
         centered = rows - mean
         spread = np.sqrt(np.vdot(centered, centered) / centered.size)
         if np.abs(mean).max() > FAR * spread:
             # The mean of rows far from the origin is rounded: the rest would pass for a direction.
             centered -= centered.mean(axis=0)
-        return centered
+            return centered, False
+        return centered, True
 
     def _axes(self, centered: Any, d: int) -> PrincipalAxes:
         rng, solver = generator(self.random_state), self.svd_solver

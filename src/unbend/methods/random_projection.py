@@ -1,6 +1,7 @@
 """Random projection."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -11,7 +12,7 @@ from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches
 from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
-from unbend.estimators.linear import LinearEmbedding
+from unbend.estimators.linear import HELD_BYTES, LinearEmbedding
 from unbend.extension import Extension, Linear, ProjectionInverse, SparseLinear
 from unbend.lazy import scale
 from unbend.lowrank.bounds import (
@@ -20,7 +21,7 @@ from unbend.lowrank.bounds import (
     johnson_lindenstrauss,
 )
 from unbend.lowrank.sketch import orthogonalize, random_matrix, sparse_signs
-from unbend.report import Report, stage
+from unbend.report import Deferred, Report, stage
 from unbend.validation.parameters import (
     FLAG,
     NOTHING,
@@ -141,9 +142,11 @@ class RandomProjection(LinearEmbedding):
                     embedding = embedding @ turn.T
             with stage("distortion"):
                 some = _compared_rows(rows.shape[0], rows.shape[1], k, rng)
-                distortion = _distortion(rows[some], embedding[some], self.eps)
+                measure = partial(_distortion, rows[some], embedding[some], self.eps)
+                if 8 * len(some) * rows.shape[1] > HELD_BYTES:
+                    measure = partial(dict, measure())
         self._keep_axes(
-            report, embedding.astype(rows.dtype), axes, singular, distortion, bound, rows.shape[0]
+            report, embedding.astype(rows.dtype), axes, singular, measure, bound, rows.shape[0]
         )
         self._keep_reference(rows, embedding)
         return self
@@ -179,9 +182,9 @@ class RandomProjection(LinearEmbedding):
                     axes = turn @ axes
             with stage("distortion"):
                 some = rows.take(_compared_rows(rows.n, columns, k, rng))
-                distortion = _distortion(some, _projection(axes)(some), self.eps)
+                measure = partial(_distortion, some, _projection(axes)(some), self.eps)
         nothing = np.empty((0, k), dtype=rows.dtype)
-        self._keep_axes(report, nothing, axes, singular, distortion, bound, rows.n)
+        self._keep_axes(report, nothing, axes, singular, measure, bound, rows.n)
         return self
 
     def _keep_axes(
@@ -190,14 +193,14 @@ class RandomProjection(LinearEmbedding):
         embedding: FloatArray,
         axes: Any,
         singular: FloatArray | None,
-        distortion: dict[str, float],
+        measure: Callable[[], dict[str, float]],
         bound: int,
         n: int,
     ) -> None:
         k = axes.shape[0]
         guarantee = guaranteed_distortion(n, k, self.beta)
         said = f"within 1 ± {guarantee:.3g}" if guarantee < 1 else "none: too few coordinates"
-        report.stage("distortion").facts.update(bound=bound, guarantee=said, **distortion)
+        report.stage("distortion").facts.update(bound=bound, guarantee=said)
         self._keep(
             report,
             embedding,
@@ -206,11 +209,13 @@ class RandomProjection(LinearEmbedding):
             ProjectionInverse(axes),
             components_=axes.astype(embedding.dtype),
             singular_values_=singular,
-            distortion_=distortion,
             bound_=bound,
             guarantee_=None if np.isnan(guarantee) else guarantee,
             beta_=guaranteed_exponent(n, k, self.eps),
         )
+        distortion = Deferred(measure)
+        report.stage("distortion").defer(distortion)
+        self._defer("distortion_", distortion)
 
     def _dimension(self, bound: int, columns: int) -> int:
         if self.n_components != "auto":

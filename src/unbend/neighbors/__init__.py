@@ -1,6 +1,6 @@
 """Neighbour search: metrics, spaces, indexes and neighbourhoods."""
 
-from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
+from unbend.neighbors.index import AutoIndex, BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.metrics import Metric
 from unbend.neighbors.metrics.metric import METRICS, describe_parameters
 from unbend.neighbors.neighbors import Neighbors
@@ -12,6 +12,7 @@ from unbend.neighbors.space import Space
 __all__ = [
     "METRICS",
     "AffinitySpace",
+    "AutoIndex",
     "BruteForce",
     "DistanceSpace",
     "GraphSpace",

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, is_sparse
-from unbend.neighbors.index import NeighborIndex, NNDescent
+from unbend.neighbors.index import AutoIndex, NeighborIndex, NNDescent
 from unbend.neighbors.metrics import EUCLIDEAN, METRICS, Metric
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
@@ -74,11 +74,19 @@ def make_space(
     threads: int = 1,
     index: NeighborIndex | str = "exact",
 ) -> Space:
-    """Return the space of rows, or distances, in double precision that were checked before."""
+    """Return the space of rows, or distances, in double precision that were checked before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.neighbors import make_space
+    >>> make_space(np.array([[0.0], [1.0], [3.0]]), "euclidean").nearest(1).distances
+    array([1., 1., 2.])
+    """
     if not isinstance(metric_params, Mapping | None):
         raise TypeError(refusal("metric_params", metric_params, "a dict or None"))
     if metric == "precomputed":
-        if index == "kd_tree" or not isinstance(index, str | NNDescent):
+        if index == "kd_tree" or not isinstance(index, str | AutoIndex | NNDescent):
             raise ValueError(
                 "metric='precomputed' leaves nothing to build an index on: use "
                 "neighbors_algorithm='exact'"

@@ -9,7 +9,8 @@ from scipy.spatial import KDTree as ScipyTree
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.memory import check_fits, reserve
-from unbend.neighbors.index import BruteForce, KDTree, NeighborIndex, NNDescent
+from unbend.neighbors.index import AutoIndex, BruteForce, KDTree, NeighborIndex, NNDescent
+from unbend.neighbors.index.choice import FEW_COLUMNS, FEW_ROWS, cheapest
 from unbend.neighbors.index.external import ExternalIndex, norm_order
 from unbend.neighbors.index.kd_tree import COMPILED_NORMS
 from unbend.neighbors.metrics import EUCLIDEAN, Metric
@@ -26,13 +27,14 @@ from unbend.report import note, step
 from unbend.validation.parameters import INDEX, Choice
 from unbend.validation.scalars import check_count, check_radius, check_threads, refusal
 
-# Beyond this many columns a KD-tree visits most of its leaves and matrix products are faster.
+# Of few rows, and by norms that products do not give, a KD-tree searches up to this many columns;
+# of more rows the choice is predicted.
 TREE_COLUMNS = 15
 # SciPy's tree, for norms that the compiled one does not support, computes powers of differences:
 # they overflow for numbers beyond 2^±(ROOM / p), or for larger p than this.
 LARGEST_P, ROOM = 16.0, 400.0
-# Names of searches: "exact" chooses between the other two.
-ALGORITHMS = ("exact", "kd_tree", "brute")
+# Names of searches: "auto" and "exact" choose between the other two.
+ALGORITHMS = ("auto", "exact", "kd_tree", "brute")
 
 
 class Searcher(Protocol):
@@ -49,7 +51,8 @@ class Searcher(Protocol):
 class PointSpace(Space):
     """Rows of numbers with a metric; searches use the features of the metric.
 
-    `index` is "exact", "kd_tree", "brute" or an unbuilt `NeighborIndex`.
+    `index` is "auto" or "exact" (the cheaper of the next two), "kd_tree", "brute" or an unbuilt
+    `NeighborIndex`.
 
     Examples
     --------
@@ -104,7 +107,11 @@ class PointSpace(Space):
         """Whether exact searches use a tree."""
         if self.index == "brute" or self.metric.norm.p is None:
             return False
-        few = self.features.shape[1] <= TREE_COLUMNS or self.index == "kd_tree"
+        n, columns = self.features.shape
+        free = self.index in ("auto", "exact") or isinstance(self.index, AutoIndex)
+        if free and self.metric.norm.p == 2 and n > FEW_ROWS and columns > FEW_COLUMNS:
+            return cheapest(self.features) == "tree"
+        few = columns <= TREE_COLUMNS or self.index == "kd_tree"
         return few and self._fits_tree(self.features)
 
     def _fits_tree(self, features: FloatArray) -> bool:
@@ -131,7 +138,7 @@ class PointSpace(Space):
     @cached_property
     def _built_index(self) -> Searcher:
         """The user's index, built."""
-        if isinstance(self.index, KDTree | BruteForce | NNDescent):
+        if isinstance(self.index, AutoIndex | KDTree | BruteForce | NNDescent):
             return replace(self.index, threads=self.workers).build(self.features)
         assert not isinstance(self.index, str)
         return ExternalIndex.build(self.index, self.features, self.workers)
@@ -147,7 +154,10 @@ class PointSpace(Space):
         check_count(k, self.n - 1)
         # A number and a distance of each neighbour.
         reserve(12 * self.n * k, f"{self.n} x {k} neighbours", "use fewer neighbours or rows")
-        if isinstance(self.index, str):
+        if isinstance(self.index, str) or (
+            isinstance(self.index, AutoIndex)
+            and (self.index.recall >= 1.0 or self.metric.norm.p != 2)
+        ):
             index = self._exact(self.features)
         elif isinstance(self.index, NNDescent) and (self._uses_tree or self.metric.norm.p != 2):
             note(search="exact")
@@ -162,7 +172,7 @@ class PointSpace(Space):
         """Find the k points nearest to each new sample."""
         check_count(k, self.n)
         new = self._features_of(new)
-        exact = isinstance(self.index, str | NNDescent)
+        exact = isinstance(self.index, str | AutoIndex | NNDescent)
         index = self._exact(new) if exact else self._built_index
         if index is None:
             return self._nearest_by_blocks(new, k)
@@ -284,7 +294,7 @@ def check_index(index: NeighborIndex | str, metric: Metric) -> None:
     if not (index in ALGORITHMS if named else INDEX.has_type(index)):
         allowed = f"{Choice(*ALGORITHMS)} or {INDEX}"
         raise (ValueError if named else TypeError)(refusal("index", index, allowed))
-    if index in ("exact", "brute") or isinstance(index, NNDescent):
+    if index in ("auto", "exact", "brute") or isinstance(index, AutoIndex | NNDescent):
         return
     name = f"{index!r}" if isinstance(index, str) else f"a {type(index).__name__}"
     p = metric.norm.p

@@ -28,7 +28,7 @@ from unbend.scale.workers import (
 )
 from unbend.validation.scalars import is_integer
 
-EXACT = ("exact", "kd_tree", "brute")
+EXACT = ("auto", "exact", "kd_tree", "brute")
 # Bytes of an edge: a 32-bit index and a distance; the kernel and its factor take several times it.
 EDGE_BYTES, ROOM = 12, 8
 

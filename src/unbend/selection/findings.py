@@ -81,6 +81,14 @@ class Findings:
     charts : mapping of str to float
         Of a surface, share of the variance within patches that tangents do not explain, of charts
         by PCA and LTSA; empty where none were fitted.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> found = unbend.suggest(roll.points, for_="chart").findings
+    >>> found.kind, found.n, found.columns
+    ('points', 300, 3)
     """
 
     kind: Kind

@@ -22,6 +22,7 @@ _WHERE = {
     "AllGeodesics": "extension",
     "Auto": "eigen.auto",
     "Barycentric": "extension",
+    "AutoIndex": "neighbors.index.choice",
     "BruteForce": "neighbors.index.brute_force",
     "CategoryEncoder": "prepare.encoders",
     "ColumnSummary": "prepare.estimator",

@@ -32,6 +32,8 @@ class Encoder:
     def estimator(self, estimator: Any) -> dict[str, Any]:
         """Class, parameters and fitted state."""
         name = type(estimator).__name__
+        if hasattr(estimator, "_compute_deferred"):
+            estimator._compute_deferred()
         parameters = estimator.get_params(deep=False)
         for parameter, value in parameters.items():
             if callable(value) and not is_value(value) and function_name(value) is None:

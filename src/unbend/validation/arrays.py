@@ -55,12 +55,28 @@ def check_rows(
     ...
     ValueError: X contains NaN (first in row 1, column 1). Drop or impute those rows.
     """
+    return measured_rows(
+        X, name, min_rows=min_rows, sparse=sparse, missing=missing, new=new, scale=scale
+    )[0]
+
+
+def measured_rows(
+    X: Any,
+    name: str = "X",
+    *,
+    min_rows: int = 2,
+    sparse: bool = False,
+    missing: bool = False,
+    new: bool = False,
+    scale: bool = True,
+) -> tuple[Any, float]:
+    """Return what `check_rows` returns, and the largest magnitude: both take one pass."""
     rows = real_array(X, name, sparse=sparse)
     check_shape(rows, name, min_rows)
     largest = check_finite(rows, name, missing=missing, columns=column_names(X))
     if scale:
         check_scale(largest, name, new=new)
-    return rows
+    return rows, largest
 
 
 def real_array(X: Any, name: str = "X", *, sparse: bool = False) -> Any:
