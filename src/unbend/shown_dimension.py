@@ -129,8 +129,8 @@ def fall_in_ball(d: int, k: int) -> float:
 
     Examples
     --------
-    >>> round(fall_in_ball(2, 12), 1), round(fall_in_ball(2, 1000), 1)
-    (0.5, 0.9)
+    >>> round(fall_in_ball(2, 12), 2), round(fall_in_ball(2, 1000), 2)
+    (0.54, 0.95)
     """
     # Beyond, sampling matters little, and the ratio is known from its limit.
     drawn = min(k, 60)
