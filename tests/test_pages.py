@@ -11,6 +11,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [
     DOCS / "start" / "first_ten_minutes.md",
     DOCS / "start" / "install.md",
+    DOCS / "choosing.md",
     DOCS / "troubleshooting.md",
     *sorted((DOCS / "tutorials").glob("*.md")),
 ]

@@ -75,6 +75,20 @@ def _three_groups() -> Data:
     return Data(table, colors, "dissimilarities of 3 × 12 objects", image=-table)
 
 
+def _judges(weights: tuple[tuple[float, float], ...], title: str) -> Data:
+    points = _plane()
+    rng = np.random.default_rng(1)
+    tables = np.array(
+        [_distances((points + rng.normal(0, 0.02, points.shape)) * one) for one in weights]
+    )
+    order = np.argsort(points[:, 0])
+    sheet = np.hstack([-table[np.ix_(order, order)] for table in tables[:2]])
+    return Data(tables, points[:, 0], title, image=sheet)
+
+
+ALIKE = ((1.0, 1.0),) * 4
+DIFFERENT = ((1.5, 0.3), (1.2, 0.8), (0.8, 1.2), (0.3, 1.5))
+
 MAKERS: dict[str, Callable[[], Data]] = {
     "swiss_roll": _surface("swiss_roll", "Swiss roll"),
     "swiss_roll_small": _surface("swiss_roll", "Swiss roll, 400 points", n=400),
@@ -91,6 +105,8 @@ MAKERS: dict[str, Callable[[], Data]] = {
     "cities": _cities,
     "cities_ranked": lambda: _cities(monotone=True),
     "three_groups": _three_groups,
+    "judges": lambda: _judges(DIFFERENT, "two of four judges, who differ"),
+    "judges_alike": lambda: _judges(ALIKE, "two of four judges, who agree"),
 }
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gallery_links import examples_of
 from matplotlib.figure import Figure
 from method_data import Data, make_data
+from sklearn.base import clone
 from sphinx.application import Sphinx
 
 import unbend
@@ -47,6 +49,13 @@ def fitted_colors(model: Any, data: Data) -> tuple[np.ndarray, Any]:
     """Coordinates to draw, and their colours: clusters are drawn on the rows themselves."""
     if hasattr(model, "labels_"):
         return data.rows, [f"C{label}" for label in model.labels_]
+    if hasattr(model, "identify"):
+        # Fitted to every second row; the others are drawn, coloured by what they are taken for.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            half = clone(model).fit(data.rows[::2], data.labels[0][::2])
+        found = half.predict(data.rows[1::2])
+        return unbend.PCA().fit_transform(data.rows)[1::2], [f"C{label}" for label in found]
     return np.asarray(model.embedding_), data.colors
 
 
@@ -61,8 +70,10 @@ def draw_points(axes: Any, points: np.ndarray, colors: Any, title: str) -> None:
     """Draw coordinates of one embedding."""
     if points.shape[1] == 1:
         points = np.column_stack((points, np.zeros(len(points))))
-    axes.scatter(points[:, 0], points[:, 1], c=colors, s=5, linewidths=0)
-    axes.set(title=title, xticks=[], yticks=[])
+    size = 5 if len(points) > 200 else 22
+    axes.scatter(points[:, 0], points[:, 1], c=colors, s=size, linewidths=0)
+    axes.set(xticks=[], yticks=[])
+    axes.set_title(title, fontsize=12 if len(title) < 28 else 9)
     axes.set_aspect("equal" if np.ptp(points[:, 1]) > 0.02 * np.ptp(points[:, 0]) else "auto")
 
 
@@ -103,8 +114,13 @@ def draw_values(entry: Entry, vary: dict[str, Any]) -> Figure:
         params = {**vary.get("fixed", {}), vary["parameter"]: value}
         points, colors = fitted_colors(fit(entry, data, params), data)
         axes = figure.add_subplot(1, len(values), number)
-        draw_points(axes, points, colors, f"{vary['parameter']}={value:g}")
+        draw_points(axes, points, colors, f"{vary['parameter']}={shown(value)}")
     return figure
+
+
+def shown(value: Any) -> str:
+    """Write a value of a parameter."""
+    return repr(value) if isinstance(value, str) else f"{value:g}"
 
 
 def draw_costs(costs: dict[str, Any]) -> Figure:
@@ -115,6 +131,14 @@ def draw_costs(costs: dict[str, Any]) -> Figure:
     axes.set(xlabel="rows", ylabel="CPU seconds, one thread")
     axes.grid(alpha=0.3, which="both")
     return figure
+
+
+def growth(costs: dict[str, Any]) -> str:
+    """Say how CPU time grew over the last sizes."""
+    if costs["exponent"] is None:
+        return "too few sizes for a rate"
+    last = f"{costs['rows'][-1]:,} rows took {costs['seconds'][-1]:.1f} s".replace(",", " ")
+    return f"{last}, and time grew as n to the power {costs['exponent']:.1f}"
 
 
 def call(entry: Entry, params: dict[str, Any]) -> str:
@@ -157,13 +181,13 @@ def picture_sections(entry: Entry, said: dict[str, Any]) -> dict[str, str]:
         sections["fails"] = f"{image(file, 'A failure')}\n*{fails['caption']}*\n"
     if vary := said.get("vary"):
         file = save(f"{name}-vary", vary, lambda: draw_values(entry, vary))
-        sections["vary"] = image(file, f"Results for four values of {vary['parameter']}")
+        sections["vary"] = image(file, f"Results for several values of {vary['parameter']}")
     costs = json.loads(COSTS.read_text()) if COSTS.exists() else {"methods": {}}
     if measured := costs["methods"].get(name):
         file = save(f"{name}-cost", measured, lambda: draw_costs(measured))
         sections["cost"] = (
             "## Cost\n\n" + image(file, "Measured CPU seconds")
-            + f"\nMeasured on {measured['data']} (`benchmarks/method_cost.py`).\n"
+            + f"\nOn {measured['data']}: {growth(measured)} (`benchmarks/method_cost.py`).\n"
         )  # fmt: skip
     return sections
 
@@ -173,6 +197,11 @@ def parameter_table(entry: Entry, matters: dict[str, str]) -> str:
     defaults = entry.load()().get_params()
     rows = [f"| `{name}` | `{defaults[name]!r}` | {text} |" for name, text in matters.items()]
     return "| parameter | default | |\n|---|---|---|\n" + "\n".join(rows)
+
+
+def example_lines(class_name: str) -> list[str]:
+    """Return links to the examples of the gallery that use a class."""
+    return [f"[{one.title}](../../gallery/{one.page}.rst)" for one in examples_of(class_name)]
 
 
 PAGE = """# {title}
@@ -207,6 +236,10 @@ Do not use it
 
 {new}
 
+## Examples
+
+{examples}
+
 ## Reference
 
 ```{{eval-rst}}
@@ -235,6 +268,7 @@ def write_page(entry: Entry, said: dict[str, Any]) -> None:
         avoid=bullets(said["avoid"]),
         parameters=parameter_table(entry, said["matters"]),
         new=said["new"],
+        examples=bullets(example_lines(entry.class_name)),
         **picture_sections(entry, said),
     )
     write_if_changed(OUTPUT / f"{entry.name}.md", text)

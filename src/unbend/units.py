@@ -60,6 +60,14 @@ class ScaleDecision:
     ----------
     scale : {"none", "standard"}
     reason : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> unbend.Prepare(missing="median").fit(table).scale_
+    'standard'
     """
 
     scale: str

@@ -44,6 +44,14 @@ class Curve:
     line : array (m,), or None
         What the estimate predicts at `x`, where it is a fit: the curve should follow it inside
         the fitted range.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(500, random_state=0)
+    >>> curve = unbend.dimension.correlation(roll.points).curve
+    >>> bool((np.diff(curve.x) > 0).all() and (np.diff(curve.y) >= 0).all())
+    True
     """
 
     x: FloatArray

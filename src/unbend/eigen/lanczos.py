@@ -35,6 +35,14 @@ class Lanczos:
         Vectors carried beyond those asked for; multiple eigenvalues need at least one.
     passes : int
         Restarts before giving up, which is then reported.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> digits = unbend.datasets.swiss_roll(500, random_state=0).points
+    >>> isomap = unbend.Isomap(eigen_solver=unbend.eigen.Lanczos(tol=1e-10)).fit(digits)
+    >>> isomap.report_.stage("spectrum").facts["converged"]
+    True
     """
 
     tol: float = 1e-12

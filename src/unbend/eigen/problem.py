@@ -82,6 +82,15 @@ class SpectralProblem:
         vectors beside the trivial ones, and a solver, which sees A alone, finds the same vectors.
     start : array (n, s), optional
         Rough eigenvectors, best first, from which an iteration may begin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.eigen import SpectralProblem, solve
+    >>> stiffness, mass = np.array([[2.0, -2], [-2, 2]]), np.array([1.0, 3.0])
+    >>> problem = SpectralProblem(stiffness, "bottom", trivial=np.ones((2, 1)), mass=mass)
+    >>> solve(problem, 1).values.round(6)  # 2 (1/1 + 1/3)
+    array([2.666667])
     """
 
     matrix: Matrix
@@ -169,6 +178,15 @@ class Eigenpairs(NamedTuple):
     """What a solver returns: at least as many pairs as asked for, from the wanted end inwards.
 
     `converged` says whether those asked for reached the solver's tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.eigen import Dense, Eigenpairs, SpectralProblem
+    >>> problem = SpectralProblem(np.diag([3.0, 2.0, 1.0]), "top")
+    >>> pairs = Dense().eigenpairs(problem, 2, np.random.default_rng(0))
+    >>> isinstance(pairs, Eigenpairs), pairs.values[:2]
+    (True, array([3., 2.]))
     """
 
     values: FloatArray
@@ -182,6 +200,14 @@ class Spectrum:
 
     `residuals` are ‖A f − λ M f‖ relative to the size of A; `next_value` estimates
     the first eigenvalue beyond those asked for, which shows how well they are separated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.eigen import SpectralProblem, solve
+    >>> found = solve(SpectralProblem(np.diag([3.0, 2.0, 1.0]), "top"), 2)
+    >>> found.values, found.next_value, bool(found.residuals.max() < 1e-12)
+    (array([3., 2.]), 1.0, True)
     """
 
     values: FloatArray

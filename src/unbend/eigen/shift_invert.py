@@ -106,6 +106,14 @@ class ShiftInvert:
         Vectors carried beyond those asked for.
     passes : int
         Passes before giving up, which is then reported.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(500, random_state=0).points
+    >>> ltsa = unbend.LTSA(n_neighbors=8, eigen_solver=unbend.eigen.ShiftInvert()).fit(roll)
+    >>> ltsa.report_.stage("spectrum").facts["converged"]
+    True
     """
 
     tol: float = 1e-7

@@ -16,7 +16,16 @@ from unbend.report import note, warn
 
 
 class Solver(Protocol):
-    """Finds eigenpairs of standard problems (unit mass, orthonormal trivial vectors)."""
+    """Finds eigenpairs of standard problems (unit mass, orthonormal trivial vectors).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.eigen import SOLVERS, SpectralProblem, solve
+    >>> problem = SpectralProblem(np.diag([3.0, 2.0, 1.0]), "top")
+    >>> solve(problem, 1, "dense").values, "dense" in SOLVERS
+    (array([3.]), True)
+    """
 
     def eigenpairs(
         self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
@@ -114,6 +123,15 @@ def solve(
 
 
 def fix_signs(vectors: FloatArray) -> FloatArray:
-    """Turn each column so that its entry of largest magnitude is positive."""
+    """Turn each column so that its entry of largest magnitude is positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.eigen import fix_signs
+    >>> fix_signs(np.array([[0.1, 2.0], [-3.0, 1.0]]))
+    array([[-0.1,  2. ],
+           [ 3. ,  1. ]])
+    """
     peak = np.argmax(np.abs(vectors), axis=0)
     return np.asarray(vectors * np.where(vectors[peak, np.arange(vectors.shape[1])] < 0, -1.0, 1.0))

@@ -115,7 +115,18 @@ def _join_by_enlarging(
 
 @dataclass(frozen=True, eq=False)
 class Bridges:
-    """Edges between components: ends and lengths."""
+    """Edges between components: ends and lengths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import graphs
+    >>> from unbend.neighbors import PointSpace
+    >>> line = PointSpace(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    >>> gap = graphs.bridge(line, np.array([0, 0, 1, 1]))
+    >>> gap.first, gap.second, gap.lengths
+    (array([2]), array([1]), array([4.]))
+    """
 
     first: IntArray
     second: IntArray
@@ -249,6 +260,16 @@ class Enlargement:
 
     `counts` is the number of neighbours that each point now has at least, `links` the edges
     between what had been components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import graphs
+    >>> from unbend.neighbors import PointSpace
+    >>> line = PointSpace(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    >>> joined = graphs.enlarge(line, line.nearest(1))
+    >>> joined.counts, joined.added
+    (array([1, 1, 2, 1]), 1)
     """
 
     neighbors: Neighbors
@@ -328,7 +349,17 @@ def _up_to_outside(space: Space, label: IntArray, row: int) -> tuple[IntArray, F
 
 @dataclass(frozen=True)
 class Fewest:
-    """The fewest neighbours that join what more would, and the components they leave."""
+    """The fewest neighbours that join what more would, and the components they leave.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import graphs
+    >>> from unbend.neighbors import PointSpace
+    >>> line = PointSpace(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    >>> graphs.fewest_neighbors(line.nearest(3)).k
+    2
+    """
 
     k: int
     components: int

@@ -53,6 +53,15 @@ class Connectivity:
 
     A graph is k-connected if `vertices` is at least k, and k-edge-connected if `edges` is. A
     complete graph of n vertices has n − 1 of both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> graphs.connectivity(path)
+    Connectivity(vertices=1, edges=1)
     """
 
     vertices: int

@@ -154,6 +154,14 @@ class Consistency:
         How the variance along each principal direction grows from n_neighbors to twice as many,
         as a power of that along the first: 1 along the data, 2 for curvature, 0 for noise. Not a
         number where it is not known.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(1000, random_state=0)
+    >>> report = unbend.graphs.consistency(roll.points, d=2, n_neighbors=10)
+    >>> len(report.sizes), bool(report.hidden < 0.5)
+    (1, True)
     """
 
     d: int

@@ -59,6 +59,13 @@ class GeodesicBounds:
     """Factors between graph distances d_G and geodesic distances d_M on the manifold.
 
     `lower` d_M ≤ d_G ≤ d_S ≤ `upper` d_M; not a number where the conditions do not hold.
+
+    Examples
+    --------
+    >>> from unbend import graphs
+    >>> bounds = graphs.geodesic_bounds(0.4, 0.05, 0.4, curvature_radius=1.0)
+    >>> bounds.lower < 1 < bounds.upper
+    True
     """
 
     lower: float

@@ -40,6 +40,17 @@ class Paths:
         Edge lengths, not negative; a stored zero is an edge of length zero.
     dtype : float32 or float64
         Precision of the distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> distances = np.empty((1, 3))
+    >>> graphs.Paths(path).fill(distances, np.array([0]))
+    >>> distances
+    array([[0., 1., 2.]])
     """
 
     def __init__(self, lengths: csr_array, dtype: Precision = np.float64) -> None:
@@ -161,7 +172,17 @@ def symmetric_geodesics(
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Vertices from the source to the target, and the length; no vertices if there is no path."""
+    """Vertices from the source to the target, and the length; no vertices if there is no path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> graphs.shortest_paths(path, [(0, 2)])[0]
+    Path(vertices=array([0, 1, 2]), length=2.0)
+    """
 
     vertices: IntArray
     length: float

@@ -70,6 +70,16 @@ class Graph:
     """Edge lengths in compressed rows, and the component of each vertex.
 
     A stored zero is an edge of length zero; absent means no edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import graphs
+    >>> from unbend.neighbors import PointSpace
+    >>> line = PointSpace(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    >>> graph = graphs.undirected(line.nearest(1))
+    >>> graph.components, graph.lengths.nnz
+    (array([0, 0, 1, 1]), 4)
     """
 
     lengths: csr_array
@@ -112,7 +122,18 @@ def undirected(neighbors: Neighbors, how: How = "max") -> Graph:
 
 
 def symmetrize(weights: csr_array, how: How = "max") -> csr_array:
-    """Symmetric weights max(W, W'), min(W, W') or (W + W')/2, where absent means zero."""
+    """Symmetric weights max(W, W'), min(W, W') or (W + W')/2, where absent means zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> one_way = csr_array(np.array([[0.0, 2], [0, 0]]))
+    >>> graphs.symmetrize(one_way, "mean").toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
     check_word("how", how, ("max", "min", "mean"))
     return symmetric_part(as_weights(weights), how)
 
@@ -131,6 +152,14 @@ def components(graph: csr_array) -> IntArray:
     """Component of each vertex, numbered by size, largest first, ties by first vertex.
 
     Edges count whichever way they point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> graphs.components(csr_array(np.array([[0.0, 0, 0], [0, 0, 1], [0, 1, 0]])))
+    array([1, 0, 0])
     """
     graph = as_edges(graph, "the edges of a graph")
     labels = np.empty(graph.shape[0], dtype=np.int32)

@@ -34,6 +34,16 @@ class LabelledGraph:
 
     "length": small means near, for Isomap and geodesics; "similarity": large means near, for
     Laplacians. A stored zero is an edge of length zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> graph = graphs.label_graph(path, labels=["a", "b", "c"])
+    >>> graph.labels, graph.meaning
+    (('a', 'b', 'c'), 'length')
     """
 
     edges: csr_array

@@ -18,7 +18,17 @@ from unbend.validation.scalars import is_integer
 
 
 def degrees(weights: csr_array) -> FloatArray:
-    """Sum of the weights at each vertex."""
+    """Sum of the weights at each vertex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> graphs.degrees(path)
+    array([1., 2., 1.])
+    """
     return np.asarray(as_edges(weights, meaning="similarity").sum(axis=1), dtype=np.float64).ravel()
 
 
@@ -227,6 +237,16 @@ class EigenvalueBounds:
 
     `resistance` is the largest over all pairs of the least Σ 1/w along a path, which for unit
     weights is the diameter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> bounds = graphs.eigenvalue_bounds(path)
+    >>> bounds.lower <= graphs.graph_eigenvalue(path) <= bounds.upper
+    True
     """
 
     lower: float

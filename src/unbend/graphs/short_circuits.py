@@ -53,6 +53,14 @@ class ShortCircuits:
         Dimension of the tangent planes; None where there are none.
     undetermined : str
         Why nothing was judged; empty where the edges were.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(500, sampling="parameter", random_state=0)
+    >>> jumps = unbend.graphs.find_short_circuits(roll.points, d=2, n_neighbors=10)
+    >>> len(jumps), bool(jumps.detours.min() > 5)
+    (4, True)
     """
 
     first: IntArray

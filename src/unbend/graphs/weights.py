@@ -15,7 +15,15 @@ Weight = Callable[[FloatArray], FloatArray]
 
 
 def adjacency(distances: FloatArray) -> FloatArray:
-    """Weight one on every edge."""
+    """Weight one on every edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import graphs
+    >>> graphs.adjacency(np.array([0.5, 2.0]))
+    array([1., 1.])
+    """
     return np.ones_like(distances)
 
 
@@ -63,7 +71,17 @@ def weights_of(distances: FloatArray, weight: Weight) -> FloatArray:
 
 
 def weigh(lengths: csr_array, weight: Weight) -> csr_array:
-    """Apply a weight function to every stored edge."""
+    """Apply a weight function to every stored edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend import graphs
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> graphs.weigh(path, lambda lengths: np.exp(-lengths)).data.round(3)
+    array([0.368, 0.368, 0.368, 0.368])
+    """
     lengths = as_edges(lengths, "lengths", "length")
     weights = weights_of(lengths.data, weight)
     return csr_array((weights, lengths.indices, lengths.indptr), shape=lengths.shape)

@@ -28,7 +28,7 @@ REMEDY = " Or pass symmetrize=True."
 
 @dataclass(frozen=True, eq=False)
 class NamedDistances:
-    """Distances between objects, and the names of these; what `read_named_distances` returns.
+    r"""Distances between objects, and the names of these; what `read_named_distances` returns.
 
     Attributes
     ----------
@@ -41,6 +41,15 @@ class NamedDistances:
         `symmetrize` removed.
     first : int
         Number that the source gives the first object, where it numbers them: 0 or 1.
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> pairs = io.BytesIO(b"a,b,3\na,c,4\nb,c,5\n")
+    >>> found = unbend.io.read_named_distances(pairs)
+    >>> found.names, found.values[0].tolist()
+    (('a', 'b', 'c'), [0.0, 3.0, 4.0])
     """
 
     values: FloatArray | csr_array

@@ -57,6 +57,15 @@ class Texts:
         Tokenisation of the documents.
     unit : bool
         Whether rows were normalised to unit length.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> texts = unbend.io.read_texts(["red apples", "green apples", "the sea"])
+    >>> texts.columns, len(texts)
+    (('apples', 'green', 'red', 'sea'), 3)
+    >>> bool(texts.distances()[0, 1] < texts.distances()[0, 2])
+    True
     """
 
     values: csr_array

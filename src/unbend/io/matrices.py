@@ -36,6 +36,14 @@ class Matrices:
         Source of each matrix.
     objects : tuple of str or None
         Names of the rows, where the sources have some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> matrices = unbend.io.read_matrices(np.array([[[0.0, 1], [1, 0]], [[0.0, 2], [2, 0]]]))
+    >>> len(matrices), [float(one.max()) for one in matrices.values]
+    (2, [1.0, 2.0])
     """
 
     values: tuple[Matrix, ...]

@@ -40,7 +40,16 @@ SAMPLED_ROWS = 100_000
 
 
 class TableReader(Protocol):
-    """Reads one table; what `open_table` returns."""
+    r"""Reads one table; what `open_table` returns.
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> reader = unbend.io.open_table(io.BytesIO(b"a,b\n1,2\n"))
+    >>> reader.names, unbend.io.read(reader).values.tolist()
+    (('a', 'b'), [[1.0, 2.0]])
+    """
 
     @property
     def where(self) -> str:
@@ -217,7 +226,16 @@ def batches(
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """Tables of a limited number of rows; what `batches` returns."""
+    """Tables of a limited number of rows; what `batches` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> parts = unbend.io.batches(np.arange(10.0).reshape(5, 2), rows=2)
+    >>> [len(part) for part in parts]
+    [2, 2, 1]
+    """
 
     reader: TableReader
     roles: Roles
@@ -252,7 +270,7 @@ def _names(ignore: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TableSample:
-    """Random rows of a table; what `sample_table` returns.
+    r"""Random rows of a table; what `sample_table` returns.
 
     Attributes
     ----------
@@ -264,6 +282,15 @@ class TableSample:
         Rows of the whole table.
     exact : bool
         Whether `total` is known, not estimated.
+
+    Examples
+    --------
+    >>> import io
+    >>> import unbend
+    >>> text = "a,b\n" + "".join(f"{i},{i * i}\n" for i in range(2000))
+    >>> sample = unbend.io.sample_table(io.BytesIO(text.encode()), 100)
+    >>> sample.rows, len(unbend.io.read(sample.reader))
+    (100, 100)
     """
 
     reader: TableReader

@@ -61,6 +61,16 @@ class Localization:
         Initial layout of each component.
     report : Report
         Record of every stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> places = np.random.default_rng(0).random((30, 2))
+    >>> between = np.linalg.norm(places[:, None] - places, axis=2)
+    >>> found = unbend.localize(between, {row: places[row] for row in range(4)}, random_state=0)
+    >>> bool(found.determined.all()), bool(np.abs(found.positions - places).max() < 1e-6)
+    (True, True)
     """
 
     positions: FloatArray

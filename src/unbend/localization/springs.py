@@ -27,7 +27,19 @@ DAMPING, LEAST_DAMPING, GROW, SHRINK, MOST_DAMPING = 1e-3, 1e-12, 8.0, 4.0, 1e12
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Positions near a minimum of the stress."""
+    """Positions near a minimum of the stress.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.localization import Springs
+    >>> from unbend.mvu import Edges
+    >>> triangle = Edges(3, np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([9.0, 16.0, 25.0]))
+    >>> start = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> found = Springs(triangle, np.ones(3), 2).refine(start)
+    >>> found.positions.shape, bool(found.stress < 1e-20)
+    ((3, 2), True)
+    """
 
     positions: FloatArray
     stress: float

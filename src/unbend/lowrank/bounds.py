@@ -106,7 +106,15 @@ def guaranteed_exponent(n: int, k: int, eps: float) -> float:
 
 @dataclass(frozen=True)
 class LengthTails:
-    """Bounds of P(‖y‖² ≤ k/β) and P(‖y‖² ≥ kβ)."""
+    """Bounds of P(‖y‖² ≤ k/β) and P(‖y‖² ≥ kβ).
+
+    Examples
+    --------
+    >>> from unbend.lowrank import length_tails
+    >>> tails = length_tails(100, 1.5)
+    >>> 0 < tails.upper < tails.lower < 0.05
+    True
+    """
 
     lower: float
     upper: float

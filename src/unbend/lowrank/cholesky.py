@@ -25,6 +25,15 @@ class Columnwise:
         The diagonal.
     column : callable
         From an index to that column, an array (n,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import Columnwise, pivoted_cholesky
+    >>> x = np.linspace(0, 1, 1000)
+    >>> kernel = Columnwise(np.ones(1000), lambda j: np.exp(-((x - x[j]) ** 2)))
+    >>> pivoted_cholesky(kernel, rank=3).factor.shape
+    (1000, 3)
     """
 
     diagonal: FloatArray
@@ -43,6 +52,15 @@ class PivotedCholesky:
         Columns of A, in the order of selection.
     residual : array (n,)
         Diagonal of A − factor @ factor.T.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import pivoted_cholesky
+    >>> matrix = np.array([[4.0, 2.0], [2.0, 1.0]])
+    >>> found = pivoted_cholesky(matrix)
+    >>> bool(np.allclose(found.factor @ found.factor.T, matrix)), found.rank
+    (True, 1)
     """
 
     factor: FloatArray

@@ -33,6 +33,15 @@ class Interpolative:
         A[:, columns].
     interpolation : array (k, n)
         P, the identity in these columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import interpolative
+    >>> matrix = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 7.0]])
+    >>> found = interpolative(matrix, rank=2)
+    >>> bool(np.allclose(found.basis @ found.interpolation, matrix))
+    True
     """
 
     columns: IntArray

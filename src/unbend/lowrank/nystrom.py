@@ -137,6 +137,18 @@ class Eigenfunctions:
 
     ψ_j(x) = √m/λ_j Σ_i u_ji k(x, x_i) and μ_j = λ_j/m, with u and λ the eigenpairs of the kernel
     of the m rows (slides (60), (61)); at these rows ψ_j = √m u_j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import Eigenfunctions
+    >>> x = np.linspace(0, 1, 20)
+    >>> kernel = np.exp(-((x[:, None] - x) ** 2))
+    >>> found = Eigenfunctions.of(kernel, 3)
+    >>> np.round(found(kernel).T @ found(kernel) / 20, 6) + 0.0  # orthonormal at these rows
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
     """
 
     values: FloatArray

@@ -45,6 +45,15 @@ class RankRevealingQR:
         Columns of A in the order of those of r.
     rank : int
         Order k of the leading block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import strong_qr
+    >>> matrix = np.array([[1.0, 1.0, 2.0], [2.0, 2.0, 4.0], [0.0, 5.0, 5.0]])
+    >>> found = strong_qr(matrix, rank=2)
+    >>> bool(np.allclose(found.q @ found.r, matrix[:, found.order]))
+    True
     """
 
     q: FloatArray
@@ -214,6 +223,15 @@ class RankRevealingLU:
         Rows and columns of A in the order of the factors.
     rank : int
         Order k of the leading block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import rank_revealing_lu
+    >>> matrix = np.array([[1.0, 1.0, 2.0], [2.0, 2.0, 4.0], [0.0, 5.0, 5.0]])
+    >>> found = rank_revealing_lu(matrix)
+    >>> bool(np.allclose(found.lower @ found.upper, matrix[found.rows][:, found.columns]))
+    True
     """
 
     lower: FloatArray

@@ -197,6 +197,14 @@ class WeightedColumns:
         w = Q_J⁻¹ r.
     error : float
         ‖G − matrix(G)‖ in Frobenius' norm, by Theorem 15.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import weighted_columns
+    >>> found = weighted_columns(np.diag([3.0, 2.0, 1.0]), [0, 1])
+    >>> found.indices, found.weights, found.error
+    (array([0, 1]), array([1., 1.]), 1.0)
     """
 
     indices: IntArray

@@ -20,6 +20,14 @@ def random_matrix(rows: int, columns: int, kind: Kind, rng: np.random.Generator)
 
     Type 1 "gaussian"; type 2 "sign": ±1 with probability ½ each; type 3 "sparse": ±√3 with
     probability 1/6 each, else 0 (Achlioptas, 2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import random_matrix
+    >>> signs = random_matrix(50, 40, "sign", np.random.default_rng(0))
+    >>> sorted(set(signs.ravel().tolist()))
+    [-1.0, 1.0]
     """
     if kind == "gaussian":
         return rng.standard_normal((rows, columns))

@@ -22,7 +22,17 @@ OVERSAMPLE, POWER, PROBES = 10, 2, 10
 
 
 class Svd(NamedTuple):
-    """A ≈ U diag(s) V': orthonormal columns `left` (m, k), `singular` (k,), `right` (n, k)."""
+    """A ≈ U diag(s) V': orthonormal columns `left` (m, k), `singular` (k,), `right` (n, k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import randomized_svd
+    >>> matrix = np.outer([3.0, 4.0], [1.0, 0.0, 0.0])
+    >>> found = randomized_svd(matrix, 1)
+    >>> found.singular.round(6), bool(np.allclose(found.to_dense(), matrix))
+    (array([5.]), True)
+    """
 
     left: FloatArray
     singular: FloatArray

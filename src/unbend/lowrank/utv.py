@@ -79,6 +79,15 @@ class ULV(_Decomposition):
         Orthonormal columns; q = min(m, n) with algorithm "L", n with "A".
     rank : int
         Order d of L_d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import ulv
+    >>> matrix = np.outer([3.0, 4.0], [1.0, 0.0, 0.0])
+    >>> found = ulv(matrix)
+    >>> bool(np.allclose(found.u @ found.lower @ found.v.T, matrix)), found.rank
+    (True, 1)
     """
 
     u: FloatArray
@@ -113,6 +122,15 @@ class URV(_Decomposition):
         As for `ULV`.
     upper : array (p, q)
         [R_d F; 0 G], R_d upper triangular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import urv
+    >>> matrix = np.outer([3.0, 4.0], [1.0, 0.0, 0.0])
+    >>> found = urv(matrix)
+    >>> bool(np.allclose(found.u @ found.upper @ found.v.T, matrix)), found.rank
+    (True, 1)
     """
 
     u: FloatArray
@@ -271,7 +289,14 @@ def urv(
 
 @dataclass(frozen=True, eq=False)
 class SignedTriangle:
-    """S = lower @ signature @ lower.T, lower triangular, signature symmetric and orthogonal."""
+    """S = lower @ signature @ lower.T, lower triangular, signature symmetric and orthogonal.
+
+    Examples
+    --------
+    >>> from unbend.lowrank import vsv
+    >>> vsv([[0.0, 2.0], [2.0, 0.0]]).triangular().inertia
+    (1, 1)
+    """
 
     lower: FloatArray
     signature: FloatArray
@@ -296,6 +321,15 @@ class VSV:
         S, symmetric, small outside the leading block.
     rank : int
         Order d of S₁₁.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.lowrank import vsv
+    >>> matrix = np.array([[0.0, 2.0], [2.0, 0.0]])
+    >>> found = vsv(matrix)
+    >>> bool(np.allclose(found.v @ found.middle @ found.v.T, matrix)), found.rank
+    (True, 2)
     """
 
     v: FloatArray

@@ -36,6 +36,14 @@ class EuclideanDimension:
         double precision if that is more.
     eigenvalues : array (n,)
         All, descending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.mds import euclidean_dimension
+    >>> found = euclidean_dimension(np.array([[0.0, 3, 5], [3, 0, 4], [5, 4, 0]]), error=0)
+    >>> found.euclidean, found.dimension
+    (True, 2)
     """
 
     euclidean: bool

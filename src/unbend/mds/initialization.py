@@ -61,7 +61,18 @@ PIVOTS = 100
 
 
 def principal_axes(configuration: FloatArray) -> FloatArray:
-    """Centre a configuration and rotate it to its principal axes, with fixed signs."""
+    """Centre a configuration and rotate it to its principal axes, with fixed signs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> turned = mds.principal_axes(np.array([[0.0, 0.0], [0.0, 2.0], [0.0, 4.0]]))
+    >>> np.abs(turned).round(6)
+    array([[2., 0.],
+           [0., 0.],
+           [2., 0.]])
+    """
     centered = configuration - configuration.mean(axis=0)
     _, axes = np.linalg.eigh(centered.T @ centered)
     return fix_signs(centered @ axes[:, ::-1])

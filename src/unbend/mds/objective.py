@@ -140,6 +140,16 @@ class Stress1(_WeightedStress):
     """Kruskal's stress-1, squared: Σ w (d − d̂)² / Σ w d², d̂ the best transformation.
 
     Normalising by Σ w d² rules out the degenerate solution in which all objects coincide.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> pairs = mds.Pairs(3, np.array([1.0, 2.0, 3.0]))
+    >>> line = np.array([[0.0], [1.0], [2.0]])  # distances 1, 2, 1
+    >>> value, gradient = mds.Stress1(3, mds.Ratio(mds.Pairs(3, np.array([1.0, 2.0, 1.0]))))(line)
+    >>> round(value, 12)
+    0.0
     """
 
     n: int
@@ -212,6 +222,16 @@ class InverseStress(_WeightedStress):
     drawn as a line through the means of groups of pairs with nearly equal distances, and a solver
     that takes no step without a decrease of the value itself ends where they do not help any
     more. `before` is a stress with derivatives, whose minimum is a start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> pairs = mds.Pairs(3, np.array([1.0, 2.0, 3.0]))
+    >>> plain = mds.Stress1(3, mds.Monotone(pairs))
+    >>> value, gradient = mds.InverseStress(pairs, plain)(np.array([[0.0], [1.0], [3.0]]))
+    >>> value >= 0, gradient.shape
+    (True, (3, 1))
     """
 
     resolution: ClassVar[float] = 1e-3

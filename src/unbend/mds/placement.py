@@ -23,6 +23,16 @@ class StressExtension:
     New samples are points of the `space` or, without a space, dissimilarities (m, n), NaN where
     unknown. The `curve`, if any, maps them to disparities. A sample at distance zero of a fitted
     object gets its coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> points = np.random.default_rng(0).normal(size=(40, 2))
+    >>> model = unbend.MetricMDS().fit(points)
+    >>> placed = model.transform(points[:3])  # each sample by its own stress
+    >>> bool(np.abs(placed - model.embedding_[:3]).max() < 0.01)
+    True
     """
 
     coordinates: FloatArray

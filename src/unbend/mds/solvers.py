@@ -22,7 +22,17 @@ ARMIJO, HALVINGS = 1e-4, 20
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A configuration, its stress, the history of the stress, and whether the solver converged."""
+    """A configuration, its stress, the history of the stress, and whether the solver converged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> stress = mds.MetricStress(mds.Pairs(2, np.array([3.0])))
+    >>> found = mds.smacof(stress, np.array([[0.0], [1.0]]), tol=1e-12, max_iter=50)
+    >>> bool(found.converged), round(float(abs(np.diff(found.coordinates, axis=0))[0, 0]), 6)
+    (True, 3.0)
+    """
 
     coordinates: FloatArray
     value: float
@@ -42,6 +52,15 @@ def quasi_newton(objective: Objective, start: FloatArray, tol: float, max_iter: 
     The first step has the length of a Guttman step. Converges when the relative gradient is below
     `tol`, when rounding prevents any decrease, or when `MEMORY` iterations decrease the value by
     less than the resolution of the objective.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> stress = mds.MetricStress(mds.Pairs(2, np.array([3.0])))
+    >>> found = mds.quasi_newton(stress, np.array([[0.0], [1.0]]), tol=1e-12, max_iter=50)
+    >>> round(found.value, 9)
+    0.0
     """
     tol = max(tol, objective.rounding)
     x = start - start.mean(axis=0)
@@ -122,6 +141,15 @@ def smacof(
     """SMACOF (de Leeuw, 1977): Guttman transforms, none of which increases the stress.
 
     Converges when a step is shorter than `tol` times the configuration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> stress = mds.MetricStress(mds.Pairs(2, np.array([3.0])))
+    >>> found = mds.smacof(stress, np.array([[0.0], [1.0]]), tol=1e-12, max_iter=50)
+    >>> bool((np.diff(found.history) <= 1e-12).all()), round(found.value, 9)
+    (True, 0.0)
     """
     tol = max(tol, objective.rounding)
     x = start - start.mean(axis=0)
@@ -148,7 +176,21 @@ SAMPLE = 200_000
 def stochastic_gradient(
     lengths: Lengths, start: FloatArray, matchings: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Minimise raw stress; `lengths` computes dissimilarities of pairs, NaN where unknown."""
+    """Minimise raw stress; `lengths` computes dissimilarities of pairs, NaN where unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> points = np.random.default_rng(0).normal(size=(30, 2))
+    >>> def lengths(first, second):
+    ...     return np.linalg.norm(points[first] - points[second], axis=1)
+    >>> start = np.random.default_rng(1).normal(size=(30, 2))
+    >>> found = mds.stochastic_gradient(lengths, start, 3000, np.random.default_rng(0))
+    >>> rng = np.random.default_rng(2)
+    >>> mds.estimate_stress(lengths, found, rng) < 0.1 * mds.estimate_stress(lengths, start, rng)
+    True
+    """
     x = start.copy()
     n = len(x)
     half = n // 2
@@ -168,7 +210,18 @@ def stochastic_gradient(
 
 
 def estimate_stress(lengths: Lengths, coordinates: FloatArray, rng: np.random.Generator) -> float:
-    """Estimate the raw stress over all pairs from a random sample."""
+    """Estimate the raw stress over all pairs from a random sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> points = np.random.default_rng(0).normal(size=(30, 2))
+    >>> def lengths(first, second):
+    ...     return np.linalg.norm(points[first] - points[second], axis=1)
+    >>> mds.estimate_stress(lengths, points, np.random.default_rng(0)) < 1e-12
+    True
+    """
     n = len(coordinates)
     rows = rng.integers(n, size=SAMPLE)
     columns = (rows + rng.integers(1, n, size=SAMPLE)) % n

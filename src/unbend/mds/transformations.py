@@ -96,7 +96,16 @@ class PairTransformation:
 @final
 @dataclass(frozen=True, eq=False)
 class Ratio(PairTransformation):
-    """d̂ = b δ."""
+    """d̂ = b δ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> pairs = mds.Pairs(3, np.array([1.0, 2.0, 3.0]))
+    >>> mds.Ratio(pairs)(np.array([2.0, 4.0, 6.0])).targets.round(6)  # d = 2 δ
+    array([2., 4., 6.])
+    """
 
     def __call__(self, distances: FloatArray) -> Disparities:
         """Regress distances on dissimilarities, through the origin."""
@@ -119,6 +128,14 @@ class Interval(PairTransformation):
     """d̂ = a + b δ with b ≥ 0, non-negative at the least δ.
 
     Majorisation needs non-negative disparities to decrease the stress.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> pairs = mds.Pairs(3, np.array([1.0, 2.0, 3.0]))
+    >>> mds.Interval(pairs)(np.array([2.0, 3.0, 4.0])).targets.round(6)  # d = 1 + δ
+    array([2., 3., 4.])
     """
 
     def __call__(self, distances: FloatArray) -> Disparities:
@@ -244,6 +261,17 @@ class Replicated:
     Σ_k w_k (d − d̂_k)² = w (d − d̂)² + a term independent of d, with w = Σ w_k and d̂ the mean of
     the d̂_k by their weights: one target serves all matrices. Sums over k are divided by their
     number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mds
+    >>> pairs = mds.Pairs(3, np.array([1.0, 2.0, 3.0]))
+    >>> doubled = mds.Pairs(3, np.array([2.0, 4.0, 6.0]))
+    >>> both = mds.Replicated([mds.Ratio(pairs), mds.Ratio(doubled)])
+    >>> stress = mds.Stress1(3, both)
+    >>> round(stress(np.array([[0.0], [1.0], [3.0]]))[0], 6) >= 0
+    True
     """
 
     parts: Sequence["Transformation"]

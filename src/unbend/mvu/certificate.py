@@ -35,7 +35,17 @@ WELL = 0.9
 
 @dataclass(frozen=True)
 class Certificate:
-    """Rigorous bounds: the optimum lies between `lower`, which is attained, and `upper`."""
+    """Rigorous bounds: the optimum lies between `lower`, which is attained, and `upper`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mvu
+    >>> cycle = mvu.Edges(6, np.arange(6), (np.arange(6) + 1) % 6, np.ones(6))
+    >>> found = mvu.unfold(cycle)
+    >>> found.certificate.lower <= found.certificate.upper, found.certificate.gap < 1e-6
+    (True, True)
+    """
 
     lower: float
     upper: float

@@ -44,6 +44,15 @@ class Unfolding:
     `certificate` bounds the optimum. `residual` is the largest relative error of a length, and
     `median_residual` that of half of them; `gradient` is the residual force of the tensions,
     relative to Y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend import mvu
+    >>> cycle = mvu.Edges(6, np.arange(6), (np.arange(6) + 1) % 6, np.ones(6))
+    >>> found = mvu.unfold(cycle)
+    >>> float(found.eigenvalues.sum().round(6)), bool((found.tensions >= 0).all())
+    (6.0, True)
     """
 
     factor: FloatArray

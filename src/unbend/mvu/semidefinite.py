@@ -42,6 +42,14 @@ class SemidefiniteSolution:
     relative to the largest value, the second. `gap` is upper − lower over the larger of their
     magnitudes, or over a thousandth of ‖C‖ ‖b‖∞/‖A‖ where both are smaller than that; infinite
     without a proof.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.mvu import solve_semidefinite
+    >>> found = solve_semidefinite([[2.0, 1.0], [1.0, 2.0]], [np.eye(2)], [1.0])
+    >>> found.lower <= found.upper, round(float(np.trace(found.matrix)), 6)
+    (True, 1.0)
     """
 
     matrix: FloatArray

@@ -74,7 +74,15 @@ def make_space(
     threads: int = 1,
     index: NeighborIndex | str = "exact",
 ) -> Space:
-    """Return the space of rows, or distances, in double precision that were checked before."""
+    """Return the space of rows, or distances, in double precision that were checked before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.neighbors import make_space
+    >>> make_space(np.array([[0.0], [1.0], [3.0]]), "euclidean").nearest(1).distances
+    array([1., 1., 2.])
+    """
     if not isinstance(metric_params, Mapping | None):
         raise TypeError(refusal("metric_params", metric_params, "a dict or None"))
     if metric == "precomputed":

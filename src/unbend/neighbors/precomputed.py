@@ -129,6 +129,15 @@ class GraphSpace(_StoredDistances):
 
     The stored entries are the neighbourhoods. New samples are distances to the fitted rows,
     infinite where unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from unbend.neighbors import GraphSpace
+    >>> path = csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> GraphSpace(path).nearest(1).distances
+    array([1., 1., 1.])
     """
 
     edges: csr_array

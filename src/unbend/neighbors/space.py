@@ -18,6 +18,14 @@ class Space(ABC):
     """The fitted rows: points, a distance matrix or a graph.
 
     New samples are the rows of `transform`: points, or distances to the fitted rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unbend.neighbors import Space, open_space
+    >>> space = open_space(np.array([[0.0], [1.0], [3.0]]))
+    >>> isinstance(space, Space), space.n, space.nearest(1).indices
+    (True, 3, array([1, 0, 1], dtype=int32))
     """
 
     @property

@@ -34,6 +34,14 @@ class Column:
         Categories in their order, where the table declares them (an ordered categorical).
     categorical : bool
         Whether the table declares numbers or intervals to be categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> [(column.name, column.source) for column in unbend.prepare.read_columns(table).columns]
+    [('size', 'text'), ('price', 'number')]
     """
 
     name: str
@@ -63,7 +71,16 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """All columns of a table, and the library it came from (``"array"`` without one)."""
+    """All columns of a table, and the library it came from (``"array"`` without one).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> len(unbend.prepare.read_columns(table).columns)
+    2
+    """
 
     columns: tuple[Column, ...]
     library: str
@@ -86,6 +103,14 @@ def read_columns(X: Any) -> Columns:
         If X is sparse or is no table.
     ValueError
         If X has no rows or columns, or two columns have one name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> unbend.prepare.read_columns(table).columns[1].values
+    array([ 1., nan,  3.])
     """
     if isinstance(X, Frame):
         return _check(_of_frame(X))

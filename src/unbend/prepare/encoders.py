@@ -444,7 +444,19 @@ def with_weight(
 
 
 class UnseenCategoryWarning(UserWarning):
-    """New samples hold categories that the fit did not see."""
+    """New samples hold categories that the fit did not see.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import unbend
+    >>> model = unbend.Prepare().fit({"kind": ["cat", "dog", "cat"], "age": [1.0, 2.0, 3.0]})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = model.transform({"kind": ["fox"], "age": [2.0]})
+    >>> any(issubclass(one.category, unbend.prepare.UnseenCategoryWarning) for one in caught)
+    True
+    """
 
 
 def warn_unseen(pairs: list[tuple[Encoder, Column]]) -> None:

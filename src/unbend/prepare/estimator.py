@@ -58,6 +58,15 @@ class ColumnSummary:
         Number of rows without a value.
     features : int
         Number of features; zero if the column is left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> found = unbend.Prepare(missing="median").fit(table).columns_
+    >>> [(column.name, column.kind, column.missing) for column in found]
+    [('size', 'ordinal', 0), ('price', 'numeric', 1)]
     """
 
     name: str

@@ -94,6 +94,15 @@ class Inference:
     decimal : str
         Decimal mark of amounts written as text with a unit or grouped digits; empty for plain
         numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> columns = unbend.prepare.read_columns(table).columns
+    >>> unbend.prepare.infer_kind(columns[0]).kind
+    'ordinal'
     """
 
     kind: Kind

@@ -26,6 +26,17 @@ class Problem:
         What to do, as an option of the command line.
     fatal : bool
         Whether a fit is refused because of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> columns = unbend.prepare.read_columns(table).columns
+    >>> kinds = {column.name: unbend.prepare.infer_kind(column) for column in columns}
+    >>> problems = unbend.prepare.find_problems(columns, kinds, "error")
+    >>> [problem.columns for problem in problems]
+    [("'price' (1)",)]
     """
 
     what: str
@@ -41,7 +52,19 @@ class Problem:
 def find_problems(
     columns: Sequence[Column], inferences: Mapping[str, Inference], missing: str
 ) -> tuple[Problem, ...]:
-    """List missing, infinite and huge values, constant, duplicate, id-like and text columns."""
+    """List missing, infinite and huge values, constant, duplicate, id-like and text columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> columns = unbend.prepare.read_columns(table).columns
+    >>> kinds = {column.name: unbend.prepare.infer_kind(column) for column in columns}
+    >>> problems = unbend.prepare.find_problems(columns, kinds, "error")
+    >>> len(problems), len(unbend.prepare.find_problems(columns, kinds, "median"))
+    (1, 1)
+    """
     by_name = {column.name: column for column in columns}
     used = [c for c in columns if inferences[c.name].kind not in ("id", "text", "constant")]
     problems = []
@@ -141,7 +164,19 @@ def _duplicates(columns: Sequence[Column]) -> list[str]:
 
 
 class UnusableTable(ValueError):
-    """A table has columns that cannot be used as they are; `problems` lists everything found."""
+    """A table has columns that cannot be used as they are; `problems` lists everything found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unbend
+    >>> table = {"size": ["low", "high", "low"], "price": [1.0, np.nan, 3.0]}
+    >>> try:
+    ...     unbend.Prepare().fit(table)
+    ... except unbend.prepare.UnusableTable as refused:
+    ...     print(len(refused.problems))
+    1
+    """
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         fatal = " ".join(str(problem) for problem in problems if problem.fatal)

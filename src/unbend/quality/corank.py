@@ -49,6 +49,15 @@ class CoRanking:
     q_nx_auc, lcmc_auc, r_nx_auc : Measure
         Means of the curves with weights 1/k: areas over log k, in which small neighbourhoods
         count as much as large ones. Their `local` values belong to the sampled centres.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> flat = unbend.LTSA(n_neighbors=8).fit_transform(roll.points)
+    >>> found = unbend.quality.coranking(roll.points, flat)
+    >>> bool(found.r_nx_auc > 0.3), len(found.q_nx)
+    (True, 299)
     """
 
     n: int

@@ -234,7 +234,17 @@ def _measure_scatter(rows: FloatArray, project: Callable[..., Any] | None) -> Sc
 
 
 class Partitions:
-    """The partitions of a collection, computed one at a time whenever they are iterated."""
+    """The partitions of a collection, computed one at a time whenever they are iterated.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> import unbend
+    >>> rows = da.from_array(np.random.default_rng(0).normal(size=(60, 3)), chunks=(20, 3))
+    >>> [len(part) for part in unbend.scale.Partitions(rows)]
+    [20, 20, 20]
+    """
 
     def __init__(self, X: Any) -> None:
         self._blocks = blocks_of(open_collection(X))
@@ -247,7 +257,17 @@ class Partitions:
 
 
 def open_rows(estimator: Any, X: Any) -> LazyRows:
-    """Open a collection for a fit: the estimator gets its feature names and their number."""
+    """Open a collection for a fit: the estimator gets its feature names and their number.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> import unbend
+    >>> rows = da.from_array(np.random.default_rng(0).normal(size=(60, 3)), chunks=(20, 3))
+    >>> unbend.scale.open_rows(unbend.PCA(), rows).n
+    60
+    """
     collection = open_collection(X)
     validate_data(estimator, block_meta(collection), reset=True, skip_check_array=True)
     return LazyRows(collection)

@@ -44,6 +44,13 @@ class Cost:
         others.
     read_gb : float
         What is read from storage.
+
+    Examples
+    --------
+    >>> from unbend.scale import estimate_cost
+    >>> cost = estimate_cost("pca", 10**9, 100, workers=100, item_bytes=4)
+    >>> cost.hours < 0.1
+    True
     """
 
     cpu_hours: float

@@ -334,6 +334,35 @@ def _fit_named(local: Any, points: FloatArray, classes: Any, rows: LazyRows) -> 
     local.fit(X) if classes is None else local.fit(X, classes)
 
 
+EXAMPLE = """Examples
+--------
+>>> import dask.array as da
+>>> import unbend
+>>> roll = unbend.datasets.swiss_roll(200, random_state=0)
+>>> rows = da.from_array(roll.points, chunks=(100, 3))
+{prepared}>>> model = unbend.scale.{name}({parameters}).fit({fitted})
+>>> model.{method}(rows).compute().shape
+{shape}
+"""
+
+
+def _example(name: str) -> str:
+    """Write an example that fits a collection of two partitions."""
+    labelled = name == "SupervisedLLE"
+    prepared = ">>> classes = da.from_array((roll.chart[:, 0] > 60).astype(int), chunks=100)\n"
+    clusters = name == "SpectralClustering"
+    return EXAMPLE.format(
+        name=name,
+        prepared=prepared if labelled else "",
+        fitted="rows, classes" if labelled else "rows",
+        parameters={"RandomProjection": "n_components=2", "SpectralClustering": "n_clusters=3"}.get(
+            name, ""
+        ),
+        method="predict" if clusters else "transform",
+        shape="(200,)" if clusters else "(200, 2)",
+    )
+
+
 def _make_class(entry: Entry) -> type:
     """Make the class of a method from the declarations of the plain one."""
     local = entry.load()
@@ -350,7 +379,8 @@ def _make_class(entry: Entry) -> type:
     if sampled:
         fields |= _sample_parameters(entry.class_name)
     base = SampledEstimator if sampled else ExactEstimator
-    text = f"{entry.title} of a Dask collection; see `unbend.{entry.class_name}`.\n\n{base.__doc__}"
+    title = f"{entry.title} of a Dask collection; see `unbend.{entry.class_name}`."
+    text = f"{title}\n\n{base.__doc__}\n\n{_example(entry.class_name)}"
     namespace = {
         "__annotations__": dict.fromkeys(fields, Any),
         "__doc__": text.replace("Abstract: a", "A").replace("Abstract: f", "F"),

@@ -27,6 +27,16 @@ class SampledQuality:
     ----------
     neighborhood_preservation, trustworthiness, continuity : Measure
         As the functions of `unbend.quality`; `rows` are the numbers of the sampled rows.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> import unbend
+    >>> rows = da.from_array(np.random.default_rng(0).normal(size=(60, 3)), chunks=(20, 3))
+    >>> found = unbend.scale.measure_quality(rows, rows, sample=20)
+    >>> float(found.trustworthiness), float(found.continuity)
+    (1.0, 1.0)
     """
 
     neighborhood_preservation: Measure

@@ -38,6 +38,14 @@ class BandwidthChoice:
     dimension : float
         Twice the steepest slope of that curve: roughly the dimension, a fifth more on curved
         surfaces and less where there are borders.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> choice = unbend.choose_bandwidth(roll.points)
+    >>> choice.bandwidth == choice.rules[choice.rule]
+    True
     """
 
     bandwidth: float

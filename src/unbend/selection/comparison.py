@@ -70,6 +70,14 @@ class Trial:
         What the fit warned of.
     reason : str
         What it is best at, and what is poor.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> trial = unbend.compare(roll.points, ["PCA"]).trials[0]
+    >>> trial.title, 0 < trial.measures["trustworthiness"] < 1
+    ('PCA', True)
     """
 
     title: str
@@ -107,6 +115,14 @@ class Comparison:
         Coordinates of methods given by name or class.
     scaling : str
         How columns were scaled before, and why; empty if they were not.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> found = unbend.compare(roll.points, ["PCA", "LTSA"], truth=roll.chart)
+    >>> found.trials[0].title, type(found.best).__name__
+    ('LTSA', 'LTSA')
     """
 
     trials: list[Trial]

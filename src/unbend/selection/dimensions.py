@@ -65,6 +65,14 @@ class DimensionChoice:
     shown : ShownDimension or None
         The dimension after which the spectra of neighbourhoods fall, and the size of these; None
         where no size shows one.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> choice = unbend.choose_dimension(roll.points)
+    >>> choice.low <= choice.dimension <= choice.high
+    True
     """
 
     dimension: int

@@ -78,6 +78,14 @@ class Findings:
     trials : mapping of str to float
         Of a curve, the share of its geodesics that methods fitted to some rows miss; empty where
         none were fitted.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> found = unbend.suggest(roll.points, for_="chart").findings
+    >>> found.kind, found.n, found.columns
+    ('points', 300, 3)
     """
 
     kind: Kind

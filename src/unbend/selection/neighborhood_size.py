@@ -52,6 +52,14 @@ class NeighborsChoice:
         Which of the three.
     reasons : list of str
         What was found, in words.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> choice = unbend.choose_neighbors(roll.points)
+    >>> int(choice) == choice.n_neighbors >= choice.smallest
+    True
     """
 
     n_neighbors: int

