@@ -40,7 +40,8 @@ def lowest(session: nox.Session) -> None:
 @nox.session(python="3.11")
 def reference(session: nox.Session) -> None:
     """Build without a compiler, as on Windows, and run the short suite on the kernels in NumPy."""
-    session.install("--config-settings=wheel.cmake=false", f".[{EXTRAS}]", "--group", "smoke")
+    pure = ["--config-settings=wheel.cmake=false", "--config-settings=wheel.py-api=py3"]
+    session.install(*pure, f".[{EXTRAS}]", "--group", "smoke")
     session.run("pytest", *OPTIONS, *SMOKE, env={**ENVIRONMENT, "UNBEND_KERNELS": "reference"})
 
 

@@ -27,10 +27,6 @@ inline int limit_threads(int threads) {
     return std::clamp(threads, 1, most);
 }
 
-// The threads to use for a loop of this many operations that is run again and again: one where it
-// is done before a second would have started.
-inline int threads_for(double operations, int threads) { return operations < 1e6 ? 1 : threads; }
-
 // Threads that wait for the regions of one caller. A region of a millisecond is over before the
 // scheduler has moved a new thread to another core; a waiting one is there within microseconds.
 class Team {
@@ -136,6 +132,12 @@ class Team {
     State *const state_;
     const long process_;
 };
+
+// The threads to use for a loop of this many operations that is run again and again: one where it
+// is done before a second would have started, or, in a team, would have come.
+inline int threads_for(double operations, int threads) {
+    return operations < (Team::current() ? 1e5 : 1e6) ? 1 : threads;
+}
 
 // Runs `work`, which must not throw, on `threads` threads, the calling one among them. The system
 // may refuse some: those that run must be able to finish without them.

@@ -60,7 +60,11 @@ def test_every_declared_python_is_in_the_matrix_and_has_a_wheel() -> None:
 
 def test_windows_wheels_leave_the_compiled_kernels_out() -> None:
     windows = PROJECT["tool"]["cibuildwheel"]["windows"]
-    assert windows["config-settings"] == {"wheel.cmake": "false"}
+    # Without CMake the tag must be one of pure Python: the build fails otherwise.
+    assert windows["config-settings"] == {"wheel.cmake": "false", "wheel.py-api": "py3"}
+    (fallback,) = PROJECT["tool"]["scikit-build"]["overrides"]
+    assert fallback["if"] == {"failed": True}
+    assert fallback["wheel"] == {"cmake": False, "py-api": "py3"}
 
 
 @pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the documentation is not here")

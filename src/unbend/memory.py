@@ -21,9 +21,11 @@ class NotEnoughMemory(MemoryError):
 
 @contextmanager
 def memory_limit(size: int) -> Iterator[None]:
-    """Raise `NotEnoughMemory`, inside the block, for arrays of more than `size` bytes.
+    """Raise `NotEnoughMemory`, inside the block, for fits and arrays of more than `size` bytes.
 
-    Outside such a block the limit is the free memory of the machine.
+    A fit is refused before it allocates anything if its predicted peak exceeds the limit by half;
+    arrays, neighbourhoods, graphs and sparse factors are checked before each is allocated. Outside
+    such a block the limit is the free memory of the machine.
 
     Parameters
     ----------
@@ -38,13 +40,18 @@ def memory_limit(size: int) -> Iterator[None]:
     ...     unbend.Isomap().fit(X)
     Traceback (most recent call last):
     ...
-    unbend.memory.NotEnoughMemory: 1000 x 1000 geodesic distances need 8.0 MB and 1.0 MB are ...
+    unbend.memory.NotEnoughMemory: fits of Isomap to 1000 rows need 8.0 MB and 1.0 MB are ...
     """
     token = _limit.set(size)
     try:
         yield
     finally:
         _limit.reset(token)
+
+
+def is_limited() -> bool:
+    """Whether a `memory_limit` is in force."""
+    return _limit.get() is not None
 
 
 def available_memory() -> int | None:

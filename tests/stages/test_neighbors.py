@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.loops import each
 from tests.stages.drawn import EPS, LAW, lattice, rngs
-from unbend.neighbors import DistanceSpace, Metric, PointSpace
+from unbend.neighbors import DistanceSpace, Metric, Neighbors, PointSpace
 
 
 def euclidean(first, second):
@@ -243,3 +243,24 @@ def test_equal_rows_are_grouped_in_order_of_first_occurrence(case, rng, n, disti
     assert (np.diff(first) > 0).all()
     assert (points[first][copy] == points).all()
     assert [points.tolist().index(row) for row in seen] == first.tolist()
+
+
+@given(rng=rngs)
+def test_added_edges_give_the_graph_that_all_edges_give(rng):
+    """As when all edges are sorted at once: ties by index, of repeated edges the shortest."""
+    points = lattice(rng, 30, 2)
+    near = PointSpace(points).nearest(4)
+    count = int(rng.integers(0, 12))
+    rows = rng.integers(0, 10, count)
+    columns = (rows + rng.integers(1, 30, count)) % 30
+    lengths = rng.integers(0, 6, count).astype(float)
+    added = near.add_edges(rows, columns, lengths)
+    whole = Neighbors.from_edges(
+        30,
+        np.concatenate((near.rows, rows)),
+        np.concatenate((near.indices, columns)),
+        np.concatenate((near.distances, lengths)),
+    )
+    np.testing.assert_array_equal(added.offsets, whole.offsets)
+    np.testing.assert_array_equal(added.indices, whole.indices)
+    np.testing.assert_array_equal(added.distances, whole.distances)

@@ -242,6 +242,7 @@ def _iterate(
     for number in range(passes):
         previous: FloatArray = np.eye(width)
         while space.size < full:
+            step(number, passes)
             image = space.add(block)
             if space.size == full or space.size >= iteration.checked_from * width:
                 pairs = space.ritz(count, previous)

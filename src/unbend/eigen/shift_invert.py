@@ -14,7 +14,7 @@ from unbend.eigen.dense import Dense
 from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
 from unbend.memory import reserve
-from unbend.report import note
+from unbend.report import note, step
 
 if TYPE_CHECKING:
     from unbend._kernels.reference import Analysis, Factor
@@ -150,7 +150,10 @@ class ShiftInvert:
         width = count + self.guard
         if width * (self.depth + 2) + problem.trivial_basis.shape[1] > problem.n:
             return Dense().eigenpairs(problem, count, rng, threads)
+        # The analysis and the factorisation are long: between them the fit can be cancelled.
+        step(0, self.passes)
         apply = inverse(problem, symbolic, threads, self.shift)
+        step(0, self.passes)
         size = problem.norm
 
         def is_finished(pairs: RitzPairs) -> bool:

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, is_sparse, row_chunks
+from unbend.estimators.peak_memory import check_peak
 from unbend.graphs.readers import edges_of, is_graph, lengths_of
 from unbend.neighbors import (
     AffinitySpace,
@@ -69,6 +70,8 @@ def check_input(
     X = graph_lengths(estimator, X)
     checks = {"min_rows": 2 if reset else 1, "sparse": sparse, "new": not reset} | checks
     rows, largest = measured_rows(X, **checks)
+    if reset and not is_sparse(rows) and checks.get("scale", True):
+        check_peak(estimator, *rows.shape)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.
     if reset and type(X) is np.ndarray:
         # What scikit-learn finds, too, after it has looked for names that arrays do not have.

@@ -1,6 +1,7 @@
 """Affinities of t-SNE: probabilities over neighbours with a given perplexity, or uniform."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import Neighbors
+from unbend.report import step
 
 # Newton steps on the logarithm of the bandwidth; quadratic convergence takes far fewer.
 STEPS = 60
@@ -64,8 +66,11 @@ class Affinities:
             for count in np.unique(counts[counts > 0]):
                 rows = np.flatnonzero(counts == count)
                 chunks = row_chunks(len(rows), 64 * int(count), CHUNK)
-                # Raises what a thread raised.
-                list(pool.map(fill, [rows[some] for some in chunks]))
+                # Raises what a thread raised; closed early, it leaves what has not begun.
+                parts = [rows[some] for some in chunks]
+                with closing(pool.map(fill, parts)) as filled:  # type: ignore[type-var]
+                    for number, _ in enumerate(filled):
+                        step(number + 1, len(chunks))
         return weights
 
     def _weigh(self, distances: FloatArray) -> FloatArray:

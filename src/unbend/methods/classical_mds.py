@@ -86,17 +86,19 @@ class ClassicalMDS(GramEmbedding):
         if self.metric == "kernel":
             return self._build_from_similarities(X)
         space, dtype = self._open(X)
-        reserve(
-            8 * space.n**2,
-            f"{space.n} x {space.n} distances",
-            "use PCA, which gives the same coordinates for Euclidean distances of points",
-        )
-        if self.repair is None and _euclidean(space):
+        products = self.repair is None and _euclidean(space)
+        # Products through the points where these have fewer columns than rows.
+        narrow = products and space.features.shape[1] < space.n  # type: ignore[attr-defined]
+        if not narrow:
+            reserve(
+                8 * space.n**2,
+                f"{space.n} x {space.n} distances",
+                "use PCA, which gives the same coordinates for Euclidean distances of points",
+            )
+        if products:
             # Squares from inner products, which have nothing to repair: in a kernel, whose errors
             # are those of its largest entries, they are as good as squares from differences.
-            points = PointGram.of(space.features)
-            # Products through the points where these have fewer columns than rows.
-            narrow = space.features.shape[1] < space.n
+            points = PointGram.of(space.features)  # type: ignore[attr-defined]
             kernel = points if narrow else FormedGram.of(points.form())
             return GramInput(kernel, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))

@@ -145,10 +145,20 @@ class Neighbors:
         return Neighbors(offsets, position[self.indices[entry]], self.distances[entry])
 
     def add_edges(self, rows: IntArray, columns: IntArray, distances: FloatArray) -> "Neighbors":
-        """Add edges."""
-        return Neighbors.from_edges(
+        """Add edges; only the points that get one are sorted again."""
+        changed = np.zeros(self.n, dtype=bool)
+        changed[rows] = True
+        old = changed[self.rows]
+        part = Neighbors.from_edges(
             self.n,
-            np.concatenate((self.rows, rows)),
-            np.concatenate((self.indices, columns)),
-            np.concatenate((self.distances, distances)),
+            np.concatenate((self.rows[old], rows)),
+            np.concatenate((self.indices[old], columns)),
+            np.concatenate((self.distances[old], distances)),
         )
+        counts = np.where(changed, part.counts, self.counts)
+        new = np.repeat(changed, counts)
+        indices = np.empty(len(new), dtype=np.int32)
+        lengths = np.empty(len(new), dtype=part.distances.dtype)
+        indices[new], indices[~new] = part.indices, self.indices[~old]
+        lengths[new], lengths[~new] = part.distances, self.distances[~old]
+        return Neighbors(np.concatenate(([0], np.cumsum(counts))), indices, lengths)

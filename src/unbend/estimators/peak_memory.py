@@ -1,0 +1,111 @@
+"""Peak memory of a fit, predicted from the number of rows and columns before anything is allocated.
+
+Bytes beside X itself, with default parameters but the number of neighbours and landmarks. The
+constants are measured on Swiss rolls and judged on clusters in 20 columns (`benchmarks/memory.py`).
+The sparse factor of local methods, and the Newton matrix of unfolding, are those of a sheet: on
+data of higher intrinsic dimension they are larger, and checked on their own before allocation.
+"""
+
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+from unbend.memory import check_fits, is_limited
+
+# A fit is refused before it begins if even this share of the prediction does not fit.
+CERTAIN = 1 / 1.5
+# Rows up to which pairs are kept in double precision, and bytes of a block of columns.
+DOUBLE_ROWS, BLOCK = 1000, 33_000_000
+# Neighbours of the defaults.
+NEIGHBORS = 10
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Bytes for each row, row and column, row and neighbour, row and log n, pair, landmark."""
+
+    row: float = 0.0
+    column: float = 16.0
+    neighbor: float = 0.0
+    log: float = 0.0
+    pair: float = 0.0
+    # Of pairs up to `DOUBLE_ROWS` rows.
+    small_pair: float = 0.0
+    landmark: float = 0.0
+    landmarks: int = 0
+    # Bytes of columns of landmarks that are held at a time, at most.
+    block: float = float("inf")
+    instead: str = "use fewer rows"
+
+    def __call__(self, n: int, columns: int, neighbors: int, landmarks: int) -> float:
+        """Predict the peak in bytes."""
+        pair = self.small_pair if self.small_pair and n <= DOUBLE_ROWS else self.pair
+        linear = self.row + self.column * columns + self.neighbor * neighbors
+        linear += self.log * log2(max(n, 2)) * neighbors / NEIGHBORS
+        held = min(self.landmark * min(landmarks, n) * n, self.block)
+        return n * (linear + pair * n) + held
+
+
+FEWER = "use fewer neighbours, or LandmarkIsomap"
+PEAKS = {
+    "PCA": Peak(row=80, instead="use fit_batches"),
+    "KernelPCA": Peak(row=1500, pair=8.6, instead="use eigen_solver=Nystrom(500), or PCA"),
+    "RandomProjection": Peak(row=80, column=8, instead="use fit_batches"),
+    "ClassicalMDS": Peak(row=640, column=38, instead="use LandmarkMDS or PCA"),
+    "LandmarkMDS": Peak(
+        row=90, landmark=16, landmarks=100, block=BLOCK, instead="use fewer landmarks"
+    ),
+    "MetricMDS": Peak(
+        row=100, pair=4.2, small_pair=9.5, instead="use LandmarkMDS, or solver='sgd'"
+    ),
+    "NonmetricMDS": Peak(pair=60, instead="use LandmarkMDS"),
+    "Isomap": Peak(row=4000, pair=4, small_pair=8, instead="use LandmarkIsomap"),
+    "LandmarkIsomap": Peak(row=700, landmark=16, landmarks=200, instead="use fewer landmarks"),
+    "MVU": Peak(pair=42, instead="use LandmarkMVU"),
+    "LandmarkMVU": Peak(row=13_500, instead="use fewer landmarks, or LandmarkIsomap"),
+    **dict.fromkeys(("LLE", "SupervisedLLE", "LTSA", "HessianLLE"), Peak(log=180, instead=FEWER)),
+    "LaplacianEigenmaps": Peak(row=1090, log=40, instead=FEWER),
+    "DiffusionMaps": Peak(log=89, instead=FEWER),
+    "NeighborEmbedding": Peak(row=7400, instead="use a smaller perplexity, or fewer rows"),
+}
+
+
+def predict_peak(estimator: Any, n: int, columns: int) -> int | None:
+    """Predict the peak memory of a fit to n rows, in bytes; None where there is no prediction.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> predict_peak(unbend.Isomap(), 10_000, 3) // 10**6
+    440
+    """
+    peak = PEAKS.get(type(estimator).__name__)
+    given = estimator.get_params(deep=False)
+    plain = isinstance(given.get("eigen_solver", "auto"), str) and not given.get("denoise")
+    plain &= given.get("solver") != "sgd" and given.get("metric") not in OTHER_INPUT
+    plain &= given.get("kernel", "rbf") == "rbf"
+    plain &= type(estimator).__name__ != "ClassicalMDS" or given["metric"] == "euclidean"
+    if peak is None or not plain:
+        return None
+    neighbors, landmarks = given.get("n_neighbors"), given.get("n_landmarks")
+    return int(
+        peak(
+            n,
+            columns,
+            neighbors if isinstance(neighbors, int) else NEIGHBORS,
+            landmarks if isinstance(landmarks, int) else peak.landmarks,
+        )
+    )
+
+
+# Words that change what X is: then it has pairs already.
+OTHER_INPUT = ("precomputed", "kernel", "affinity")
+
+
+def check_peak(estimator: Any, n: int, columns: int) -> None:
+    """Refuse a fit that certainly does not fit in memory, before anything is allocated."""
+    # No fit to so few rows is large, and asking takes longer than some fits.
+    size = predict_peak(estimator, n, columns) if n > DOUBLE_ROWS or is_limited() else None
+    if size is not None:
+        name = type(estimator).__name__
+        check_fits(int(CERTAIN * size), f"fits of {name} to {n} rows", PEAKS[name].instead)
