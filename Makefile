@@ -99,7 +99,7 @@ check-clang: ## run the kernels' own tests, built by clang, under sanitizers
 AARCH64 ?= aarch64-linux-gnu-g++
 build/aarch64/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 	@mkdir -p $(@D)
-	$(AARCH64) -std=c++17 -O2 -fopenmp-simd -pthread -ffp-contract=off -static -Icsrc $< -o $@
+	$(AARCH64) -std=c++17 -O2 -fopenmp-simd -pthread -ffp-contract=off -Wno-psabi -static -Icsrc $< -o $@
 
 check-aarch64: $(addprefix build/aarch64/,$(NATIVE_TESTS)) ## run the kernels' own tests for ARM; needs qemu-user
 	@for test in $^; do qemu-aarch64 $$test || exit 1; done

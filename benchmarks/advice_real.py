@@ -2,10 +2,11 @@
 
 python -m benchmarks.advice_real
 
-Digits, the ORL faces, turning letters and cells (pbmc68k_reduced), each in two coordinates. Labels:
-share of rows whose class is that of most of their five nearest others. Pose: R² of the angle, as a
-point of the circle, from the five nearest others. Writes advice_real.json, which a later run goes
-on with; faces and cells are downloaded by pip.
+Digits, the ORL faces, cells (pbmc68k_reduced) and turning objects: a letter, a rabbit turned once
+around and a head under a moving light, each in two coordinates. Labels: share of rows whose class
+is that of most of their five nearest others. Pose: R² of the angles from the five nearest others,
+on full turns as points of the circle. Writes advice_real.json, which a later run goes on with;
+faces and cells are downloaded by pip.
 """
 
 import io
@@ -66,13 +67,25 @@ def letters() -> tuple[Array, Array]:
     return np.asarray(found.points), np.radians(found.chart[:, 0])
 
 
+def rabbit() -> tuple[Array, Array]:
+    """Pictures of a rabbit turned once around, and its angles."""
+    found = unbend.datasets.turning_circle(400, shape="rabbit", size=32, random_state=0)
+    return np.asarray(found.points), np.radians(found.chart[:, 0])
+
+
+def head() -> tuple[Array, Array]:
+    """Pictures of a turning and nodding head under a moving light, and the three angles."""
+    found = unbend.datasets.turning_object(698, size=32, random_state=0)
+    return np.asarray(found.points), np.asarray(found.chart, dtype=float)
+
+
 def agreement(embedding: Array, truth: Array) -> float:
     """Agreement of rows with their nearest others."""
     near = KDTree(embedding).query(embedding, NEAREST + 1)[1][:, 1:]
     if truth.dtype.kind == "f":
-        circle = np.column_stack((np.cos(truth), np.sin(truth)))
-        rest = circle - circle[near].mean(axis=1)
-        return float(1 - np.square(rest).sum() / np.square(circle - circle.mean(axis=0)).sum())
+        pose = np.column_stack((np.cos(truth), np.sin(truth))) if truth.ndim == 1 else truth
+        pose = (pose - pose.mean(axis=0)) / pose.std(axis=0)
+        return float(1 - np.square(pose - pose[near].mean(axis=1)).mean())
     classes = np.unique(truth, return_inverse=True)[1]
     votes = np.apply_along_axis(np.bincount, 1, classes[near], minlength=classes.max() + 1)
     return float(np.mean(votes.argmax(axis=1) == classes))
@@ -81,6 +94,8 @@ def agreement(embedding: Array, truth: Array) -> float:
 DATA: dict[str, Callable[[], tuple[Array, Array]]] = {
     "digits": lambda: load_digits(return_X_y=True),
     "letters": letters,
+    "rabbit": rabbit,
+    "head": head,
     "faces": faces,
     "cells": cells,
 }

@@ -1,11 +1,15 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
 python -m benchmarks.noise.advice [--half reporting] [--count 200] [--what methods suggestions]
+python -m benchmarks.noise.advice --half calibration --count 40 --what repeats
+python -m benchmarks.noise.advice --first 142 --count 240 --what dimensions
 
 Two files, which later runs go on with: advice_methods_2000.json holds the errors of every method,
 advice_2000.json what `suggest(for_="chart")` found and the error of its method, on 2000 rows at
-most. advice_methods.json and advice.json are records of 800 rows, with the rules before curves were
-tried. Rules were calibrated on the calibration half, and on `fresh` from number 1000 on.
+most. advice_repeats.json holds the errors of every method on two draws of 500 rows: how often the
+best on one is within a tenth of the best on the other bounds what any rule can reach;
+advice_dimensions.json holds the dimension alone. Rules were calibrated on the calibration half,
+`folded`, and `fresh` from number 1000 on.
 """
 
 import argparse
@@ -22,11 +26,16 @@ from threadpoolctl import threadpool_limits
 import unbend
 from benchmarks.noise.cases import Case, Draw, make_cases
 from benchmarks.noise.run import REPORTED, worst_error
+from unbend.selection.dimensions import decide_dimension, describe_dimension
+from unbend.selection.inputs import open_data
 
 FOLDER = Path(__file__).parent.parent
+LOCK = FOLDER / "__pycache__" / "advice.lock"
 FILES = {
     "methods": FOLDER / "advice_methods_2000.json",
     "suggestions": FOLDER / "advice_2000.json",
+    "repeats": FOLDER / "advice_repeats.json",
+    "dimensions": FOLDER / "advice_dimensions.json",
 }
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "PCA": ("PCA", {}),
@@ -38,15 +47,21 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "LaplacianEigenmaps": ("LaplacianEigenmaps", {}),
     "DiffusionMaps": ("DiffusionMaps", {}),
     "LTSA, denoised": ("LTSA", {"denoise": "auto"}),
+    "HessianLLE, denoised": ("HessianLLE", {"denoise": "auto"}),
     "Isomap, denoised": ("Isomap", {"denoise": "auto"}),
 }
-# Rows of a case, at most: every case is fitted a dozen times.
-ROWS = 2000
+# Rows of a case, at most: every case is fitted a dozen times; and of one of two draws.
+ROWS, REPEATED_ROWS = 2000, 500
 
 
 def draw_rows(case: Case) -> Draw:
     """Draw the rows that all methods get."""
     return case.draw(0, min(case.n, ROWS))
+
+
+def is_good(error: float, best: float) -> bool:
+    """Whether an error is within a tenth of the best, or below 0.01."""
+    return error <= 1.1 * best or error < 0.01
 
 
 def error_of(model: Any, draw: Draw) -> float:
@@ -58,32 +73,20 @@ def error_of(model: Any, draw: Draw) -> float:
     return round(worst_error(draw.foot_chart[draw.regular], embedding[draw.regular]), 5)
 
 
-def describe(case: Case, draw: Draw) -> dict[str, Any]:
-    """Return the case as plain values."""
-    return {
-        "case": case.name,
-        "family": case.family,
-        "d": case.d,
-        "columns": case.columns,
-        "n": len(draw.rows),
-        "density": case.density,
-        "noise": case.noise,
-        "share": round(case.share, 4),
-    }
-
-
-def measure_methods(case: Case) -> dict[str, Any]:
-    """Errors of every method, with its true number of coordinates."""
+def measure_methods(case: Case, known: dict[str, Any]) -> dict[str, Any]:
+    """Errors of every method that are not known, with its true number of coordinates."""
     draw = draw_rows(case)
-    errors = {
-        name: error_of(getattr(unbend, kind)(n_components=case.d, **options), draw)
-        for name, (kind, options) in METHODS.items()
-    }
-    return {**describe(case, draw), "errors": errors}
+    errors = dict(known.get("errors", {}))
+    for name, (kind, options) in METHODS.items():
+        if name not in errors:
+            errors[name] = error_of(getattr(unbend, kind)(n_components=case.d, **options), draw)
+    return {**case.describe(draw), "errors": errors}
 
 
-def measure_suggestion(case: Case) -> dict[str, Any]:
+def measure_suggestion(case: Case, known: dict[str, Any]) -> dict[str, Any]:
     """Return what was found, and the error of the suggested method."""
+    if known:
+        return known
     draw = draw_rows(case)
     start = time.process_time()
     suggestion = unbend.suggest(draw.rows, for_="chart")
@@ -95,7 +98,7 @@ def measure_suggestion(case: Case) -> dict[str, Any]:
         if isinstance(value, int | float | str | np.ndarray)
     }
     return {
-        **describe(case, draw),
+        **case.describe(draw),
         "suggested": " ".join(str(suggestion.estimator).split()),
         "verdict": found.verdict,
         "error": error_of(suggestion.estimator, draw),
@@ -103,6 +106,60 @@ def measure_suggestion(case: Case) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "findings": facts,
     }
+
+
+def measure_repeats(case: Case, known: dict[str, Any]) -> dict[str, Any]:
+    """Errors of every method on two draws."""
+    if known:
+        return known
+    draws = [case.draw(number, REPEATED_ROWS) for number in (0, 1)]
+    errors = {
+        name: [
+            error_of(getattr(unbend, kind)(n_components=case.d, **options), draw) for draw in draws
+        ]
+        for name, (kind, options) in METHODS.items()
+    }
+    return {**case.describe(draws[0]), "errors": errors}
+
+
+def measure_dimension(case: Case, known: dict[str, Any]) -> dict[str, Any]:
+    """Return what is stated of the dimension."""
+    if known:
+        return known
+    draw = case.draw(0, min(case.n, ROWS), most_feet=1)
+    _, low, high = decide_dimension(open_data(draw.rows, None))
+    return {**case.describe(draw), "verdict": describe_dimension(low, high)}
+
+
+def summarize_dimensions(half: str) -> None:
+    """Print how often the dimension is right, left open and wrong."""
+    some = [
+        one
+        for one in _read("dimensions")
+        if one["case"].startswith(half) and one["share"] <= REPORTED
+    ]
+    if some:
+        right = np.mean([one["verdict"] == str(one["d"]) for one in some])
+        unknown = np.mean([not one["verdict"].isdigit() for one in some])
+        wrong = 1 - right - unknown
+        print(
+            f"{half}: {len(some)} dimensions, right {right:.0%}, open {unknown:.0%}, {wrong:.0%} no"
+        )
+
+
+def summarize_repeats(half: str) -> None:
+    """Print how often the best method on one draw is as good as the best on the other."""
+    good = []
+    for one in _read("repeats"):
+        if one["case"].startswith(half) and one["share"] <= REPORTED:
+            first, second = (
+                {name: both[place] for name, both in one["errors"].items()} for place in (0, 1)
+            )
+            for seen, judged in ((first, second), (second, first)):
+                best = min(seen, key=lambda name: seen[name])
+                good.append(is_good(judged[best], min(judged.values())))
+    if good:
+        print(f"{half}: the best on another draw is as good on {np.mean(good):.0%} of {len(good)}")
 
 
 def summarize(half: str) -> None:
@@ -122,7 +179,7 @@ def summarize(half: str) -> None:
             continue
         best = np.array([min(*other["errors"].values(), one["error"]) for one, other in some])
         error = np.array([one["error"] for one, _ in some])
-        good = (error <= 1.1 * best) | (error < 0.01)
+        good = np.array([is_good(*both) for both in zip(error, best, strict=True)])
         verdicts = [one["verdict"] for one, _ in some]
         right = np.array([one["verdict"] == str(one["d"]) for one, _ in some])
         unknown = np.array([not verdict.isdigit() for verdict in verdicts])
@@ -150,18 +207,28 @@ def main() -> None:
     asked = parser.parse_args()
     part, parts = map(int, asked.shard.split("/"))
     cases = make_cases(asked.half, asked.count)[asked.first :][part::parts]
-    measures = {"methods": measure_methods, "suggestions": measure_suggestion}
-    # Case by case, so that a run that is stopped leaves whole ones.
-    for case in cases:
+    measures = {
+        "methods": measure_methods,
+        "suggestions": measure_suggestion,
+        "repeats": measure_repeats,
+        "dimensions": measure_dimension,
+    }
+    # Case by case, small ones first, so that a run that is stopped leaves whole ones.
+    for case in sorted(cases, key=lambda one: min(one.n, ROWS) * one.columns):
         for what in asked.what:
-            if case.name not in {one["case"] for one in _read(what)}:
-                found = measures[what](case)
-                with (FOLDER / "__pycache__" / "advice.lock").open("w") as lock:
+            known = {one["case"]: one for one in _read(what)}.get(case.name, {})
+            found = measures[what](case, known)
+            if found != known:
+                LOCK.parent.mkdir(exist_ok=True)
+                with LOCK.open("w") as lock:
                     fcntl.flock(lock, fcntl.LOCK_EX)
+                    others = [one for one in _read(what) if one["case"] != case.name]
                     whole = FILES[what].with_suffix(".part")
-                    whole.write_text(json.dumps([*_read(what), found], indent=1) + "\n")
+                    whole.write_text(json.dumps([*others, found], indent=1) + "\n")
                     whole.replace(FILES[what])
     summarize(asked.half)
+    summarize_repeats(asked.half)
+    summarize_dimensions(asked.half)
 
 
 if __name__ == "__main__":

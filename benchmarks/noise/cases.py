@@ -6,18 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.noise.folded_surfaces import FOLDED_FAMILIES
 from benchmarks.noise.more_surfaces import MORE_FAMILIES
 from benchmarks.noise.surfaces import FAMILIES, Array, Surface
 
 # Two splits by family and seed. The constants of `unbend.denoise` were chosen on all families of
 # `seen`, and those of `fresh` were measured once, after the last constant was set. The first two
-# halves are of smaller and plainer cases: other constants of the library are judged on those.
+# halves are of smaller and plainer cases: other constants of the library are judged on those. The
+# sheets of `folded` are close to each other, as those of rolls are; they are for calibration.
 HALVES = {
     "calibration": ("s_curve", "cylinder", "graph_square"),
     "reporting": ("roll", "cap", "graph_holes"),
     "seen": tuple(FAMILIES),
     "fresh": tuple(MORE_FAMILIES),
+    "folded": tuple(FOLDED_FAMILIES),
 }
+SURFACES = FAMILIES | MORE_FAMILIES | FOLDED_FAMILIES
 NOISES = ("isotropic", "heavy", "outliers")
 # Share of rows that are outliers, where there are any.
 OUTLIERS = 0.01
@@ -62,6 +66,16 @@ class Case:
         """Name of the case, unique."""
         return f"{self.half}-{self.number:03d}"
 
+    def describe(self, draw: Draw) -> dict[str, Any]:
+        """Return the case as plain values, with the number of rows that were drawn."""
+        names = ("family", "d", "columns", "density", "noise")
+        return {
+            "case": self.name,
+            **{name: getattr(self, name) for name in names},
+            "n": len(draw.rows),
+            "share": round(self.share, 4),
+        }
+
     @property
     def sigma(self) -> float:
         """Standard deviation of the noise of a column."""
@@ -70,7 +84,7 @@ class Case:
     @cached_property
     def surface(self) -> Surface:
         """The surface, which the draws share."""
-        return (FAMILIES | MORE_FAMILIES)[self.family](self._rng(0), self.d)
+        return SURFACES[self.family](self._rng(0), self.d)
 
     @cached_property
     def _turn(self) -> Array:
@@ -123,7 +137,7 @@ class Case:
 
 def make_cases(half: str, count: int) -> list[Case]:
     """Make the first cases of a half: always the same."""
-    if half in ("seen", "fresh"):
+    if half not in ("calibration", "reporting"):
         return [_stratified_case(half, number) for number in range(count)]
     cases = []
     for number in range(count):

@@ -76,7 +76,8 @@ def product_of_curves(
     return Surface(family, Box(np.zeros(d), high), min(gaps), embed, jacobian)
 
 
-def _sides(rng: np.random.Generator, length: float, count: int) -> Array:
+def sides_of(rng: np.random.Generator, length: float, count: int) -> Array:
+    """Draw sides of intervals, relative to a length."""
     return np.asarray(length * rng.uniform(0.2, 0.8, size=count))
 
 
@@ -91,7 +92,7 @@ def clothoid(rng: np.random.Generator, d: int) -> Surface:
         return np.asarray(CubicSpline(fine, heading).antiderivative()(t))
 
     spline, length = by_arc_length(curve, end)
-    return product_of_curves("clothoid", [(spline, length)], _sides(rng, length, d - 1))
+    return product_of_curves("clothoid", [(spline, length)], sides_of(rng, length, d - 1))
 
 
 def helix(rng: np.random.Generator, d: int) -> Surface:
@@ -102,7 +103,7 @@ def helix(rng: np.random.Generator, d: int) -> Surface:
         return np.column_stack((np.cos(t), np.sin(t), slope * t))
 
     spline, length = by_arc_length(curve, end)
-    return product_of_curves("helix", [(spline, length)], _sides(rng, length, d - 1))
+    return product_of_curves("helix", [(spline, length)], sides_of(rng, length, d - 1))
 
 
 def ellipses(rng: np.random.Generator, d: int) -> Surface:
@@ -221,7 +222,7 @@ def _times_intervals(
     d: int,
 ) -> Surface:
     """Multiply a surface over a box by intervals, which leave its gap as it is."""
-    sides = _sides(rng, float((high - low).max()), max(d - 2, 0))
+    sides = sides_of(rng, float((high - low).max()), max(d - 2, 0))
     u = np.zeros((PAIRS, d))
     u[:, : len(low)] = rng.uniform(low, high, size=(PAIRS, len(low)))
     gap = gap_of(embed, jacobian, u)

@@ -59,17 +59,7 @@ def measure(case: Case, known: dict[str, dict[str, float]]) -> dict[str, Any]:
         for name, k in counts.items():
             if name not in errors[method]:
                 errors[method][name] = round(error_of(case, draw, method, k), 5)
-    return {
-        "case": case.name,
-        "family": case.family,
-        "d": case.d,
-        "columns": case.columns,
-        "n": len(draw.rows),
-        "density": case.density,
-        "noise": case.noise,
-        "share": round(case.share, 4),
-        "errors": errors,
-    }
+    return {**case.describe(draw), "errors": errors}
 
 
 def summarize(records: list[dict[str, Any]]) -> None:

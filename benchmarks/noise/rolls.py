@@ -79,13 +79,15 @@ def measure_roll(rows: int, noise: float, seed: int = 0) -> dict[str, Any]:
     model = unbend.LTSA(denoise="auto").fit(roll.points)
     seconds = time.process_time() - before
     feet, certain = foot_chart(roll.points[:SCORED])
-    feet, chart = feet[certain], roll.chart[:SCORED][certain]
-    found = np.asarray(model.embedding_[:SCORED])[certain]
+    found = np.asarray(model.embedding_[:SCORED])
+    of_all = explained(feet, found)
+    feet, chart, found = feet[certain], roll.chart[:SCORED][certain], found[certain]
     facts = model.report_.stage("denoise").facts
     return {
         "rows": rows,
         "noise": noise,
         "foot_points": explained(feet, found),
+        "foot_points_of_all_rows": of_all,
         "chart": explained(chart, found),
         "ceiling": explained(chart, feet),
         "patch_size": facts.get("patch_size"),

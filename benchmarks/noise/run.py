@@ -1,8 +1,10 @@
 """The judge: errors of 'auto' against the best settings, on cases not used for calibration.
 
-python -m benchmarks.noise.run [--half fresh] [--count 240] [--shard 0/3] [--results FILE]
+python -m benchmarks.noise.run [--half fresh] [--count 240] [--rows 6000] [--shard 0/3]
+    [--results FILE]
 
-Cases are measured one after the other and written to the file, which a later run goes on with.
+Cases are measured one after the other, small ones first, and written to the file, which a later run
+goes on with; `--again` measures only 'auto' of those that are there.
 Shards have files of their own; `python -m benchmarks.noise.summary` collects them.
 """
 
@@ -122,6 +124,28 @@ class Trials:
         return min(tried, key=lambda one: tried[one])
 
 
+def measure_auto(score: Trials, method: str) -> dict[str, Any]:
+    """Error of 'auto', and what it measured and chose."""
+    begin = time.process_time()
+    auto, model = score.plain(method, 10, denoise="auto")
+    seconds = time.process_time() - begin
+    facts = dict(model.report_.stage("denoise").facts) if model is not None else {}
+    return {
+        "sigma_found": facts.get("noise"),
+        "patch_size": facts.get("patch_size"),
+        "landmarks": facts.get("landmarks"),
+        "declined": facts.get("declined"),
+        "auto": auto,
+        "auto_seconds": round(seconds, 2),
+    }
+
+
+def measure_again(case: Case, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Measure 'auto' again, whose rules have no part in the other errors."""
+    score = Trials(case, case.draw(1, most_feet=SCORED))
+    return [{**one, **measure_auto(score, one["method"])} for one in known]
+
+
 def measure(case: Case) -> list[dict[str, Any]]:
     """Errors of today's fit, of 'auto' and of the best settings, on a draw of their own."""
     search, score = (Trials(case, case.draw(number, most_feet=SCORED)) for number in (0, 1))
@@ -131,35 +155,23 @@ def measure(case: Case) -> list[dict[str, Any]]:
         start = time.process_time()
         best = search.best(method)
         found = score.setting(method, best)
-        begin = time.process_time()
-        auto, model = score.plain(method, 10, denoise="auto")
-        seconds = time.process_time() - begin
-        facts = dict(model.report_.stage("denoise").facts) if model is not None else {}
+        auto = measure_auto(score, method)
         today = None
         if case.n <= FITTED:
             # A fit that declines has no other bits.
-            today = auto if facts.get("declined") else score.plain(method, 10)[0]
+            today = auto["auto"] if auto["declined"] else score.plain(method, 10)[0]
             # Found on this draw, which is to the disadvantage of 'auto'.
             found = min(found, today)
         records.append(
             {
-                "case": case.name,
                 "method": method,
-                **{name: getattr(case, name) for name in ("family", "d", "columns", "n")},
-                "density": case.density,
-                "noise": case.noise,
-                "share": round(case.share, 4),
+                **case.describe(score.draw),
                 "sigma": round(case.sigma, 4),
-                "sigma_found": facts.get("noise"),
-                "patch_size": facts.get("patch_size"),
-                "landmarks": facts.get("landmarks"),
-                "declined": facts.get("declined"),
+                **auto,
                 "today": today,
-                "auto": auto,
                 "best": found,
                 "best_settings": best,
                 "ceiling": worst_error(score.draw.foot_chart[some], score.draw.chart[some]),
-                "auto_seconds": round(seconds, 2),
                 "seconds": round(time.process_time() - start, 1),
             }
         )
@@ -171,15 +183,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", default="fresh")
     parser.add_argument("--count", type=int, default=240)
+    parser.add_argument("--rows", type=int, default=200_000, help="rows of a case, at most")
+    parser.add_argument("--again", action="store_true", help="measure 'auto' of all cases again")
     parser.add_argument("--shard", default="0/1", help="number of this run / number of runs")
     parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
     shard, shards = map(int, asked.shard.split("/"))
     records = json.loads(asked.results.read_text())["fits"] if asked.results.exists() else []
-    known = {one["case"] for one in records}
-    for case in make_cases(asked.half, asked.count)[shard::shards]:
-        if case.name not in known:
-            records += measure(case)
+    cases = make_cases(asked.half, asked.count)[shard::shards]
+    for case in sorted(cases, key=lambda one: one.n):
+        known = [one for one in records if one["case"] == case.name]
+        if case.n <= asked.rows and (asked.again or not known):
+            found = measure_again(case, known) if known else measure(case)
+            records = [one for one in records if one["case"] != case.name] + found
             asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")
 
 

@@ -35,16 +35,6 @@ FIRST, JOINING = 16, 4.0
 # keeps, edges jump between sheets. On sheets of benchmarks/short_circuits.py that were used for
 # calibration it was 0.63 or less with jumps that spoil Isomap, and 0.9 or more without.
 SOURCES, FEW_OF, KEPT = 12, 0.02, 0.75
-# Sizes that show a dimension: from the first on, each so many times the one before, up to this
-# share of the rows, beyond which curvature makes gaps; by so many neighbourhoods.
-SMALLEST, GROWTH, LARGEST, SPREAD_OUT = 12, 1.5, 0.2, 96
-# A neighbourhood shows d dimensions where λ_{d+1} is at most this share of λ_d, with this many
-# neighbours for each corner of a simplex: the smallest variances of few points are small by chance.
-# On the calibration half of benchmarks/noise, 54 surfaces of 800 rows, 42 dimensions were then
-# right, none wrong and 12 not shown.
-GAP, EACH_CORNER = 0.5, 8
-# Dimensions that are looked for: far down a spectrum columns that hardly vary make gaps, too.
-MOST_DIMENSIONS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +93,7 @@ def measure_sizes(space: Space, d: int) -> NeighborhoodSizes | None:
     sizes = np.array([k for k in SIZES if k > d + 1 and ROWS_EACH * k <= space.n], dtype=np.intp)
     if isinstance(space, GraphSpace | AffinitySpace) or not len(sizes):
         return None
-    rows = _sample(space)
+    rows = sample_by_content(space)
     shares = shares_across(space, rows, sizes, d)
     share, rough = np.median(shares, axis=0), np.quantile(shares, ONE_OF_TEN, axis=0)
     return NeighborhoodSizes(d, sizes, share, rough, int(sizes[_choose(share, rough)]))
@@ -134,7 +124,7 @@ def _choose(share: FloatArray, rough: FloatArray) -> int:
     return int(bearable[0]) if len(bearable) else last
 
 
-def _sample(space: Space) -> IntArray:
+def sample_by_content(space: Space) -> IntArray:
     """Rows to look at, the same in every order of the rows."""
     if isinstance(space, PointSpace):
         return shuffle_distinct(space.points)[:SAMPLE]
@@ -204,7 +194,7 @@ def _nearest(neighbors: Neighbors, k: int) -> Neighbors:
 
 def _without_jumps(space: Space, neighbors: Neighbors, k: int, larger: list[int]) -> int:
     """Find the largest of some sizes whose edges do not jump where those of size k do not."""
-    sources = _sample(space)[:SOURCES]
+    sources = sample_by_content(space)[:SOURCES]
     base = geodesics(undirected(_nearest(neighbors, k)).lengths, sources=sources)
     finite = np.isfinite(base)
     far = finite & (base > np.median(base[finite]))
@@ -216,53 +206,3 @@ def _without_jumps(space: Space, neighbors: Neighbors, k: int, larger: list[int]
         if np.quantile(kept, FEW_OF) >= KEPT * np.median(kept):
             return int(size)
     return k
-
-
-@dataclass(frozen=True)
-class ShownDimension:
-    """The dimension that neighbourhoods of some size show."""
-
-    dimension: int
-    n_neighbors: int
-
-
-def shown_dimension(space: Space, most: int | None = None) -> ShownDimension | None:
-    """Dimension after which the spectra of neighbourhoods fall, at the smallest size where they do.
-
-    Noise spreads over all directions alike, so that a gap opens once neighbourhoods are wider than
-    it; in still larger ones curvature would look like further dimensions. None where no size up to
-    `most`, by default a fifth of the rows, has a gap.
-    """
-    if isinstance(space, GraphSpace | AffinitySpace):
-        return None
-    most = int(LARGEST * space.n) if most is None else most
-    if most < SMALLEST:
-        return None
-    rows = _sample(space)[:SPREAD_OUT]
-    nearest, _ = space.nearest_of(space.rows(rows), most + 1)
-    size = float(SMALLEST)
-    while round(size) <= most:
-        k = round(size)
-        corners = k // EACH_CORNER
-        ratios = np.concatenate(
-            [
-                _falls(space.coordinates(nearest[chunk, : k + 1]), corners)
-                for chunk in row_chunks(len(rows), 32 * (k + 1) ** 2)
-            ]
-        )
-        gaps = np.flatnonzero(np.median(ratios, axis=0) <= GAP)
-        if len(gaps):
-            return ShownDimension(int(gaps[0]) + 1, k)
-        size *= GROWTH
-    return None
-
-
-def _falls(local: FloatArray, corners: int) -> FloatArray:
-    """λ_{d+1}/λ_d of neighbourhoods for d from 1 to as many as there are rows for."""
-    variances = principal_variances(local)
-    count = min(corners - 1, variances.shape[1] - 1, MOST_DIMENSIONS)
-    if count < 1:
-        return np.ones((len(local), 1))
-    along, across = variances[:, :count], variances[:, 1 : count + 1]
-    shown = along > FLAT * variances[:, :1]
-    return np.asarray(np.divide(across, along, out=np.ones_like(along), where=shown))

@@ -164,3 +164,17 @@ def test_mistakes_are_refused():
         unbend.denoise(rows, 1, patch_size=2)
     with pytest.raises(TypeError, match="patch_size"):
         unbend.denoise(rows, 1, patch_size="large")
+
+
+def test_patches_suit_the_place_that_bends_most():
+    """A sheet whose end is bent to a half circle: patches as wide as that would cut it off."""
+    rng = np.random.default_rng(0)
+    flat, radius, n = 8.0, 0.5, 1000
+    s = rng.uniform(0, flat + np.pi * radius, n)
+    turn = np.maximum(s - flat, 0) / radius
+    along = np.minimum(s, flat) + radius * np.sin(turn)
+    rows = np.column_stack((along, radius * (1 - np.cos(turn)), rng.uniform(0, 3, size=(n, 2))))
+    rows += rng.normal(scale=0.04, size=rows.shape)
+    moved = unbend.denoise(rows, 3).displacement
+    spread = [np.sqrt(np.mean(moved[some] ** 2)) for some in (s > flat, s < flat)]
+    assert spread[0] < 3 * spread[1]

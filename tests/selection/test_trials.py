@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unbend
-from unbend.selection.trials import curve_misfit
+from unbend.selection.trials import chart_misfit, curve_misfit
 
 
 def spiral(n, noise, seed=0):
@@ -49,3 +49,41 @@ def test_a_ring_closes_with_noise_and_a_noisy_arc_does_not():
         suggestion = unbend.suggest(points, for_="chart", scale="none", dimension=1)
         assert suggestion.findings.closed == closed
         assert suggestion.estimator.n_components == 1 + closed
+
+
+def test_the_misfit_of_a_chart_sees_folds_and_coordinates_that_repeat_others():
+    rng = np.random.default_rng(0)
+    plane = rng.uniform(0, [4, 1], size=(600, 2))
+    bent = np.column_stack((np.cos(plane[:, 0]), np.sin(plane[:, 0]), plane[:, 1]))
+    right = chart_misfit(plane, bent, 2, 60)
+    assert right < 1e-4
+    turned = plane @ np.array([[1.0, 0.3], [0.5, -2.0]])
+    assert chart_misfit(turned, bent, 2, 60) == pytest.approx(right)
+    folded = np.column_stack((np.abs(plane[:, 0] - 2), plane[:, 1]))
+    repeated = np.column_stack((plane[:, 0], plane[:, 0] ** 2))
+    flat = bent[:, :2]
+    for wrong in (folded, repeated, flat):
+        assert chart_misfit(wrong, bent, 2, 60) > 100 * right
+
+
+def test_a_bent_sheet_gets_ltsa_and_a_flat_one_pca():
+    rng = np.random.default_rng(0)
+    plane = rng.uniform(0, [4, 3], size=(600, 2))
+    flat = np.column_stack((plane, np.zeros((600, 2))))
+    bent = np.column_stack((np.cos(plane[:, 0]), np.sin(plane[:, 0]), plane[:, 1], np.zeros(600)))
+    for points, name in ((flat, "PCA"), (bent, "LTSA")):
+        noisy = points + rng.normal(scale=0.05, size=points.shape)
+        suggestion = unbend.suggest(noisy, for_="chart", scale="none")
+        assert type(suggestion.estimator).__name__ == name
+        assert set(suggestion.findings.charts) == {"PCA", "LTSA"}
+
+
+def test_a_cap_that_is_nearly_flat_is_bent_all_the_same():
+    # 97 % of the variance lies in a plane, but the height is a function of the place.
+    rng = np.random.default_rng(0)
+    radius, angle = 0.6 * np.sqrt(rng.uniform(size=800)), rng.uniform(0, 2 * np.pi, 800)
+    ring = np.sin(radius)[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
+    cap = np.column_stack((ring, np.cos(radius)))
+    found = unbend.suggest(cap, for_="chart", scale="none")
+    assert found.findings.outside < 0.03
+    assert type(found.estimator).__name__ == "LTSA"

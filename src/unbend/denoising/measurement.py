@@ -32,7 +32,7 @@ GROWTH = 1.5
 # (normal, uniform and clustered rows of 2 to 30 columns) no size had a share below 1.08. Of shares
 # up to the last ratio the first is taken.
 PLAIN, TILT = 0.4, 0.03
-PARTLY, FALL, FLAT = 0.9, 4.0, 1.2
+PARTLY, FALL, FLAT = 1.0, 3.0, 1.2
 # Exponent of the radius with which the variance about a fit grows at least where it is bending:
 # noise grows with an exponent of 2 at most, where it is wider than the patch.
 BENDING = 4
@@ -43,8 +43,10 @@ WIDER = 8.0
 HARMLESS = 0.2
 # Share of a row in the fit around it, up to which one that is an outlier does no harm.
 OWN_SHARE = 0.15
-# Cost of the variance that a patch gains by bending more than a quadratic does.
-MISFIT = 0.25
+# Cost of the variance that patches gain by bending more than a quadratic does, and the share of
+# patches with less variance than those that are compared; and errors, over the least, that are
+# about equal to it.
+MISFIT, HIGH, EQUAL = 0.1, 0.9, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +164,13 @@ class NoiseMeasurement:
 
     @property
     def sigma(self) -> float:
-        """Standard deviation of the noise of a column; not a number where it is not known."""
-        return float("nan") if self.choice is None else float(self.noise[self.choice])
+        """Standard deviation of the noise of a column; not a number where it is not known.
+
+        The least that the sizes up to the choice show: of those beyond some is bending.
+        """
+        if self.first is None or self.choice is None:
+            return float("nan")
+        return float(self.noise[self.first : self.choice + 1].min())
 
     def bearable_landmarks(self, n: int, k: int) -> float:
         """Return with how many landmarks of k neighbours what is left of the noise does no harm.
@@ -265,21 +272,24 @@ def _choose(fits: list[PatchFits], table: FloatArray) -> tuple[int | None, int |
     """Find the first size that will do, the best one, and whether larger ones cannot be better.
 
     From the first size that shows the plane on, the error of a fit is its leverage and a share of
-    what patches gain in variance over the first: that is bending beyond second order.
+    what patches gain in variance over the size where they have least: that is bending beyond second
+    order, or another sheet. The patches with the most variance but for a few count: one size is for
+    all, and where a surface bends most it is too large first.
     """
     ratio, tilt = table[:, 0], table[:, 1]
     plain = np.flatnonzero((ratio <= PLAIN) & (tilt <= TILT))
     if not len(plain):
         # Shares are flat where curvature begins to count: the first of the smallest.
-        least = int(np.flatnonzero(ratio <= FLAT * ratio.min())[0])
-        will_do = least if ratio[least] <= PARTLY and GROWTH**least >= FALL else None
+        enough = np.flatnonzero(ratio <= min(FLAT * ratio.min(), PARTLY))
+        will_do = int(enough[0]) if len(enough) and GROWTH ** enough[0] >= FALL else None
         return will_do, will_do, False
     first = int(plain[0])
-    errors = np.array([_error(fit, fits[first]) for fit in fits[first:]])
-    best = int(np.argmin(errors))
+    high = np.array([np.quantile(fit.noise, HIGH) for fit in fits[first:]])
+    least = high.min()
+    gained = high / least if least > 0 else np.where(high > 0, np.inf, 1.0)
+    leverage = np.array([np.median(fit.leverage) for fit in fits[first:]])
+    errors = leverage + MISFIT * (gained - 1.0)
+    # Of errors that are about equal those of the larger patches are more alike in neighbouring
+    # places, and harm less.
+    best = int(np.flatnonzero(errors <= EQUAL * errors.min())[-1])
     return first, first + best, len(errors) > best + 2
-
-
-def _error(fit: PatchFits, first: PatchFits) -> float:
-    gained = np.divide(fit.noise, first.noise, out=np.ones_like(fit.noise), where=first.noise > 0)
-    return float(np.median(fit.leverage)) + MISFIT * max(0.0, float(np.median(gained)) - 1.0)

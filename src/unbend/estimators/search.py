@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.denoising.patches import coefficients
 from unbend.extension import Rule
 from unbend.graphs.readers import edges_of
 from unbend.neighborhood_sizes import choose_number
@@ -17,7 +18,8 @@ from unbend.neighbors.space import COMPARED, mean_spacing
 from unbend.report import note, warn
 
 AUTO = "auto"
-# Neighbours of a landmark where their number is left open: as many as denoising reckons with.
+# Neighbours of a landmark where their number is left open, at least: as many as denoising reckons
+# with. In four dimensions and more those are few, and a quadratic has more coefficients.
 LANDMARK_NEIGHBORS = 10
 # One number, one a row, left open, or all within the radius.
 Counts = int | IntArray | str | None
@@ -160,13 +162,17 @@ class NeighborSearch:
             )
         return counts
 
+    @property
+    def _least_of_landmarks(self) -> int:
+        return max(LANDMARK_NEIGHBORS, coefficients(self.d)) if self.landmarks else 1
+
     def _neighbors(self, space: Space, counts: Counts, n: int) -> tuple[Neighbors, Rule]:
         radius = np.inf if self.radius is None else self.radius
         if isinstance(counts, str):
             found = choose_number(
                 space,
                 self.d,
-                max(self.needs.neighbors + 1, LANDMARK_NEIGHBORS if self.landmarks else 1),
+                max(self.needs.neighbors + 1, self._least_of_landmarks),
                 mutual=self._both_ways,
                 radius=self.radius,
                 measured=not (self.needs.sparse or self.landmarks),

@@ -10,11 +10,11 @@ import numpy as np
 from unbend import dimension
 from unbend.arrays import FloatArray
 from unbend.docstrings import complete_docstring
-from unbend.neighborhood_sizes import ShownDimension, shown_dimension
 from unbend.neighbors import MetricName
 from unbend.quality import widest_gap
 from unbend.report import html_table
 from unbend.selection.inputs import PARAMETERS, Data, Sample, open_data
+from unbend.shown_dimension import ShownDimension, shown_dimension
 from unbend.validation.scalars import check_integer
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
@@ -35,8 +35,8 @@ KNEE, NOTHING = 0.1, 0.01
 ROOM, FACTOR = 2, 2
 # Rows from which on neighbourhoods should show the dimension that votes agree on.
 SHOWING = 300
-# Rows that are looked at, at most.
-ROWS = 1000
+# Rows that are looked at, at most: by all rules, and by neighbourhoods of points.
+ROWS, SHOWN_ROWS = 1000, 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +107,13 @@ class DimensionChoice:
     def headline(self) -> str:
         """The verdict, and whether the rules agree."""
         agreed = f", agreed by {self.agreement:.0%} of the rules"
+        open_ = ": the rules disagree"
         if self.shown is not None:
             agreed = f", shown by neighbourhoods of {self.shown.n_neighbors} rows"
-        return f"intrinsic dimension {self.verdict}" + (
-            agreed if self.low == self.high else ": the rules disagree"
-        )
+            open_ = (
+                f": a surface of {self.low} that bends within neighbourhoods, or one of {self.high}"
+            )
+        return f"intrinsic dimension {self.verdict}" + (agreed if self.low == self.high else open_)
 
     def __str__(self) -> str:
         lines = [self.headline, self.scaling, f"votes: {_list(self.votes)}"]
@@ -153,8 +155,10 @@ def choose_dimension(
     """Choose the intrinsic dimension by neighbourhoods, or by a vote of rules.
 
     Neighbourhoods that grow until they are wider than the noise show the dimension: their spectra
-    fall after as many variances as there are dimensions. Where no neighbourhood up to a fifth of
-    the rows shows one, rules vote that fail in different ways.
+    fall after as many variances as there are dimensions, by more than those of as many points in a
+    ball. Where a smaller dimension is possible too, since the surface may bend within
+    neighbourhoods, both are stated. Where no neighbourhood up to a fifth of the rows shows one,
+    rules vote that fail in different ways.
 
     The rules: the widest gap of Isomap's eigenvalues (fails on long strips), the knee of its
     residual variance (fails on closed surfaces), and estimators of intrinsic dimension from
@@ -219,8 +223,8 @@ def vote_on_dimension(
         _ceiling(sample),
     )
     noise = {name: vote for name, vote in estimated.items() if name not in votes}
-    shown = shown_dimension(sample.space)
-    verdict = (shown.dimension,) * 3 if shown else _doubt(weigh_votes(votes), sample)
+    shown = _show(data)
+    verdict = _shown_range(shown) if shown else _doubt(weigh_votes(votes), sample)
     return DimensionChoice(*verdict, votes, noise, model.eigenvalues_, curve, data.scaling, shown)
 
 
@@ -229,11 +233,21 @@ def decide_dimension(data: Data) -> tuple[int, int, int]:
 
     Votes, which take longer, are asked for only where neighbourhoods do not show it.
     """
-    shown = shown_dimension(data.sample(ROWS, 0).space)
+    shown = _show(data)
     if shown is not None:
-        return (shown.dimension,) * 3
+        return _shown_range(shown)
     choice = vote_on_dimension(data)
     return choice.dimension, choice.low, choice.high
+
+
+def _show(data: Data) -> ShownDimension | None:
+    """Ask neighbourhoods for the dimension, of more rows than vote: sheets are then apart."""
+    rows = SHOWN_ROWS if data.kind == "points" and data.metric == "euclidean" else ROWS
+    return shown_dimension(data.sample(rows, 0).space)
+
+
+def _shown_range(shown: ShownDimension) -> tuple[int, int, int]:
+    return shown.dimension, shown.dimension, shown.high
 
 
 def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
@@ -265,11 +279,14 @@ def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:
 def _doubt(verdict: tuple[int, int, int], sample: Sample) -> tuple[int, int, int]:
     """Leave the dimension open where votes agree on one that no neighbourhood shows.
 
-    Of enough rows some neighbourhood shows the dimension of a surface, unless noise hides it.
+    Of enough rows some neighbourhood shows the dimension of a surface, unless noise hides it. Rows
+    that fill their columns show none either: they may have one dimension less, and noise.
     """
     d, low, high = verdict
-    if low < high or d >= sample.columns or len(sample) < SHOWING or np.isinf(sample.columns):
+    if low < high or len(sample) < SHOWING or np.isinf(sample.columns):
         return verdict
+    if d >= sample.columns:
+        return d, (d - 1 if d > 2 else d), d
     return d, 1, int(sample.columns)
 
 

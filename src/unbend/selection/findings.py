@@ -18,7 +18,7 @@ from unbend.progress import monitoring
 from unbend.quality import residual_variance
 from unbend.selection.dimensions import decide_dimension, describe_dimension, is_narrow
 from unbend.selection.inputs import Data, Kind, Sample, make_method
-from unbend.selection.trials import denoised_sample, try_on_curve
+from unbend.selection.trials import denoised_sample, try_charts, try_on_curve
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
 # points: variance outside the plane 0.015 at most where flat and 0.10 at least where not; residual
@@ -78,6 +78,9 @@ class Findings:
     trials : mapping of str to float
         Of a curve, the share of its geodesics that methods fitted to some rows miss; empty where
         none were fitted.
+    charts : mapping of str to float
+        Of a surface, share of the variance within patches that tangents do not explain, of charts
+        by PCA and LTSA; empty where none were fitted.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Findings:
     surface: bool = False
     noise: float = float("nan")
     trials: Mapping[str, float] = field(default_factory=dict)
+    charts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
@@ -164,8 +168,10 @@ class Findings:
         return self.hidden > 1
 
 
-def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
-    """Measure a sample on behalf of n rows; the dimension may be known."""
+def measure(
+    data: Data, sample: Sample, known: int | None, n: int, charted: bool = False
+) -> Findings:
+    """Measure a sample on behalf of n rows; the dimension may be known, and charts tried."""
     with monitoring(lambda progress: None):
         d, low, high = (known,) * 3 if known else decide_dimension(data)
         d = int(min(d, sample.columns))
@@ -182,7 +188,9 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
         shown = bool(surface.get("surface"))
         if shown and _closes(residuals, d):
             residuals = _residuals_without_noise(sample, d, calm, residuals)
-        tried = shown and d == 1 and not apart and not _closes(residuals, d)
+        whole = not apart and not _closes(residuals, d)
+        tried = shown and d == 1 and whole
+        charted = charted and d > 1 and whole and bool(surface)
         return Findings(
             kind=data.kind,
             n=n,
@@ -199,6 +207,7 @@ def measure(data: Data, sample: Sample, known: int | None, n: int) -> Findings:
             hidden=0.0 if report is None else report.hidden,
             n_neighbors=_neighbors(data, d, k),
             trials=try_on_curve(sample) if tried else {},
+            charts=try_charts(sample, d) if charted else {},
             **surface,
         )
 

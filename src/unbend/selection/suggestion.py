@@ -173,7 +173,7 @@ def suggest(
     with warnings.catch_warnings():
         # The reasons include what the fits warn about.
         warnings.simplefilter("ignore")
-        found = measure(data, sample, dimension, max(n_rows or 0, data.n))
+        found = measure(data, sample, dimension, max(n_rows or 0, data.n), for_ == "chart")
     advance("suggest", 1, 1)
     case = Case(found, for_, n_components, data.metric)
     method, why, others = decide(case)
