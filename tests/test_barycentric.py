@@ -8,6 +8,8 @@ import unbend
 from tests.loops import sampled
 from unbend.datasets import s_curve
 from unbend.local import barycentric_coordinates, barycentric_weights
+from unbend.methods.lle import reconstruction_weights
+from unbend.neighbors import PointSpace
 
 
 @sampled("seed", range(5))
@@ -92,3 +94,18 @@ def test_lle_without_a_ridge_refuses_more_neighbours_than_directions(metric):
     rows = np.linalg.norm(curve[:, None] - curve, axis=2) if metric == "precomputed" else curve
     with pytest.raises(ValueError, match="10 neighbours in 3 directions undetermined: use reg=1e-"):
         unbend.LLE(2, n_neighbors=10, reg=0, metric=metric).fit(rows)
+
+
+@pytest.mark.parametrize("columns", [5, 30, 200])
+def test_weights_of_wide_rows_are_those_of_their_least_squares(columns):
+    rng = np.random.default_rng(columns)
+    points = rng.normal(size=(60, columns)) + 100.0
+    space, reg = PointSpace(points), 1e-3
+    neighbors = space.nearest(9)
+    found = reconstruction_weights(space, neighbors, reg).toarray()
+    for row, near in enumerate(neighbors.indices.reshape(-1, 9)):
+        apart = points[near] - points[row]
+        gram = apart @ apart.T
+        gram += reg * np.trace(gram) * np.eye(9)
+        weights = np.linalg.solve(gram, np.ones(9))
+        np.testing.assert_allclose(found[row, near], weights / weights.sum(), atol=1e-12)

@@ -25,7 +25,7 @@ def reconstruction_weights(
     values = np.empty(len(neighbors.indices))
     for points, indices in neighbors.blocks(rows_at_once=4096):
         if indices.shape[1]:
-            local = space.coordinates(np.column_stack((points, indices)))
+            local = space.differences(np.column_stack((points, indices)))
             entries = neighbors.offsets[points, None] + np.arange(indices.shape[1])
             values[entries] = barycentric_weights(local, reg, nonnegative)
     shape = (neighbors.n, neighbors.n)

@@ -30,6 +30,9 @@ from unbend.validation.scalars import check_count, check_radius, check_threads, 
 # Of few rows, and by norms that products do not give, a KD-tree searches up to this many columns;
 # of more rows the choice is predicted.
 TREE_COLUMNS = 15
+# Columns for each row of a block from which on eigenvectors of its inner products take less time
+# than the columns themselves.
+REDUCED_FROM = 8
 # SciPy's tree, for norms that the compiled one does not support, computes powers of differences:
 # they overflow for numbers beyond 2^±(ROOM / p), or for larger p than this.
 LARGEST_P, ROOM = 16.0, 400.0
@@ -244,6 +247,15 @@ class PointSpace(Space):
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the points of each block, up to a rigid motion."""
         return self._local(self.features[blocks].astype(np.float64, copy=False))
+
+    def differences(self, blocks: IntArray) -> FloatArray:
+        """Coordinates of each block relative to its first point; columns are not reduced if few."""
+        norm = self.metric.norm
+        few = self.features.shape[1] <= REDUCED_FROM * blocks.shape[1]
+        if not (few and isinstance(norm, PNorm) and norm.p == 2):
+            return self.coordinates(blocks)
+        block = self.features[blocks].astype(np.float64, copy=False)
+        return np.asarray(block - block[:, :1])
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Coordinates of each new sample followed by its block."""

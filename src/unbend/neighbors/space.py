@@ -57,6 +57,10 @@ class Space(ABC):
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates (m, s, r) of the rows of each block, up to a rigid motion per block."""
 
+    def differences(self, blocks: IntArray) -> FloatArray:
+        """Return the same, in however many columns: for what depends on inner products alone."""
+        return self.coordinates(blocks)
+
     @abstractmethod
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Coordinates (m, s + 1, r) of each new sample followed by its block of fitted rows."""
