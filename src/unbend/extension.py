@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse, row_chunks, row_products
+from unbend.cached import cached_property
 from unbend.graphs import geodesics, symmetric_geodesics
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights

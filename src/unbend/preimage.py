@@ -1,13 +1,13 @@
 """Pre-images of kernel PCA: rows reconstructed from coordinates."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
 from unbend.arrays import FloatArray, row_products
+from unbend.cached import cached_property
 from unbend.memory import reserve
 from unbend.report import warn
 

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unbend.cached import cached_property
 from unbend.cli.messages import PIPE, Misuse, say
 from unbend.cli.options import KINDS, DataOptions
 from unbend.cli.rows import (

@@ -12,11 +12,11 @@ beside it by σ²/2 times the trace of its second derivatives.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from unbend.arrays import FloatArray, row_chunks
+from unbend.cached import cached_property
 from unbend.neighbors import PointSpace
 from unbend.report import step
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.cached import cached_property
 from unbend.report import html_table
 
 # Errors below this are not written out.

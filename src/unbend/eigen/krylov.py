@@ -6,13 +6,13 @@ eigenvalue, so closed curves, whose eigenvalues come in pairs, would lose every 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil
 
 import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
+from unbend.cached import cached_property
 from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
 from unbend.lowrank.rank_revealing import orthonormal_columns

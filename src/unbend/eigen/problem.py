@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from unbend.arrays import FloatArray, is_sparse
+from unbend.cached import cached_property
 
 # Dense, sparse or products only. SciPy's stubs have no common type for these.
 Matrix: TypeAlias = Any

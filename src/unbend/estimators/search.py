@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.cached import cached_property
 from unbend.denoising.patches import coefficients
 from unbend.extension import Rule
 from unbend.graphs.readers import edges_of

@@ -6,7 +6,6 @@ However the entries are known: what is asked of them, and the share of negative 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
 from unbend.report import note

@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import ClassVar, final
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.cached import cached_property
 from unbend.eigen.problem import Spectrum
 from unbend.eigen.solve import fix_signs
 from unbend.gram.distances import Squares

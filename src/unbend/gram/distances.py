@@ -1,12 +1,12 @@
 """Gram matrices of distances: −½ H S H with S the squared distances, given as an array."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend.cached import cached_property
 from unbend.eigen.dense import Dense
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.problem import Formable, SpectralProblem

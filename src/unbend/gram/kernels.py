@@ -7,7 +7,6 @@ that subtract rows, not values of the kernel.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
 from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
+from unbend.cached import cached_property
 from unbend.gram.centered import FormedGram
 from unbend.gram.distances import SimilaritySquares
 from unbend.validation.conditioning import check_digits

@@ -9,13 +9,13 @@ circuits, which had tilted them, until no more are found.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.cached import cached_property
 from unbend.graphs.detours import without_detour
 from unbend.graphs.edge_pairs import NOTHING, drop_pairs, join_pairs
 from unbend.graphs.graph import undirected

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from unbend.cached import cached_property
 from unbend.io.numerals import Array, text_array
 from unbend.io.source import Source, require
 from unbend.io.table import (

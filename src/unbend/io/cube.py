@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray, row_chunks
+from unbend.cached import cached_property
 from unbend.files import atomic_write
 from unbend.io import envi
 from unbend.io.fits import find_image, map_image

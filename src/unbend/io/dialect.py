@@ -5,12 +5,12 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import IO, Protocol
 
 import numpy as np
 
+from unbend.cached import cached_property
 from unbend.io.numerals import INTEGER, MISSING, is_number, parse_numbers
 from unbend.io.source import CHUNK, LONGEST_LINE, Source
 from unbend.report import warn

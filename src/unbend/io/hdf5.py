@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from unbend.cached import cached_property
 from unbend.io.arrays import read_arrays
 from unbend.io.numerals import Array
 from unbend.io.source import Source, require

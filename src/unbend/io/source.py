@@ -14,13 +14,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from unbend.cached import cached_property
 from unbend.io.numerals import Array, text_array
 from unbend.memory import NotEnoughMemory, available_memory
 

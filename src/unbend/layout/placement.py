@@ -1,13 +1,13 @@
 """New samples in a fixed layout."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
+from unbend.cached import cached_property
 from unbend.extension import NeighborExtension
 from unbend.layout.affinities import Affinities, GivenAffinities
 from unbend.layout.repulsion import Field, Repulsion, box_of

@@ -9,7 +9,7 @@ Particles*, 1988, section 8-3).
 """
 
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy import fft
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray
+from unbend.cached import cached_property
 
 # Error of the repulsion, relative to its size, with this spacing of the mesh or this opening of the
 # tree, at most, on layouts without clumps. It falls with the third power of the spacing, and faster

@@ -5,12 +5,12 @@ graph, ordered once.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend.arrays import FloatArray
+from unbend.cached import cached_property
 from unbend.eigen.shift_invert import NotPositiveDefinite, Symbolic, analyse
 from unbend.mvu.curvature import NewtonMatrix
 from unbend.mvu.edges import Edges

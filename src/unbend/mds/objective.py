@@ -9,7 +9,6 @@ configuration. Stress of listed pairs takes time and memory in proportion to the
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
@@ -21,6 +20,7 @@ from scipy.spatial.distance import squareform
 from unbend._kernels import kernels
 from unbend._kernels.reference.stress import pair_stress
 from unbend.arrays import FloatArray, IntArray
+from unbend.cached import cached_property
 from unbend.eigen.shift_invert import analyse
 from unbend.mds.object_pairs import Pairs, Precision, sum_of_squares
 from unbend.mds.transformations import Disparities, Monotone, Steps, Transformation

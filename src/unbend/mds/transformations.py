@@ -7,13 +7,13 @@ that it would have with d̂ fixed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from unbend.arrays import FloatArray, IntArray, distinct_values
+from unbend.cached import cached_property
 from unbend.mds.object_pairs import Pairs, sum_of_squares
 
 

@@ -1,7 +1,6 @@
 """Newton matrices of the low-rank problem, sparse or in a basis, and their factors."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.sparse import bsr_array, csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.cached import cached_property
 from unbend.eigen.shift_invert import analyse
 from unbend.memory import reserve
 from unbend.mvu.edges import Edges, SubspaceEdges

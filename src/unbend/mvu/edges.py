@@ -6,12 +6,12 @@ of two rows of U: the problem is that of all rows, with p × p matrices in place
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.cached import cached_property
 from unbend.graphs import components
 from unbend.neighbors import GraphSpace, Neighbors, Space
 

@@ -1,13 +1,13 @@
 """Points with a metric: KD-tree search in low dimension, blocked matrix products in high."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from scipy.spatial import KDTree as ScipyTree
 
 from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.cached import cached_property
 from unbend.memory import check_fits, reserve
 from unbend.neighbors.index import AutoIndex, BruteForce, KDTree, NeighborIndex, NNDescent
 from unbend.neighbors.index.choice import FEW_COLUMNS, FEW_ROWS, cheapest

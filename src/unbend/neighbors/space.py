@@ -1,12 +1,12 @@
 """A finite metric space: points, a distance matrix or a graph."""
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 
 import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
+from unbend.cached import cached_property
 from unbend.neighbors.index.protocol import drop_self
 from unbend.neighbors.neighbors import Neighbors
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from dask.delayed import Delayed, delayed
 from sklearn.utils.validation import validate_data
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.cached import cached_property
 from unbend.files import folder_format
 from unbend.lazy import describe_size, is_dask
 from unbend.scale.blocks import Scatter

@@ -7,7 +7,6 @@ block depends on the data alone: the bits are those of any number of workers.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from unbend.arrays import FloatArray
+from unbend.cached import cached_property
 from unbend.report import step
 from unbend.scale.halo import (
     BlockGraph,

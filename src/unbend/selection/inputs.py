@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
+from unbend.cached import cached_property
 from unbend.graphs import components, geodesics, undirected
 from unbend.graphs.readers import lengths_of
 from unbend.io.table import Frame

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from unbend.cached import cached_property
 from unbend.methods.neighbor_embedding import MOST_COMPONENTS, NEIGHBORS_PER_PERPLEXITY
 from unbend.neighbors import MetricName
 from unbend.selection.findings import FLAT, PICTURE, Findings, share_outside

@@ -5,13 +5,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.cached import cached_property
 from unbend.web.data import StoredTable, spread_rows
 from unbend.web.density import Window, count_points
 from unbend.web.jobs import FAILED, Job, Jobs
