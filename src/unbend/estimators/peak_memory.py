@@ -59,7 +59,7 @@ PEAKS = {
         row=100, pair=4.2, small_pair=9.5, instead="use LandmarkMDS, or solver='sgd'"
     ),
     "NonmetricMDS": Peak(pair=60, instead="use LandmarkMDS"),
-    "Isomap": Peak(row=4000, pair=4, small_pair=8, instead="use LandmarkIsomap"),
+    "Isomap": Peak(row=4000, pair=4, small_pair=8, instead="use LandmarkIsomap, or LTSA"),
     "LandmarkIsomap": Peak(row=700, landmark=16, landmarks=200, instead="use fewer landmarks"),
     "MVU": Peak(pair=42, instead="use LandmarkMVU"),
     "LandmarkMVU": Peak(row=13_500, instead="use fewer landmarks, or LandmarkIsomap"),
