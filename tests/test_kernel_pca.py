@@ -1,6 +1,5 @@
 """Kernel PCA against arithmetic of 60 digits, at and far from the origin."""
 
-import re
 import warnings
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from functools import cache
@@ -178,9 +177,7 @@ def test_values_that_we_do_not_compute_ourselves_are_judged_by_their_digits(give
     else:
         # K is about |x|⁶ and squares |x|⁴.
         digits = round(np.log10(values.max() / (4 * np.abs(model.embedding_).max() ** 2)))
-        message, *others = [str(warning.message) for warning in caught]
-        # Rounding of a given matrix leaves residuals, which the solver reports too.
-        assert all(re.match("The eigensolver did not converge", other) for other in others)
+        (message,) = [str(warning.message) for warning in caught]
         assert message.startswith(tuple(f"{digits + k} of 16 digits are lost" for k in (-1, 0, 1)))
         assert "standardise X" in message
 

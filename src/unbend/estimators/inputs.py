@@ -172,7 +172,9 @@ def square_similarities(
     if symmetric:
         check_symmetric(kernel, "similarity matrix")
     _check_digits(kernel)
-    return np.array(kernel, dtype=np.float64), kernel.dtype
+    values = np.array(kernel, dtype=np.float64)
+    # Halves may differ in the last digit, which is all that is left where the others cancel.
+    return (values + values.T) / 2 if symmetric else values, kernel.dtype
 
 
 def _check_digits(kernel: FloatArray) -> None:
