@@ -301,7 +301,7 @@ def _search(
     unsure: IntArray = np.arange(len(queries))
     others = len(cloud.points) - (new is None)
     # Products are faster only if few rows are candidates.
-    if _in_range(cloud, queries) and 4 * (k + SPARE) < others:
+    if in_range(cloud, queries) and 4 * (k + SPARE) < others:
         for dtype in (np.float32, np.float64):
             if len(unsure):
                 if new is None and len(unsure) == len(queries):
@@ -317,7 +317,7 @@ def _search(
     return indices, distances
 
 
-def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
+def in_range(cloud: Cloud, queries: FloatArray) -> bool:
     """Whether the scaled squares of all queries are far from overflow."""
     reach = 2.0**50 / cloud.scale
     return all(np.abs(queries[c] - cloud.center).max() < reach for c in _chunks(queries))
