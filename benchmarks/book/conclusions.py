@@ -28,8 +28,8 @@ STRIP = (
     "(`redundancy` 0.999). Longer rolls are closer to a square, and both coordinates are recovered."
 )
 THIN = (
-    "On the roll, noise of 0.2 is a ninth of the distance between neighbours and a thirtieth of the "
-    "distance between turns, so it hardly tilts the tangent planes."
+    "On the roll, noise of 0.2 is a ninth of the distance between neighbours and a thirtieth of "
+    "that between turns, so it hardly tilts the tangent planes."
 )
 APART = (
     "In samples that are uniform by area, the graphs of sphere, roll and S-curve are disconnected "

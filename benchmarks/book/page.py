@@ -115,7 +115,7 @@ def _verdicts(figures: Figures) -> str:
         + "\n".join(lines[verdict])
         for verdict, head in HEADS.items()
     ) + (
-        f"\n\nMixing of {FAILS} or more contradicts the claim that a method works, and mixing below "
+        f"\n\nMixing of {FAILS} or more contradicts the claim that a method works, mixing below "
         f"{WORKS / 2} the claim that it fails. A difference of {CLOSE:.0%} in the other direction "
         f"contradicts a comparison. No picture in the plane can keep the spheres of the cluster; "
         f"there a method fails if it puts the whole chain on a curve: if the redundancy of the "
