@@ -234,20 +234,23 @@ class Scaling(Embedding):
         with stage("dissimilarities"):
             space, dtype = complete_space(self, X, threads(self.n_jobs))
             self._check_dimension(space.n)
-            note(rows=space.n)
+            first, copy = space.distinct()
+            note(rows=space.n, duplicates=space.n - len(first))
         with stage("start"):
             start = (
                 initialization.pivot(initialization.sample_pivot_distances(space, rng), d)
                 if isinstance(self.init, str)
                 else check_start(self.init, space.n, d)
             )
+            # Duplicate rows are one object: the first of them says where it starts.
+            start = start[first[copy]]
         with stage("stress"):
-            found = stochastic_gradient(space.lengths, start, self.max_iter, rng)
+            found = stochastic_gradient(space.lengths, start, self.max_iter, rng, copy)
             drawn = rng.spawn(1)[0]
             history = [estimate_stress(space.lengths, x, drawn) for x in (start, found)]
             note(iterations=self.max_iter, sampled=True)
         with stage("coordinates"):
-            embedding = initialization.principal_axes(found)
+            embedding = initialization.principal_axes(found)[first[copy]]
             points = space if isinstance(space, PointSpace) else None
             extension = StressExtension(embedding.copy(), points, "raw")
             preimage = barycentric_preimage(points, embedding)

@@ -174,9 +174,32 @@ SAMPLE = 200_000
 
 
 def stochastic_gradient(
-    lengths: Lengths, start: FloatArray, matchings: int, rng: np.random.Generator
+    lengths: Lengths,
+    start: FloatArray,
+    matchings: int,
+    rng: np.random.Generator,
+    copy: IntArray | None = None,
 ) -> FloatArray:
-    """Minimise raw stress; `lengths` computes dissimilarities of pairs, NaN where unknown.
+    """Minimise raw stress by random matchings of the objects.
+
+    Parameters
+    ----------
+    lengths : callable
+        Dissimilarities of pairs (rows[i], columns[i]), NaN where unknown.
+    start : array (n, d)
+        Initial coordinates.
+    matchings : int
+        Number of matchings.
+    rng : Generator
+        Source of the matchings.
+    copy : array (n,), optional
+        Number of the distinct object that each object equals. Duplicates move together, by the
+        mean of their steps, which is a step of the same stress as a function of distinct objects.
+
+    Returns
+    -------
+    array (n, d)
+        Centered coordinates.
 
     Examples
     --------
@@ -191,6 +214,7 @@ def stochastic_gradient(
     >>> mds.estimate_stress(lengths, found, rng) < 0.1 * mds.estimate_stress(lengths, start, rng)
     True
     """
+    together = _Duplicates(copy) if copy is not None else None
     x = start.copy()
     n = len(x)
     half = n // 2
@@ -205,8 +229,27 @@ def stochastic_gradient(
         share = np.where(targets >= 0, rate * (distance - targets) / (2.0 * safe), 0.0)
         x[rows] -= share[:, None] * away
         x[columns] += share[:, None] * away
+        if together is not None:
+            together.average(x)
         step(number, matchings)
     return np.asarray(x - x.mean(axis=0))
+
+
+class _Duplicates:
+    """Objects that equal another one, sorted by the distinct object that they are."""
+
+    def __init__(self, copy: IntArray) -> None:
+        counts = np.bincount(copy)
+        several = np.flatnonzero(counts[copy] > 1)
+        self.objects = several[np.argsort(copy[several], kind="stable")]
+        self.counts = counts[counts > 1]
+        self.starts = np.cumsum(self.counts) - self.counts
+
+    def average(self, x: FloatArray) -> None:
+        """Give duplicates the mean of their rows, in place."""
+        if len(self.objects):
+            means = np.add.reduceat(x[self.objects], self.starts, axis=0) / self.counts[:, None]
+            x[self.objects] = np.repeat(means, self.counts, axis=0)
 
 
 def estimate_stress(lengths: Lengths, coordinates: FloatArray, rng: np.random.Generator) -> float:
