@@ -1,11 +1,11 @@
-"""The page docs/book.md from `items.txt`: ``python -m tests.book.table`` writes it."""
+"""The page docs/book/items.md from `items.txt`: ``python -m tests.book.table`` writes it."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "book.md"
+PAGE = ROOT / "docs" / "book" / "items.md"
 ITEMS = Path(__file__).with_name("items.txt")
 OPEN = "open: "
 HEAD = """# The book, item by item
