@@ -200,7 +200,7 @@ def orthonormal_columns(block: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
         gram = block.T @ block
     length = np.sqrt(gram.diagonal())
-    if length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=np.inf)):
+    if length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=0.0)):
         # LAPACK itself, since blocks are many and small: the checks would take longer.
         root, failed = dpotrf(gram / length / length[:, None], lower=1, clean=1)
         if not failed and root.diagonal().min() > WELL_APART:
