@@ -358,7 +358,7 @@ def rank(
     """Write the nearest candidates of some queries, and return the queries that are not sure."""
     keys, candidates = found
     sure = np.empty(len(some), dtype=np.bool_)
-    if len(some) == len(queries):
+    if len(some) == len(queries) and np.array_equal(some, np.arange(len(some))):
         # All of them, in their order: nothing is copied.
         kernels.rank(
             cloud.points, np.ascontiguousarray(queries), cloud.scale, candidates, keys, False,

@@ -6,7 +6,7 @@ and, if they are long, projected to their leading principal axes. They are store
 their cells, so that near rows are near in memory.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,9 @@ ENOUGH = 0.9
 FARTHEST = 64.0
 # Rows of the sample for each centre, and steps of k-means.
 SAMPLED, STEPS = 24, 2
+# Cost of a round of descent in pairs of a cell for each row, and the share of missing neighbours
+# that it leaves, on drawn strokes and Gaussian clouds.
+ROUND, LEFT = 2500.0, 0.55
 # Rows of the largest cell relative to the mean; larger ones, as of duplicates, are split.
 LARGEST = 8
 
@@ -203,20 +206,32 @@ class CellIndex:
         """Number of rows."""
         return len(self.rows)
 
-    @property
-    def largest(self) -> int:
-        """Number of rows from which on a cell is split."""
-        return LARGEST * max(1, self.assigned.size // len(self.centers))
+    def cells(self, overlap: int) -> Cells:
+        """Members of all cells, each row in some of its own."""
+        largest = LARGEST * overlap * max(1, self.n // len(self.centers))
+        return Cells.of(self.assigned[:, :overlap], len(self.centers), largest)
 
-    def cells(self) -> Cells:
-        """Members of all cells."""
-        return Cells.of(self.assigned, len(self.centers), self.largest)
-
-    def other_cells(self, rng: np.random.Generator, threads: int) -> Cells:
-        """Members of as many other cells."""
+    def with_other_cells(self, rng: np.random.Generator, threads: int) -> "CellIndex":
+        """Divide the same rows into as many other cells."""
         centers = choose_centers(self.rows, len(self.centers), rng, threads)
         assigned = nearest_centers(self.rows, centers, self.assigned.shape[1], threads)
-        return Cells.of(assigned, len(centers), self.largest)
+        return replace(self, centers=centers, assigned=assigned)
+
+    def choose_overlap(self, places: IntArray, near: IntArray, recall: float) -> int:
+        """Choose how many cells of each row are compared, so that cells and descent cost least.
+
+        `near` (m, k) are the exact neighbours of the rows at some places. A round costs as much as
+        `ROUND` pairs for each row and leaves `LEFT` of the neighbours that were missed.
+        """
+        costs = []
+        for overlap in range(1, self.assigned.shape[1] + 1):
+            some = self.assigned[:, :overlap]
+            pairs = np.square(np.bincount(some.ravel()), dtype=np.float64).sum() / 2
+            both = some[places][:, None, :, None] == some[near][:, :, None, :]
+            missed = 1 - float(both.any(axis=(2, 3)).mean())
+            rounds = np.log(max(missed, 1e-9) / max(1 - recall, 1e-4)) / np.log(1 / LEFT)
+            costs.append(pairs / self.n + ROUND * max(0.0, float(np.ceil(rounds))))
+        return 1 + int(np.argmin(costs))
 
 
 @dataclass(frozen=True, eq=False)

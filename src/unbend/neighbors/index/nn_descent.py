@@ -18,6 +18,7 @@ from unbend.neighbors.index.cells import CellIndex, Cells, PackedCells
 from unbend.neighbors.index.protocol import (
     contiguous_points,
     contiguous_queries,
+    drop_self,
     note_recall,
     require_built,
 )
@@ -39,7 +40,8 @@ class NNDescent:
     Parameters
     ----------
     overlap : int
-        Number of cells to which a row belongs; their rows are compared with each other first.
+        Largest number of cells to which a row belongs; rows of a cell are compared with each other
+        first. Fewer are used if they are predicted to take less time.
     cell : int
         Number of rows for each cell; with overlap it has so many times more.
     candidates : int
@@ -78,7 +80,7 @@ class NNDescent:
     True
     """
 
-    overlap: int = 4
+    overlap: int = 6
     cell: int = 250
     candidates: int = 20
     spare: int = 8
@@ -118,7 +120,7 @@ class NNDescent:
         n = len(cloud.points)
         # Cells of few rows are smaller, or they would compare all pairs; cells of many are larger,
         # or there would be more centres to compare a row with than rows in its cells.
-        size = max(min(self.cell, n // (4 * self.overlap**2)), int(np.sqrt(n) / 4), 1)
+        size = max(min(self.cell, n // 64), int(np.sqrt(n) / 4), 1)
         rng = np.random.default_rng(self.seed)
         return CellIndex.build(cloud, size, self.overlap, rng, self.threads)
 
@@ -154,7 +156,7 @@ class NNDescent:
         rng = np.random.default_rng(self.seed)
         some = cloud.points[np.sort(rng.choice(n, min(self.sample, n), replace=False))]
         reach = cloud.nearest_of(some, k, self.threads)[1][:, -1:]
-        probes = self.overlap
+        probes = 1
         while probes <= len(self._index.centers) // 2:
             found = self._probe(some, k, probes)[1]
             recall = float(np.mean(found <= reach * (1 + 1e-12)))
@@ -186,21 +188,22 @@ class NNDescent:
         lists = _Lists.of(self._index, k + self.spare, self.threads)
         sample = np.sort(rng.choice(lists.n, min(self.sample, lists.n), replace=False))
         indices, distances = np.empty((lists.n, k), dtype=np.int32), np.empty((lists.n, k))
-        lists.join_cells(self._index.cells())
-        reach, rounds = None, 0
+        near, reach = _exact_neighbors(self._index, sample, k, self.threads)
+        overlap, rounds = self._index.choose_overlap(sample, near, self.recall), 0
+        lists.join_cells(self._index.cells(overlap))
         while True:
             step(rounds + 1, self.rounds + 1)
             lists.rank(sample, indices, distances)
             found = distances[lists.order[sample]]
-            if reach is None:
-                reach = _exact_reach(lists, sample, found)
-            recall = note_recall("approximate", found, reach, rounds=rounds)
+            recall = note_recall("approximate", found, reach, cells=overlap, rounds=rounds)
             if recall >= self.recall or rounds == self.rounds:
                 break
             if np.count_nonzero(lists.fresh) > self.tol * lists.fresh.size:
                 lists.join(*lists.propose(self.candidates, int(rng.integers(2**62))))
             else:
-                lists.join_cells(self._index.other_cells(rng, self.threads))
+                lists.join_cells(
+                    self._index.with_other_cells(rng, self.threads).cells(self.overlap)
+                )
             rounds += 1
         lists.rank(np.arange(lists.n), indices, distances)
         return indices, distances
@@ -256,33 +259,51 @@ class _Lists:
         rank(cloud, cloud.points, rows, found, k, self.threads, indices, distances)
 
 
-def _exact_reach(lists: _Lists, places: IntArray, found: FloatArray) -> FloatArray:
-    """Distances of the exact k-th nearest neighbour of some rows.
+def _exact_neighbors(
+    index: CellIndex, places: IntArray, k: int, threads: int
+) -> tuple[IntArray, FloatArray]:
+    """Places of the exact k nearest other rows of some rows, and the distance of the last.
 
-    Rows nearer than the k-th found are also nearer in the projection, so few have to be compared;
-    with many candidates, as for duplicates, an exact search is used.
+    Rows nearer than the k-th of any others are also nearer in the projection, so few have to be
+    compared; with many candidates, as of duplicates, an exact search is used.
     """
-    cloud, rows, order = lists.index.projection.cloud, lists.index.rows, lists.order
-    k = found.shape[1]
+    cloud, rows, order = index.projection.cloud, index.rows, index.order
     squares = np.einsum("ij,ij->i", rows, rows)
-    most = np.square(found[:, -1] * cloud.scale) + 1e-4 * squares.max()
-    reach = np.full(len(places), np.nan)
+    # Products of single precision lose at most so much.
+    slack = 1e-4 * float(squares.max())
+    near, reach = np.empty((len(places), k), dtype=np.int64), np.full(len(places), np.nan)
     for chunk in row_chunks(len(places), 8 * len(rows)):
         some = places[chunk]
-        keys = squares[some, None] + squares - 2 * (rows[some] @ rows.T)
-        for number, near in enumerate(keys <= most[chunk, None]):
-            place = chunk.start + number
-            candidates = order[np.flatnonzero(near)]
+        keys = rows[some] @ rows.T
+        keys *= -2
+        keys += squares
+        keys += squares[some, None]
+        keys[np.arange(len(some)), some] = np.inf
+        first, smallest = np.empty((len(some), k), dtype=np.int32), np.empty((len(some), k), "f")
+        kernels.smallest(keys, threads, first, smallest)
+        for number, (place, own) in enumerate(zip(some, keys, strict=True), chunk.start):
+            point = cloud.points[order[place]]
+            some_away = _lengths(cloud, cloud.points[order[first[number - chunk.start]]], point)
+            most = np.square(float(some_away.max()) * cloud.scale) + slack
+            candidates = np.flatnonzero(own <= most)
             if len(candidates) <= FEWEST:
-                itself = order[places[place]]
-                apart = cloud.points[candidates[candidates != itself]] - cloud.points[itself]
-                away = np.linalg.norm(apart * cloud.scale, axis=1) / cloud.scale
-                reach[place] = np.partition(away, k - 1)[k - 1]
-    left = np.isnan(reach)
-    # The row itself is one of the k + 1 nearest.
-    everyone = cloud.points[order[places[left]]]
-    reach[left] = cloud.nearest_of(everyone, k + 1, lists.threads)[1][:, -1]
-    return reach
+                away = _lengths(cloud, cloud.points[order[candidates]], point)
+                nearest = np.lexsort((candidates, away))[:k]
+                near[number], reach[number] = candidates[nearest], away[nearest[-1]]
+    left = np.flatnonzero(np.isnan(reach))
+    if len(left):
+        # The row itself is one of the k + 1 nearest, unless there are as many duplicates.
+        own = order[places[left]]
+        found = drop_self(*cloud.nearest_of(cloud.points[own], k + 1, threads), own)
+        place_of = np.empty(index.n, dtype=np.int64)
+        place_of[order] = np.arange(index.n)
+        near[left], reach[left] = place_of[found[0]], found[1][:, -1]
+    return near, reach
+
+
+def _lengths(cloud: Cloud, points: FloatArray, point: FloatArray) -> FloatArray:
+    """Distances of points from another."""
+    return np.asarray(np.linalg.norm((points - point) * cloud.scale, axis=1) / cloud.scale)
 
 
 def _bounds(rows: FloatArray, keys: FloatArray) -> FloatArray:
