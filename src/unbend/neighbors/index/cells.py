@@ -217,16 +217,19 @@ class CellIndex:
         assigned = nearest_centers(self.rows, centers, self.assigned.shape[1], threads)
         return replace(self, centers=centers, assigned=assigned)
 
-    def choose_overlap(self, places: IntArray, near: IntArray, recall: float) -> int:
+    def choose_overlap(self, places: IntArray, near: IntArray, recall: float, length: int) -> int:
         """Choose how many cells of each row are compared, so that cells and descent cost least.
 
         `near` (m, k) are the exact neighbours of the rows at some places. A round costs as much as
-        `ROUND` pairs for each row and leaves `LEFT` of the neighbours that were missed.
+        `ROUND` pairs for each row and leaves `LEFT` of the neighbours that were missed. Rows whose
+        cells do not fill a list of some length cost as much as pairs with all.
         """
         costs = []
         for overlap in range(1, self.assigned.shape[1] + 1):
             some = self.assigned[:, :overlap]
-            pairs = np.square(np.bincount(some.ravel()), dtype=np.float64).sum() / 2
+            sizes = np.bincount(some.ravel(), minlength=len(self.centers))
+            short = np.count_nonzero(sizes[some].max(axis=1) <= length)
+            pairs = np.square(sizes, dtype=np.float64).sum() / 2 + short * self.n
             both = some[places][:, None, :, None] == some[near][:, :, None, :]
             missed = 1 - float(both.any(axis=(2, 3)).mean())
             rounds = np.log(max(missed, 1e-9) / max(1 - recall, 1e-4)) / np.log(1 / LEFT)

@@ -189,7 +189,8 @@ class NNDescent:
         sample = np.sort(rng.choice(lists.n, min(self.sample, lists.n), replace=False))
         indices, distances = np.empty((lists.n, k), dtype=np.int32), np.empty((lists.n, k))
         near, reach = _exact_neighbors(self._index, sample, k, self.threads)
-        overlap, rounds = self._index.choose_overlap(sample, near, self.recall), 0
+        length, rounds = k + self.spare, 0
+        overlap = self._index.choose_overlap(sample, near, self.recall, length)
         lists.join_cells(self._index.cells(overlap))
         while True:
             step(rounds + 1, self.rounds + 1)
@@ -253,10 +254,16 @@ class _Lists:
 
     def rank(self, places: IntArray, indices: IntArray, distances: FloatArray) -> None:
         """Rank some lists by exact distances."""
-        rows, near = self.order[places], self.order.astype(np.int32)[self.indices[places]]
-        found = _bounds(self.index.rows, self.keys[places]), near
-        k, cloud = indices.shape[1], self.index.projection.cloud
-        rank(cloud, cloud.points, rows, found, k, self.threads, indices, distances)
+        near, k, cloud = self.indices[places], indices.shape[1], self.index.projection.cloud
+        few = near[:, -1] == FREE
+        rows, full = self.order[places[few]], places[~few]
+        near = self.order.astype(np.int32)[near[~few]]
+        found = _bounds(self.index.rows, self.keys[full]), near
+        rank(cloud, cloud.points, self.order[full], found, k, self.threads, indices, distances)
+        if len(rows):
+            # Their cells have fewer rows than a list.
+            exact = cloud.nearest_of(cloud.points[rows], k + 1, self.threads)
+            indices[rows], distances[rows] = drop_self(*exact, rows)
 
 
 def _exact_neighbors(
