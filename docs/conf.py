@@ -29,6 +29,7 @@ extensions = [
     "method_pages",
     "api_pages",
     "site_pages",
+    "trouble_pictures",
     "interactive",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
