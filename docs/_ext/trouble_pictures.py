@@ -21,7 +21,7 @@ Panel = tuple[str, np.ndarray, Any]
 
 
 def specks() -> list[Panel]:
-    """A sheet and three small remote groups, and components side by side."""
+    """Embed a sheet and three small remote groups, together and by component."""
     curve = datasets.s_curve(600, random_state=0)
     rng = np.random.default_rng(0)
     centres = np.array([[9, 9, 9], [-9, 9, 0], [0, -9, 9]])
@@ -34,7 +34,7 @@ def specks() -> list[Panel]:
 
 
 def horseshoe() -> list[Panel]:
-    """A long strip by eigenmaps and by Isomap."""
+    """Embed a long strip by eigenmaps and by Isomap."""
     strip = datasets.swiss_roll(1000, length=8, random_state=0)
     colors = strip.chart[:, 0]
     wrong = unbend.LaplacianEigenmaps(n_neighbors=10).fit_transform(strip.points)
@@ -43,7 +43,7 @@ def horseshoe() -> list[Panel]:
 
 
 def pieces() -> list[Panel]:
-    """An S-curve with too few and with enough neighbours."""
+    """Embed an S-curve with too few and with enough neighbours."""
     curve = datasets.s_curve(300, random_state=0)
     colors = curve.chart[:, 0]
     few = unbend.Isomap(n_neighbors=3, connect="components").fit_transform(curve.points)
@@ -52,7 +52,7 @@ def pieces() -> list[Panel]:
 
 
 def star() -> list[Panel]:
-    """Heavy-tailed noise: remote rows become arms; with more neighbours it is a cloud."""
+    """Embed heavy-tailed noise: by LLE remote rows become arms, by t-SNE it is a cloud."""
     rows = np.random.default_rng(0).standard_t(2.5, size=(300, 30))
     colors = np.log(np.linalg.norm(rows, axis=1))
     wrong = unbend.LLE(n_neighbors=6).fit_transform(rows)
@@ -61,7 +61,7 @@ def star() -> list[Panel]:
 
 
 def ball() -> list[Panel]:
-    """Three groups beside columns in another unit, before and after standardising."""
+    """Embed three groups beside columns in another unit, before and after standardising."""
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1, 2], 100)
     rows = np.column_stack([rng.normal(scale=300, size=(300, 3)), rng.normal(size=(300, 4))])
@@ -73,7 +73,7 @@ def ball() -> list[Panel]:
 
 
 def folded() -> list[Panel]:
-    """A roll with too many and with fewer neighbours."""
+    """Embed a roll with too many and with fewer neighbours."""
     roll = datasets.swiss_roll(500, random_state=0)
     colors = roll.chart[:, 0]
     wrong = unbend.Isomap(n_neighbors=20).fit_transform(roll.points)
@@ -82,7 +82,7 @@ def folded() -> list[Panel]:
 
 
 def runs() -> list[Panel]:
-    """Two samples of a circle: equal eigenvalues leave the rotation open."""
+    """Embed two samples of a circle: equal eigenvalues leave the rotation open."""
     rng = np.random.default_rng(0)
     angles = rng.uniform(0, 2 * np.pi, 600)
     rows = np.column_stack([np.cos(angles), np.sin(angles)]) + rng.normal(scale=0.05, size=(600, 2))
