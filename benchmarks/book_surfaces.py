@@ -1,4 +1,4 @@
-"""Run the book's experiments on surfaces and write `docs/which_method.md`.
+"""Run the book's experiments on surfaces and write `docs/book/surfaces.md`.
 
 `python -m benchmarks.book_surfaces` also writes `book_surfaces.json`, which the slow check compares
 a fresh run with.
@@ -13,7 +13,7 @@ from benchmarks.book.page import page
 from benchmarks.book.run import run
 
 FIGURES = Path(__file__).with_suffix(".json")
-PAGE = Path(__file__).parent.parent / "docs" / "which_method.md"
+PAGE = Path(__file__).parent.parent / "docs" / "book" / "surfaces.md"
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ def data(name: str, rows: int) -> tuple[Any, Any]:
         points = np.random.default_rng(0).normal(size=(rows, 100)) * np.linspace(3, 0.1, 100)
         return points, points[:, :2]
     roll = unbend.datasets.swiss_roll(rows, random_state=0)
-    return roll.points, roll.chart if name == "roll laid out" else roll.points[:, :2]
+    return roll.points, roll.chart if name == "unrolled roll" else roll.points[:, :2]
 
 
 def measured(job: tuple[str, str, int, int]) -> dict[str, float]:
@@ -53,7 +53,7 @@ def in_process(*job: Any) -> dict[str, float]:
 def main() -> None:
     """Measure, print and write."""
     results: dict[str, Any] = {}
-    for name in ("roll laid out", "roll pressed flat", "many columns"):
+    for name in ("unrolled roll", "projected roll", "many columns"):
         for k in (5, 12):
             theirs = in_process("scikit-learn", name, ROWS, k)
             ours = min(
@@ -67,7 +67,7 @@ def main() -> None:
                 "ratio": round(ratio, 1),
             }
             print(f"{name:<20}{k:4}{theirs['seconds']:8.2f} s{ours['seconds']:8.2f} s{ratio:7.1f}x")
-    large = in_process("unbend", "roll laid out", LARGE, 5)
+    large = in_process("unbend", "unrolled roll", LARGE, 5)
     print(f"{LARGE} rows, exact: {large['seconds']:.1f} s, {large['added_mb']:.0f} MB")
     found = {"rows": ROWS, "cpu": results, f"exact_{LARGE}": large}
     Path(__file__).with_suffix(".json").write_text(json.dumps(found, indent=2) + "\n")

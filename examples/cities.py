@@ -1,7 +1,7 @@
 """Distances between cities, and the map they recover: `python examples/cities.py`.
 
-Only great-circle distances in kilometres go in; coordinates (degrees north and east) serve to
-compute those and to judge the result.
+The method gets great-circle distances in kilometres. Coordinates (degrees north and east) only
+serve to compute these and to judge the result.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """A map from a table of distances: `python examples/city_maps.py [map.png]`.
 
-Book 6.4: distances between cities, as people have them: a table with names in which every pair is
-given once. Classical scaling gives a map; `unbend embed table.csv --distances -m classical_mds` is
-the same on the command line. Distances are computed from coordinates, to which the map is compared.
+Book 6.4: distances between cities, as a table with names in which every pair is given once.
+Classical scaling gives a map; `unbend embed table.csv --distances -m classical_mds` does the same
+on the command line. The distances come from coordinates, with which the map is compared.
 """
 
 import csv

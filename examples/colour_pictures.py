@@ -1,10 +1,10 @@
 """Colour pictures put in order by LLE: `python examples/colour_pictures.py [heads.png]`.
 
-Book 10.3.1 lays out colour pictures of a mouth by two coordinates of LLE. Here a coloured head
-turns and nods; each picture is a point of three channels. Pictures are rendered on a grid of 30 ×
-15 and shuffled, so that the two angles are known. Ten neighbours of 2016 values each leave weights
-nearly undetermined, and the regularisation decides. It is chosen without the angles: by how far
-neighbours in the embedding are neighbours among the pictures (trustworthiness).
+Book 10.3.1 orders colour pictures of a mouth by two coordinates of LLE. Here a coloured head turns
+and nods; each picture is a row with three channels. Pictures are rendered on a grid of 30 × 15 and
+shuffled, so that the two angles are known. Ten neighbours of 2016 values each hardly determine the
+weights, so the result depends on the regularisation. It is chosen by trustworthiness, without the
+angles.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Pictures compared by the right distance.
+"""Pictures compared by a suitable distance.
 
-Two sets of pictures that differ in something which does not matter. Rows of pixels are far apart
-for it; a distance that leaves it out of account brings the picture back.
+Two sets of pictures have irrelevant differences, which dominate the Euclidean distances between
+rows of pixels. A distance that ignores these differences recovers the structure.
 
-    python examples/distances_images.py                     # the figures below
+    python examples/distances_images.py                     # prints the figures
     python examples/distances_images.py distances.png       # and the embeddings, side by side
 """
 

@@ -1,11 +1,11 @@
-"""Heartbeats compared by the right distance.
+"""Heartbeats compared by a suitable distance.
 
-An electrocardiogram (PyWavelets brings one, of three beats) is cut into windows, one from each
-moment. What matters is the phase of the heart; windows with the same phase come from different
-beats. A recording that drifts, as the patient breathes and electrodes slip, moves each window up or
-down and makes it larger or smaller: rows of samples are then far apart for what does not matter.
+An electrocardiogram of three beats (from PyWavelets) is cut into overlapping windows. The phase of
+the heartbeat matters; windows with the same phase come from different beats. If the recording
+drifts, because the patient breathes or electrodes slip, each window has its own offset and gain,
+which dominate the Euclidean distances.
 
-    python examples/distances_signals.py                    # the figures below
+    python examples/distances_signals.py                    # prints the figures
     python examples/distances_signals.py distances.png      # and the embeddings, side by side
 """
 

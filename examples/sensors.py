@@ -1,8 +1,8 @@
 """Where are the sensors? `python examples/sensors.py [sensors.png]`.
 
-Book 9.3.2: 1055 sensors in the plane measure the distances to those nearby, with 10 % of noise; a
-few anchors know where they are. Positions follow from distances alone. The network is drawn at
-random, so that true positions are known.
+Book 9.3.2: 1055 sensors in the plane measure the distances to nearby sensors, with 10 % noise; the
+positions of a few anchors are known. The distances determine all other positions. The network is
+simulated, so that true positions are known.
 """
 
 import sys

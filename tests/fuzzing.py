@@ -166,8 +166,7 @@ def check(method: type, options: dict[str, Any], rows: np.ndarray, folder: Path)
             return "a fit with two threads differs"
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     # Of several matrices the zero of an interval scale is free: equal objects may be apart.
-    # Stochastic descent moves random pairs, and so each duplicate on its own.
-    free = kind_of(model) == "several" or options.get("solver") == "sgd"
+    free = kind_of(model) == "several"
     if not free and np.abs(found - found[first[inverse.ravel()]]).max() > 1e-6 * size:
         return "duplicates differ"
     return (

@@ -45,7 +45,7 @@ def test_every_method_is_used_by_an_example():
 
 
 def test_every_application_of_the_book_has_an_example():
-    table = (ROOT / "docs" / "applications.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "book" / "applications.md").read_text(encoding="utf-8")
     sections = set(re.findall(r"\b\d+\.\d+(?:\.\d+)?\b", " ".join(
         line.split("|")[1] for line in table.splitlines() if line.startswith("| ") and "`" in line
     )))  # fmt: skip

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist, squareform
 
 import unbend
-from unbend import MetricMDS
+from unbend import MetricMDS, mds
 from unbend.quality import procrustes
 
 RNG = np.random.default_rng(0)
@@ -229,3 +229,38 @@ def test_stochastic_gradient_comes_near_the_minimum_and_holds_no_pairs():
             MetricMDS().fit(points)
     with pytest.raises(ValueError, match="keeps no pairs"):
         drawn.shepard()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+@pytest.mark.parametrize("init", ["auto", "given"])
+def test_stochastic_gradient_gives_duplicate_rows_equal_coordinates(metric, init):
+    rng = np.random.default_rng(11)
+    distinct = rng.normal(size=(60, 4))
+    copy = rng.permutation(np.r_[np.arange(60), rng.integers(0, 60, size=40)])
+    rows = distinct[copy]
+    given = squareform(pdist(rows)) if metric == "precomputed" else rows
+    best = MetricMDS(metric=metric).fit(given)
+    near = best.embedding_ + 0.3 * rng.normal(size=(100, 2))
+    start = near if init == "given" else "auto"
+    fitted = MetricMDS(metric=metric, solver="sgd", init=start, max_iter=3000).fit(given)
+    first = np.unique(copy, return_index=True)[1]
+    assert np.array_equal(fitted.embedding_, fitted.embedding_[first[copy]])
+    assert fitted.report_.stage("dissimilarities").facts["duplicates"] == 40
+    name = {"precomputed": "euclidean", "manhattan": "cityblock"}.get(metric, metric)
+    exact = defined("raw", pdist(fitted.embedding_), pdist(rows, name))
+    # The minimum over distinct objects, weighed by their numbers, is no other problem.
+    assert exact < 1.03 * best.stress_
+
+
+def test_matchings_without_duplicates_take_the_same_steps():
+    points = np.random.default_rng(12).normal(size=(31, 3))
+
+    def lengths(rows, columns):
+        return np.linalg.norm(points[rows] - points[columns], axis=1)
+
+    start = points[:, :2]
+    plain, told = (
+        mds.stochastic_gradient(lengths, start, 50, np.random.default_rng(0), copy)
+        for copy in (None, np.arange(31))
+    )
+    assert np.array_equal(plain, told)

@@ -41,7 +41,7 @@ def test_the_tutorial_prints_what_it_shows(tmp_path):
     for name in ("flats.csv", "new_flats.csv"):
         shutil.copy(DOCS / "data" / name, tmp_path)
     printed, names, checked = "", {}, 0
-    for kind, text in BLOCK.findall((DOCS / "tutorial.md").read_text("utf-8")):
+    for kind, text in BLOCK.findall((DOCS / "tutorials" / "table.md").read_text("utf-8")):
         if kind == "text":
             right = OutputChecker().check_output(text, printed, ELLIPSIS | NORMALIZE_WHITESPACE)
             assert right, f"{text}\nbut it prints\n{printed}"
@@ -80,4 +80,4 @@ def test_the_first_blocks_of_the_readme_run(tmp_path):
 def test_the_tutorial_is_reached_from_the_first_page():
     toctree = (DOCS / "index.md").read_text().split("```{toctree}")[1].split("```")[0]
     assert toctree.split()[1:][0] == "start/index"
-    assert "(../tutorial.md)" in (DOCS / "start" / "index.md").read_text()
+    assert "(../tutorials/table.md)" in (DOCS / "start" / "index.md").read_text()

@@ -35,6 +35,24 @@ unbend.PCA(svd_solver=3)
 unbend.quality.trustworthiness()
 unbend.no_such_name
 """
+SCALED = """
+import numpy as np
+from unbend import scale
+
+reveal_type(scale.LTSA(2, n_neighbors=8, sample=500))
+reveal_type(scale.LTSA().fit(None))
+reveal_type(scale.LTSA().fit(None).sample_)
+reveal_type(scale.PCA().fit(None))
+reveal_type(scale.SpectralClustering(3, graph_solver="auto").sample)
+reveal_type(scale.estimate_cost)
+"""
+BADLY_SCALED = """
+from unbend import scale
+
+scale.LTSA(sampling=3)
+scale.PCA(sample=500)
+scale.no_such_name
+"""
 
 
 def test_type_checkers_are_given_every_public_name() -> None:
@@ -73,5 +91,37 @@ def test_a_program_that_uses_unbend_is_checked_strictly(tmp_path: Path) -> None:
     for part in ("methods.pca.PCA", "numpy.ndarray", "Suggestion", "Measure", "PathLike"):
         assert any(part in line for line in revealed), part
     said = run_mypy(tmp_path, BAD)
+    lines = [line.split(":")[1] for line in said.splitlines() if ": error:" in line]
+    assert lines == ["4", "5", "6"], said
+
+
+def test_the_stub_of_scale_is_that_of_its_classes() -> None:
+    pytest.importorskip("distributed")
+    from tests.scale.stub import STUB, stub_text
+
+    text = STUB.read_text(encoding="utf-8")
+    assert text == stub_text()
+    tree = ast.parse(text)
+    named = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    named |= {
+        alias.asname
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
+    assert named == set(unbend.scale.__all__)
+
+
+@pytest.mark.slow
+def test_a_program_that_uses_scale_is_checked_strictly(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    said = run_mypy(tmp_path, SCALED)
+    assert "Success" in said, said
+    revealed = [line for line in said.splitlines() if "Revealed type" in line]
+    expected = ("scale.LTSA", "scale.LTSA", "ndarray", "scale.PCA", "int | None", "Cost")
+    for line, part in zip(revealed, expected, strict=True):
+        assert part in line.replace("builtins.", ""), line
+    said = run_mypy(tmp_path, BADLY_SCALED)
     lines = [line.split(":")[1] for line in said.splitlines() if ": error:" in line]
     assert lines == ["4", "5", "6"], said

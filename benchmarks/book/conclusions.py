@@ -23,23 +23,23 @@ from benchmarks.book.claims import (
 
 ALL = (SPHERE, ROLL, CURVE)
 STRIP = (
-    "The roll of length 21 is a strip, four times as long as wide: the second wave along it comes "
-    "before the first one across, and the second coordinate repeats the first (`redundancy` 0.999)."
-    " Longer rolls are nearer to a square, and are laid out."
+    "The roll of length 21 is a strip, four times as long as wide: the second eigenfunction along "
+    "it comes before the first one across, so the second coordinate is a function of the first "
+    "(`redundancy` 0.999). Longer rolls are closer to a square, and both coordinates are recovered."
 )
 THIN = (
-    "On the roll, noise of 0.2 is a ninth of the distance of neighbours and a thirtieth of that of "
-    "turns: it hardly tilts a tangent plane."
+    "On the roll, noise of 0.2 is a ninth of the distance between neighbours and a thirtieth of "
+    "that between turns, so it hardly tilts the tangent planes."
 )
 APART = (
-    "Of samples drawn evenly by area the graphs of sphere, roll and S-curve are disconnected at "
-    "k = 3, and four of five of the cluster; bridged, all have a result."
+    "In samples that are uniform by area, the graphs of sphere, roll and S-curve are disconnected "
+    "at k = 3, and so are four of five graphs of the cluster. With bridges all have a result."
 )
-CHAIN = "Like Leigs, they lay the chain along a curve: the waves along it come first."
+CHAIN = "Like Leigs, they put the chain on a curve: eigenfunctions along the chain come first."
 
 PARTLY = (
-    "Colours are mixed as by the others, but the second coordinate repeats the first less than "
-    "those of LLE and LTSA do: the chain is not laid along a curve."
+    "HLLE mixes colours as the others do, but its second coordinate depends less on the first than "
+    "those of LLE and LTSA: it does not put the chain on a curve."
 )
 
 
@@ -63,16 +63,16 @@ def _global() -> Iterator[Claim]:
     yield Claim("5.3", "PCA mixes more on longer Swiss rolls", (longer("PCA", ROLL),))
     yield Claim("5.3", "PCA mixes more on longer S-curves", (longer("PCA", CURVE),))
     yield Claim(
-        "8.2–8.3", "Isomap lays out roll and S-curve", (Check("works", on("Isomap", ROLL, CURVE)),)
+        "8.2–8.3", "Isomap recovers roll and S-curve", (Check("works", on("Isomap", ROLL, CURVE)),)
     )
     yield Claim(
-        "8.2", "Isomap lays out the punched sphere", (Check("works", on("Isomap", SPHERE)),)
+        "8.2", "Isomap recovers the punched sphere", (Check("works", on("Isomap", SPHERE)),)
     )
     yield Claim("8.2", "Isomap shows the cluster", (Check("shown", on("Isomap", CLUSTER)),))
     yield Claim("8.4", "Isomap mixes more on higher spheres", (higher("Isomap"),))
     yield Claim(
         "8.5",
-        "Isomap lays out the roll with k = 5, 10, 15 alike",
+        "Isomap recovers the roll with k = 5, 10, 15 alike",
         (Check("works", sizes("Isomap", ROLL, 5, 10, 15)),),
     )
 
@@ -81,7 +81,7 @@ def _unfolding() -> Iterator[Claim]:
     bare = "MVU without bridges"
     yield Claim(
         "9.4",
-        "MVU lays out punched sphere and S-curve",
+        "MVU recovers punched sphere and S-curve",
         (Check("works", [*sizes("MVU", SPHERE, 5), *sizes("MVU", CURVE, 5)]),),
     )
     yield Claim(
@@ -97,7 +97,7 @@ def _unfolding() -> Iterator[Claim]:
     )
     yield Claim(
         "9.5",
-        "With three neighbours MVU still lays out punched sphere and S-curve",
+        "With three neighbours MVU still recovers punched sphere and S-curve",
         (Check("works", [*sizes(bare, SPHERE, 3), *sizes(bare, CURVE, 3)]),),
         APART,
     )
@@ -108,7 +108,7 @@ def _unfolding() -> Iterator[Claim]:
     )
     yield Claim(
         "9.9",
-        "Landmark MVU with 61 landmarks lays out the roll",
+        "Landmark MVU with 61 landmarks recovers the roll",
         (Check("works", sizes("LMVU", ROLL, 3)),),
     )
 
@@ -117,7 +117,7 @@ def _local() -> Iterator[Claim]:
     for figure, method in (("10.1", "LLE"), ("11.2", "LTSA"), ("13.1", "HLLE")):
         yield Claim(
             figure,
-            f"{method} lays out sphere, roll and S-curve",
+            f"{method} recovers sphere, roll and S-curve",
             (Check("works", on(method, *ALL)),),
         )
         yield Claim(
@@ -131,7 +131,7 @@ def _local() -> Iterator[Claim]:
     yield from _noise_of_tangents()
     yield Claim(
         "10.4",
-        "LLE lays out the S-curve with k from 8 to 30, and not with 4 or 60",
+        "LLE recovers the S-curve with k from 8 to 30, and not with 4 or 60",
         (
             Check("works", sizes("LLE", CURVE, 8, 12, 15, 30)),
             Check("does not", sizes("LLE", CURVE, 4, 60)),
@@ -139,7 +139,7 @@ def _local() -> Iterator[Claim]:
     )
     yield Claim(
         "11.4",
-        "LTSA lays out the roll only with k from 7 to 14",
+        "LTSA recovers the roll only with k from 7 to 14",
         (
             Check("works", sizes("LTSA", ROLL, 8, 10, 12)),
             Check("does not", sizes("LTSA", ROLL, 6, 15, 30, 60)),
@@ -148,13 +148,13 @@ def _local() -> Iterator[Claim]:
     )
     yield Claim(
         "13.7",
-        "HLLE lays out the roll with k from 8 to 30, and not with 60",
+        "HLLE recovers the roll with k from 8 to 30, and not with 60",
         (
             Check("works", sizes("HLLE", ROLL, 8, 10, 12, 15, 30)),
             Check("does not", sizes("HLLE", ROLL, 60)),
         ),
         "Neighbourhoods of 30 among 1000 points reach far enough for the roll to curve: LTSA and "
-        "HLLE stand the same k.",
+        "HLLE work up to the same k.",
     )
     yield from _shapes_of_tangents()
     hole = "hole: Swiss roll with a hole, n = 600, k = 12"
@@ -171,7 +171,7 @@ def _local() -> Iterator[Claim]:
 def _noise_of_tangents() -> Iterator[Claim]:
     yield Claim(
         "11.3",
-        "LTSA stands noise 0.1 on roll and S-curve, and not on the sphere",
+        "LTSA works with noise 0.1 on roll and S-curve, and not on the sphere",
         (
             Check("works", noisy("LTSA", 0.1, ROLL, CURVE)),
             Check("does not", noisy("LTSA", 0.1, SPHERE)),
@@ -205,7 +205,7 @@ def _shapes_of_tangents() -> Iterator[Claim]:
         best = along(method, ROLL, (51, 21, 81), "length")
         yield Claim(
             figure,
-            f"{method} lays out the roll of length 51 better than 21 and 81",
+            f"{method} recovers the roll of length 51 better than 21 and 81",
             (Check("first least", best),),
             "With the same number of points, longer rolls have wider gaps.",
         )
@@ -228,7 +228,7 @@ def _shapes_of_tangents() -> Iterator[Claim]:
 
 def _waves() -> Iterator[Claim]:
     yield Claim(
-        "12.1", "Leigs lays out S-curve and sphere", (Check("works", on("Leigs", CURVE, SPHERE)),)
+        "12.1", "Leigs recovers S-curve and sphere", (Check("works", on("Leigs", CURVE, SPHERE)),)
     )
     yield Claim("12.1", "Leigs fails on the 3-D cluster", (Check("a curve", on("Leigs", CLUSTER)),))
     yield Claim(
@@ -250,7 +250,7 @@ def _waves() -> Iterator[Claim]:
 def _diffusion() -> Iterator[Claim]:
     yield Claim(
         "14.1",
-        "GL-Dmaps lay out S-curve and sphere",
+        "GL-Dmaps recover S-curve and sphere",
         (Check("works", on("GL-Dmaps", CURVE, SPHERE)),),
     )
     yield Claim(
@@ -261,7 +261,7 @@ def _diffusion() -> Iterator[Claim]:
     )
     yield Claim(
         "14.2",
-        "GL-Dmaps do not feel noise 0.2 on sphere and S-curve",
+        "Noise 0.2 does not affect GL-Dmaps on sphere and S-curve",
         (Check("works", noisy("GL-Dmaps", 0.2, SPHERE, CURVE)),),
         "Noise of 0.2 is two fifths of the radius of the sphere; nothing shows it then.",
     )
@@ -280,12 +280,12 @@ def _diffusion() -> Iterator[Claim]:
     for method, figure in zip(DMAPS, ("14.6", "14.10"), strict=True):
         cells = sizes(method, CURVE, 5, 8, 10, 15, 30, 60)
         yield Claim(
-            figure, f"{method} lay out the S-curve with k from 5 to 60", (Check("works", cells),)
+            figure, f"{method} recover the S-curve with k from 5 to 60", (Check("works", cells),)
         )
     for method, figure in zip(DMAPS, ("14.7", "14.11"), strict=True):
         yield Claim(
             figure,
-            f"{method} lay out the S-curve with t from 1 to infinity",
+            f"{method} recover the S-curve with t from 1 to infinity",
             (Check("works", widths(method)),),
         )
     yield Claim(

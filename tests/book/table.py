@@ -1,22 +1,22 @@
-"""The page docs/book.md from `items.txt`: ``python -m tests.book.table`` writes it."""
+"""The page docs/book/items.md from `items.txt`: ``python -m tests.book.table`` writes it."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "book.md"
+PAGE = ROOT / "docs" / "book" / "items.md"
 ITEMS = Path(__file__).with_name("items.txt")
 OPEN = "open: "
 HEAD = """# The book, item by item
 
-One line for each algorithm, option, formula, figure and application of the source documents: its
+Each line is an algorithm, option, formula, figure or application of the source documents: its
 section, the public name, and the tests that check it against an independent formula, another
 library or a law. "Book" is J. Wang, *Geometric Structure of High-Dimensional Data and
-Dimensionality Reduction*, Springer (2012); notes, slides and derivations are its companions. Names
-are those of `unbend`; `unbend embed` and the like are commands. `python -m tests.book.table` writes
-this page from `tests/book/items.txt`, and `tests/book/test_items.py` checks that every name and
-every test exists.
+Dimensionality Reduction*, Springer (2012); notes, slides and derivations accompany it. Names belong
+to `unbend`; names that begin with `unbend` are commands. `python -m tests.book.table` writes this
+page from `tests/book/items.txt`, and `tests/book/test_items.py` checks that every name and every
+test exists.
 
 {count} items, {tested} with a test, {left} open.
 

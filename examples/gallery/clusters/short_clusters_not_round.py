@@ -6,7 +6,7 @@ Two rings and two moons: every point is near its own cluster, but not near its c
 cuts both in half. Spectral clustering follows the neighbourhood graph.
 
 What to conclude: where clusters are connected and not round, cluster the graph. For rings a
-kernel does it, too: six coordinates of kernel PCA separate them by a plane.
+kernel works, too: six coordinates of kernel PCA separate them by a plane.
 """
 
 import matplotlib.pyplot as plt

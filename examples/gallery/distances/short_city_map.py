@@ -3,10 +3,10 @@ A map from a table of distances
 ===============================
 
 Book section 6.4: distances between cities in kilometres, and nothing else. Classical scaling
-gives a map, up to rotation and reflection; it is laid over the true one here to compare them.
+gives a map, up to rotation and reflection. The figure aligns it with the true map.
 
-What to conclude: distances determine the map. What is left, a few kilometres, is the curvature of
-the Earth, which no flat map has.
+What to conclude: distances determine the map. The remaining error, a few kilometres, comes from the
+curvature of the Earth, which no flat map reproduces.
 """
 
 import numpy as np

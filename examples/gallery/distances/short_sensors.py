@@ -2,8 +2,8 @@
 Where are the sensors?
 ======================
 
-Book section 9.3.2: 500 sensors in a unit square measure the distances to those nearby, each wrong
-by 10 %. Six of them know where they are. Positions follow from the distances alone.
+Book section 9.3.2: 500 sensors in a unit square measure the distances to nearby sensors, with 10 %
+noise. The positions of six anchors are known. The distances determine all other positions.
 
 What to conclude: errors do not add up across the network. Positions are about as good as one
 distance, and the fit states how good they are. Errors are largest at the border, where sensors

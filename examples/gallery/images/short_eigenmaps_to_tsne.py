@@ -2,7 +2,7 @@
 From eigenmaps to t-SNE
 =======================
 
-Attraction along the neighbour graph works against repulsion between all points. One number,
+Attraction along the neighbour graph balances repulsion between all points. One number,
 ``exaggeration``, sets the balance: Laplacian eigenmaps at one end, layouts like UMAP's at about
 4, t-SNE at 1.
 

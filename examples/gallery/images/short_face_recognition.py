@@ -3,14 +3,13 @@ Whose face is it, or is it one at all?
 ======================================
 
 Book sections 5.3.2 and 7.4.1: eigenfaces. Faces are projected onto the axes of largest variance.
-A new picture is named after the nearest known one, unless it is too far from all of them (a
-stranger) or from the subspace itself (no face). Thirty rendered people are known, ten are
-strangers, and patches of photographs are no faces. The example with photographs of people is *The
-ORL faces*.
+A new picture gets the name of the nearest known one, unless it is too far from all of them (a
+stranger) or from the subspace itself (not a face). Thirty rendered people are known, ten are
+strangers, and patches of photographs are not faces. *The ORL faces* uses photographs of people.
 
-What to conclude: a recogniser has to be able to say "nobody", so that one rate does not describe
-it. Pose and light of these heads vary as much as their faces do; with ``discriminant=True`` the
-projection keeps what differs between people, and only that.
+What to conclude: a recogniser must be able to answer "nobody", so one rate does not describe it.
+Pose and light of these heads vary as much as their faces do; with ``discriminant=True`` the
+projection keeps only the differences between people.
 """
 
 import matplotlib.pyplot as plt

@@ -6,7 +6,8 @@ Book section 8.4.2: pictures of the digit 2 are neighbours when they differ by l
 ε. Two coordinates show how twos differ: by the loop at the bottom and by the slant.
 
 What to conclude: with a radius instead of a number of neighbours, rare shapes stay without
-neighbours and are left out of the fit (``connect="largest"``); they are placed afterwards.
+neighbours and are left out of the fit (``connect="largest"``); ``transform`` embeds them
+afterwards.
 """
 
 import numpy as np

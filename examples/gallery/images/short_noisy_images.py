@@ -3,11 +3,11 @@ Noisy images, projected at random
 =================================
 
 Book section 7.4.2: ten per cent of the pixels of each digit are replaced by black or white. How
-well do k coordinates of the noisy pictures know the distances between the clean ones?
+well do k coordinates of the noisy pictures predict the distances between the clean ones?
 
 What to conclude: a random projection needs no training and keeps noise and signal in proportion.
-PCA, which looks for large variance, removes noise as well: with few coordinates it is closer to
-the clean distances than all pixels are.
+PCA, which keeps large variances, also removes noise: with few coordinates it is closer to the
+clean distances than all pixels are.
 """
 
 # sphinx_gallery_thumbnail_number = 2

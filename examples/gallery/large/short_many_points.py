@@ -2,12 +2,12 @@
 Two hundred thousand points
 ===========================
 
-Methods whose cost grows with n² stop at some ten thousand rows. Those of sparse graphs and
-landmarks do not: two hundred thousand points of a Swiss roll in seconds, on one core. The long
-example *A million points* has five times as many.
+Methods whose cost grows with n² stop at some ten thousand rows. Methods of sparse graphs and
+landmarks do not: they embed two hundred thousand points of a Swiss roll in seconds, on one core.
+The long example *A million points* has five times as many.
 
-What to conclude: for large n take ``LandmarkIsomap`` when lengths matter and ``LTSA`` when the
-shape does. Draw densities, not points.
+What to conclude: for large n use ``LandmarkIsomap`` if lengths matter and ``LTSA`` if the shape
+matters. Draw densities, not points.
 """
 
 import time

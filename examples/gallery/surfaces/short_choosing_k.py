@@ -2,9 +2,9 @@
 How many neighbours?
 ====================
 
-The same Swiss roll with too few, enough and too many neighbours. With four the graph hinges and
-Isomap's paths zigzag; with forty, edges jump from one turn of the roll to the next, and no method
-can undo that.
+The same Swiss roll with too few, enough and too many neighbours. With four, shortest paths make
+detours; with forty, edges jump from one turn of the roll to the next, and no method can correct
+that.
 
 What to conclude: between the two, here from 6 to 12, the number hardly matters. Let
 ``n_neighbors="auto"`` choose, or look at several.

@@ -5,10 +5,10 @@ Surfaces and methods
 Four surfaces by six methods. Colour is the position along the sheet. A method that finds the
 sheet shows the colours in order, in a shape without overlaps.
 
-What to conclude: no method wins everywhere. PCA shows a shadow of every surface, which is right
-for none and fatal for the roll. Isomap keeps lengths, and enlarges the hole of a sheet. LTSA and
-Hessian LLE find all flat sheets, with or without a hole. A punched sphere cannot be laid flat
-without stretching: Laplacian eigenmaps show it as a disc.
+What to conclude: no method wins everywhere. PCA projects every surface, which overlaps the turns of
+the roll. Isomap keeps lengths, and enlarges the hole of a sheet. LTSA and Hessian LLE find all flat
+sheets, with or without a hole. A punched sphere cannot be flattened without stretching; Laplacian
+eigenmaps show it as a disc.
 """
 
 import matplotlib.pyplot as plt

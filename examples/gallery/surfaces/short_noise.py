@@ -5,7 +5,7 @@ Noise, and what denoising does
 Ten thousand points around a Swiss roll, moved off it by noise with a standard deviation of 0.5.
 With a fixed number of neighbours, more points make LTSA *worse*: neighbourhoods shrink until they
 contain nothing but noise. ``denoise="auto"`` fits landmarks that were projected onto the surface,
-and places all rows among them.
+and embeds all rows by the out-of-sample extension.
 
 What to conclude: if a local method loses a coordinate of data with many rows, try
 ``denoise="auto"`` before more neighbours.

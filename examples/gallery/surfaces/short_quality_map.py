@@ -2,11 +2,11 @@
 Where is the picture wrong?
 ===========================
 
-A sphere cannot be laid flat. Every method has to tear it or to fold it, and an average over all
-points does not say where. Each point's own share of trustworthiness and continuity does.
+A sphere cannot be flattened. Every method has to tear or to fold it, and an average over all points
+does not say where. The local values of trustworthiness and continuity do.
 
 What to conclude: dark points have false neighbours (left) or lost true ones (right). PCA folds:
-the front lies on the back, and all points but those at the rim have false neighbours. t-SNE
+front and back overlap, and all points but those at the rim have false neighbours. t-SNE
 tears: few false neighbours, but true ones are lost along the tears.
 """
 

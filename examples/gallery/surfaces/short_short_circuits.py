@@ -3,8 +3,8 @@ Short circuits
 ==============
 
 Four edges of five thousand jump from one turn of this Swiss roll to the next. They are enough:
-LTSA holds their ends together and the sheet folds. ``short_circuits="remove"`` looks for such
-edges by the tangent planes at both ends and by the length of the way around, and removes them.
+LTSA keeps their ends together, and the sheet folds. ``short_circuits="remove"`` finds such edges by
+the tangent planes at both ends and by the length of other paths, and removes them.
 
 What to conclude: a method that fails at ten neighbours and works at nine has a short circuit.
 Look for them.

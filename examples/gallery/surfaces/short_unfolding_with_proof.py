@@ -2,12 +2,12 @@
 Unfolding with a proof
 ======================
 
-Maximum variance unfolding pulls points apart as far as the lengths of the edges between
+Maximum variance unfolding moves points as far apart as the lengths of the edges between
 neighbours allow. It is a semidefinite program, and the fit comes with a proved bound of how far
 it is from the optimum.
 
-What to conclude: take MVU for some hundred points when local lengths must be kept and a
-certificate is wanted. With landmarks it reaches thousands.
+What to conclude: use MVU for some hundred points if local lengths must be kept and you need a
+certificate. With landmarks it reaches thousands.
 """
 
 import matplotlib.pyplot as plt

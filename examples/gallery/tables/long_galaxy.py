@@ -14,7 +14,8 @@ spectra are.
 import warnings
 
 import numpy as np
-from spectral_cube import cube_file, roughness
+from feature_images import roughness
+from real_data import cube_file
 
 import unbend
 
@@ -29,6 +30,9 @@ figure = unbend.plot.feature_images(waves, cube.shape[:2], mask=cube.kept, metho
 linear = unbend.plot.feature_images(scores[:, :4], cube.shape[:2], mask=cube.kept, method="pca")
 
 # %%
+# Geary's C: the squared steps from a pixel to the next over those between any two pixels. It is 1
+# for noise. No method knows where a pixel lies, so smooth images show what is in the sky: 0.203
+# for the spectra and 0.01 for PCA.
 
 rough = {
     name: float(roughness(cube.image(values)))

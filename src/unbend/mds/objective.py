@@ -15,7 +15,6 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import cg
-from scipy.spatial.distance import squareform
 
 from unbend._kernels import kernels
 from unbend._kernels.reference.stress import pair_stress
@@ -248,25 +247,6 @@ class InverseStress(_WeightedStress):
     def _weighting(self) -> Pairs:
         return self.pairs
 
-    @cached_property
-    def _duplicates(self) -> IntArray | None:
-        """Number of the distinct object that each one is; None if all are distinct."""
-        pairs = self.pairs
-        if pairs.weights is not None or pairs.ends is not None or pairs.dissimilarities.all():
-            return None
-        _, label = np.unique(squareform(pairs.dissimilarities), axis=0, return_inverse=True)
-        return np.asarray(label.ravel())
-
-    def join_duplicates(self, rows: FloatArray) -> FloatArray:
-        """Give duplicates the mean of their rows: this loss does not pull them together."""
-        label = self._duplicates
-        if label is None:
-            return rows
-        count = np.bincount(label)
-        sums = np.zeros((len(count), rows.shape[1]))
-        np.add.at(sums, label, rows)
-        return np.asarray((sums / count[:, None])[label])
-
     def regress(self, distances: FloatArray) -> Disparities:
         """Return f(d) of all pairs, and the residual sum of squares."""
         by_distance = Monotone(replace(self.pairs, dissimilarities=distances))
@@ -303,7 +283,7 @@ class InverseStress(_WeightedStress):
         targets = distances + (given - predicted) * slopes[part]
         moved = replace(pairs, dissimilarities=targets.astype(pairs.precision))
         _, gradient = _stress(moved, 0, coordinates, self.threads)
-        return found.residual / size, self.join_duplicates(gradient) / size
+        return found.residual / size, gradient / size
 
     def per_object(self, coordinates: FloatArray) -> FloatArray:
         """Contribution of each object to the value: half of each of its pairs."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.mds.duplicates import Duplicates, JoinedStress
 from unbend.mds.objective import MetricStress, Objective, Stress1
 from unbend.report import step
 
@@ -18,6 +19,8 @@ from unbend.report import step
 MEMORY = 10
 # Armijo constant of sufficient decrease, and the largest number of step reductions.
 ARMIJO, HALVINGS = 1e-4, 20
+
+Minimised = Objective | JoinedStress
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +43,13 @@ class Solution:
     converged: bool
 
 
-def gradient_size(objective: Objective, coordinates: FloatArray, gradient: FloatArray) -> float:
+def gradient_size(objective: Minimised, coordinates: FloatArray, gradient: FloatArray) -> float:
     """Length of a Guttman step relative to the configuration, up to a factor near one."""
     size = float(np.linalg.norm(gradient) * np.linalg.norm(coordinates))
     return size / (2.0 * objective.size) if objective.size > 0 else 0.0
 
 
-def quasi_newton(objective: Objective, start: FloatArray, tol: float, max_iter: int) -> Solution:
+def quasi_newton(objective: Minimised, start: FloatArray, tol: float, max_iter: int) -> Solution:
     """L-BFGS (Nocedal, 1980) with a line search for sufficient decrease.
 
     The first step has the length of a Guttman step. Converges when the relative gradient is below
@@ -89,7 +92,7 @@ def quasi_newton(objective: Objective, start: FloatArray, tol: float, max_iter: 
 
 
 def _direction(
-    objective: Objective,
+    objective: Minimised,
     x: FloatArray,
     gradient: FloatArray,
     known: deque[tuple[FloatArray, FloatArray, float]],
@@ -113,7 +116,7 @@ def _direction(
 
 
 def _search(
-    objective: Objective,
+    objective: Minimised,
     x: FloatArray,
     value: float,
     gradient: FloatArray,
@@ -136,7 +139,7 @@ def _search(
 
 
 def smacof(
-    objective: MetricStress | Stress1, start: FloatArray, tol: float, max_iter: int
+    objective: MetricStress | Stress1 | JoinedStress, start: FloatArray, tol: float, max_iter: int
 ) -> Solution:
     """SMACOF (de Leeuw, 1977): Guttman transforms, none of which increases the stress.
 
@@ -174,9 +177,32 @@ SAMPLE = 200_000
 
 
 def stochastic_gradient(
-    lengths: Lengths, start: FloatArray, matchings: int, rng: np.random.Generator
+    lengths: Lengths,
+    start: FloatArray,
+    matchings: int,
+    rng: np.random.Generator,
+    copy: IntArray | None = None,
 ) -> FloatArray:
-    """Minimise raw stress; `lengths` computes dissimilarities of pairs, NaN where unknown.
+    """Minimise raw stress by random matchings of the objects.
+
+    Parameters
+    ----------
+    lengths : callable
+        Dissimilarities of pairs (rows[i], columns[i]), NaN where unknown.
+    start : array (n, d)
+        Initial coordinates.
+    matchings : int
+        Number of matchings.
+    rng : Generator
+        Source of the matchings.
+    copy : array (n,), optional
+        Number of the distinct object that each object equals. Duplicates move together, by the
+        mean of their steps, which is a step of the same stress as a function of distinct objects.
+
+    Returns
+    -------
+    array (n, d)
+        Centered coordinates.
 
     Examples
     --------
@@ -191,6 +217,7 @@ def stochastic_gradient(
     >>> mds.estimate_stress(lengths, found, rng) < 0.1 * mds.estimate_stress(lengths, start, rng)
     True
     """
+    together = Duplicates(np.arange(len(start)) if copy is None else copy)
     x = start.copy()
     n = len(x)
     half = n // 2
@@ -205,6 +232,7 @@ def stochastic_gradient(
         share = np.where(targets >= 0, rate * (distance - targets) / (2.0 * safe), 0.0)
         x[rows] -= share[:, None] * away
         x[columns] += share[:, None] * away
+        together.average(x)
         step(number, matchings)
     return np.asarray(x - x.mean(axis=0))
 

@@ -1,6 +1,6 @@
 """Everything in a table that a user should know of before an embedding, found in one pass."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,69 +65,74 @@ def find_problems(
     >>> len(problems), len(unbend.prepare.find_problems(columns, kinds, "median"))
     (1, 1)
     """
-    by_name = {column.name: column for column in columns}
     used = [c for c in columns if inferences[c.name].kind not in ("id", "text", "constant")]
-    problems = []
-
-    def add(what: str, names: list[str], remedy: str, option: str, fatal: bool = False) -> None:
-        if names:
-            problems.append(Problem(what, tuple(names), remedy, option, fatal))
-
-    # A text that is missing has no terms.
-    gaps = [
-        f"{c.name!r} ({int(c.missing.sum())})"
-        for c in used
-        if c.missing.any() and inferences[c.name].kind != "terms"
+    names = {column.name for column in columns}
+    found = [
+        *_problems_of_values(used, inferences, missing),
+        *_left_out(inferences),
+        Problem(
+            "Duplicate columns",
+            tuple(_duplicates(used)),
+            "They count twice: drop one, or pass weights={column: 0.5}.",
+            "--ignore COLUMN",
+        ),
+        Problem(
+            "Columns to look at",
+            tuple(f"{n!r} {i.remark}" for n, i in inferences.items() if i.remark and n in names),
+            *OTHER_KIND,
+        ),
     ]
-    add(
+    return tuple(problem for problem in found if problem.columns)
+
+
+# The remedy for a column whose kind was inferred wrongly, and its option.
+OTHER_KIND = ("Override with kinds={column: kind}.", "--column-kind COLUMN=KIND")
+
+
+def _problems_of_values(
+    used: Sequence[Column], inferences: Mapping[str, Inference], missing: str
+) -> Iterator[Problem]:
+    """Yield missing, infinite and huge values; a text that is missing has no terms."""
+    yield Problem(
         "Columns with missing values",
-        gaps,
+        tuple(
+            f"{c.name!r} ({int(c.missing.sum())})"
+            for c in used
+            if c.missing.any() and inferences[c.name].kind != "terms"
+        ),
         "Pass missing='median', 'mean', 'most_frequent', 'indicator' or 'drop'.",
         "--missing median (or mean, most_frequent, indicator, drop)",
         missing == "error",
     )
-    infinite = [_describe_infinite(c) for c in used if _infinite(c).size]
-    add(
+    yield Problem(
         "Columns with infinite values",
-        infinite,
+        tuple(_describe_infinite(c) for c in used if _infinite(c).size),
         "Replace infinity by a number or by NaN.",
         "--ignore, or correct the file",
         True,
     )
-    add(
+    yield Problem(
         "Columns whose squares leave double precision",
-        [f"{c.name!r} (up to {size:.1e})" for c in used if (size := _size(c)) > FARTHEST],
+        tuple(f"{c.name!r} (up to {size:.1e})" for c in used if (size := _size(c)) > FARTHEST),
         "Divide them by a constant.",
         "--ignore, or rescale in the file",
         True,
     )
-    for kind, what in (
-        ("id", "Columns that identify rows, left out"),
-        ("text", "Columns of free text, left out"),
-        ("constant", "Columns with one value, left out"),
+
+
+def _left_out(inferences: Mapping[str, Inference]) -> Iterator[Problem]:
+    """Yield the columns of each kind that `Prepare` does not use."""
+    words = (
+        "Pass kinds={column: 'terms'} to compare their words.",
+        "--column-kind COLUMN=terms adds their words, --text-column COLUMN takes them alone",
+    )
+    for kind, what, (remedy, option) in (
+        ("id", "Columns that identify rows, left out", OTHER_KIND),
+        ("text", "Columns of free text, left out", words),
+        ("constant", "Columns with one value, left out", OTHER_KIND),
     ):
-        names = [f"{n!r} ({i.reason})" for n, i in inferences.items() if i.kind == kind]
-        remedy, option = "Override with kinds={column: kind}.", "--column-kind COLUMN=KIND"
-        if kind == "text":
-            remedy = "Pass kinds={column: 'terms'} to compare their words."
-            option = (
-                "--column-kind COLUMN=terms adds their words, --text-column COLUMN takes them alone"
-            )
-        add(what, names, remedy, option)
-    add(
-        "Duplicate columns",
-        _duplicates(used),
-        "They count twice: drop one, or pass weights={column: 0.5}.",
-        "--ignore COLUMN",
-    )
-    remarks = [f"{n!r} {i.remark}" for n, i in inferences.items() if i.remark and n in by_name]
-    add(
-        "Columns to look at",
-        remarks,
-        "Override with kinds={column: kind}.",
-        "--column-kind COLUMN=KIND",
-    )
-    return tuple(problems)
+        names = tuple(f"{n!r} ({i.reason})" for n, i in inferences.items() if i.kind == kind)
+        yield Problem(what, names, remedy, option)
 
 
 def _infinite(column: Column) -> Array:

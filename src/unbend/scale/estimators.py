@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -58,7 +58,7 @@ class ScaledEstimator(BaseEstimator):
 
     entry: ClassVar[Entry]
 
-    def fit(self, X: Any, y: Any = None) -> "ScaledEstimator":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to the rows of a collection.
 
         Parameters
@@ -178,7 +178,7 @@ class ExactEstimator(ScaledEstimator):
     """Abstract: a method that fits all rows exactly."""
 
     @atomic_fit
-    def fit(self, X: Any, y: Any = None) -> "ExactEstimator":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to all rows; see `ScaledEstimator.fit`."""
         rows = open_rows(self, X)
         local = self._make_local().fit(rows.collection)
@@ -207,7 +207,7 @@ class SampledEstimator(ScaledEstimator):
     held_out_: Agreement | None
 
     @atomic_fit
-    def fit(self, X: Any, y: Any = None) -> "SampledEstimator":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to a sample of the rows; see `ScaledEstimator.fit`."""
         check_parameters(self)
         name = self.entry.class_name

@@ -13,6 +13,9 @@ from dask.delayed import delayed
 
 from unbend.report import step
 
+# Seconds between two calls of the progress callback while workers compute.
+ASKED = 0.25
+
 
 def current_client() -> Any:
     """Return the distributed client that Dask would compute with, or None for its threads."""
@@ -54,11 +57,22 @@ def compute_all(tasks: Sequence[Any]) -> list[Any]:
         with TaskCount():
             return list(dask.compute(*tasks))
     futures = client.compute(list(tasks))
-    from distributed import as_completed
-
-    for done, _ in enumerate(as_completed(futures)):
-        step(done + 1, len(futures))
+    wait_for(futures)
     return list(client.gather(futures))
+
+
+def wait_for(futures: Sequence[Any]) -> None:
+    """Wait until all futures are done or one has failed; the progress callback can cancel."""
+    from distributed import wait
+
+    waiting = True
+    while waiting:
+        try:
+            wait(futures, timeout=ASKED)
+            waiting = False
+        except TimeoutError:
+            waiting = not any(future.status == "error" for future in futures)
+        step(sum(future.done() for future in futures), len(futures))
 
 
 def keep_on_workers(tasks: list[Any], *instead_of: list[Any]) -> list[Any]:
@@ -82,7 +96,7 @@ def keep_on_workers(tasks: list[Any], *instead_of: list[Any]) -> list[Any]:
         wait(futures, return_when="FIRST_COMPLETED")
         for some in (tasks, *instead_of):
             some.clear()
-    wait(futures)
+    wait_for(futures)
     return futures
 
 
