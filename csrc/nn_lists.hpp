@@ -15,8 +15,8 @@
 
 namespace unbend {
 
-typedef float Eight __attribute__((vector_size(32), aligned(4)));
-typedef std::int32_t EightIndices __attribute__((vector_size(32), aligned(4)));
+typedef float Eight __attribute__((vector_size(32)));
+typedef std::int32_t EightIndices __attribute__((vector_size(32)));
 
 // Rows of single precision have a multiple of so many columns.
 constexpr std::int64_t lane_columns = 8;
