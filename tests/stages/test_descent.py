@@ -281,3 +281,17 @@ def test_fitted_rows_find_themselves_and_far_rows_are_compared_exactly():
     assert (away[:, 0] == 0).all()
     far = points[:5] + 1e200
     assert np.array_equal(index.query(far, 3)[0], PointSpace(points).nearest_of(far, 3)[0])
+
+
+def test_an_estimator_searches_new_samples_in_the_same_cells():
+    rng = np.random.default_rng(4)
+    turn = rng.normal(size=(4, 40))
+    rows, new = (np.sin(rng.normal(size=(n, 4)) @ turn) for n in (N, 200))
+    exact = unbend.LLE(neighbors_algorithm="brute").fit(rows)
+    model = unbend.LLE(neighbors_algorithm="approximate").fit(rows)
+    space = model._neighborhoods.space
+    found = space.nearest_of(new, K)[1]
+    reach = exact._neighborhoods.space.nearest_of(new, K)[1][:, -1:]
+    assert np.mean(found <= reach * (1 + 1e-9)) > 0.96
+    assert space._built_index._probes[K][0] >= 2
+    np.testing.assert_allclose(model.transform(rows), model.embedding_, atol=1e-7)

@@ -32,7 +32,7 @@ FARTHEST = 64.0
 # Rows of the sample for each centre, and steps of k-means.
 SAMPLED, STEPS = 24, 2
 # Cost of a round of descent in pairs of a cell for each row, and the share of missing neighbours
-# that it leaves, on drawn strokes and Gaussian clouds.
+# that it leaves, as measured on word vectors.
 ROUND, LEFT = 2500.0, 0.55
 # Rows of the largest cell relative to the mean; larger ones, as of duplicates, are split.
 LARGEST = 8
