@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "bind.hpp"
+#include "edge_blocks.hpp"
 #include "solve.hpp"
 #include "sparse_product.hpp"
 
@@ -19,6 +20,9 @@ template <typename Scalar>
 using Vector = nb::ndarray<const Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Sides = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Solved = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename Scalar>
+using Pairs = nb::ndarray<const Scalar, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 struct Analysis {
     std::shared_ptr<const unbend::Structure> structure;
@@ -40,13 +44,13 @@ Analysis analyse(Vector<std::int64_t> row, Vector<std::int32_t> column, double m
 
 unbend::Factor factor(const Analysis &analysis, Vector<std::int64_t> row,
                       Vector<std::int32_t> column, Vector<double> values, double shift,
-                      int threads) {
+                      int threads, bool indefinite) {
     const unbend::Pattern graph = pattern(row, column);
     if (!analysis.structure->complete)
         throw std::invalid_argument("the analysis was given up: it has no structure to fill");
     nb::gil_scoped_release release;
-    return unbend::Factorisation(analysis.structure, graph, values.data(), shift, threads,
-                                 check_signals)
+    return unbend::Factorisation(analysis.structure, graph, values.data(), shift, indefinite,
+                                 threads, check_signals)
         .run();
 }
 
@@ -70,6 +74,20 @@ void sparse_product(Vector<std::int64_t> row, Vector<std::int32_t> column, Vecto
                            static_cast<std::int64_t>(block.shape(1)), threads, image.data());
 }
 
+void edge_blocks(Vector<std::int64_t> row, Vector<std::int64_t> own, Pairs<std::int32_t> ends,
+                 Pairs<std::int64_t> slots, Vector<double> across, Vector<double> along,
+                 Sides differences, double diagonal, Values values) {
+    const auto n = static_cast<std::int64_t>(own.shape(0)), m = static_cast<std::int64_t>(ends.shape(0));
+    const auto rank = static_cast<std::int64_t>(differences.shape(1));
+    if (static_cast<std::int64_t>(row.shape(0)) != n * rank + 1 || slots.shape(0) != ends.shape(0) ||
+        across.shape(0) != ends.shape(0) || along.shape(0) != ends.shape(0) ||
+        differences.shape(0) != ends.shape(0))
+        throw std::invalid_argument("edges and points disagree in number");
+    nb::gil_scoped_release release;
+    unbend::edge_blocks({n, rank, row.data(), own.data()}, {m, ends.data(), slots.data()},
+                        across.data(), along.data(), differences.data(), diagonal, values.data());
+}
+
 }  // namespace
 
 void bind_cholesky(nb::module_ &module) {
@@ -80,12 +98,16 @@ void bind_cholesky(nb::module_ &module) {
         .def_prop_ro("complete", [](const Analysis &a) { return a.structure->complete; });
     nb::class_<unbend::Factor>(module, "Factor")
         .def_prop_ro("entries", [](const unbend::Factor &f) { return f.structure->entries; })
+        .def_prop_ro("negative", [](const unbend::Factor &f) { return f.negative; })
         .def_prop_ro("replaced", [](const unbend::Factor &f) { return f.replaced; })
         .def("solve", &solve, nb::arg("right"), nb::arg("threads"),
              nb::arg("solution").noconvert());
     module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
     module.def("factor", &factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
-               nb::arg("values"), nb::arg("shift"), nb::arg("threads"));
+               nb::arg("values"), nb::arg("shift"), nb::arg("threads"), nb::arg("indefinite") = false);
+    module.def("edge_blocks", &edge_blocks, nb::arg("row"), nb::arg("own"), nb::arg("ends"),
+               nb::arg("slots"), nb::arg("across"), nb::arg("along"), nb::arg("differences"),
+               nb::arg("diagonal"), nb::arg("values").noconvert());
     module.def("sparse_product", &sparse_product, nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("block"), nb::arg("threads"),
                nb::arg("image").noconvert());

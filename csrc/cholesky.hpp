@@ -1,5 +1,6 @@
 // Sparse Cholesky factorisation A + shift I = LL' by fronts (Duff and Reid, 1983): each supernode is a dense
-// block, assembled from the matrix and from what its children take, and factorised at once.
+// block, assembled from the matrix and from what its children take, and factorised at once. Where negative pivots
+// are allowed it is LSL' with a diagonal S of signs, without exchanging rows: stable only as far as pivots are large.
 //
 // Every number is computed by the same sums in the same order however many threads there are.
 #pragma once
@@ -27,7 +28,9 @@ constexpr double worth_sharing = 4e6, worth_starting = 1e8;
 struct Factor {
     std::shared_ptr<const Structure> structure;
     std::unique_ptr<double[]> values;   // panels of the supernodes, column by column
+    std::vector<double> signs;          // of the pivots, in the order of the factor; empty: all positive
     std::int64_t replaced = 0;          // pivots that were rounding of zero and were raised
+    std::int64_t negative = 0;          // pivots: as many as there are negative eigenvalues
 };
 
 // Where what the supernodes take from their ancestors is kept until their parents are assembled.
@@ -41,7 +44,7 @@ struct Stacks {
 class Factorisation {
   public:
     Factorisation(std::shared_ptr<const Structure> structure, const Pattern &graph,
-                  const double *values, double shift, int threads,
+                  const double *values, double shift, bool indefinite, int threads,
                   const std::function<void()> &poll)
         : shape_(*structure), graph_(graph), entries_(values), shift_(shift),
           threads_(shape_.total > worth_starting ? limit_threads(threads) : 1), poller_(poll),
@@ -50,9 +53,11 @@ class Factorisation {
         if (graph.n != shape_.n) throw std::invalid_argument("the matrix was not the one analysed");
         result_.structure = std::move(structure);
         result_.values.reset(new double[std::max<std::int64_t>(shape_.panel.back(), 1)]);
+        if (indefinite) result_.signs.assign(shape_.n, 1.0);
     }
 
-    // Throws std::domain_error if the matrix is not positive definite.
+    // Throws std::domain_error if the matrix is not positive definite, or a pivot is zero where
+    // negative ones are allowed.
     Factor run() {
         for (std::int32_t s = shape_.supernodes() - 1; s >= 0; --s)
             if (shape_.parent[s] != -1) parity_[s] = 1 - parity_[shape_.parent[s]];
@@ -63,6 +68,7 @@ class Factorisation {
             if (!poller_.stopped()) factor_above(s, workspace, threads_);
         poller_.rethrow();
         result_.replaced = replaced_.load();
+        result_.negative = negative_.load();
         return std::move(result_);
     }
 
@@ -187,25 +193,32 @@ class Factorisation {
         scatter_matrix(s, front, position);
         add_children(s, front, position, true, threads);
         const std::int32_t groups = (rows + tile_rows - 1) / tile_rows;
-        packed.resize(static_cast<std::size_t>(groups) * tile_rows * std::min(width, block_columns));
+        const auto panels = static_cast<std::int64_t>(groups) * tile_rows * std::min(width, block_columns);
+        const std::int64_t mirror = result_.signs.empty() ? 0 : panels;
+        packed.resize(static_cast<std::size_t>(panels + mirror));
         Pivots pivots;
+        if (mirror > 0) pivots.signs = result_.signs.data() + shape_.first[s];
         for (std::int32_t k = 0; k < width && !poller_.stopped(); k += block_columns) {
             const std::int32_t columns = std::min(block_columns, width - k);
             dispatch_lanes([&](auto use) UNBEND_INLINE {
-                factor_block<typename decltype(use)::type>(front, k, columns, packed.data(), pivots);
+                factor_block<typename decltype(use)::type>(front, k, columns, packed.data(), mirror,
+                                                           pivots);
             });
-            update_front(front, k, columns, packed.data(), threads);
+            update_front(front, k, columns, packed.data(), mirror, threads);
         }
         if (pivots.failed >= 0)
-            throw std::domain_error("the matrix is not positive definite: no positive pivot in row " +
-                                    std::to_string(shape_.order[shape_.first[s] + pivots.failed]));
+            throw std::domain_error(
+                (mirror > 0 ? "the matrix is singular: the pivot is zero in row "
+                            : "the matrix is not positive definite: no positive pivot in row ") +
+                std::to_string(shape_.order[shape_.first[s] + pivots.failed]));
         if (pivots.replaced > 0) replaced_ += pivots.replaced;
+        if (pivots.negative > 0) negative_ += pivots.negative;
         add_children(s, front, position, false, threads);
     }
 
     // Rows in chunks whose packed part stays in the cache.
     void update_front(const Front &front, std::int32_t k, std::int32_t columns, const double *packed,
-                      int threads) {
+                      std::int64_t mirror, int threads) {
         const std::int32_t groups = (front.rows - k + tile_rows - 1) / tile_rows, chunk = 16;
         const std::int32_t chunks = (groups + chunk - 1) / chunk;
         const bool shared = columns * double(groups) * groups > worth_sharing / 64;
@@ -213,7 +226,7 @@ class Factorisation {
             // From the bottom: the lowest rows are the longest, and short ones fill the end.
             const auto c = static_cast<std::int32_t>(chunks - 1 - t);
             dispatch_lanes([&](auto use) UNBEND_INLINE {
-                update_rows<typename decltype(use)::type>(front, k, columns, packed, c * chunk,
+                update_rows<typename decltype(use)::type>(front, k, columns, packed, mirror, c * chunk,
                                                           std::min(groups, (c + 1) * chunk));
             });
         });
@@ -287,7 +300,7 @@ class Factorisation {
     std::vector<char> finished_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::atomic<std::int64_t> replaced_{0};
+    std::atomic<std::int64_t> replaced_{0}, negative_{0};
     Factor result_;
 };
 

@@ -119,29 +119,45 @@ struct Front {
 constexpr double tiny_pivot = 64 * 2.220446049250313e-16, negative_pivot = -1e-8;
 
 struct Pivots {
+    double *signs = nullptr;    // of the front's columns, where negative pivots are allowed
     std::int64_t replaced = 0;
-    std::int32_t failed = -1;   // first column, within the front, without a positive pivot
+    std::int64_t negative = 0;
+    std::int32_t failed = -1;   // first column, within the front, without a pivot
+
+    // A pivot that can be divided by, and its sign.
+    UNBEND_INLINE double accept(double pivot, double size, std::int32_t column, double &sign) {
+        if (signs != nullptr) {
+            if (!std::isfinite(pivot) || pivot == 0) return fail(column);
+            sign = signs[column] = pivot < 0 ? -1.0 : 1.0;
+            if (pivot < 0) ++negative;
+            return std::fabs(pivot);
+        }
+        if (!std::isfinite(pivot) || !(size > 0) || pivot < negative_pivot * size)
+            return fail(column);
+        if (pivot >= tiny_pivot * size) return pivot;
+        ++replaced;
+        return tiny_pivot * size;
+    }
+
+    UNBEND_INLINE double fail(std::int32_t column) {
+        if (failed < 0) failed = column;
+        return 1.0;
+    }
 };
 
-// Cholesky factor of four by four at row `o` of a tile, in place.
+// Factor of four by four at row `o` of a tile, in place; `sign` are those of its pivots.
 UNBEND_INLINE inline void factor_corner(double (&tile)[4][8], std::int32_t o, std::int32_t columns,
-                                        const double *diagonal, std::int32_t at, Pivots &pivots) {
+                                        const double *diagonal, std::int32_t at, Pivots &pivots,
+                                        double (&sign)[4]) {
     for (std::int32_t q = 0; q < columns; ++q) {
         double pivot = tile[q][o + q];
-        for (std::int32_t p = 0; p < q; ++p) pivot -= tile[p][o + q] * tile[p][o + q];
-        const double size = diagonal[at + q];
-        if (!std::isfinite(pivot) || !(size > 0) || pivot < negative_pivot * size) {
-            if (pivots.failed < 0) pivots.failed = at + q;
-            pivot = 1.0;
-        } else if (pivot < tiny_pivot * size) {
-            ++pivots.replaced;
-            pivot = tiny_pivot * size;
-        }
-        tile[q][o + q] = std::sqrt(pivot);
-        const double inverse = 1.0 / tile[q][o + q];
+        for (std::int32_t p = 0; p < q; ++p) pivot -= tile[p][o + q] * (sign[p] * tile[p][o + q]);
+        sign[q] = 1.0;
+        tile[q][o + q] = std::sqrt(pivots.accept(pivot, diagonal[at + q], at + q, sign[q]));
+        const double inverse = sign[q] / tile[q][o + q];
         for (std::int32_t i = o + q + 1; i < o + columns; ++i) {
             double value = tile[q][i];
-            for (std::int32_t p = 0; p < q; ++p) value -= tile[p][i] * tile[p][o + q];
+            for (std::int32_t p = 0; p < q; ++p) value -= tile[p][i] * (sign[p] * tile[p][o + q]);
             tile[q][i] = value * inverse;
         }
     }
@@ -153,7 +169,8 @@ struct PanelTile {
     const Front &front;
     std::int32_t begin, columns;        // of the tile
     std::int32_t depth;                 // columns of the block before it
-    double corner[4][4], inverse[4];
+    std::int64_t mirror;                // from the packed rows to the same times the signs; 0: none
+    double sign[4], corner[4][4], inverse[4];
 
     template <typename Lanes>
     UNBEND_INLINE void run(double *packed, const double *right, std::int32_t row, bool diagonal,
@@ -170,10 +187,10 @@ struct PanelTile {
         }
         const std::int32_t o = begin - row;  // row of the corner, where the tile holds it
         if (diagonal) {
-            factor_corner(tile, o, columns, front.diagonal, begin, pivots);
+            factor_corner(tile, o, columns, front.diagonal, begin, pivots, sign);
             for (std::int32_t q = 0; q < columns; ++q) {
-                inverse[q] = 1.0 / tile[q][o + q];
-                for (std::int32_t p = 0; p < 4; ++p) corner[q][p] = tile[q][o + p];
+                inverse[q] = sign[q] / tile[q][o + q];
+                for (std::int32_t p = 0; p < 4; ++p) corner[q][p] = sign[q] * tile[q][o + p];
                 for (std::int32_t i = 0; i < o + q; ++i) tile[q][i] = 0.0;
             }
         }
@@ -181,7 +198,10 @@ struct PanelTile {
         for (std::int32_t q = 0; q < columns; ++q) {
             double *to = front.column(begin + q) + row;
             for (std::int32_t i = diagonal ? o + q : 0; i < count; ++i) to[i] = tile[q][i];
-            std::memcpy(packed + (depth + q) * tile_rows, tile[q], sizeof tile[q]);
+            double *at = packed + (depth + q) * tile_rows;
+            std::memcpy(at, tile[q], sizeof tile[q]);
+            if (mirror == 0) continue;
+            for (std::int32_t i = 0; i < tile_rows; ++i) at[mirror + i] = sign[q] * tile[q][i];
         }
     }
 
@@ -195,15 +215,17 @@ struct PanelTile {
 };
 
 // Factorises columns begin .. begin + columns of a front, which earlier blocks have updated. The
-// result also goes to `packed`: groups of eight rows, each column by column.
+// result also goes to `packed`: groups of eight rows, each column by column; where pivots have
+// signs, `mirror` numbers further on stands the same times them.
 template <typename Lanes>
 UNBEND_INLINE inline void factor_block(const Front &front, std::int32_t begin, std::int32_t columns,
-                                       double *packed, Pivots &pivots) {
+                                       double *packed, std::int64_t mirror, Pivots &pivots) {
     const std::int64_t group = static_cast<std::int64_t>(columns) * tile_rows;
     for (std::int32_t done = 0; done < columns; done += tile_columns) {
-        PanelTile tile{front, begin + done, std::min(tile_columns, columns - done), done, {}, {}};
+        PanelTile tile{front, begin + done, std::min(tile_columns, columns - done), done, mirror,
+                       {},    {},           {}};
         const std::int32_t first = done / tile_rows;
-        const double *right = packed + first * group + done % tile_rows;
+        const double *right = packed + mirror + first * group + done % tile_rows;
         std::int32_t row = begin + first * tile_rows;
         for (double *at = packed + first * group; row < front.rows; row += tile_rows, at += group)
             tile.template run<Lanes>(at, right, row, row <= begin + done, pivots);
@@ -243,14 +265,15 @@ UNBEND_INLINE inline void subtract_tile(const Front &front, const Tile<Lanes> &p
 // from .. to, all columns beyond the block.
 template <typename Lanes>
 UNBEND_INLINE inline void update_rows(const Front &front, std::int32_t begin, std::int32_t columns,
-                                      const double *packed, std::int32_t from, std::int32_t to) {
+                                      const double *packed, std::int64_t mirror, std::int32_t from,
+                                      std::int32_t to) {
     const std::int64_t group = static_cast<std::int64_t>(columns) * tile_rows;
     const std::int32_t least = begin + columns;
     const std::int32_t last = std::min(front.rows, begin + to * tile_rows);
     for (std::int32_t done = columns / tile_columns * tile_columns; begin + done < last;
          done += tile_columns) {
         const std::int32_t first = done / tile_rows;
-        const double *right = packed + first * group + done % tile_rows;
+        const double *right = packed + mirror + first * group + done % tile_rows;
         for (std::int32_t g = std::max(first, from); g < to; ++g) {
             Tile<Lanes> product;
             product.multiply(packed + g * group, right, columns);

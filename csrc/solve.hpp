@@ -1,4 +1,4 @@
-// Solves with a sparse Cholesky factor, for several right-hand sides at once.
+// Solves with a sparse factor LL' or LSL', for several right-hand sides at once.
 #pragma once
 
 #include <cstdint>
@@ -147,6 +147,10 @@ class Solution {
                 x_[j * stride_ + k] = right[shape_.order[j] * sides_ + k];
         });
         forward();
+        if (!factor_.signs.empty())
+            each_row([&](std::int64_t j) UNBEND_INLINE {
+                for (std::int64_t k = 0; k < stride_; ++k) x_[j * stride_ + k] *= factor_.signs[j];
+            });
         if (!poller_.stopped()) backward();
         poller_.rethrow();
         each_row([&](std::int64_t j) UNBEND_INLINE {

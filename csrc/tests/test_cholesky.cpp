@@ -64,7 +64,7 @@ std::vector<double> solution(const Matrix &matrix, const std::vector<double> &ri
     const auto structure =
         std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, silent));
     const Factor factor =
-        Factorisation(structure, matrix.pattern(), matrix.values.data(), 0.0, threads, silent).run();
+        Factorisation(structure, matrix.pattern(), matrix.values.data(), 0.0, false, threads, silent).run();
     std::vector<double> x(right.size());
     Solution(factor, sides, threads, silent).run(right.data(), x.data());
     return x;
@@ -138,6 +138,35 @@ void check_refusals(std::mt19937 &random) {
     throws<std::invalid_argument>([&] { analyse(crooked.pattern(), 1e300, silent); }, "one-sided");
 }
 
+// Diagonally dominant with diagonal entries of both signs: as many negative pivots as negative entries.
+void check_signs(std::mt19937 &random) {
+    Matrix matrix = definite(900, grid(30), random);
+    std::int64_t negative = 0;
+    for (std::int32_t v = 0; v < 900; ++v)
+        for (std::int64_t e = matrix.row[v]; e < matrix.row[v + 1]; ++e)
+            if (matrix.column[e] == v && random() % 3 == 0) {
+                matrix.values[e] *= -1.0;
+                ++negative;
+            }
+    const auto structure =
+        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, silent));
+    const std::vector<double> right(900, 1.0);
+    std::vector<double> x(900);
+    for (const int threads : {1, 2}) {
+        const Factor factor =
+            Factorisation(structure, matrix.pattern(), matrix.values.data(), 0.0, true, threads, silent)
+                .run();
+        require(factor.negative == negative, "negative pivots are counted");
+        Solution(factor, 1, threads, silent).run(right.data(), x.data());
+        for (std::int32_t v = 0; v < 900; ++v) {
+            double product = 0;
+            for (std::int64_t e = matrix.row[v]; e < matrix.row[v + 1]; ++e)
+                product += matrix.values[e] * x[matrix.column[e]];
+            require(std::abs(product - 1.0) < 1e-9, "a residual of signed pivots vanishes");
+        }
+    }
+}
+
 // A dense matrix takes long enough to be asked at least once.
 void check_interruption(std::mt19937 &random) {
     Edges edges;
@@ -150,7 +179,7 @@ void check_interruption(std::mt19937 &random) {
     for (const int threads : {1, 2})
         throws<std::runtime_error>(
             [&] {
-                Factorisation(structure, matrix.pattern(), matrix.values.data(), 0.0, threads, stop)
+                Factorisation(structure, matrix.pattern(), matrix.values.data(), 0.0, false, threads, stop)
                     .run();
             },
             "a factorisation is interrupted");
@@ -167,6 +196,7 @@ int main() {
     check(definite(20000, sprinkled(20000, 22000, random), random), 40, random);
     check(definite(300, sprinkled(300, 30000, random), random), 9, random);
     check_refusals(random);
+    check_signs(random);
     check_interruption(random);
     std::puts("all passed");
 }

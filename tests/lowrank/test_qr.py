@@ -22,6 +22,7 @@ from tests.lowrank.drawn import (
 )
 from unbend.lowrank import strong_qr
 from unbend.lowrank.bounds import interpolation_bound
+from unbend.lowrank.rank_revealing import orthonormal_columns
 
 f_values = st.sampled_from([1.0, 1.1, 2.0, 10.0])
 
@@ -101,3 +102,26 @@ def test_hostile_input_raises_a_clear_error():
     refuses(strong_qr, [*BAD_ARGUMENTS, ({"f": 0.5}, ValueError, "at least 1")])
     with pytest.raises(TypeError, match="dense array"):
         strong_qr(csr_array(np.eye(3)))
+
+
+def test_columns_that_are_well_apart_are_made_orthonormal_by_products_alone(monkeypatch):
+    def refuse(block):
+        raise AssertionError("columns that are well apart need no reflections")
+
+    block = np.random.default_rng(0).normal(size=(300, 6)) * np.logspace(-8, 8, 6)
+    monkeypatch.setattr(np.linalg, "qr", refuse)
+    basis = orthonormal_columns(block)
+    assert_orthonormal(basis)
+    left = block / np.linalg.norm(block, axis=0)
+    np.testing.assert_allclose(basis @ (basis.T @ left), left, atol=1e-13)
+
+
+@pytest.mark.parametrize("last", [0.0, 1e-9, np.inf])
+def test_columns_that_are_not_are_made_orthonormal_by_reflections(monkeypatch, last):
+    used, reflections = [], np.linalg.qr
+    monkeypatch.setattr(np.linalg, "qr", lambda block: used.append(1) or reflections(block))
+    block = np.random.default_rng(0).normal(size=(300, 6))
+    block[:, 5] = block[:, 4] + last * block[:, 5] if np.isfinite(last) else 1e200
+    basis = orthonormal_columns(block)
+    assert used
+    assert_orthonormal(basis)

@@ -22,6 +22,8 @@ from unbend.eigen import Auto, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.shift_invert import NotPositiveDefinite, analyse
 from unbend.graphs import adjacency, laplacian, symmetrize, weigh
+from unbend.mvu.curvature import BlockLayout
+from unbend.mvu.edges import Edges
 from unbend.neighbors import PointSpace
 
 both = each("kernel", [kernels, reference])
@@ -99,6 +101,80 @@ def test_solutions_are_those_of_dense_algebra(kernel, shape, rng, n, sides, shif
     slack = 8 * len(dense) * EPS * np.linalg.cond(dense)
     np.testing.assert_allclose(found, exact, 0, slack * np.abs(exact).max())
     assert factor.replaced == 0
+
+
+@both
+@every_shape
+@LAW
+@given(rngs, st.integers(1, 120), st.integers(1, 5), st.floats(0, 1))
+def test_signed_pivots_solve_and_count_negative_eigenvalues(kernel, shape, rng, n, sides, share):
+    """Diagonally dominant rows whose diagonal has either sign."""
+    matrix = definite(SHAPES[shape](rng, n), rng).tolil()
+    flipped = rng.random(matrix.shape[0]) < share
+    matrix.setdiag(np.where(flipped, -1.0, 1.0) * matrix.diagonal())
+    matrix, row, column, values = shuffled(csr_array(matrix), rng)
+    right = rng.normal(size=(matrix.shape[0], sides))
+    analysis = kernel.analyse(row, column, inf)
+    for threads in (1, 2):
+        factor = kernel.factor(analysis, row, column, values, 0.0, threads, True)
+        assert factor.negative == np.sum(np.linalg.eigvalsh(matrix.toarray()) < 0)
+        found = np.full(right.shape, np.nan)
+        factor.solve(right, threads, found)
+        exact = np.linalg.solve(matrix.toarray(), right)
+        slack = 64 * len(right) * EPS * np.linalg.cond(matrix.toarray())
+        np.testing.assert_allclose(found, exact, 0, slack * np.abs(exact).max())
+
+
+@compiled
+def test_signed_factors_of_definite_matrices_are_the_plain_ones():
+    row, column, values = compressed(roll_laplacian(2000))
+    analysis = kernels.analyse(row, column, inf)
+    right, found = np.random.default_rng(0).normal(size=(2000, 3)), np.empty((2, 2000, 3))
+    for signed in (False, True):
+        factor = kernels.factor(analysis, row, column, values, 0.5, 1, signed)
+        assert factor.negative == 0
+        factor.solve(right, 1, found[int(signed)])
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+@both
+@LAW
+@given(rngs, st.integers(2, 40), st.floats(0.001, 3.0))
+def test_shifted_laplacians_have_as_many_negative_pivots_as_smaller_eigenvalues(kernel, rng, n, at):
+    matrix = definite(SHAPES["path"](rng, 10 * n), rng)
+    row, column, values = compressed(csr_array(matrix))
+    eigenvalues = np.linalg.eigvalsh(matrix.toarray())
+    if np.abs(eigenvalues - at).min() < 1e-6:
+        return
+    factor = kernel.factor(kernel.analyse(row, column, inf), row, column, values, -at, 1, True)
+    assert factor.negative == np.sum(eigenvalues < at)
+
+
+@both
+def test_a_pivot_of_zero_is_refused(kernel):
+    row, column, values = compressed(csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])))
+    with pytest.raises(ValueError, match="singular"):
+        kernel.factor(kernel.analyse(row, column, inf), row, column, values, 0.0, 1, True)
+
+
+@both
+@LAW
+@given(rngs, st.integers(2, 30), st.integers(1, 6), st.floats(-1, 1))
+def test_blocks_of_edges_are_sums_over_the_edges(kernel, rng, n, rank, diagonal):
+    pairs = np.argwhere(np.triu(rng.random((n, n)) < 0.3, 1))
+    edges = Edges(n, pairs[:, 0], pairs[:, 1], np.ones(len(pairs)))
+    layout = BlockLayout.of(edges, rank)
+    across, along = rng.normal(size=(2, edges.m))
+    delta, values = rng.normal(size=(edges.m, rank)), np.full(len(layout.column), np.nan)
+    where = layout.row, layout.own, layout.ends, layout.slots
+    kernel.edge_blocks(*where, across, along, delta, diagonal, values)
+    exact = diagonal * np.eye(n * rank)
+    for (i, j), a, b, d in zip(pairs, across, along, delta, strict=True):
+        ends = np.zeros(n)
+        ends[i], ends[j] = 1.0, -1.0
+        exact += np.kron(np.outer(ends, ends), a * np.eye(rank) + b * np.outer(d, d))
+    found = csr_array((values, layout.column, layout.row), shape=exact.shape).toarray()
+    np.testing.assert_allclose(found, exact, 0, 16 * n * EPS * (1 + np.abs(exact).max()))
 
 
 @both

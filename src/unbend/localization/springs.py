@@ -82,9 +82,7 @@ class Springs:
         """Σ over the edges of blocks across·I + along·δδ', with every entry of the pattern."""
         wide = np.broadcast_to(differences, (self.edges.m, self.dim))
         squares = self.edges.squares
-        found = self._matrix.assemble(across * squares, 0.5 * along * squares**2, wide, 1.0)
-        # Symmetric: CSC and CSR coincide.
-        return csr_array((found.data, found.indices, found.indptr), shape=found.shape)
+        return self._matrix.assemble(across * squares, 0.5 * along * squares**2, wide, 1.0)
 
     def stress(self, positions: FloatArray) -> float:
         """½ Σ w (‖yᵢ − yⱼ‖ − d)²."""

@@ -1,21 +1,23 @@
 """Newton matrices of the low-rank problem, sparse or in a basis, and their factors."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse import bsr_array, csc_array, csr_array, eye_array
+from scipy.sparse import bsr_array, csc_array, csr_array
 from scipy.sparse.linalg import splu
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
-from unbend.eigen.shift_invert import analyse
 from unbend.memory import reserve
 from unbend.mvu.edges import Edges, SubspaceEdges
 
-# How SuperLU orders columns: by itself, or as they are.
-Order = Literal["MMD_AT_PLUS_A", "NATURAL"]
+if TYPE_CHECKING:
+    from unbend._kernels.reference import Analysis, Factor
+
 # Largest shift: beyond it the curvature of the problem is lost.
 MOST_SHIFT = 1e16
 
@@ -28,120 +30,123 @@ class NewtonMatrix:
     rank: int
 
     @cached_property
-    def _plain(self) -> "_Structure":
-        return _Structure.of(self.edges, self.rank, np.arange(self.edges.n))
+    def _layout(self) -> "BlockLayout":
+        return BlockLayout.of(self.edges, self.rank)
 
     @cached_property
-    def order(self) -> IntArray:
-        """Order of the points in which elimination fills in little: found once for all steps."""
-        n, edges = self.edges.n, self.edges
-        pattern = csc_array(abs(edges.laplacian(np.ones(edges.m))) + 2.0 * n * eye_array(n))
-        found = splu(pattern, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
-        return np.argsort(found.perm_c)
-
-    @cached_property
-    def _ordered(self) -> "_Structure":
-        return _Structure.of(self.edges, self.rank, np.argsort(self.order))
-
-    @cached_property
-    def _ends(self) -> csr_array:
-        return abs(self.edges.incidence)
+    def _analysis(self) -> "Analysis":
+        """Order in which elimination fills in little, and the factor's structure, for all steps."""
+        return kernels.analyse(self._layout.row, self._layout.column, inf)
 
     def reserve(self) -> None:
         """Reserve memory for the factors."""
         n = self.edges.n
-        pattern = csr_array(self.edges.laplacian(np.ones(self.edges.m)))
-        # Values and row indices of both triangles.
-        size = 24 * analyse(pattern).analysis.stored * self.rank**2
+        # Those of a step, and those that are tried with another shift.
+        size = 16 * self._analysis.stored
         reserve(size, f"factors for {n} rows and rank {self.rank}", "use fewer rows or neighbours")
 
     def assemble(
         self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, shift: float
-    ) -> csc_array:
+    ) -> csr_array:
         """Assemble the matrix plus a multiple of the identity."""
-        return self._plain.fill(self._blocks(tensions, stiffness, differences, shift))
+        layout, size = self._layout, self.edges.n * self.rank
+        values = self.values(tensions, stiffness, differences, shift)
+        return csr_array((values, layout.column, layout.row), shape=(size, size))
 
-    def factor(
-        self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, shift: float
-    ) -> "OrderedFactor | None":
-        """Factorise the same; None if a pivot is zero."""
-        matrix = self._ordered.fill(self._blocks(tensions, stiffness, differences, shift))
-        found = symmetric_factor(matrix, "NATURAL")
-        return None if found is None else OrderedFactor(found, self.order, self.rank)
-
-    def _blocks(
+    def values(
         self, tensions: FloatArray, stiffness: FloatArray, differences: FloatArray, shift: float
     ) -> FloatArray:
-        """Blocks of the edges and of the points."""
-        edges, r, diagonal = self.edges, self.rank, np.arange(self.rank)
-        scaled = (2.0 * stiffness / np.square(edges.squares))[:, None] * differences
-        blocks = np.empty((edges.m + edges.n, r, r))
-        between, own = blocks[: edges.m], blocks[edges.m :]
-        np.multiply(scaled[:, :, None], differences[:, None, :], out=between)
-        between[:, diagonal, diagonal] += (tensions / edges.squares)[:, None]
-        own[:] = (self._ends @ between.reshape(edges.m, r * r)).reshape(edges.n, r, r)
-        own[:, diagonal, diagonal] += shift - 1.0
-        np.negative(between, out=between)
-        return blocks
+        """Entries of the same in the order of compressed rows."""
+        layout, squares = self._layout, self.edges.squares
+        found = np.empty(len(layout.column))
+        kernels.edge_blocks(
+            layout.row,
+            layout.own,
+            layout.ends,
+            layout.slots,
+            tensions / squares,
+            2.0 * stiffness / np.square(squares),
+            np.ascontiguousarray(differences),
+            shift - 1.0,
+            found,
+        )
+        return found
+
+    def factor(self, values: FloatArray, shift: float) -> "SignedFactor | None":
+        """Factorise entries plus a multiple of the identity; None if a pivot is zero."""
+        layout = self._layout
+        try:
+            found = kernels.factor(
+                self._analysis, layout.row, layout.column, values, shift, 1, True
+            )
+        except ValueError:
+            # The shift is an eigenvalue.
+            return None
+        return SignedFactor(found)
 
 
 @dataclass(frozen=True, eq=False)
-class _Structure:
-    """Offsets and rows of the columns of a matrix of blocks, and which number is at each place."""
+class BlockLayout:
+    """Compressed rows of a matrix of blocks, and where each block begins in them."""
 
-    offsets: IntArray
-    rows: IntArray
-    which: IntArray
+    row: IntArray
+    column: IntArray
+    own: IntArray
+    ends: IntArray
+    slots: IntArray
 
     @classmethod
-    def of(cls, edges: Edges, rank: int, place: IntArray) -> "_Structure":
-        """Lay out the blocks of edges and of points; point i comes at place[i]."""
-        every, of_edges = np.arange(edges.n), np.arange(edges.m)
-        rows = np.concatenate((edges.first, edges.second, every))
-        columns = np.concatenate((edges.second, edges.first, every))
-        numbers = np.concatenate((of_edges, of_edges, edges.m + every)) + 1
-        shape = (edges.n, edges.n)
-        blocks = csr_array((numbers, (place[rows], place[columns])), shape=shape)
+    def of(cls, edges: Edges, rank: int) -> "BlockLayout":
+        """Lay out the blocks of the edges, there and back, and of the points."""
+        n, every, of_edges = edges.n, np.arange(edges.n), np.arange(edges.m)
+        ends = np.column_stack((edges.first, edges.second))
+        numbers = np.concatenate((2 * of_edges, 2 * of_edges + 1, 2 * edges.m + every)) + 1
+        places = (
+            np.concatenate((edges.first, edges.second, every)),
+            np.concatenate((edges.second, edges.first, every)),
+        )
+        blocks = csr_array((numbers, places), shape=(n, n))
         blocks.sort_indices()
-        within = np.arange(rank * rank).reshape(rank, rank)
-        data = (blocks.data - 1)[:, None, None] * rank**2 + within
-        size = edges.n * rank
-        whole = bsr_array((data, blocks.indices, blocks.indptr), shape=(size, size)).tocsr()
-        return cls(whole.indptr, whole.indices, whole.data)
-
-    def fill(self, blocks: FloatArray) -> csc_array:
-        """Return the matrix, which is symmetric: CSR and CSC coincide."""
-        size = len(self.offsets) - 1
-        return csc_array((blocks.ravel()[self.which], self.rows, self.offsets), shape=(size, size))
+        size, ones = n * rank, np.ones((len(blocks.data), rank, rank))
+        whole = bsr_array((ones, blocks.indices, blocks.indptr), shape=(size, size)).tocsr()
+        row = whole.indptr.astype(np.int64)
+        owner = np.repeat(every, np.diff(blocks.indptr))
+        within = np.arange(len(owner)) - blocks.indptr[owner]
+        slots = np.empty(2 * edges.m + n, dtype=np.int64)
+        slots[blocks.data - 1] = row[owner * rank] + within * rank
+        return cls(
+            row,
+            whole.indices.astype(np.int32),
+            slots[2 * edges.m :],
+            ends.astype(np.int32),
+            slots[: 2 * edges.m].reshape(-1, 2),
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedFactor:
-    """Factors of a matrix of blocks whose points were put in another order."""
+class SignedFactor:
+    """Factors L S L' of a matrix of blocks, with a diagonal S of signs."""
 
-    factors: Any
-    order: IntArray
-    rank: int
+    factor: "Factor"
 
     @property
     def negative(self) -> int:
-        """Number of negative eigenvalues."""
-        return negative_pivots(self.factors)
+        """Number of negative eigenvalues, by Sylvester's law of inertia."""
+        return self.factor.negative
 
     def solve(self, force: FloatArray) -> FloatArray:
-        """Solve for a vector of the points' own order."""
-        rows = force.reshape(-1, self.rank)
-        found = np.empty_like(rows)
-        found[self.order] = self.factors.solve(rows[self.order].ravel()).reshape(rows.shape)
-        return found.ravel()
+        """Solve for a vector."""
+        found = np.empty((len(force), 1))
+        self.factor.solve(force[:, None], 1, found)
+        return found[:, 0]
 
 
-def symmetric_factor(matrix: csc_array, order: Order = "MMD_AT_PLUS_A") -> Any:
+def symmetric_factor(matrix: csc_array) -> Any:
     """Factorise L D L' without pivoting, D indefinite; None if a pivot is zero."""
     try:
         return splu(
             matrix,
-            permc_spec=order,
+            permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
         )
@@ -177,11 +182,12 @@ class Curvature:
         least: float,
     ) -> tuple[Any, float]:
         """Return the factors and the shift."""
+        values = self.matrix.values(tensions, stiffness, differences, 0.0)
         shift, self.concave = max(self.shift, least), 0.0
         while shift < MOST_SHIFT:
             if abs(shift - 1.0) < 0.05:
                 shift = 1.2
-            found = self.matrix.factor(tensions, stiffness, differences, shift)
+            found = self.matrix.factor(values, shift)
             self.factors += 1
             translations = self.matrix.rank if shift < 1 else 0
             if found is not None and found.negative == translations:

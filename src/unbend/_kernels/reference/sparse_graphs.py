@@ -177,10 +177,14 @@ def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A Cholesky factor; `replaced` pivots were zero up to rounding and were raised."""
+    """A factor LL', or LSL' with the signs of pivots of which `negative` are negative.
+
+    `replaced` pivots were zero up to rounding and were raised.
+    """
 
     factors: SuperLU
     replaced: int = 0
+    negative: int = 0
 
     @property
     def entries(self) -> int:
@@ -199,10 +203,12 @@ def factor(
     values: FloatArray,
     shift: float,
     threads: int,
+    indefinite: bool = False,
 ) -> Factor:
     """Factorise A + shift·I; a ValueError if it is not positive definite.
 
-    Here by SuperLU, without the analysis.
+    If `indefinite`, pivots may be negative, and only one that is zero is refused. Here by SuperLU,
+    without the analysis.
     """
     n = len(row) - 1
     # Compressed columns of a symmetric matrix are its compressed rows.
@@ -216,8 +222,45 @@ def factor(
             options={"SymmetricMode": True},
         )
     except RuntimeError as error:
-        raise ValueError(f"the matrix is not positive definite: {error}") from error
+        what = "singular" if indefinite else "not positive definite"
+        raise ValueError(f"the matrix is {what}: {error}") from error
     pivoted = not np.array_equal(factors.perm_r, factors.perm_c)
+    negative = int(np.sum(factors.U.diagonal() < 0))
+    if indefinite:
+        if pivoted:
+            raise ValueError("the matrix is singular: a pivot is zero")
+        return Factor(factors, negative=negative)
     if pivoted or not np.all(factors.U.diagonal() > 0):
         raise ValueError("the matrix is not positive definite")
     return Factor(factors)
+
+
+def edge_blocks(
+    row: IntArray,
+    own: IntArray,
+    ends: IntArray,
+    slots: IntArray,
+    across: FloatArray,
+    along: FloatArray,
+    differences: FloatArray,
+    diagonal: float,
+    values: FloatArray,
+) -> None:
+    """Fill the values of Σ (eᵢ − eⱼ)(eᵢ − eⱼ)' ⊗ (across·I + along·δδ') + diagonal·I.
+
+    The sum is over edges with `ends` (m, 2) and differences δ (m, r). Block (i, j) begins at a slot
+    in the first of the rows of point i, which are equally long: `slots` (m, 2) are those of (i, j)
+    and (j, i), `own` (n,) those of the diagonal.
+    """
+    r = differences.shape[1]
+    blocks = along[:, None, None] * differences[:, :, None] * differences[:, None, :]
+    blocks[:, np.arange(r), np.arange(r)] += across[:, None]
+    stride = row[1::r] - row[:-1:r]
+    within = np.arange(r)[:, None]
+    for side in (0, 1):
+        rows = within * stride[ends[:, side], None, None]
+        values[slots[:, side, None, None] + rows + np.arange(r)] = -blocks
+    sums = np.zeros((len(own), r, r))
+    np.add.at(sums, ends.ravel(), np.repeat(blocks, 2, axis=0))
+    sums[:, np.arange(r), np.arange(r)] += diagonal
+    values[own[:, None, None] + within * stride[:, None, None] + np.arange(r)] = sums
