@@ -6,7 +6,6 @@ from typing import Any, final
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import ClusterMixin
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
@@ -16,7 +15,7 @@ from unbend.graphs import normalized_cut
 from unbend.lazy import by_partitions
 from unbend.methods.laplacian_eigenmaps import UNMEASURED, LaplacianEigenmaps
 from unbend.report import note, warn
-from unbend.rounding import discretize
+from unbend.rounding import discretize, kmeans
 from unbend.validation.parameters import (
     Choice,
     Integer,
@@ -27,7 +26,6 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
-from unbend.validation.threads import in_new_thread
 
 # What is handed on to the embedding.
 EIGENMAPS = (
@@ -203,17 +201,14 @@ class SpectralClustering(ClusterMixin, Model):
         identity = np.eye(rows.shape[1])
         if self.assign_labels == "discretize":
             return discretize(rows, rng), identity
-        seed = int(rng.integers(2**31))
-        means = KMeans(self.n_clusters, n_init=10, random_state=seed)
-        in_new_thread(lambda: means.fit(rows), 1)
-        converged = means.n_iter_ < means.max_iter
-        note(iterations=means.n_iter_, kmeans_converged=converged)
-        if not converged:
+        means = kmeans(rows, self.n_clusters, rng)
+        note(iterations=means.iterations, kmeans_converged=means.converged)
+        if not means.converged:
             warn(
-                f"k-means did not converge in {means.max_iter} iterations. Use "
+                f"k-means did not converge in {means.iterations} iterations. Use "
                 "assign_labels='discretize', or another random_state."
             )
-        return identity, means.cluster_centers_
+        return identity, means.centers
 
     def _nearest(self, rows: FloatArray) -> IntArray:
         turned = rows @ self._turn

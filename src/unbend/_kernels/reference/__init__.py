@@ -3,6 +3,7 @@
 They document both, and mypy reads their signatures; `threads` is mostly ignored.
 """
 
+from unbend._kernels.reference.clusters import kmeans
 from unbend._kernels.reference.layout import (
     attract,
     attractive_energy,
@@ -26,6 +27,7 @@ from unbend._kernels.reference.local_kernels import (
     near_centred,
     near_products,
     ridged_gram,
+    thin_products,
 )
 from unbend._kernels.reference.nearest import (
     KdTree,
@@ -79,6 +81,7 @@ __all__ = [
     "factor",
     "gather_forces",
     "join",
+    "kmeans",
     "local_bases",
     "near_centred",
     "near_products",
@@ -101,4 +104,5 @@ __all__ = [
     "squared_products",
     "stress",
     "sum_weights",
+    "thin_products",
 ]
