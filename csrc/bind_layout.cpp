@@ -1,8 +1,11 @@
 #include "bind.hpp"
 #include "layout_forces.hpp"
+#include "layout_graph.hpp"
+#include "layout_hash.hpp"
 #include "layout_mesh.hpp"
 #include "layout_placement.hpp"
 #include "layout_tree.hpp"
+#include "tall_products.hpp"
 
 namespace unbend {
 
@@ -31,6 +34,8 @@ void with_dimension(std::size_t columns, const Body &body) {
 using Flat = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Hashes = nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 }  // namespace
 
@@ -209,6 +214,117 @@ void bind_layout_functions(nb::module_ &module) {
         nb::arg("points").noconvert(), nb::arg("threads"));
 }
 
+void bind_graph_functions(nb::module_ &module) {
+    module.def(
+        "transpose",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<double> weights,
+           int threads, Offsets new_offsets, Numbers new_indices, Sums new_weights) {
+            nb::gil_scoped_release release;
+            transpose({offsets.data(), indices.data(), weights.data()}, offsets.shape(0) - 1,
+                      threads, new_offsets.data(), new_indices.data(), new_weights.data());
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("threads"), nb::arg("new_offsets").noconvert(),
+        nb::arg("new_indices").noconvert(), nb::arg("new_weights").noconvert());
+    module.def(
+        "count_sums",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices,
+           Vector<std::int64_t> other_offsets, Vector<std::int32_t> other_indices, int threads,
+           Offsets counts) {
+            nb::gil_scoped_release release;
+            count_sums({offsets.data(), indices.data(), nullptr},
+                       {other_offsets.data(), other_indices.data(), nullptr},
+                       offsets.shape(0) - 1, threads, counts.data());
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("other_offsets").noconvert(), nb::arg("other_indices").noconvert(),
+        nb::arg("threads"), nb::arg("counts").noconvert());
+    module.def(
+        "add_rows",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<double> weights,
+           Vector<std::int64_t> other_offsets, Vector<std::int32_t> other_indices,
+           Vector<double> other_weights, Vector<std::int64_t> new_offsets, int threads,
+           Numbers new_indices, Sums new_weights) {
+            nb::gil_scoped_release release;
+            add_rows({offsets.data(), indices.data(), weights.data()},
+                     {other_offsets.data(), other_indices.data(), other_weights.data()},
+                     offsets.shape(0) - 1, new_offsets.data(), threads, new_indices.data(),
+                     new_weights.data());
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("other_offsets").noconvert(),
+        nb::arg("other_indices").noconvert(), nb::arg("other_weights").noconvert(),
+        nb::arg("new_offsets").noconvert(), nb::arg("threads"), nb::arg("new_indices").noconvert(),
+        nb::arg("new_weights").noconvert());
+    module.def(
+        "laplacian_product",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<float> weights,
+           Vector<double> diagonal, Vector<double> scale, Matrix<const double> block, int threads,
+           Matrix<double> image) {
+            nb::gil_scoped_release release;
+            laplacian_product({offsets.data(), indices.data(), weights.data()},
+                              offsets.shape(0) - 1, diagonal.data(), scale.data(), block.data(),
+                              block.shape(1), threads, image.data());
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("diagonal").noconvert(),
+        nb::arg("scale").noconvert(), nb::arg("block").noconvert(), nb::arg("threads"),
+        nb::arg("image").noconvert());
+    module.def(
+        "inner_products",
+        [](Matrix<const double> basis, Matrix<const double> block, int threads,
+           Matrix<double> products) {
+            nb::gil_scoped_release release;
+            inner_products({basis.data(), static_cast<std::int64_t>(basis.shape(0)),
+                            static_cast<std::int64_t>(basis.shape(1))},
+                           block.data(), block.shape(1), threads, products.data());
+        },
+        nb::arg("basis").noconvert(), nb::arg("block").noconvert(), nb::arg("threads"),
+        nb::arg("products").noconvert());
+    module.def(
+        "gram",
+        [](Matrix<const double> block, int threads, Matrix<double> products) {
+            nb::gil_scoped_release release;
+            gram(block.data(), block.shape(0), block.shape(1), threads, products.data());
+        },
+        nb::arg("block").noconvert(), nb::arg("threads"), nb::arg("products").noconvert());
+    module.def(
+        "hash_rows",
+        [](Matrix<const double> points, Vector<std::uint64_t> factors, int threads,
+           Hashes hashes) {
+            nb::gil_scoped_release release;
+            hash_rows(points.data(), points.shape(0), points.shape(1), factors.data(), threads,
+                      hashes.data());
+        },
+        nb::arg("points").noconvert(), nb::arg("factors").noconvert(), nb::arg("threads"),
+        nb::arg("hashes").noconvert());
+    module.def(
+        "hash_neighbors",
+        [](Vector<std::int64_t> offsets, Vector<std::int32_t> indices, Vector<double> weights,
+           int bits, Vector<std::uint64_t> state, int threads, Hashes hashes) {
+            nb::gil_scoped_release release;
+            hash_neighbors(offsets.data(), indices.data(), weights.data(), bits, state.data(),
+                           offsets.shape(0) - 1, threads, hashes.data());
+        },
+        nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("bits"), nb::arg("state").noconvert(),
+        nb::arg("threads"), nb::arg("hashes").noconvert());
+    module.def(
+        "add_combinations",
+        [](Matrix<const double> basis, Matrix<const double> coefficients, int threads,
+           Matrix<double> block) {
+            nb::gil_scoped_release release;
+            add_combinations({basis.data(), static_cast<std::int64_t>(basis.shape(0)),
+                              static_cast<std::int64_t>(basis.shape(1))},
+                             coefficients.data(), coefficients.shape(1), threads, block.data());
+        },
+        nb::arg("basis").noconvert(), nb::arg("coefficients").noconvert(), nb::arg("threads"),
+        nb::arg("block").noconvert());
+}
+
 }  // namespace unbend
 
-void bind_layout(nanobind::module_ &module) { unbend::bind_layout_functions(module); }
+void bind_layout(nanobind::module_ &module) {
+    unbend::bind_layout_functions(module);
+    unbend::bind_graph_functions(module);
+}

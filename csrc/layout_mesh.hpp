@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -77,6 +79,35 @@ UNBEND_INLINE inline void spread_point(const float *point, const Mesh<D> &mesh, 
 // Rows of the mesh that one task fills.
 constexpr std::int64_t mesh_stripe = 16;
 
+// Numbers of the points in the order of their row of the mesh, then of their number; those of row r
+// begin at first[r]. Each thread counts and places the points of a part, so the order is one.
+template <int D>
+void sort_by_row(const float *points, std::int64_t n, const Mesh<D> &mesh, int threads,
+                 std::int64_t *first, std::int32_t *order) {
+    const std::unique_ptr<std::int32_t[]> row(new std::int32_t[n]);
+    std::vector<std::int64_t> next(threads * mesh.nodes, 0);
+    const auto nothing = [] { return 0; };
+    run_tasks(threads, threads, nothing, [&](int, std::int64_t part) {
+        std::int64_t *const count = next.data() + part * mesh.nodes;
+        for (std::int64_t i = part * n / threads; i < (part + 1) * n / threads; ++i) {
+            row[i] = static_cast<std::int32_t>(mesh.place(points[i * D], 0));
+            ++count[row[i]];
+        }
+    });
+    std::int64_t total = 0;
+    for (std::int64_t r = 0; r < mesh.nodes; ++r) {
+        first[r] = total;
+        for (int part = 0; part < threads; ++part)
+            total += std::exchange(next[part * mesh.nodes + r], total);
+    }
+    first[mesh.nodes] = total;
+    run_tasks(threads, threads, nothing, [&](int, std::int64_t part) {
+        std::int64_t *const place = next.data() + part * mesh.nodes;
+        for (std::int64_t i = part * n / threads; i < (part + 1) * n / threads; ++i)
+            order[place[row[i]]++] = static_cast<std::int32_t>(i);
+    });
+}
+
 // Adds every point's splines to the density (nodes^D). Points are taken in the order of their first
 // node, then of their number, so each node sums in one order.
 template <int D>
@@ -85,18 +116,13 @@ void spread_density(const float *points, std::int64_t n, const Mesh<D> &mesh, in
     const std::int64_t nodes = mesh.nodes;
     std::int64_t layer = 1;
     for (int axis = 1; axis < D; ++axis) layer *= nodes;
+    threads = threads_for(64.0 * n, limit_threads(threads));
     std::vector<std::int64_t> first(nodes + 1, 0);
-    std::vector<std::int32_t> row(n), order(n);
-    for (std::int64_t i = 0; i < n; ++i) {
-        row[i] = static_cast<std::int32_t>(mesh.place(points[i * D], 0));
-        ++first[row[i] + 1];
-    }
-    for (std::int64_t r = 0; r < nodes; ++r) first[r + 1] += first[r];
-    std::vector<std::int64_t> next(first.begin(), first.end() - 1);
-    for (std::int64_t i = 0; i < n; ++i) order[next[row[i]]++] = static_cast<std::int32_t>(i);
+    const std::unique_ptr<std::int32_t[]> order(new std::int32_t[n]);
+    sort_by_row<D>(points, n, mesh, threads, first.data(), order.get());
     const std::int64_t stripes = (nodes + mesh_stripe - 1) / mesh_stripe;
     run_tasks(
-        stripes, threads_for(64.0 * n, threads), [] { return 0; },
+        stripes, threads, [] { return 0; },
         [&](int, std::int64_t stripe) {
             const std::int64_t from = stripe * mesh_stripe;
             const std::int64_t to = std::min(from + mesh_stripe, nodes);

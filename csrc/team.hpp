@@ -6,6 +6,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -35,6 +37,8 @@ class Team {
         try {
             const int count = limit_threads(threads) - 1;
             state_->others.reserve(count);
+            state_->alert =
+                count < std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
             for (int t = 0; t < count; ++t)
                 state_->others.emplace_back([state = state_] { state->serve(); });
         } catch (const std::exception &) {
@@ -73,12 +77,15 @@ class Team {
     class State {
       public:
         std::vector<std::thread> others;
+        // Whether every thread has a core to wait on; set before the first call.
+        bool alert = false;
 
         void call(int places, const std::function<void()> &work) {
             {
                 const std::lock_guard<std::mutex> lock(mutex_);
                 work_ = &work;
                 places_ = places;
+                calls_.fetch_add(1);
             }
             for (int t = 0; t < places; ++t) called_.notify_one();
         }
@@ -86,13 +93,15 @@ class Team {
         void wait() {
             std::unique_lock<std::mutex> lock(mutex_);
             places_ = 0;
-            done_.wait(lock, [&] { return working_ == 0; });
+            if (working_.load() > 0) linger(lock, [&] { return working_.load() == 0; });
+            done_.wait(lock, [&] { return working_.load() == 0; });
         }
 
         void dismiss() {
             {
                 const std::lock_guard<std::mutex> lock(mutex_);
                 dismissed_ = true;
+                calls_.fetch_add(1);
             }
             called_.notify_all();
             for (std::thread &other : others) other.join();
@@ -101,23 +110,50 @@ class Team {
         void serve() {
             std::unique_lock<std::mutex> lock(mutex_);
             for (;;) {
-                called_.wait(lock, [&] { return places_ > 0 || dismissed_; });
+                const auto is_called = [&] { return places_ > 0 || dismissed_; };
+                const int seen = calls_.load();
+                if (!is_called()) linger(lock, [&] { return calls_.load() != seen; });
+                called_.wait(lock, is_called);
                 if (dismissed_) return;
                 --places_;
-                ++working_;
+                working_.fetch_add(1);
                 const std::function<void()> &work = *work_;
                 lock.unlock();
                 work();
                 lock.lock();
-                if (--working_ == 0) done_.notify_one();
+                if (working_.fetch_sub(1) == 1) done_.notify_one();
             }
         }
 
       private:
+        // Waits without the lock and awake for a short time: regions follow one another within it,
+        // and to sleep and be woken takes as long as many of them.
+        template <typename Happened>
+        void linger(std::unique_lock<std::mutex> &lock, const Happened &happened) {
+            if (!alert) return;
+            lock.unlock();
+            const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+            do {
+                for (int turn = 0; turn < 32 && !happened(); ++turn) rest();
+            } while (!happened() && std::chrono::steady_clock::now() < end);
+            lock.lock();
+        }
+
+        static void rest() {
+#if defined(__x86_64__) && defined(__GNUC__)
+            __builtin_ia32_pause();
+#elif defined(__aarch64__) && defined(__GNUC__)
+            asm volatile("yield");
+#else
+            std::this_thread::yield();
+#endif
+        }
+
         std::mutex mutex_;
         std::condition_variable called_, done_;
         const std::function<void()> *work_ = nullptr;
-        int places_ = 0, working_ = 0;
+        std::atomic<int> calls_{0}, working_{0};
+        int places_ = 0;
         bool dismissed_ = false;
     };
 

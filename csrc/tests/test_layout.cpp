@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "layout_forces.hpp"
+#include "layout_graph.hpp"
+#include "layout_hash.hpp"
 #include "layout_mesh.hpp"
 #include "layout_placement.hpp"
 #include "layout_tree.hpp"
+#include "tall_products.hpp"
 
 namespace {
 
@@ -130,6 +133,58 @@ void check_step_and_mesh() {
     for (float force : forces) assert(std::abs(force) < 1e-5);
 }
 
+// The graph of a layout and products with it, of sizes that share their work between threads.
+std::vector<double> graph_results(int threads) {
+    const std::int64_t n = 30000, degree = 9, width = 5, count = 7;
+    std::vector<std::int64_t> offsets(n + 1), back(n + 1), starts(n + 1);
+    std::vector<std::int32_t> indices(n * degree), back_indices(n * degree);
+    for (std::int64_t i = 0; i <= n; ++i) offsets[i] = i * degree;
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t e = 0; e < degree; ++e)
+            indices[i * degree + e] = static_cast<std::int32_t>((i + 1 + e * e * 31) % n);
+    const std::vector<float> normal = normal_numbers(n * degree, 1.0f, 4);
+    std::vector<double> weights(normal.begin(), normal.end()), back_weights(n * degree), found;
+    const auto keep = [&](const auto &numbers) {
+        found.insert(found.end(), numbers.begin(), numbers.end());
+    };
+    const unbend::Conditional graph{offsets.data(), indices.data(), weights.data()};
+    unbend::transpose(graph, n, threads, back.data(), back_indices.data(), back_weights.data());
+    const unbend::Conditional other{back.data(), back_indices.data(), back_weights.data()};
+    unbend::count_sums(graph, other, n, threads, starts.data() + 1);
+    for (std::int64_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
+    std::vector<std::int32_t> columns(starts[n]);
+    std::vector<double> sums(starts[n]);
+    unbend::add_rows(graph, other, n, starts.data(), threads, columns.data(), sums.data());
+    double total = 0, twice = 0;
+    for (double weight : weights) total += 2 * weight;
+    for (double sum : sums) twice += sum;
+    assert(std::abs(total - twice) < 1e-6);
+    keep(columns);
+    keep(sums);
+    const std::vector<float> single(sums.begin(), sums.end());
+    std::vector<double> block(n * width), image(n * width), ones(n, 1.0), roots(n, 0.5);
+    for (std::size_t at = 0; at < block.size(); ++at) block[at] = normal[at % normal.size()];
+    unbend::laplacian_product({starts.data(), columns.data(), single.data()}, n, ones.data(),
+                              roots.data(), block.data(), width, threads, image.data());
+    keep(image);
+    std::vector<double> basis(n * count), products(count * width), gram(width * width);
+    for (std::size_t at = 0; at < basis.size(); ++at) basis[at] = normal[(7 * at) % normal.size()];
+    unbend::inner_products({basis.data(), count, n}, block.data(), width, threads, products.data());
+    unbend::gram(block.data(), n, width, threads, gram.data());
+    unbend::add_combinations({basis.data(), count, n}, products.data(), width, threads,
+                             block.data());
+    keep(products);
+    keep(gram);
+    keep(block);
+    std::vector<std::uint64_t> hashes(n), state(n, 3), factors(width, 5);
+    unbend::hash_rows(image.data(), n, width, factors.data(), threads, hashes.data());
+    keep(hashes);
+    unbend::hash_neighbors(offsets.data(), indices.data(), weights.data(), 12, state.data(), n,
+                           threads, hashes.data());
+    keep(hashes);
+    return found;
+}
+
 // What every kernel writes for a layout large enough that it shares its work between threads.
 template <int D>
 std::vector<float> all_results(int threads) {
@@ -235,5 +290,7 @@ int main() {
     check_threads<1>();
     check_threads<2>();
     check_threads<3>();
+    const std::vector<double> one = graph_results(1);
+    for (int threads : {2, 3}) assert(graph_results(threads) == one);
     std::puts("layout: ok");
 }

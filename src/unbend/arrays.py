@@ -1,7 +1,8 @@
 """Array types, row-wise products that are bitwise reproducible, and small helpers."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from scipy.sparse import csr_array, issparse
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 # Whether a matrix is one of SciPy's sparse types, without narrowing its static type.
 is_sparse: Callable[[object], bool] = issparse
@@ -23,12 +26,48 @@ TIED = 1e-10
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 8
 # Bytes of rows and their products that stay in the second cache.
 CACHED = 1 << 19
+# Bytes that a thread copies at once.
+COPIED = 1 << 22
 
 
 def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26, multiple: int = 1) -> list[slice]:
     """Slices of 0..n with a working set of about `budget` bytes, multiples of `multiple` rows."""
     step = max(1, budget // max(1, multiple * bytes_per_row)) * multiple
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def map_parts(
+    function: Callable[[Part], Result], parts: Sequence[Part], threads: int
+) -> list[Result]:
+    """Results of a function for every part, which threads share; in the order of the parts.
+
+    For functions that spend their time in NumPy, without the interpreter's lock.
+
+    Examples
+    --------
+    >>> map_parts(abs, [-1, 2, -3], threads=2)
+    [1, 2, 3]
+    """
+    if threads < 2 or len(parts) < 2:
+        return [function(part) for part in parts]
+    with ThreadPoolExecutor(min(threads, len(parts))) as pool:
+        return list(pool.map(function, parts))
+
+
+def copy_rows(rows: FloatArray, threads: int) -> FloatArray:
+    """Copy a matrix to double precision, rows one after the other; threads share new memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> copy_rows(np.array([[1, 2], [3, 4]]).T, threads=2)
+    array([[1., 3.],
+           [2., 4.]])
+    """
+    copy = np.empty(rows.shape)
+    chunks = row_chunks(len(rows), 8 * rows[:1].size, COPIED)
+    map_parts(lambda some: np.copyto(copy[some], rows[some]), chunks, threads)
+    return copy
 
 
 def distinct_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -56,6 +95,25 @@ def with_short_indices(matrix: csr_array) -> csr_array:
     """Return a sparse matrix with 32-bit indices, which csgraph needs before SciPy 1.15."""
     indices, offsets = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     return csr_array((matrix.data, indices, offsets), shape=matrix.shape)
+
+
+def compressed_rows(values: FloatArray, columns: IntArray, offsets: IntArray) -> csr_array:
+    """Square sparse matrix of its rows, without copies where 32-bit offsets are enough.
+
+    SciPy converts all indices to 64 bits if those of either kind have as many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([1, 0], dtype=np.int32)
+    >>> compressed_rows(np.array([2.0, 3.0]), columns, np.array([0, 1, 2])).toarray()
+    array([[0., 2.],
+           [3., 0.]])
+    """
+    n = len(offsets) - 1
+    if columns.dtype == np.int32 and offsets[-1] <= np.iinfo(np.int32).max:
+        offsets = offsets.astype(np.int32)
+    return csr_array((values, columns, offsets), shape=(n, n))
 
 
 def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:

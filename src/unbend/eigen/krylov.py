@@ -32,6 +32,8 @@ KEPT_BLOCKS = 3
 # again with those found.
 PROBES = 2
 REPAIRS = 3
+# Rows from which on threads share the products with all vectors of a space.
+TALL = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,7 @@ class KrylovSpace:
         self._small = np.empty((blocks * width, blocks * width))
         self._apply = products(problem.matrix, threads)
         self._end, self._width, self._kept, self.size = problem.end, width, kept * width, 0
+        self._threads = threads
         # Whether a block got a random part: the space is then no Krylov space any more.
         self.mixed = False
 
@@ -84,13 +87,13 @@ class KrylovSpace:
         what is left of these may lie in it again: a random part takes them out.
         """
         against = self._all[:, : self._trivial + self.size]
-        block = orthonormal_columns(block - against @ (against.T @ block))
+        block = self._orthonormal(self._subtract(block, against, self._inner(against, block)))
         for number in range(ROUNDS):
             if number:
                 self.mixed = True
                 block += RANDOM_PART * np.random.default_rng(number).standard_normal(block.shape)
-            inside = against.T @ block
-            block = orthonormal_columns(block - against @ inside)
+            inside = self._inner(against, block)
+            block = self._orthonormal(self._subtract(block, against, inside))
             if np.linalg.norm(inside) <= LITTLE:
                 break
         return block
@@ -102,9 +105,41 @@ class KrylovSpace:
         self.size = new.stop
         self._all[:, self._trivial + new.start : self._trivial + new.stop] = block
         self._images[:, new] = image
-        self._small[: self.size, new] = self._blocks.T @ image
+        self._small[: self.size, new] = self._inner(self._blocks, image)
         self._small[new, : self.size] = self._small[: self.size, new].T
         return image
+
+    def _orthonormal(self, block: FloatArray) -> FloatArray:
+        """Orthonormal basis of the columns."""
+        if len(block) < TALL:
+            return orthonormal_columns(block)
+        gram = np.empty((block.shape[1], block.shape[1]))
+        kernels.gram(block, self._threads, gram)
+        return orthonormal_columns(block, gram)
+
+    def _inner(self, basis: FloatArray, block: FloatArray) -> FloatArray:
+        """Inner products of a basis and a block, for columns of one of the arrays of this space."""
+        if len(block) < TALL:
+            return np.asarray(basis.T @ block)
+        products = np.empty((basis.shape[1], block.shape[1]))
+        kernels.inner_products(basis.T, np.ascontiguousarray(block), self._threads, products)
+        return products
+
+    def _subtract(
+        self, block: FloatArray, basis: FloatArray, coefficients: FloatArray
+    ) -> FloatArray:
+        """Block − basis coefficients, for columns of one of the arrays of this space."""
+        if len(block) < TALL:
+            return np.asarray(block - basis @ coefficients)
+        result, factors = np.array(block, order="C"), np.ascontiguousarray(-coefficients)
+        kernels.add_combinations(basis.T, factors, self._threads, result)
+        return result
+
+    def _combine(self, basis: FloatArray, coefficients: FloatArray) -> FloatArray:
+        """Basis coefficients, for columns of one of the arrays of this space."""
+        if len(basis) < TALL:
+            return np.asarray(basis @ coefficients)
+        return self._subtract(np.zeros((len(basis), coefficients.shape[1])), basis, -coefficients)
 
     @property
     def _blocks(self) -> FloatArray:
@@ -120,13 +155,14 @@ class KrylovSpace:
         )
         values, rotation = values[pick], rotation[:, pick]
         wanted = rotation[:, :count]
-        error = self._images[:, : self.size] @ wanted - self._blocks @ (wanted * values[:count])
+        images = self._combine(self._images[:, : self.size], wanted)
+        error = self._subtract(images, self._blocks, wanted * values[:count])
         residuals = np.linalg.norm(error, axis=0)
         return RitzPairs(values, rotation, residuals, size, previous[:, : self._width])
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
         """Compute the best Ritz vectors, one block."""
-        return np.asarray(self._blocks @ pairs.rotation[:, : self._width])
+        return self._combine(self._blocks, pairs.rotation[:, : self._width])
 
     def restart(self, pairs: RitzPairs, image: FloatArray) -> FloatArray:
         """Keep Ritz vectors with their images, and return the block that comes next.
@@ -139,8 +175,9 @@ class KrylovSpace:
         turn, old = pairs.rotation, slice(self.size)
         self.size = turn.shape[1]
         self._small[: self.size, : self.size] = turn.T @ self._small[old, old] @ turn
-        self._images[:, : self.size] = self._images[:, old] @ turn
-        self._blocks[...] = self._all[:, self._trivial : self._trivial + old.stop] @ turn
+        self._images[:, : self.size] = self._combine(self._images[:, old], turn)
+        before = self._all[:, self._trivial : self._trivial + old.stop]
+        self._blocks[...] = self._combine(before, turn)
         return block
 
     def restart_alone(self, pairs: RitzPairs) -> FloatArray:

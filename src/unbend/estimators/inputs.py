@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from unbend.arrays import FloatArray, is_sparse, row_chunks
+from unbend.arrays import FloatArray, copy_rows, is_sparse, row_chunks
 from unbend.estimators.peak_memory import check_peak
 from unbend.graphs.readers import edges_of, is_graph, lengths_of
 from unbend.neighbors import (
@@ -144,7 +144,7 @@ def open_space(
     own: Any = (
         csr_array(rows, dtype=np.float64, copy=True)
         if is_sparse(rows)
-        else np.array(rows, dtype=np.float64, order="C")
+        else copy_rows(rows, workers)
     )
     space = make_space(own, estimator.metric, estimator.metric_params, workers, index)
     return space, rows.dtype

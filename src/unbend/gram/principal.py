@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, map_parts, row_chunks
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.solve import solve
@@ -22,6 +22,8 @@ DENSE_SIDE, TOLERANCE = 2000, 1e-13
 # σ_d/σ₁ from which XX' and X'X are good enough: they square the condition number, so the rounding
 # of their eigenvectors is σ₁/2σ_d times that of the rows' singular vectors.
 WELL_CONDITIONED = 1e-2
+# Rows of a block of X'X, and blocks that are kept at once.
+PRODUCT_ROWS, AT_ONCE = 2048, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +48,13 @@ class PrincipalAxes:
         return replace(self, singular=np.sqrt(np.einsum("ij,ij->j", off, off)), squared=False)
 
 
-def exact_axes(centered: FloatArray, d: int, rng: np.random.Generator) -> PrincipalAxes:
+def exact_axes(
+    centered: FloatArray, d: int, rng: np.random.Generator, threads: int = 1
+) -> PrincipalAxes:
     """Axes to rounding, by the fastest way that gives them so; the report records which and why.
 
     Eigenvectors of the smaller of XX' and X'X, checked to be well conditioned; else a singular
-    value decomposition of the rows, after a QR decomposition.
+    value decomposition of the rows, after a QR decomposition. The axes do not depend on `threads`.
     """
     n, columns = centered.shape
     side = min(n, columns)
@@ -59,7 +63,7 @@ def exact_axes(centered: FloatArray, d: int, rng: np.random.Generator) -> Princi
     if small or d > LARGE_SHARE[name] * side:
         note(solver="full", because=f"{n} x {columns} rows, {d} axes: fastest")
         return full_axes(centered, d)
-    found, converged = _gram_axes(centered, d, rng, by_rows=n < columns)
+    found, converged = _gram_axes(centered, d, rng, by_rows=n < columns, threads=threads)
     ratio = float(found.singular[-1] / found.singular[0])
     if converged and ratio >= WELL_CONDITIONED:
         note(solver=name, because=f"{n} x {columns} rows, well conditioned", smallest_ratio=ratio)
@@ -85,13 +89,14 @@ def dual_axes(centered: FloatArray, d: int, rng: np.random.Generator) -> Princip
 
 
 def _gram_axes(
-    centered: FloatArray, d: int, rng: np.random.Generator, *, by_rows: bool
+    centered: FloatArray, d: int, rng: np.random.Generator, *, by_rows: bool, threads: int = 1
 ) -> tuple[PrincipalAxes, bool]:
     """Axes from XX' (`by_rows`) or X'X, and whether they converged."""
     gram = PointGram(centered if by_rows else centered.T)
     converged = True
     if gram.n <= DENSE_SIDE or 10 * d > gram.n:
-        values, vectors = eigenpairs_at_end(gram.form(), d, "top")
+        formed = gram.form() if by_rows else column_products(centered, threads)
+        values, vectors = eigenpairs_at_end(formed, d, "top")
         if not by_rows and values[-1] >= WELL_CONDITIONED**2 * values[0]:
             return PrincipalAxes(vectors.T, np.sqrt(values), squared=True), True
     else:
@@ -102,6 +107,26 @@ def _gram_axes(
     # Singular values come from the rows: √λ would lose half the digits of small ones.
     span = centered.T @ vectors if by_rows else vectors
     return _rotate(centered, span, None, 1), converged
+
+
+def column_products(rows: FloatArray, threads: int = 1) -> FloatArray:
+    """X'X, summed over blocks of rows that threads share; the result does not depend on them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column_products(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[10., 14.],
+           [14., 20.]])
+    """
+    blocks = [rows[some] for some in row_chunks(len(rows), 1, PRODUCT_ROWS)]
+    # Few at once: each is as large as the result.
+    total = np.zeros((rows.shape[1], rows.shape[1]))
+    for first in range(0, len(blocks), AT_ONCE):
+        some = blocks[first : first + AT_ONCE]
+        for part in map_parts(lambda block: np.asarray(block.T @ block), some, threads):
+            total += part
+    return total
 
 
 def em_axes(

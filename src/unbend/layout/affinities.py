@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray, compressed_rows, row_chunks
 from unbend.neighbors import Neighbors
 from unbend.report import step
 
@@ -171,8 +172,33 @@ def joint_probabilities(
     threads : int
         The result does not depend on it.
     """
-    n, weights = neighbors.n, affinities.of_neighbors(neighbors, threads)
-    conditional = csr_array((weights, neighbors.indices, neighbors.offsets), shape=(n, n))
-    joint = csr_array(conditional + conditional.T)
+    weights = affinities.of_neighbors(neighbors, threads)
+    joint = add_transpose(neighbors.offsets, neighbors.indices, weights, threads)
     joint.data /= joint.data.sum()
     return joint
+
+
+def add_transpose(
+    offsets: IntArray, indices: IntArray, weights: FloatArray, threads: int = 1
+) -> csr_array:
+    """P + P' of a square matrix in compressed rows; its rows are not sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> offsets, indices = np.array([0, 1, 2]), np.array([1, 1], dtype=np.int32)
+    >>> add_transpose(offsets, indices, np.array([2.0, 3.0])).toarray()
+    array([[0., 2.],
+           [2., 6.]])
+    """
+    n, indices = len(offsets) - 1, indices.astype(np.int32, copy=False)
+    matrix = offsets.astype(np.int64, copy=False), indices
+    back = np.empty(n + 1, dtype=np.int64), np.empty(len(indices), dtype=np.int32)
+    back_weights = np.empty(len(indices))
+    kernels.transpose(*matrix, weights, threads, *back, back_weights)
+    starts = np.zeros(n + 1, dtype=np.int64)
+    kernels.count_sums(*matrix, *back, threads, starts[1:])
+    np.cumsum(starts, out=starts)
+    columns, sums = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1])
+    kernels.add_rows(*matrix, weights, *back, back_weights, starts, threads, columns, sums)
+    return compressed_rows(sums, columns, starts)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import COPIED, FloatArray, IntArray, map_parts, row_chunks
 from unbend.layout.order import morton_order, renumber
 from unbend.layout.repulsion import Repulsion, box_of
 from unbend.progress import Cancelled
@@ -214,6 +214,15 @@ def divergence(affinities: csr_array, points: FloatArray, threads: int = 1) -> f
     """
     y = np.ascontiguousarray(points, dtype=np.float32)
     normalizer = kernels.sum_weights(y, threads)
-    p = affinities.data[affinities.data > 0].astype(np.float64)
     pull = attractive_energy(affinities, y, threads)
-    return float(np.sum(p * np.log(p))) + pull + float(np.log(normalizer))
+    return _entropy_sum(affinities.data, threads) + pull + float(np.log(normalizer))
+
+
+def _entropy_sum(data: FloatArray, threads: int) -> float:
+    """Σ p log p, where zeros count nothing."""
+
+    def part(some: slice) -> float:
+        p = data[some][data[some] > 0].astype(np.float64)
+        return float(np.sum(p * np.log(p)))
+
+    return sum(map_parts(part, row_chunks(len(data), 8, COPIED), threads))

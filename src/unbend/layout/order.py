@@ -1,13 +1,11 @@
 """Orders of rows: one that does not depend on the data's own, and one that follows a layout."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import COPIED, FloatArray, IntArray, compressed_rows, map_parts, row_chunks
 
 # Bits of a coordinate in Morton order.
 BITS = {1: 30, 2: 16, 3: 10}
@@ -16,8 +14,6 @@ BITS = {1: 30, 2: 16, 3: 10}
 WEIGHT_BITS, HASHED_BITS = 18, 12
 # Times that hashes are passed on to neighbours, at most; rows of data differ after one to three.
 ROUNDS = 32
-# Bytes of numbers that are hashed at once: they stay in a cache.
-CACHED = 1 << 18
 # Increment of splitmix64.
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -61,21 +57,14 @@ def canonical_order(affinities: csr_array, threads: int = 1) -> IntArray:
     >>> np.array(swap)[swapped].tolist() == order.tolist()
     True
     """
-    offsets, indices = affinities.indptr, affinities.indices
+    offsets = affinities.indptr.astype(np.int64, copy=False)
+    indices = affinities.indices.astype(np.int32, copy=False)
+    weights = affinities.data.astype(np.float64, copy=False)
     state = np.zeros(len(offsets) - 1, dtype=np.uint64)
     classes = 1
-    sums = np.zeros(len(indices) + 1, dtype=np.uint64)
-
-    def hash_entries(some: slice) -> None:
-        weights = round_to_bits(affinities.data[some], HASHED_BITS).view(np.uint64)
-        sums[1:][some] = mix(mix(weights) + state[indices[some]])
-
     for _ in range(ROUNDS):
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(hash_entries, row_chunks(len(indices), 8, CACHED)))
-        # A sum modulo 2⁶⁴ has no order.
-        np.cumsum(sums, out=sums)
-        state = mix(STEP + state + sums[offsets[1:]] - sums[offsets[:-1]])
+        before = state.copy()
+        kernels.hash_neighbors(offsets, indices, weights, HASHED_BITS, before, threads, state)
         values, first, counts = np.unique(state, return_index=True, return_counts=True)
         if len(values) == len(state):
             break
@@ -88,8 +77,14 @@ def canonical_order(affinities: csr_array, threads: int = 1) -> IntArray:
 def canonical_form(affinities: csr_array, threads: int = 1) -> tuple[csr_array, IntArray]:
     """Affinities, rounded, in their canonical order, and that order."""
     order = canonical_order(affinities, threads)
-    weights = round_to_bits(affinities.data, WEIGHT_BITS)
-    rounded = csr_array((weights, affinities.indices, affinities.indptr), shape=affinities.shape)
+    # As many bits as single precision has, or fewer.
+    weights = np.empty(len(affinities.data), dtype=np.float32)
+
+    def round_entries(some: slice) -> None:
+        weights[some] = round_to_bits(affinities.data[some], WEIGHT_BITS)
+
+    map_parts(round_entries, row_chunks(len(weights), 8, COPIED), threads)
+    rounded = compressed_rows(weights, affinities.indices, affinities.indptr)
     return renumber(rounded, order, threads), order
 
 
@@ -99,18 +94,16 @@ def sample_rows(points: FloatArray, most: int, threads: int = 1) -> FloatArray:
     if n <= most:
         return points
     factors = mix(STEP * np.arange(1, columns + 1, dtype=np.uint64)) | np.uint64(1)
+    points, hashes = np.ascontiguousarray(points, dtype=np.float64), np.empty(n, dtype=np.uint64)
+    kernels.hash_rows(points, factors, threads, hashes)
+    chosen = np.argsort(hashes, kind="stable")[:most]
+    sample = np.empty((most, columns))
 
-    def hash_rows(rows: slice) -> NDArray[np.uint64]:
-        # Minus zero is zero.
-        bits = (points[rows].astype(np.float64, copy=False) + 0.0).view(np.uint64)
-        # Numbers of few digits have them in their highest bits, which products lose.
-        bits ^= bits >> np.uint64(32)
-        bits *= factors
-        return mix(bits.sum(axis=1, dtype=np.uint64))
+    def take(some: slice) -> None:
+        np.take(points, chosen[some], axis=0, out=sample[some], mode="clip")
 
-    with ThreadPoolExecutor(threads) as pool:
-        hashes = np.concatenate(list(pool.map(hash_rows, row_chunks(n, 8 * columns, CACHED))))
-    return points[np.argsort(hashes, kind="stable")[:most]]
+    map_parts(take, row_chunks(most, 8 * columns, COPIED), threads)
+    return sample
 
 
 def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -152,4 +145,4 @@ def renumber(matrix: csr_array, order: IntArray, threads: int = 1) -> csr_array:
         matrix.data.astype(np.float32, copy=False), order, inverse, starts, threads, columns,
         weights,
     )  # fmt: skip
-    return csr_array((weights, columns, starts), shape=matrix.shape)
+    return compressed_rows(weights, columns, starts)

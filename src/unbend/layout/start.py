@@ -8,9 +8,12 @@ A layout that starts there grows along the eigenvectors of D − P with eigenval
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray
-from unbend.eigen import Dense, Lanczos, SpectralProblem, fix_signs, solve
+from unbend.eigen import Dense, SpectralProblem, fix_signs, solve
+from unbend.eigen.krylov import Iteration, block_krylov
 from unbend.graphs import degrees
 from unbend.graphs.laplacian import difference
 from unbend.layout.order import STEP, mix
@@ -24,9 +27,11 @@ DEVIATION = 1e-4
 TOGETHER, JITTER = 1e-6, 1e-2
 # Rows up to which a start is exact.
 EXACT = 1000
-# A start need not be accurate, a few degrees do: relative residual, guard vectors, and restarts at
-# most.
-TOLERANCE, GUARD, PASSES = 1e-3, 2, 30
+# A start need not be accurate, a few degrees do: relative residual, guard vectors, blocks that a
+# Krylov space gets before a restart, and restarts at most.
+TOLERANCE, GUARD, DEPTH, PASSES = 1e-3, 2, 8, 30
+# Bound of the spectrum of a normalised Laplacian.
+LARGEST = 2.0
 
 
 def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> SpectralProblem:
@@ -37,15 +42,83 @@ def laplacian_problem(affinities: csr_array, *, normalized: bool = True) -> Spec
     return SpectralProblem(difference(degree, affinities), "bottom", constant, mass)
 
 
+class AffinityLaplacian(LinearOperator):
+    """Products with diagonal − scale · P · scale for affinities P in single precision.
+
+    Nothing but P is stored, and threads share the products; they do not depend on how many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> pair = csr_array(np.array([[0.0, 0.5], [0.5, 0.0]], dtype=np.float32))
+    >>> laplacian = AffinityLaplacian(pair)
+    >>> laplacian @ np.array([1.0, 0.0]), laplacian.normalized() @ np.array([1.0, 0.0])
+    (array([ 0.5, -0.5]), array([ 1., -1.]))
+    """
+
+    def __init__(
+        self,
+        affinities: csr_array,
+        threads: int = 1,
+        diagonal: FloatArray | None = None,
+        scale: FloatArray | None = None,
+    ) -> None:
+        super().__init__(np.dtype(np.float64), affinities.shape)  # type: ignore[call-arg]
+        n = affinities.shape[0]
+        self._graph = (
+            affinities.indptr.astype(np.int64, copy=False),
+            affinities.indices.astype(np.int32, copy=False),
+            affinities.data.astype(np.float32, copy=False),
+        )
+        self._affinities, self._threads = affinities, threads
+        self._scale = np.ones(n) if scale is None else scale
+        self.diagonal = np.zeros(n) if diagonal is None else diagonal
+        if diagonal is None:
+            # Sums of the affinities: with no diagonal the image of ones, but for its sign.
+            self.diagonal = -(self @ np.ones(n))
+
+    def normalized(self) -> "AffinityLaplacian":
+        """I − D^-½ P D^-½; a row without affinities is that of the identity."""
+        roots = np.sqrt(np.maximum(self.diagonal, np.finfo(np.float64).tiny))
+        ones = np.ones(len(roots))
+        return AffinityLaplacian(self._affinities, self._threads, ones, 1.0 / roots)
+
+    def _matmat(self, X: FloatArray) -> FloatArray:
+        image = np.empty(X.shape)
+        block = np.ascontiguousarray(X, dtype=np.float64)
+        kernels.laplacian_product(
+            *self._graph, self.diagonal, self._scale, block, self._threads, image
+        )
+        return image
+
+    def _matvec(self, x: FloatArray) -> FloatArray:
+        return self._matmat(x.reshape(-1, 1)).ravel()
+
+
 def eigenmaps_start(
     affinities: csr_array, d: int, rng: np.random.Generator, threads: int
 ) -> tuple[FloatArray, FloatArray]:
     """Laplacian eigenmaps (n, d) of the affinities and d or more eigenvalues, to two digits."""
-    problem = laplacian_problem(affinities)
-    solver = Dense() if problem.n <= EXACT else Lanczos(tol=TOLERANCE, guard=GUARD, passes=PASSES)
-    values, vectors, _ = solver.eigenpairs(problem.standard(), d, rng, threads)
-    assert problem.mass is not None
-    return fix_signs(vectors[:, :d] / np.sqrt(problem.mass)[:, None]), values
+    width = d + GUARD
+    if affinities.shape[0] <= max(EXACT, width * (DEPTH + 2) + 1):
+        problem = laplacian_problem(affinities)
+        assert problem.mass is not None
+        roots = np.sqrt(problem.mass)
+        values, vectors, _ = Dense().eigenpairs(problem.standard(), d, rng, threads)
+    else:
+        laplacian = AffinityLaplacian(affinities, threads)
+        roots = np.sqrt(np.maximum(laplacian.diagonal, np.finfo(np.float64).tiny))
+        trivial = roots[:, None] / np.linalg.norm(roots)
+        operator = laplacian.normalized()
+        standard = SpectralProblem(operator, "bottom", trivial, size=LARGEST)
+        # Vectors that it misses are no loss: those found are as smooth on the graph.
+        iteration = Iteration(
+            lambda pairs: bool(np.all(pairs.residuals <= TOLERANCE * LARGEST)),
+            DEPTH, PASSES, passes_a_check=0, checked_from=DEPTH + 1, threads=threads,
+        )  # fmt: skip
+        values, vectors, _ = block_krylov(standard, d, width, iteration, rng, 0.0)
+    return fix_signs(vectors[:, :d] / roots[:, None]), values
 
 
 def principal_start(space: Space, d: int) -> FloatArray:
@@ -91,15 +164,14 @@ def separate(start: FloatArray) -> FloatArray:
     return separated
 
 
-def growth_bound(affinities: csr_array, start: FloatArray) -> float:
+def growth_bound(affinities: csr_array, start: FloatArray, threads: int = 1) -> float:
     """Exaggeration up to which every coordinate of a start grows: 1 / ((n − 1) q).
 
     q is the largest Rayleigh quotient of D − P in the span of the start, so at least λ_{d+1}.
     """
     n = len(start)
-    matrix = laplacian_problem(affinities, normalized=False).matrix
     basis = np.linalg.qr(start - start.mean(axis=0))[0]
-    quotients = np.linalg.eigvalsh(basis.T @ (matrix @ basis))
+    quotients = np.linalg.eigvalsh(basis.T @ (AffinityLaplacian(affinities, threads) @ basis))
     return float(1.0 / ((n - 1) * max(quotients.max(), np.finfo(np.float64).tiny)))
 
 

@@ -191,14 +191,19 @@ def _triangulate(q: FloatArray, r: FloatArray, order: IntArray, k: int) -> None:
     q[:, k:] = q[:, k:] @ turn
 
 
-def orthonormal_columns(block: FloatArray) -> FloatArray:
+def orthonormal_columns(block: FloatArray, gram: FloatArray | None = None) -> FloatArray:
     """Orthonormal basis of the columns: by their Gram matrix where they are well conditioned.
 
-    That takes two products, and applying it twice gives full accuracy.
+    That takes two products, and applying it twice gives full accuracy. `gram` holds the first,
+    where it is known.
     """
-    # Overflow is detected on the diagonal; off it sums may cancel to NaN.
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = block.T @ block
+    if block.dtype != np.float64 or not block.size:
+        # Squares of single precision keep too few digits.
+        return np.linalg.qr(block)[0]
+    if gram is None:
+        # Overflow is detected on the diagonal; off it sums may cancel to NaN.
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = block.T @ block
     length = np.sqrt(gram.diagonal())
     if length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=0.0)):
         # LAPACK itself, since blocks are many and small: the checks would take longer.

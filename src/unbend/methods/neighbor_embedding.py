@@ -287,7 +287,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         with stage("start"):
             joint, order = canonical_form(joint, component.threads)
             start, eigenvalues = self._start(component, joint, order)
-            schedule = self._schedule(joint, start)
+            schedule = self._schedule(joint, start, component.threads)
         with stage("layout"):
             layout = minimize(joint, start, schedule, component.threads, self._snapshot(order))
             self._record(layout, schedule)
@@ -356,9 +356,9 @@ class NeighborEmbedding(NeighborhoodEmbedding):
             start = np.asarray(self.init, dtype=np.float64)[component.rows[order]]
         return separate(rescale(start)), values
 
-    def _schedule(self, joint: csr_array, start: FloatArray) -> Schedule:
+    def _schedule(self, joint: csr_array, start: FloatArray, threads: int) -> Schedule:
         """Set forces and length of the descent, and warn of coordinates that collapse."""
-        bound, exaggeration = growth_bound(joint, start), float(self.exaggeration)
+        bound, exaggeration = growth_bound(joint, start, threads), float(self.exaggeration)
         if exaggeration >= bound:
             self._warn_of_collapse(joint)
         early = min(float(self.early_exaggeration), round(GROWING * bound, 2))
@@ -411,8 +411,9 @@ def _principal_metric(points: FloatArray, columns: int, seed: Any, threads: int)
     with stage("columns"):
         some = sample_rows(points, PRINCIPAL_ROWS, threads)
         center = some.mean(axis=0)
-        centered = some - center
-        found = exact_axes(centered, columns, generator(seed))
+        # A sample is a copy already.
+        centered = some - center if some is points else np.subtract(some, center, out=some)
+        found = exact_axes(centered, columns, generator(seed), threads)
         total = max(float(np.vdot(centered, centered)), np.finfo(np.float64).tiny)
         share = float(np.square(found.singular).sum()) / total
         note(

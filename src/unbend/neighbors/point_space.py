@@ -95,7 +95,7 @@ class PointSpace(Space):
     @cached_property
     def features(self) -> FloatArray:
         """Features of the points."""
-        return self.metric.features(self.points)
+        return self.metric.features(self.points, self.workers)
 
     def _features_of(self, new: FloatArray) -> FloatArray:
         if new.ndim != 2 or new.shape[1] != self.points.shape[1]:

@@ -398,12 +398,18 @@ def rank(
     """Write the nearest candidates of some queries, and return the queries that are not sure."""
     keys, candidates = found
     sure = np.empty(len(some), dtype=np.bool_)
-    everyone = len(some) == len(queries)
+    if len(some) == len(queries):
+        # All of them, in their order: nothing is copied.
+        kernels.rank(
+            cloud.points, np.ascontiguousarray(queries), cloud.scale, candidates, keys, False,
+            threads, indices, distances, sure,
+        )  # fmt: skip
+        return some[~sure]
     for rows in row_chunks(len(some), 8 * queries.shape[1]):
         nearest = np.empty((rows.stop - rows.start, k), dtype=np.int32)
         away = np.empty(nearest.shape)
         lists = candidates[rows], keys[rows]
-        asked = queries[rows if everyone else some[rows]]
+        asked = queries[some[rows]]
         kernels.rank(
             cloud.points, asked, cloud.scale, *lists, False, threads, nearest, away, sure[rows]
         )

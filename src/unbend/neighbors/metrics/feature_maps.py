@@ -18,7 +18,7 @@ def linear(rows: FloatArray, constants: Mapping[str, Any]) -> FloatArray:
     center, matrix = constants["center"], constants["matrix"]
     if matrix.ndim == 1:
         return np.asarray((rows - center) * matrix)
-    return row_products(rows - center, matrix)
+    return row_products(rows, matrix, center)
 
 
 def fix_weighted(points: FloatArray, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, map_parts
 from unbend.neighbors.metrics import signals
 from unbend.neighbors.metrics.feature_maps import (
     ROWS,
@@ -208,7 +208,7 @@ class Metric:
             check_finite(points)
         return replace(self, constants=distance.fix(points, self.params))
 
-    def features(self, rows: FloatArray) -> FloatArray:
+    def features(self, rows: FloatArray, threads: int = 1) -> FloatArray:
         """Map rows to features, bitwise independent of the other rows.
 
         Blocks have a fixed number of rows, padded with copies, since vector units and matrix
@@ -225,12 +225,14 @@ class Metric:
         if not constants:
             return rows
         step = ROWS * max(1, AT_ONCE // (8 * ROWS * rows.shape[1]))
-        mapped = []
-        for start in range(0, len(rows), step):
+
+        def map_block(start: int) -> FloatArray:
             block = np.asarray(rows[start : start + step], dtype=np.float64)
             copies = np.repeat(block[-1:], -len(block) % ROWS, axis=0)
-            mapped.append(distance.map(np.concatenate((block, copies)), constants)[: len(block)])
-        return np.concatenate(mapped)
+            filled = np.concatenate((block, copies)) if len(copies) else block
+            return distance.map(filled, constants)[: len(block)]
+
+        return np.concatenate(map_parts(map_block, range(0, len(rows), step), threads))
 
     def between(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances of every row of `first` to every row of `second`."""
