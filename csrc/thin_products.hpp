@@ -16,16 +16,18 @@ UNBEND_INLINE inline void thin_rows(const double *rows, const double *center, co
     const std::int64_t whole = columns / lanes * lanes;
     Lanes sum[R][K] = {};
     for (std::int64_t c = 0; c < whole; c += lanes) {
-        Lanes middle, x[R];
+        Lanes middle;
         load(middle, center + c);
         for (int r = 0; r < R; ++r) {
-            load(x[r], rows + r * columns + c);
-            x[r] -= middle;
-        }
-        for (int k = 0; k < K; ++k) {
-            Lanes axis;
-            load(axis, axes + k * columns + c);
-            for (int r = 0; r < R; ++r) sum[r][k] += x[r] * axis;
+            // No array of vectors: GCC would keep it on the stack.
+            Lanes x;
+            load(x, rows + r * columns + c);
+            x -= middle;
+            for (int k = 0; k < K; ++k) {
+                Lanes axis;
+                load(axis, axes + k * columns + c);
+                sum[r][k] += x * axis;
+            }
         }
     }
     for (int r = 0; r < R; ++r)
