@@ -95,11 +95,13 @@ check-threads: $(addprefix build/threads/,$(NATIVE_TESTS)) ## run the kernels' o
 check-clang: ## run the kernels' own tests, built by clang, under sanitizers
 	$(MAKE) check-native CXX=clang++ NATIVE_BUILD=build/clang
 
-# For 64-bit ARM: Debian's g++-aarch64-linux-gnu builds them and qemu-user runs them.
+# For 64-bit ARM: Debian's g++-aarch64-linux-gnu builds them and qemu-user runs them. It cannot fork
+# a process that has threads.
 AARCH64 ?= aarch64-linux-gnu-g++
 build/aarch64/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 	@mkdir -p $(@D)
-	$(AARCH64) -std=c++17 -O2 -fopenmp-simd -pthread -ffp-contract=off -Wno-psabi -static -Icsrc $< -o $@
+	$(AARCH64) -std=c++17 -O2 -fopenmp-simd -pthread -ffp-contract=off -Wno-psabi -static -DNO_FORK \
+		-Icsrc $< -o $@
 
 check-aarch64: $(addprefix build/aarch64/,$(NATIVE_TESTS)) ## run the kernels' own tests for ARM; needs qemu-user
 	@for test in $^; do qemu-aarch64 $$test || exit 1; done
