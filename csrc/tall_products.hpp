@@ -187,4 +187,19 @@ inline void add_combinations(const Basis &basis, const double *coefficients, std
         });
 }
 
+// result (n, width) = block · turn, for a small square matrix.
+inline void turn_rows(const double *block, std::int64_t n, std::int64_t width, const double *turn,
+                      int threads, double *result) {
+    run_blocks(
+        0, n, tall_rows, threads_for(2.0 * n * width * width, threads), [] { return 0; },
+        [&](int, std::int64_t i) UNBEND_INLINE {
+            for (std::int64_t c = 0; c < width; ++c) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < width; ++k)
+                    sum += block[i * width + k] * turn[k * width + c];
+                result[i * width + c] = sum;
+            }
+        });
+}
+
 }  // namespace unbend

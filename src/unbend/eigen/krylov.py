@@ -15,7 +15,7 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.cached import cached_property
 from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
-from unbend.lowrank.rank_revealing import orthonormal_columns
+from unbend.lowrank.rank_revealing import orthonormal_columns, orthonormal_turn
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
@@ -119,7 +119,13 @@ class KrylovSpace:
             return orthonormal_columns(block)
         gram = np.empty((block.shape[1], block.shape[1]))
         kernels.gram(block, self._threads, gram)
-        return orthonormal_columns(block, gram)
+        turn = orthonormal_turn(gram)
+        if turn is None:
+            return np.linalg.qr(block)[0]
+        turned = np.empty(block.shape)
+        # Not by BLAS, whose idle threads would take the cores of ours.
+        kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
+        return turned
 
     def _inner_known(self, against: FloatArray, block: FloatArray) -> FloatArray:
         """Inner products with the whole space; those of the last image are known already."""

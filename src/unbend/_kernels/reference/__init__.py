@@ -27,6 +27,7 @@ from unbend._kernels.reference.layout_graph import (
     inner_products,
     laplacian_product,
     transpose,
+    turn_rows,
 )
 from unbend._kernels.reference.local_kernels import (
     align,
@@ -121,4 +122,5 @@ __all__ = [
     "stress",
     "sum_weights",
     "transpose",
+    "turn_rows",
 ]
