@@ -155,7 +155,7 @@ UNBEND_INLINE inline void add_vectors(const Basis &basis, std::int64_t vector, s
         for (int c = 0; c < 4; ++c) {
             Lanes sum = lanes(columns.values[c] + r);
             for (int v = 0; v < V; ++v) sum += factor[v][c] * values[v];
-            lanes(columns.values[c] + r) = sum;
+            store_lanes(columns.values[c] + r, sum);
         }
     }
     for (; r < count; ++r)

@@ -211,6 +211,8 @@ def _format_fact(fact: Fact) -> str:
 
 _report: ContextVar[Report | None] = ContextVar("unbend_report", default=None)
 _stage: ContextVar[Stage | None] = ContextVar("unbend_stage", default=None)
+# Warnings of a trial, which are issued only if its fit is taken.
+_held: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("unbend_held", default=None)
 
 
 @contextmanager
@@ -222,6 +224,44 @@ def recording(title: str) -> Iterator[Report]:
         yield report
     finally:
         _report.reset(token)
+
+
+@dataclass
+class Trial:
+    """Stages and warnings of a fit that may not be taken."""
+
+    report: Report = field(default_factory=lambda: Report("trial"))
+    held: list[tuple[str, type[Warning]]] = field(default_factory=list)
+
+    def adopt(self) -> None:
+        """Add the stages to the current report, and issue the warnings."""
+        report = _report.get()
+        if report is not None:
+            report.stages += self.report.stages
+        for message, category in self.held:
+            warn(message, category)
+
+
+@contextmanager
+def trial() -> Iterator[Trial]:
+    """Hold the stages and warnings of the block back until they are adopted.
+
+    Examples
+    --------
+    >>> with recording("fit") as report:
+    ...     with trial() as first, stage("neighbors"):
+    ...         warn("not issued yet")
+    ...     before = len(report.stages), report.warnings
+    >>> before
+    (0, [])
+    """
+    found = Trial()
+    tokens = _report.set(found.report), _held.set(found.held)
+    try:
+        yield found
+    finally:
+        _report.reset(tokens[0])
+        _held.reset(tokens[1])
 
 
 @contextmanager
@@ -278,8 +318,11 @@ def step(done: int, total: int) -> None:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning, and record it in the report."""
-    report = _report.get()
+    """Issue a warning, and record it in the report; in a trial, hold it back."""
+    held, report = _held.get(), _report.get()
+    if held is not None:
+        held.append((message, category))
+        return
     if report is not None:
         report.warnings.append(message)
     warnings.warn(message, category, stacklevel=_outside())

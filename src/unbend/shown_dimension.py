@@ -43,11 +43,16 @@ BALLS = 1000
 
 @dataclass(frozen=True)
 class ShownDimension:
-    """The dimension that neighbourhoods of some size show, and the largest that they may have."""
+    """The dimension that neighbourhoods of some size show, and the largest that they may have.
+
+    Where rows fill the `high` directions in which they are more than noise, no neighbourhood tells
+    both from each other.
+    """
 
     dimension: int
     n_neighbors: int
     high: int
+    fills: bool = False
 
 
 def shown_dimension(space: Space, most: int | None = None) -> ShownDimension | None:

@@ -132,9 +132,16 @@ def test_mistakes_in_options_are_explained(noisy):
         unbend.LTSA(denoise="yes").fit(noisy.points)
 
 
-def test_masses_restore_the_density_of_the_rows():
-    """Sparse landmarks and their masses have the spectrum of all rows, which are three to one."""
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", range(3))
+def test_masses_restore_the_density_of_the_rows(seed):
+    """Sparse landmarks and their masses have the spectrum of all rows, which are three to one.
+
+    Patches are of a fixed size, since masses are what is judged. The first eigenvalue is that of
+    the exchange between both halves, which hangs on few landmarks: with the 154 to 346 rows that
+    'auto' takes here, patches of the sparse half span up to 1.4 radians, and on six draws the decay
+    was 0.69 to 0.98 of that of the rows; with 100 rows it was 0.86 to 1.01.
+    """
+    rng = np.random.default_rng(seed)
     angle = np.concatenate((rng.uniform(0, 2, 1500), rng.uniform(2, 4, 500)))
     rows = np.column_stack((np.cos(angle), np.sin(angle))) + rng.normal(scale=0.03, size=(2000, 2))
     options = {"kind": "graph_laplacian", "bandwidth": 0.05, "n_components": 2}

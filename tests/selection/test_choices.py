@@ -194,3 +194,27 @@ def test_a_noisy_surface_is_not_reported_as_solid(seed):
     found = suggestion.findings
     assert found.dimension == 2
     assert f"intrinsic dimension {found.verdict}:" in suggestion.reasons[0]
+
+
+def turned(points, columns, noise, seed):
+    """Points turned into more columns, with noise in all of them."""
+    rng = np.random.default_rng(seed)
+    axes = np.linalg.qr(rng.normal(size=(columns, points.shape[1])))[0]
+    return points @ axes.T + rng.normal(scale=noise, size=(len(points), columns))
+
+
+@sampled("seed", SEEDS)
+def test_noise_in_many_columns_does_not_hide_the_dimension(seed):
+    # In all columns no neighbourhood shows it, or three.
+    curve = unbend.datasets.s_curve(1500, random_state=seed).points
+    assert unbend.choose_dimension(turned(curve, 30, 0.25, seed)).verdict == "2"
+
+
+@sampled("seed", SEEDS)
+@pytest.mark.parametrize("d", [2, 3])
+def test_the_directions_that_rows_fill_bound_the_dimension(d, seed):
+    rng = np.random.default_rng(seed)
+    rows = turned(rng.uniform(-1, 1, size=(1500, d)), 30, 0.35, seed)
+    choice = unbend.choose_dimension(rows, scale="none")
+    assert (choice.dimension, choice.low, choice.high) == (d, d - 1, d)
+    assert f"a surface of {d - 1} with noise about it, or one of {d}" in choice.headline

@@ -1,5 +1,6 @@
 """Denoising: surfaces estimated from noisy rows, and landmarks on them."""
 
+from unbend.denoising.charts import chart_evenness
 from unbend.denoising.landmarks import Landmarks, project_landmarks
 from unbend.denoising.measurement import NoiseMeasurement, Sample, measure_noise
 from unbend.denoising.projection import Denoised, denoise
@@ -9,6 +10,7 @@ __all__ = [
     "Landmarks",
     "NoiseMeasurement",
     "Sample",
+    "chart_evenness",
     "denoise",
     "measure_noise",
     "project_landmarks",

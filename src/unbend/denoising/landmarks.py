@@ -1,4 +1,4 @@
-"""Landmarks on the estimated surface: sampled at random, trimmed, projected."""
+"""Landmarks on the estimated surface: sampled at random, trimmed, projected, thinned."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,8 @@ from unbend.neighbors import PointSpace
 KEPT, KEPT_AT_MOST, DENSEST = 0.63, 0.94, 0.77
 # Rows around one that it is compared with.
 COMPARED = 10
+# Candidates for each landmark, where there are rows enough: those farthest apart are taken.
+CANDIDATES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,7 @@ class Landmarks:
     Attributes
     ----------
     points : array (m, D)
-        Landmarks, sorted by what they contain.
+        Landmarks in the order in which they were chosen: any from the front are a sample.
     masses : array (m,)
         Rows of the sample whose nearest landmark each is, relative to their mean.
     displacement : float
@@ -37,10 +39,18 @@ class Landmarks:
     displacement: float
 
 
-def project_landmarks(sample: Sample, size: int, count: int, d: int) -> Landmarks:
-    """Sample rows, leave out the sparse ones and project the others by patches of a size."""
+def project_landmarks(
+    sample: Sample, size: int, count: int, d: int, spread: bool = True
+) -> Landmarks:
+    """Sample rows, leave out the sparse ones, project the others by patches of a size.
+
+    Where landmarks shall be `spread` more are projected than wanted, and those farthest apart are
+    taken: only now, since those among the rows would be the outliers. Otherwise they are as dense
+    as the rows.
+    """
     space, patch = sample.part(size, sample.patch_rows)
-    drawn = sample.space.points[: min(sample.n, round(count / KEPT))]
+    candidates = CANDIDATES if spread else 1
+    drawn = sample.space.points[: min(sample.n, round(candidates * count / KEPT))]
     kept = min(max(count / len(drawn), KEPT), KEPT_AT_MOST)
     first = fit_patches(space, drawn, patch, d)
     dense = _smallest(first.radius / _around(drawn, first.radius), kept**DENSEST)
@@ -49,7 +59,7 @@ def project_landmarks(sample: Sample, size: int, count: int, d: int) -> Landmark
     # points between two sheets are neighbours of each other.
     usual = np.sqrt(_around(fits.points, fits.noise) * np.median(fits.noise))
     clear = _smallest(fits.noise / np.maximum(usual, np.finfo(float).tiny), kept ** (1 - DENSEST))
-    clear = clear[:count]
+    clear = clear[_farthest_first(fits.points[clear], count)] if spread else clear[:count]
     points, rows = fits.points[clear], dense[clear]
     lifted = sample.lift(points)
     displacement = np.linalg.norm(lifted - sample.rows.points[rows], axis=1)
@@ -67,6 +77,25 @@ def _smallest(values: FloatArray, share: float) -> IntArray:
     """Return the indices of the smallest values, in order."""
     order: IntArray = np.argsort(values, kind="stable")[: int(np.ceil(share * len(values)))]
     return np.sort(order)
+
+
+def _farthest_first(points: FloatArray, count: int) -> IntArray:
+    """Choose points, each farthest from those before (Gonzalez, 1985).
+
+    Landmarks at random leave gaps that neighbourhoods hardly reach across: a curve is then torn
+    at the widest, and sparse ends have few.
+    """
+    chosen = np.zeros(min(count, len(points)), dtype=np.intp)
+    centered = points - points.mean(axis=0)
+    squares = np.einsum("na,na->n", centered, centered)
+    away = np.full(len(points), np.inf)
+    for number in range(len(chosen)):
+        last = centered[chosen[number]]
+        np.minimum(away, squares - 2.0 * (centered @ last) + last @ last, out=away)
+        away[chosen[number]] = -np.inf
+        if number + 1 < len(chosen):
+            chosen[number + 1] = away.argmax()
+    return chosen
 
 
 def _masses(points: FloatArray, space: PointSpace) -> FloatArray:

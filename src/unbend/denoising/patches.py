@@ -99,7 +99,7 @@ def _fit(patch: FloatArray, radius: FloatArray, d: int) -> tuple[FloatArray, ...
     """Displacement, noise, tangent, leverage and curvature of patches whose first row is zero."""
     s, columns = patch.shape[1:]
     centered = patch - patch.mean(axis=1, keepdims=True)
-    axes = _principal_axes(centered, d)
+    axes = principal_axes(centered, d)
     tangent = np.square(centered @ axes).sum(axis=1).min(axis=1) / s
     reach = np.maximum(radius, np.finfo(float).tiny)
     along = (axes / reach[:, None, None]).transpose(0, 2, 1) @ patch.transpose(0, 2, 1)
@@ -230,7 +230,7 @@ def _monomials(along: FloatArray, degree: int) -> FloatArray:
     return functions
 
 
-def _principal_axes(centered: FloatArray, d: int) -> FloatArray:
+def principal_axes(centered: FloatArray, d: int) -> FloatArray:
     """Leading principal directions (b, D, d) of centred patches."""
     s, columns = centered.shape[1:]
     if columns <= FEW_COLUMNS:

@@ -1,13 +1,23 @@
 """The denoising stage of a fit: landmarks on the estimated surface in place of the rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from unbend.denoising import Landmarks, NoiseMeasurement, Sample, measure_noise, project_landmarks
+import numpy as np
+
+from unbend.denoising import (
+    Landmarks,
+    NoiseMeasurement,
+    Sample,
+    chart_evenness,
+    measure_noise,
+    project_landmarks,
+)
 from unbend.denoising.patches import coefficients
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.report import note
+from unbend.report import Stage, note, trial
 from unbend.validation.parameters import FLAG, MAPPING, Choice, param
 from unbend.validation.scalars import check_integer, suggest_name
 
@@ -23,6 +33,9 @@ NEIGHBORS = 10
 OUTLIERS = 0.003
 # Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
+# Evenness from which on the chart of landmarks is taken without a trial, and the rows at most that
+# are fitted as they are in one: of more rows, noise hides the surface.
+EVEN, TRIED_ROWS = 0.8, 25_000
 
 
 def denoise_param() -> Any:
@@ -72,6 +85,8 @@ class DenoisingStage:
     n_neighbors: Any
     least_rows: int
     most_landmarks: int
+    # Whether landmarks are spread evenly over the surface, and not as dense as the rows.
+    spread: bool = True
 
     def run(self, space: Space, obstacle: str | None) -> Landmarks | None:
         """Project landmarks, or return None where there is nothing to denoise.
@@ -116,7 +131,7 @@ class DenoisingStage:
         size = self.options.patch_size or measured or int(found.sizes[found.ratio.argmin()])
         size = min(max(size, coefficients(self.d)), sample.n - 1)
         count = self._count(found, sample, size)
-        landmarks = project_landmarks(sample, size, count, self.d)
+        landmarks = project_landmarks(sample, size, count, self.d, self.spread)
         note(
             patch_size=size,
             landmarks=len(landmarks.points),
@@ -133,6 +148,41 @@ class DenoisingStage:
         count = PER_PATCH * k * sample.distinct / smallest
         count = min(count, found.bearable_landmarks(sample.distinct, k), self.most_landmarks)
         return max(round(count), FEWEST_LANDMARKS * self.d, self.least_rows)
+
+
+def fit_with_trial(
+    fit: Callable[[Landmarks | None], dict[str, Any]], landmarks: Landmarks, record: Stage
+) -> dict[str, Any]:
+    """Fit landmarks; where their chart is uneven, the rows too, and take the more even chart.
+
+    Both charts are measured on the landmarks. `record` is the stage that projected these.
+    """
+    with trial() as chosen:
+        fitted = fit(landmarks)
+    even = _evenness(fitted, landmarks)
+    if even < EVEN:
+        try:
+            with trial() as other:
+                of_rows = fit(None)
+        except ValueError:
+            of_rows = None
+        if of_rows is not None and (rival := _evenness(of_rows, landmarks)) > even:
+            fitted, chosen = of_rows, other
+            for name in ("patch_size", "landmarks", "displacement"):
+                record.facts.pop(name)
+            record.facts["declined"] = (
+                f"the chart of the rows is more even than that of landmarks ({rival:.2f}, "
+                f"{even:.2f})"
+            )
+    record.facts["evenness"] = even
+    chosen.adopt()
+    return fitted
+
+
+def _evenness(fitted: dict[str, Any], landmarks: Landmarks) -> float:
+    """Evenness of the chart that a fit gives to landmarks."""
+    chart = np.asarray(fitted["extension"](landmarks.points))
+    return chart_evenness(landmarks.points, chart, chart.shape[1])
 
 
 def _facts(found: NoiseMeasurement) -> dict[str, Any]:

@@ -132,6 +132,7 @@ class AlignmentEmbedding(KernelEmbedding):
 
     denoise: Any = denoise_param()
     local_blocks: ClassVar[bool] = True
+    makes_charts: ClassVar[bool] = True
     # Whether blocks are I − BB' and not BB'.
     complement: ClassVar[bool]
 

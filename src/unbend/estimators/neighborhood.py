@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +12,17 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray
 from unbend.denoising import Landmarks
 from unbend.eigen import solve
-from unbend.estimators.denoising import MOST_LANDMARKS, DenoiseOptions, DenoisingStage
+from unbend.estimators.arrangement import arrange_components, place_rows
+from unbend.estimators.denoising import (
+    MOST_LANDMARKS,
+    TRIED_ROWS,
+    DenoiseOptions,
+    DenoisingStage,
+    fit_with_trial,
+)
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -26,14 +34,13 @@ from unbend.estimators.search import AUTO, Needs, Neighborhoods, NeighborSearch
 from unbend.extension import (
     Barycentric,
     EmbeddingResult,
-    Piece,
     Placement,
     Rule,
     barycentric_preimage,
 )
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
-from unbend.graphs.connect import CONNECT, Connection, connect_components
+from unbend.graphs.connect import CONNECT, connect_components
 from unbend.graphs.short_circuits import SHORT_CIRCUITS, handle_short_circuits
 from unbend.neighbors import (
     METRICS,
@@ -46,7 +53,7 @@ from unbend.neighbors import (
     describe_parameters,
 )
 from unbend.outlyingness import score_rows
-from unbend.report import stage, step
+from unbend.report import Stage, stage
 from unbend.validation.arrays import check_distinct, class_numbers
 from unbend.validation.parameters import (
     COUNTS,
@@ -64,9 +71,6 @@ from unbend.validation.parameters import (
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
-
-# Empty space between neighbouring components, relative to their mean width.
-GAP = 0.2
 
 
 def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
@@ -182,6 +186,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     local_blocks: ClassVar[bool] = False
     # Landmarks of a denoised fit, at most.
     most_landmarks: ClassVar[int] = MOST_LANDMARKS
+    # Whether they are spread evenly; not where the density of the rows has a part in the result.
+    spread_landmarks: ClassVar[bool] = True
+    # Whether coordinates are a chart that stretches evenly, up to an affine map.
+    makes_charts: ClassVar[bool] = False
 
     @abstractmethod
     def _embed(self, component: Component) -> EmbeddingResult:
@@ -223,10 +231,22 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     def _fit_graph(self, X: Any, y: Any, graph: Any) -> dict[str, Any]:
         """Run all stages, and return what `_keep` takes."""
         self._check_classes(y)
+        space, dtype = self._open_space(X, threads(self.n_jobs))
+        landmarks, record = self._project_landmarks(space, graph)
+        fit = partial(self._fit_space, space, y, graph)
+        if landmarks is None or record is None or not self._is_tried(space):
+            fitted = fit(landmarks)
+        else:
+            fitted = fit_with_trial(fit, landmarks, record)
+        return {"dtype": dtype, **fitted}
+
+    def _fit_space(
+        self, space: Space, y: Any, graph: Any, landmarks: Landmarks | None
+    ) -> dict[str, Any]:
+        """Run all stages on the rows of a space, or on landmarks in place of them."""
         workers, needs = threads(self.n_jobs), self._needs()
         least = needs.rows(self._least_dimension)
-        space, dtype = self._open_space(X, workers)
-        rows, landmarks = space, self._project_landmarks(space, graph, least)
+        rows = space
         if landmarks is not None and isinstance(space, PointSpace):
             space = replace(space, points=landmarks.points)
         with stage("neighbors"):
@@ -256,7 +276,6 @@ class NeighborhoodEmbedding(SpectralEmbedding):
                 component = connection.component[nearest]
         return {
             "embedding": embedding,
-            "dtype": dtype,
             "extension": placement,
             "preimage": preimage,
             "component_": component,
@@ -264,20 +283,25 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             **self._merge_attributes([result.attributes for result in results]),
         }
 
-    def _project_landmarks(self, space: Space, graph: Any, least: int) -> Landmarks | None:
-        """Landmarks on the estimated surface, where the rows are noisy and `denoise` asks."""
+    def _project_landmarks(self, space: Space, graph: Any) -> tuple[Landmarks | None, Stage | None]:
+        """Landmarks on the estimated surface, where `denoise` asks for them, and the stage."""
         options = DenoiseOptions.read(getattr(self, "denoise", False))
         if options is None:
-            return None
+            return None, None
         run = DenoisingStage(
             options,
             options.dimension or self._least_dimension,
             self.n_neighbors,
-            least,
+            self._needs().rows(self._least_dimension),
             self.most_landmarks,
+            self.spread_landmarks,
         )
-        with stage("denoise"):
-            return run.run(space, self._denoising_obstacle(graph))
+        with stage("denoise") as record:
+            return run.run(space, self._denoising_obstacle(graph)), record
+
+    def _is_tried(self, space: Space) -> bool:
+        """Whether the rows as they are may be fitted beside landmarks: 'auto' chooses then."""
+        return self.makes_charts and self.denoise == AUTO and space.n <= TRIED_ROWS
 
     def _denoising_obstacle(self, graph: Any) -> str | None:
         """Name the parameter, if any, that is meant for the rows and not for landmarks."""
@@ -441,53 +465,3 @@ def scale_geodesics(component: Component, d: int, isometric: bool) -> EmbeddingR
         values[: found.shape[1]] = spectrum.values
     extension = Barycentric(space, Rule(n), coordinates)
     return EmbeddingResult(coordinates, extension, eigenvalue_attributes(values, np.nan))
-
-
-def arrange_components(
-    space: Space, connection: Connection, results: list[EmbeddingResult], isometric: bool
-) -> tuple[FloatArray, Placement]:
-    """Coordinates of all rows, and the extension to new samples.
-
-    Rows in no group are placed by the extension of the first; several groups are arranged side by
-    side along the first axis. Vectors of unit length are first brought to one spread for all.
-    """
-    groups, n = connection.groups, len(connection.component)
-    d = results[0].coordinates.shape[1]
-    owner, inside = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
-    alone = isometric or len(groups) == 1
-    factors = [1.0 if alone else float(np.sqrt(len(rows) / n)) for rows in groups]
-    scaled = [f * result.coordinates for f, result in zip(factors, results, strict=True)]
-    embedding, pieces = np.zeros((n, d)), []
-    offsets = _side_by_side(scaled)
-    for number, rows in enumerate(groups):
-        owner[rows], inside[rows] = number, True
-        embedding[rows] = scaled[number] + offsets[number]
-        pieces.append(Piece(rows, results[number].extension, factors[number], offsets[number]))
-    outside = np.flatnonzero(~inside)
-    if len(outside):
-        embedding[outside] = results[0].extension(space.narrow(space.rows(outside), groups[0]))
-    return embedding, Placement(space, embedding, owner, tuple(pieces))
-
-
-def place_rows(rows: Space, placement: Placement) -> tuple[FloatArray, IntArray]:
-    """Coordinates of rows by the extension of landmarks, and the nearest landmark of each."""
-    coordinates = np.empty((rows.n, placement.embedding.shape[1]))
-    nearest = np.empty(rows.n, dtype=np.intp)
-    for some in row_chunks(rows.n, 1024):
-        new = rows.rows(np.arange(some.start, some.stop))
-        indices, distances = placement.neighbors(new)
-        coordinates[some], nearest[some] = placement.place(new, indices, distances), indices[:, 0]
-        step(some.stop, rows.n)
-    return coordinates, nearest
-
-
-def _side_by_side(parts: list[FloatArray]) -> FloatArray:
-    d = parts[0].shape[1]
-    if len(parts) == 1:
-        return np.zeros((1, d))
-    widths = np.array([np.ptp(part[:, 0]) for part in parts])
-    starts = np.concatenate(([0.0], np.cumsum(widths[:-1] + GAP * max(widths.mean(), 1e-300))))
-    firsts = np.array([part[:, 0].min() for part in parts])
-    offsets = np.zeros((len(parts), d))
-    offsets[:, 0] = starts - firsts
-    return offsets

@@ -1,7 +1,7 @@
 """Diffusion maps."""
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -166,6 +166,7 @@ class DiffusionMaps(KernelEmbedding):
     n_neighbors: Any = inherit(KernelEmbedding, "n_neighbors", default=24)
     metric: Any = affinity_metric()
     denoise: Any = denoise_param()
+    spread_landmarks: ClassVar[bool] = False
     kind: str = param(
         "laplace_beltrami",
         Choice(*ALPHAS),

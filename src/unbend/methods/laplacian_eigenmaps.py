@@ -1,7 +1,7 @@
 """Laplacian eigenmaps."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -109,6 +109,7 @@ class LaplacianEigenmaps(KernelEmbedding):
 
     metric: Any = affinity_metric()
     denoise: Any = denoise_param()
+    spread_landmarks: ClassVar[bool] = False
 
     def _needs(self) -> Needs:
         return Needs(mutual=self.symmetrization == "min")

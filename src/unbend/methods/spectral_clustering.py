@@ -216,11 +216,24 @@ class SpectralClustering(ClusterMixin, Model):
         return identity, means.cluster_centers_
 
     def _nearest(self, rows: FloatArray) -> IntArray:
-        turned = rows @ self._turn
+        turned = _multiply_rows(rows, self._turn)
         if self.assign_labels == "discretize":
             return np.asarray(np.argmax(turned, axis=1))
-        squares = np.square(self._centers).sum(axis=1) - 2.0 * turned @ self._centers.T
+        products = _multiply_rows(turned, self._centers.T)
+        squares = np.square(self._centers).sum(axis=1) - 2.0 * products
         return np.asarray(np.argmin(squares, axis=1))
+
+
+def _multiply_rows(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return rows @ matrix, where each row has the same bits alone as together.
+
+    BLAS rounds differently for another number of rows, and a row as near to one center as to
+    another would change its cluster.
+    """
+    total = rows[:, :1] * matrix[0]
+    for j in range(1, len(matrix)):
+        total += rows[:, j : j + 1] * matrix[j]
+    return np.asarray(total)
 
 
 def _check_rows(rows: int, clusters: int) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from unbend import dimension
 from unbend.arrays import FloatArray
+from unbend.denoising.reduction import reduce_columns
 from unbend.docstrings import complete_docstring
-from unbend.neighbors import MetricName
+from unbend.neighbors import MetricName, PointSpace
 from unbend.quality import widest_gap
 from unbend.report import html_table
 from unbend.selection.inputs import PARAMETERS, Data, Sample, open_data
@@ -35,6 +36,8 @@ KNEE, NOTHING = 0.1, 0.01
 ROOM, FACTOR = 2, 2
 # Rows from which on neighbourhoods should show the dimension that votes agree on.
 SHOWING = 300
+# Directions that stand out of the noise at least where dimensions are looked for along them alone.
+FEWEST_DIRECTIONS = 2
 # Rows that are looked at, at most: by all rules, and by neighbourhoods of points.
 ROWS, SHOWN_ROWS = 1000, 5000
 
@@ -46,9 +49,9 @@ class DimensionChoice:
     Attributes
     ----------
     dimension : int
-        The number that neighbourhoods show. Where they show none, the number that more than half
-        of the votes agree on, or the median of the estimators where that is smaller; otherwise the
-        median vote.
+        The number that neighbourhoods show, or of the directions that rows fill in more columns
+        of noise. Where they show none, the number that more than half of the votes agree on, or
+        the median of the estimators where that is smaller; otherwise the median vote.
     low, high : int
         The range that the rules leave: from the estimators' median to the number that more than
         half of the votes agree on, which mostly are one; otherwise the middle half of the votes.
@@ -110,9 +113,8 @@ class DimensionChoice:
         open_ = ": the rules disagree"
         if self.shown is not None:
             agreed = f", shown by neighbourhoods of {self.shown.n_neighbors} rows"
-            open_ = (
-                f": a surface of {self.low} that bends within neighbourhoods, or one of {self.high}"
-            )
+            reason = "noise about it" if self.shown.fills else "bends within neighbourhoods"
+            open_ = f": a surface of {self.low} with {reason}, or one of {self.high}"
         return f"intrinsic dimension {self.verdict}" + (agreed if self.low == self.high else open_)
 
     def __str__(self) -> str:
@@ -156,9 +158,10 @@ def choose_dimension(
 
     Neighbourhoods that grow until they are wider than the noise show the dimension: their spectra
     fall after as many variances as there are dimensions, by more than those of as many points in a
-    ball. Where a smaller dimension is possible too, since the surface may bend within
-    neighbourhoods, both are stated. Where no neighbourhood up to a fifth of the rows shows one,
-    rules vote that fail in different ways.
+    ball. In many columns they are looked for along the principal directions that stand out of the
+    noise, and where rows fill these, their number bounds the dimension. Where a smaller dimension
+    is possible too, since the surface may bend within neighbourhoods, both are stated. Where no
+    neighbourhood up to a fifth of the rows shows one, rules vote that fail in different ways.
 
     The rules: the widest gap of Isomap's eigenvalues (fails on long strips), the knee of its
     residual variance (fails on closed surfaces), and estimators of intrinsic dimension from
@@ -242,12 +245,26 @@ def decide_dimension(data: Data) -> tuple[int, int, int]:
 
 def _show(data: Data) -> ShownDimension | None:
     """Ask neighbourhoods for the dimension, of more rows than vote: sheets are then apart."""
-    rows = SHOWN_ROWS if data.kind == "points" and data.metric == "euclidean" else ROWS
-    return shown_dimension(data.sample(rows, 0).space)
+    if data.kind != "points" or data.metric != "euclidean":
+        return shown_dimension(data.sample(ROWS, 0).space)
+    sample = data.sample(SHOWN_ROWS, 0)
+    # Rows in the middle have no direction.
+    with np.errstate(over="ignore"):
+        reduction = reduce_columns(sample.values, 0)
+    if reduction is None or reduction.axes.shape[1] < FEWEST_DIRECTIONS:
+        return shown_dimension(sample.space)
+    directions = reduction.axes.shape[1]
+    shown = shown_dimension(PointSpace(reduction.narrow(sample.values)))
+    if shown is None:
+        shown = shown_dimension(sample.space)
+    if shown is not None and shown.high <= directions:
+        return shown
+    # Rows that fill the directions may lie about a surface of one dimension less.
+    return ShownDimension(directions - 1, len(sample) - 1, directions, fills=True)
 
 
 def _shown_range(shown: ShownDimension) -> tuple[int, int, int]:
-    return shown.dimension, shown.dimension, shown.high
+    return shown.high if shown.fills else shown.dimension, shown.dimension, shown.high
 
 
 def weigh_votes(votes: Mapping[str, float]) -> tuple[int, int, int]:

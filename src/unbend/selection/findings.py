@@ -18,7 +18,7 @@ from unbend.progress import monitoring
 from unbend.quality import residual_variance
 from unbend.selection.dimensions import decide_dimension, describe_dimension, is_narrow
 from unbend.selection.inputs import Data, Kind, Sample, make_method
-from unbend.selection.trials import denoised_sample, try_charts, try_on_curve
+from unbend.selection.trials import ChartMisfit, denoised_sample, try_charts
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
 # points: variance outside the plane 0.015 at most where flat and 0.10 at least where not; residual
@@ -31,6 +31,10 @@ FLAT, CONVEX, BENT, CLOSED, LEFT, CLUSTERED = 0.03, 0.0025, 0.04, 0.1, 0.6, 6.0
 CLOSED_CURVE = 0.3
 # Share of noise in the variance from which on closed data are not told from noise.
 NOISY_SHARE = 0.1
+# Share of the geodesics that the best chart misses at most where it lays the data out, and distance
+# between its neighbours on the surface. Of spheres, tori, rings and tubes the second is 0.36 and
+# more, or the first 0.18 and more.
+LAID_OUT, TOGETHER = 0.1, 0.3
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
 NEIGHBORS, EIGENVALUES = 10, 8
 # Coordinates of a picture.
@@ -75,12 +79,9 @@ class Findings:
         Whether patches show a surface of that dimension, as denoising needs it.
     noise : float
         Standard deviation of the noise of a column about that surface; not a number without.
-    trials : mapping of str to float
-        Of a curve, the share of its geodesics that methods fitted to some rows miss; empty where
+    charts : mapping of str to ChartMisfit
+        How badly charts by several methods, fitted to some rows, lay the surface out; empty where
         none were fitted.
-    charts : mapping of str to float
-        Of a surface, share of the variance within patches that tangents do not explain, of charts
-        by PCA and LTSA; empty where none were fitted.
 
     Examples
     --------
@@ -107,8 +108,7 @@ class Findings:
     n_neighbors: int
     surface: bool = False
     noise: float = float("nan")
-    trials: Mapping[str, float] = field(default_factory=dict)
-    charts: Mapping[str, float] = field(default_factory=dict)
+    charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
@@ -132,8 +132,11 @@ class Findings:
 
     @property
     def clustered(self) -> bool:
-        """Whether the data are clusters rather than one sheet."""
-        return self.count > 1
+        """Whether the data are clusters rather than one sheet.
+
+        Bridges are as thin where the rows of a sheet are sparse.
+        """
+        return self.parts > 1 or (self.clusters > 1 and not self.laid_out)
 
     @property
     def noise_share(self) -> float:
@@ -143,7 +146,7 @@ class Findings:
 
     @property
     def convex(self) -> bool:
-        """Whether the data can be laid out in the plane with all geodesics straight."""
+        """Whether the plane can hold the data with all geodesics straight."""
         return self.residual < CONVEX
 
     @property
@@ -159,8 +162,22 @@ class Findings:
         across a surface leaves much unexplained, too.
         """
         d = self.dimension
-        calm = not self.noise_share > NOISY_SHARE
+        calm = not self.noise_share > NOISY_SHARE and not self.laid_out
         return calm and d == self.high and _closes(self.residuals, d)
+
+    @property
+    def chart(self) -> str | None:
+        """The chart that lays the surface out best; None where none does."""
+        known = {name: one.score for name, one in self.charts.items() if np.isfinite(one.score)}
+        return min(known, key=lambda name: known[name]) if known else None
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether a chart was found whose distances are the geodesics."""
+        if self.chart is None:
+            return False
+        best = self.charts[self.chart]
+        return best.geodesics < LAID_OUT and best.neighbors < TOGETHER
 
     @property
     def noisy(self) -> bool:
@@ -188,9 +205,7 @@ def measure(
         shown = bool(surface.get("surface"))
         if shown and _closes(residuals, d):
             residuals = _residuals_without_noise(sample, d, calm, residuals)
-        whole = not apart and not _closes(residuals, d)
-        tried = shown and d == 1 and whole
-        charted = charted and d > 1 and whole and bool(surface)
+        charted = charted and parts == 1 and bool(surface)
         return Findings(
             kind=data.kind,
             n=n,
@@ -206,7 +221,6 @@ def measure(
             clusters=clusters,
             hidden=0.0 if report is None else report.hidden,
             n_neighbors=_neighbors(data, d, k),
-            trials=try_on_curve(sample) if tried else {},
             charts=try_charts(sample, d) if charted else {},
             **surface,
         )

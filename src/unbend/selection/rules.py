@@ -11,6 +11,7 @@ from unbend.methods.neighbor_embedding import MOST_COMPONENTS, NEIGHBORS_PER_PER
 from unbend.neighbors import MetricName
 from unbend.selection.findings import FLAT, PICTURE, Findings, share_outside
 from unbend.selection.inputs import make_method
+from unbend.selection.trials import chart_parameters
 
 Purpose: TypeAlias = Literal["picture", "features", "chart", "clusters"]
 
@@ -22,11 +23,6 @@ PERPLEXITY = 30
 ENOUGH = 0.95
 # Principal variances fall where the next is at most this share of the last.
 PLANAR = 0.5
-# PCA is enough where of its chart's variance within patches no more than rounding is beside the
-# tangents, or this share of what LTSA leaves, which fits small patches by its own criterion. Of 95
-# surfaces of benchmarks/noise for calibration, 800 rows with known dimension, the choice of the two
-# is then within a tenth of the best of ten methods on 65 %, by the truth on 74 %, LTSA on 61 %.
-STRAIGHT, CLEARLY = 1e-10, 0.5
 # Methods that take a graph without further distances, and those that take nothing but points.
 OF_GRAPHS = (
     "Isomap",
@@ -158,21 +154,22 @@ class Case:
         return self.make("LTSA", n_neighbors="auto", denoise="auto")
 
     @property
-    def bends(self) -> bool:
-        """Whether PCA and LTSA were tried, and the chart of PCA is not nearer to the tangents."""
+    def tried(self) -> str | None:
+        """The best of the charts that were tried, if they have as many coordinates."""
+        return self.found.chart if self.coordinates == self.found.dimension else None
+
+    def make_chart(self, name: str) -> Any:
+        """Make the method of a chart that was tried."""
+        method, parameters = chart_parameters(name)
+        if method == "Isomap" and self.found.n > MANY:
+            # It has landmarks of its own.
+            parameters = {key: value for key, value in parameters.items() if key != "denoise"}
+        return self.make(method, **parameters)
+
+    def other_charts(self) -> list[Any]:
+        """Make the methods of the other charts that were tried, best first."""
         tried = self.found.charts
-        return bool(tried) and tried["PCA"] > max(STRAIGHT, CLEARLY * tried["LTSA"])
-
-    @property
-    def linear(self) -> bool:
-        """Whether PCA was tried and its chart is near to the tangents, or nearer than LTSA's."""
-        return bool(self.found.charts) and not self.bends
-
-    @property
-    def straighter(self) -> bool:
-        """Whether Isomap was tried on a curve and missed less of its geodesics than LTSA."""
-        tried = self.found.trials
-        return len(tried) > 1 and self.coordinates == 1 and tried["Isomap"] < tried["LTSA"]
+        return [self.make_chart(name) for name in sorted(tried, key=lambda name: tried[name].score)]
 
     @property
     def hidden(self) -> bool:
@@ -255,6 +252,17 @@ def _unexplained(case: Case) -> str:
     )
 
 
+def _describe_charts(case: Case) -> str:
+    """Say which charts were tried, and how badly they lay the surface out."""
+    tried = case.found.charts
+    order = sorted(tried, key=lambda name: tried[name].score)
+    missed = [f"{tried[name].geodesics:.2g} ({name})" for name in order]
+    return (
+        f"{order[0]} lays some rows out best: of the geodesics charts miss {', '.join(missed)}, "
+        "and neighbours in its chart are near on the surface"
+    )
+
+
 ANY: tuple[Purpose, ...] = ("picture", "features", "chart")
 
 # The first rule that holds decides: a new method is a new line at its place.
@@ -329,8 +337,15 @@ RULES = (
         lambda case: (case.make("LaplacianEigenmaps"), case.make("PCA"), case.make("Isomap")),
     ),
     Rule(
+        ("chart",),
+        lambda case: case.tried is not None and not case.found.closed,
+        lambda case: case.make_chart(case.tried or ""),
+        lambda case: _describe_charts(case),
+        lambda case: case.other_charts(),
+    ),
+    Rule(
         ANY,
-        lambda case: case.found.flat and case.found.kind != "graph" and not case.bends,
+        lambda case: case.found.flat and case.found.kind != "graph",
         lambda case: case.first("PCA", "ClassicalMDS"),
         lambda case: (
             f"{case.found.outside:.1%} of the variance lies outside a plane of "
@@ -361,38 +376,10 @@ RULES = (
     ),
     Rule(
         ("chart",),
-        lambda case: case.linear,
-        lambda case: case.make("PCA"),
-        lambda case: (
-            f"of its variance within patches a chart by PCA leaves {case.found.charts['PCA']:.2g} "
-            f"beside the tangents, one by LTSA {case.found.charts['LTSA']:.2g}: nothing is bent "
-            "that noise does not hide"
-        ),
-        lambda case: (case.denoised(), case.make("Isomap")),
-    ),
-    Rule(
-        ("chart",),
-        lambda case: case.straighter and case.denoised() is not None,
-        lambda case: case.make("Isomap", n_neighbors="auto", denoise="auto"),
-        lambda case: (
-            "a curve, of which two methods were fitted to some rows: Isomap misses "
-            f"{case.found.trials['Isomap']:.2g} of the geodesics, LTSA "
-            f"{case.found.trials['LTSA']:.2g}"
-        ),
-        lambda case: (case.denoised(), case.make("PCA")),
-    ),
-    Rule(
-        ("chart",),
-        lambda case: (
-            case.denoised() is not None
-            and (case.bends or (case.found.surface and case.found.determined))
-        ),
+        lambda case: case.found.surface and case.found.determined and case.denoised() is not None,
         lambda case: case.denoised(),
         lambda case: (
-            "LTSA is nearer to the tangents of patches than PCA, although no patch shows the "
-            "surface clearly"
-            if not case.found.surface
-            else f"patches show a surface of {case.found.dimension} dimensions with noise of "
+            f"patches show a surface of {case.found.dimension} dimensions with noise of "
             f"{case.found.noise:.2g} a column: LTSA fits landmarks on it where noise is wide, and "
             "tolerates holes"
         ),

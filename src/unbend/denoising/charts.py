@@ -1,0 +1,64 @@
+"""How even a chart of a surface is: whether it is torn, folded or repeats a coordinate."""
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.denoising.patches import principal_axes
+from unbend.neighbors import PointSpace
+
+# Points around one by which the gradients of a chart are fitted, and the share of points with
+# gradients below the result.
+AROUND, LOWEST = 10, 0.05
+# Ridge of the fits that is rounding.
+RIDGE = 1e-9
+
+
+def chart_evenness(points: FloatArray, chart: FloatArray, d: int) -> float:
+    """Return the least stretching of a chart in most places of a surface, over its mean.
+
+    A linear map of the tangent plane is fitted to the chart around each point. In the coordinates
+    in which their mean square is the identity they all stretch by one if the chart is an affine
+    map of an isometric one; where it is torn or folded, or a coordinate is a function of the
+    others, some direction is hardly stretched. Affine maps of the chart do not change the result.
+
+    Parameters
+    ----------
+    points : array (m, D)
+        Points on a surface, without noise.
+    chart : array (m, d)
+        Coordinates of the points.
+    d : int
+        Dimension of the surface.
+
+    Returns
+    -------
+    float
+        One for an isometric chart, and near zero where a part of it has collapsed.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> plane = rng.uniform(size=(400, 2))
+    >>> round(chart_evenness(plane, plane @ [[1, 2], [3, 4]], 2), 6)
+    1.0
+    >>> folded = np.column_stack((plane[:, 0], plane[:, 0] ** 2))
+    >>> chart_evenness(plane, folded, 2) < 0.01
+    True
+    """
+    near = PointSpace(points).nearest(min(AROUND, len(points) - 1))
+    members = np.column_stack((np.arange(len(points)), near.indices.reshape(len(points), -1)))
+    around, values = points[members], chart[members]
+    around = around - around.mean(axis=1, keepdims=True)
+    values = values - values.mean(axis=1, keepdims=True)
+    along = around @ principal_axes(around, d)
+    gram = along.transpose(0, 2, 1) @ along
+    ridge = RIDGE * np.maximum(np.trace(gram, axis1=1, axis2=2), np.finfo(float).tiny)
+    gram += ridge[:, None, None] * np.eye(d)
+    slopes = np.linalg.solve(gram, along.transpose(0, 2, 1) @ values)
+    squares = slopes.transpose(0, 2, 1) @ slopes
+    variances, axes = np.linalg.eigh(squares.mean(axis=0))
+    if not variances[-1] > 0:
+        return 0.0
+    whitened = axes / np.sqrt(np.maximum(variances, RIDGE * variances[-1]))
+    least = np.linalg.eigvalsh(whitened.T @ squares @ whitened)[:, 0]
+    return float(np.quantile(np.sqrt(np.maximum(least, 0.0)), LOWEST))

@@ -1,0 +1,147 @@
+"""Whether charts are even, landmarks spread, and the fit of the rows taken where it is better."""
+
+import warnings
+
+import numpy as np
+import pytest
+from benchmarks.noise.cases import make_cases
+from benchmarks.noise.run import worst_error
+
+import unbend
+from unbend.datasets import s_curve, swiss_roll
+from unbend.denoising import Sample, chart_evenness, project_landmarks
+from unbend.neighbors import PointSpace
+
+
+def sparse_arc(n, seed, sigma=0.02):
+    """Rows about an arc whose density falls by twenty to one, and their angles."""
+    rng = np.random.default_rng(seed)
+    angle = 4 * (1 - np.log(20 - 19 * rng.uniform(size=n)) / np.log(20))
+    clean = np.column_stack((np.cos(angle), np.sin(angle)))
+    return clean + rng.normal(scale=sigma, size=clean.shape), angle
+
+
+def test_an_affine_map_of_an_isometric_chart_is_even():
+    roll = swiss_roll(1500, random_state=0)
+    even = chart_evenness(roll.points, roll.chart, 2)
+    assert even > 0.95
+    turned = roll.chart @ np.array([[3.0, 1.0], [0.5, 0.2]]) + 7
+    assert chart_evenness(roll.points, turned, 2) == pytest.approx(even, abs=1e-6)
+
+
+@pytest.mark.parametrize("fault", ["torn", "folded", "repeated", "collapsed"])
+def test_faults_make_a_chart_uneven(fault):
+    roll = swiss_roll(1500, random_state=0)
+    length, height = (roll.chart - roll.chart.mean(axis=0)).T
+    charts = {
+        # All of the length in a step, as where neighbourhoods hardly overlap.
+        "torn": (np.tanh(length), height),
+        "folded": (length**2, height),
+        "repeated": (length, np.cos(length / 20)),
+        "collapsed": (np.maximum(length, np.quantile(length, 0.2)), height),
+    }
+    assert chart_evenness(roll.points, np.column_stack(charts[fault]), 2) < 0.3
+
+
+def test_a_constant_chart_has_no_evenness():
+    plane = np.random.default_rng(0).uniform(size=(50, 2))
+    assert chart_evenness(plane, np.ones((50, 2)), 2) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_landmarks_are_spread_where_rows_are_sparse(seed):
+    """Random landmarks have gaps that tear curves, and few at a sparse end."""
+    rows, _ = sparse_arc(2000, seed)
+    sample = Sample.of(PointSpace(rows), 1)
+    uneven = []
+    for spread in (False, True):
+        points = project_landmarks(sample, 60, 150, 1, spread).points
+        assert len(points) == 150
+        gaps = np.diff(np.sort(np.arctan2(points[:, 1], points[:, 0]) % (2 * np.pi)))
+        uneven.append(gaps.std() / gaps.mean())
+    assert uneven[1] < uneven[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_curves_of_uneven_density_are_laid_out(seed):
+    rows, angle = sparse_arc(1500, seed)
+    model = unbend.LTSA(1, denoise="auto").fit(rows)
+    error = worst_error(angle[:, None], model.embedding_)
+    assert "landmarks" in model.report_.stage("denoise").facts
+    assert error < 0.1
+    assert error < 0.5 * worst_error(angle[:, None], unbend.LTSA(1).fit_transform(rows))
+
+
+@pytest.mark.parametrize(("half", "number"), [("seen", 81), ("folded", 197), ("folded", 96)])
+def test_the_fit_of_the_rows_is_taken_where_landmarks_give_no_chart(half, number):
+    """Cases for calibration with errors of landmarks twice those of the rows, and more."""
+    case = make_cases(half, number + 1)[number]
+    rows = case.draw(1, most_feet=1).rows
+    auto = unbend.LTSA(case.d, denoise="auto").fit(rows)
+    plain = unbend.LTSA(case.d).fit(rows)
+    facts = auto.report_.stage("denoise").facts
+    assert "more even than that of landmarks" in facts["declined"]
+    assert facts["evenness"] < 0.8
+    assert not {"landmarks", "patch_size", "displacement"} & set(facts)
+    assert np.array_equal(auto.embedding_, plain.embedding_)
+    assert np.array_equal(auto.transform(rows[:20] + 0.01), plain.transform(rows[:20] + 0.01))
+    names = [stage.name for stage in auto.report_.stages]
+    assert names == ["denoise", *(stage.name for stage in plain.report_.stages)]
+
+
+def test_even_charts_are_not_tried_again(monkeypatch):
+    rows = s_curve(1200, noise=0.1, random_state=0).points
+    fitted = []
+    whole = unbend.LTSA._fit_space
+    monkeypatch.setattr(
+        unbend.LTSA,
+        "_fit_space",
+        lambda self, space, y, graph, landmarks: (
+            fitted.append(landmarks is None) or whole(self, space, y, graph, landmarks)
+        ),
+    )
+    model = unbend.LTSA(denoise="auto").fit(rows)
+    assert fitted == [False]
+    assert model.report_.stage("denoise").facts["evenness"] > 0.8
+    # What is asked for is not chosen again.
+    unbend.LTSA(denoise=True).fit(rows)
+    assert fitted == [False, False]
+
+
+def test_only_the_warnings_of_the_fit_that_is_taken_are_issued(monkeypatch):
+    rows = s_curve(1200, noise=0.1, random_state=0).points
+    whole = unbend.LTSA._fit_space
+
+    def fit(self, space, y, graph, landmarks):
+        unbend.report.warn("of rows" if landmarks is None else "of landmarks", FutureWarning)
+        return whole(self, space, y, graph, landmarks)
+
+    monkeypatch.setattr(unbend.LTSA, "_fit_space", fit)
+    monkeypatch.setattr("unbend.estimators.denoising.EVEN", 2.0)
+    for rows_win, message in ((False, "of landmarks"), (True, "of rows")):
+        values = iter([0.5, 0.9 if rows_win else 0.1])
+        monkeypatch.setattr(
+            "unbend.estimators.denoising.chart_evenness", lambda *_, values=values: next(values)
+        )
+        with warnings.catch_warnings(record=True) as issued:
+            warnings.simplefilter("always")
+            model = unbend.LTSA(denoise="auto").fit(rows)
+        messages = [str(one.message) for one in issued if one.category is FutureWarning]
+        assert messages == [message]
+        assert message in model.report_.warnings
+        assert len(model.report_.warnings) == len(issued)
+
+
+def test_landmarks_are_kept_where_the_rows_cannot_be_fitted(monkeypatch):
+    rows = s_curve(1200, noise=0.1, random_state=0).points
+    whole = unbend.LTSA._fit_space
+
+    def fit(self, space, y, graph, landmarks):
+        if landmarks is None:
+            raise ValueError("too few")
+        return whole(self, space, y, graph, landmarks)
+
+    monkeypatch.setattr(unbend.LTSA, "_fit_space", fit)
+    monkeypatch.setattr("unbend.estimators.denoising.EVEN", 2.0)
+    model = unbend.LTSA(denoise="auto").fit(rows)
+    assert "landmarks" in model.report_.stage("denoise").facts
