@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench bench-check book-tables docs docs-check gallery-full check-anndata check-native check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
+.PHONY: help demo page test lint typecheck bench bench-check book-tables docs docs-check gallery-full check-anndata check-native check-sanitizers check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -82,6 +82,22 @@ $(NATIVE_BUILD)/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 check-native: $(addprefix $(NATIVE_BUILD)/,$(NATIVE_TESTS)) ## run the kernels' own tests under sanitizers
 	@for test in $^; do $$test && $$test-baseline || exit 1; done
 
+# The extension itself, with the bindings, under the stage tests. It is built in an environment of its
+# own; the runtime of the sanitizers is loaded before Python, and what Python keeps is no leak.
+EXTENSION := build/extension
+RUNTIME = $(shell $(CXX) -print-file-name=libasan.so):$(shell $(CXX) -print-file-name=libubsan.so)
+STAGES := tests/stages tests/test_kernels.py
+check-sanitizers: ## run the stage tests on an extension built with sanitizers
+	$(PYTHON) -m venv $(EXTENSION)
+	$(EXTENSION)/bin/python -m pip install --quiet --upgrade pip
+	ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+		CXXFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+		$(EXTENSION)/bin/python -m pip install --quiet --config-settings=cmake.build-type=Debug \
+		--config-settings=install.strip=false --config-settings=build-dir=$(EXTENSION)/objects \
+		. --group test
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$(RUNTIME) $(ONE_BLAS_THREAD) UNBEND_KERNELS=native \
+		$(EXTENSION)/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(STAGES)
+
 # The same tests under ThreadSanitizer, which knows the standard library's threads.
 build/threads/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 	@mkdir -p $(@D)
@@ -95,11 +111,13 @@ check-threads: $(addprefix build/threads/,$(NATIVE_TESTS)) ## run the kernels' o
 check-clang: ## run the kernels' own tests, built by clang, under sanitizers
 	$(MAKE) check-native CXX=clang++ NATIVE_BUILD=build/clang
 
-# For 64-bit ARM: Debian's g++-aarch64-linux-gnu builds them and qemu-user runs them.
+# For 64-bit ARM: Debian's g++-aarch64-linux-gnu builds them and qemu-user runs them. It cannot fork
+# a process that has threads.
 AARCH64 ?= aarch64-linux-gnu-g++
 build/aarch64/%: csrc/tests/%.cpp $(wildcard csrc/*.hpp)
 	@mkdir -p $(@D)
-	$(AARCH64) -std=c++17 -O2 -fopenmp-simd -pthread -ffp-contract=off -Wno-psabi -static -Icsrc $< -o $@
+	$(AARCH64) -std=c++17 -O2 -fopenmp-simd -pthread -ffp-contract=off -Wno-psabi -static -DNO_FORK \
+		-Icsrc $< -o $@
 
 check-aarch64: $(addprefix build/aarch64/,$(NATIVE_TESTS)) ## run the kernels' own tests for ARM; needs qemu-user
 	@for test in $^; do qemu-aarch64 $$test || exit 1; done

@@ -1,8 +1,9 @@
 """Peak memory of every method: `python -m benchmarks.memory [--only=METHOD]`.
 
 Each measurement has a process of its own, which fits 300 rows first, lets the peak of its resident
-memory begin anew and fits n rows; what X holds itself is not counted. Rolls were used to choose the
-constants of `unbend.estimators.peak_memory`; the other rows, clusters in 20 columns, judge them.
+memory begin anew and fits n rows; what X holds itself is not counted. Rolls and cubes of three and
+six dimensions were used to choose the constants of `unbend.estimators.peak_memory`; the other rows,
+clusters in 20 columns, judge them.
 """
 
 import argparse
@@ -34,18 +35,22 @@ LARGEST = {
     "WeightedMDS": 1000,
     "SubspaceRecognizer": 5000,
 }
-FAMILIES = ("roll", "clusters")
+FAMILIES = ("roll", "cube3", "cube6", "clusters")
 # In 20 columns exact searches compare all pairs, and factors fill in.
-MOST = {"roll": 200_000, "clusters": 5000}
+MOST = {"roll": 200_000, "cube3": 20_000, "cube6": 5000, "clusters": 5000}
+# Cubes are measured for methods whose factors fill in.
+FILLING = ("LLE", "LTSA", "LaplacianEigenmaps", "LandmarkMVU")
 
 
 def make_rows(family: str, n: int) -> np.ndarray:
-    """Draw a Swiss roll, or clusters about ten centres."""
+    """Draw a Swiss roll, a cube, or clusters about ten centres."""
     import unbend
 
     if family == "roll":
         return np.asarray(unbend.datasets.swiss_roll(n, random_state=0).points)
     rng = np.random.default_rng(1)
+    if family.startswith("cube"):
+        return rng.uniform(size=(n, int(family[4:])))
     rows = rng.standard_normal((10, 20))[np.arange(n) % 10] + rng.standard_normal((n, 20))
     return np.asarray(rows)
 
@@ -85,7 +90,8 @@ def cases(only: str | None) -> list[tuple[str, str, int]]:
         for entry in (*METHODS, *CLUSTERINGS, *CLASSIFIERS, *SEVERAL)
         for family in FAMILIES
         for n in sorted({*SIZES, LARGEST.get(entry.class_name, SIZES[-1])})
-        if n <= min(LARGEST.get(entry.class_name, SIZES[-1]), MOST[family])
+        if (entry.class_name in FILLING or not family.startswith("cube"))
+        and n <= min(LARGEST.get(entry.class_name, SIZES[-1]), MOST[family])
         and (only is None or entry.class_name == only)
     ]
 

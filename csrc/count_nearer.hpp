@@ -190,7 +190,8 @@ class NearerCounts {
                     sum += beyond;
                     inside[p] ^= beyond;
                 }
-                lanes(beyond_.data() + end * wide) -= sum;
+                Count *beyond = beyond_.data() + end * wide;
+                store_lanes(beyond, lanes(beyond) - sum);
             }
             if (!any_of((inside[0] | inside[1]) | (inside[2] | inside[3]))) continue;
             for (std::int64_t l = start; l < start + parts * wide; ++l) {

@@ -43,8 +43,9 @@ class Hasher {
     }
 
     UNBEND_INLINE std::uint64_t hash() const {
+        // Stored: lanes that were ever indexed GCC would keep in memory.
         std::uint64_t word[lanes_of<Lanes>];
-        words_at(word) = state_;
+        store_lanes(word, state_);
         std::uint64_t hash = 0, factor = 0xd6e8feb86659fd93;
         // Numbers with few digits differ in their highest bits only, which products lose.
         for (std::uint64_t one : word)
@@ -55,9 +56,9 @@ class Hasher {
     UNBEND_INLINE void tell(Survey &survey) const {
         std::uint64_t finite[lanes_of<Lanes>], vanishing[lanes_of<Lanes>];
         double largest[lanes_of<Lanes>];
-        words_at(finite) = finite_;
-        words_at(vanishing) = vanishing_;
-        lanes_at<Lanes>(largest) = largest_;
+        store_lanes(finite, finite_);
+        store_lanes(vanishing, vanishing_);
+        store_lanes(largest, largest_);
         for (int lane = 0; lane < lanes_of<Lanes>; ++lane) {
             survey.largest = std::max(survey.largest, largest[lane]);
             survey.finite &= finite[lane] != 0;
@@ -66,11 +67,6 @@ class Hasher {
     }
 
   private:
-    // Lanes that were ever indexed GCC would keep in memory.
-    static UNBEND_INLINE typename Stored<Bits>::type &words_at(std::uint64_t *words) {
-        return *reinterpret_cast<typename Stored<Bits>::type *>(words);
-    }
-
     Bits state_ = {}, finite_ = ~Bits{}, vanishing_ = {};
     Lanes largest_ = {}, bound_;
 };
@@ -135,21 +131,21 @@ UNBEND_INLINE inline void hash_rows(const double *points, const double *end, std
     const Bits every = ~Bits{};
     double places[step];
     for (int lane = 0; lane < step; ++lane) places[lane] = lane;
-    const Bits rest = (Bits)(lanes_at<Lanes>(places) < static_cast<double>(columns - whole));
+    const Bits rest = (Bits)(load_lanes<Lanes>(places) < static_cast<double>(columns - whole));
     for (std::int64_t i = 0; i < rows; ++i, points += columns) {
         hasher.begin();
         for (std::int64_t c = 0; c < whole; c += step) {
-            const Lanes numbers = lanes_at<Lanes>(points + c);
+            const Lanes numbers = load_lanes<Lanes>(points + c);
             hasher.take(numbers, every);
         }
         // Reads on into the next rows, as long as there are any.
         if (whole < columns && points + whole + step <= end) {
-            const Lanes numbers = lanes_at<Lanes>(points + whole);
+            const Lanes numbers = load_lanes<Lanes>(points + whole);
             hasher.take(numbers, rest);
         } else if (whole < columns) {
             double last[step] = {};
             std::copy(points + whole, points + columns, last);
-            const Lanes numbers = lanes_at<Lanes>(last);
+            const Lanes numbers = load_lanes<Lanes>(last);
             hasher.take(numbers, rest);
         }
         hashes[i] = hasher.hash();

@@ -12,6 +12,7 @@
 
 #include "dispatch.hpp"
 #include "poll.hpp"
+#include "simd_memory.hpp"
 
 namespace unbend {
 
@@ -28,14 +29,9 @@ struct Mesh {
 };
 
 // Four floats side by side, as many as splines reach a point.
-typedef float Quartet __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float Quartet __attribute__((vector_size(16)));
 
-UNBEND_INLINE inline Quartet &quartet(float *numbers) {
-    return *reinterpret_cast<Quartet *>(numbers);
-}
-UNBEND_INLINE inline const Quartet &quartet(const float *numbers) {
-    return *reinterpret_cast<const Quartet *>(numbers);
-}
+UNBEND_INLINE inline Quartet quartet(const float *numbers) { return load_lanes<Quartet>(numbers); }
 UNBEND_INLINE inline float sum_of_four(const Quartet &numbers) {
     return (numbers[0] + numbers[2]) + (numbers[1] + numbers[3]);
 }
@@ -71,7 +67,8 @@ UNBEND_INLINE inline void spread_point(const float *point, const Mesh<D> &mesh, 
         if constexpr (D == 1) {
             density[a] += across;
         } else {
-            quartet(density + a * mesh.nodes + at[1].node) += across * at[1].weight;
+            float *line = density + a * mesh.nodes + at[1].node;
+            store_lanes(line, quartet(line) + across * at[1].weight);
         }
     }
 }
@@ -182,7 +179,7 @@ UNBEND_INLINE inline void force_at(const Mesh<D> &mesh, const float *potential,
     } else {
         Quartet tilt = {}, level = {};
         for (int a = 0; a < 4; ++a) {
-            const Quartet &line = quartet(potential + (at[0].node + a) * mesh.nodes + at[1].node);
+            const Quartet line = quartet(potential + (at[0].node + a) * mesh.nodes + at[1].node);
             tilt += at[0].slope[a] * line;
             level += at[0].weight[a] * line;
         }

@@ -9,23 +9,9 @@
 
 #include "dense.hpp"
 #include "dispatch.hpp"
+#include "simd_memory.hpp"
 
 namespace unbend {
-
-// Numbers in memory as lanes, reached through a pointer: arrays of lanes that are filled by memcpy
-// GCC keeps on the stack.
-template <typename Lanes>
-struct Stored {
-    typedef Lanes type __attribute__((aligned(sizeof(double)), may_alias));
-};
-template <typename Lanes>
-UNBEND_INLINE inline typename Stored<Lanes>::type &lanes_at(double *numbers) {
-    return *reinterpret_cast<typename Stored<Lanes>::type *>(numbers);
-}
-template <typename Lanes>
-UNBEND_INLINE inline const typename Stored<Lanes>::type &lanes_at(const double *numbers) {
-    return *reinterpret_cast<const typename Stored<Lanes>::type *>(numbers);
-}
 
 // The bits of as many numbers as lanes.
 template <typename Lanes>
@@ -95,20 +81,20 @@ class CentredBlock {
         double *to = numbers_.data() + first * stride, *sums = sums_.data();
         Lanes square[count] = {};
         for (std::int64_t c = 0; c < stride; c += step) {
-            const Lanes middle = lanes_at<Lanes>(centre + c);
-            const Bits mask = (Bits)lanes_at<Lanes>(within + c);
-            Lanes sum = lanes_at<Lanes>(sums + c);
+            const Lanes middle = load_lanes<Lanes>(centre + c);
+            const Bits mask = (Bits)load_lanes<Lanes>(within + c);
+            Lanes sum = load_lanes<Lanes>(sums + c);
             for (int r = 0; r < count; ++r) {
-                const Bits given = (Bits)lanes_at<Lanes>(points + r * columns + c) & mask;
+                const Bits given = (Bits)load_lanes<Lanes>(points + r * columns + c) & mask;
                 const Lanes number = (Lanes)given - middle;
-                lanes_at<Lanes>(to + r * stride + c) = number;
+                store_lanes(to + r * stride + c, number);
                 square[r] += number * number;
                 sum += number;
             }
-            lanes_at<Lanes>(sums + c) = sum;
+            store_lanes(sums + c, sum);
         }
         double in_lanes[count][step];
-        for (int r = 0; r < count; ++r) lanes_at<Lanes>(in_lanes[r]) = square[r];
+        for (int r = 0; r < count; ++r) store_lanes(in_lanes[r], square[r]);
         for (int r = 0; r < count; ++r) {
             double total = in_lanes[r][0];
             for (int lane = 1; lane < step; ++lane) total += in_lanes[r][lane];
@@ -135,11 +121,12 @@ UNBEND_INLINE inline void add_products(const CentredBlock &block, std::int64_t r
     for (std::int64_t i = 0; i < rows; ++i, one += stride, other += stride)
         for (int q = 0; q < 4; ++q)
             for (int p = 0; p < parts; ++p)
-                sum[q][p] += lanes_at<Lanes>(other + p * lanes_of<Lanes>) * one[q];
+                sum[q][p] += load_lanes<Lanes>(other + p * lanes_of<Lanes>) * one[q];
     for (int q = 0; q < 4; ++q)
-        for (int p = 0; p < parts; ++p)
-            lanes_at<Lanes>(products + (left + q) * stride + right + p * lanes_of<Lanes>) +=
-                sum[q][p];
+        for (int p = 0; p < parts; ++p) {
+            double *to = products + (left + q) * stride + right + p * lanes_of<Lanes>;
+            store_lanes(to, load_lanes<Lanes>(to) + sum[q][p]);
+        }
 }
 
 // The lower triangle, in tiles of up to three groups of four columns; none is one group wide but

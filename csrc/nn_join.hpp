@@ -21,8 +21,8 @@
 
 namespace unbend {
 
-typedef float Eight __attribute__((vector_size(32), aligned(4)));
-typedef std::int32_t EightIndices __attribute__((vector_size(32), aligned(4)));
+typedef float Eight __attribute__((vector_size(32)));
+typedef std::int32_t EightIndices __attribute__((vector_size(32)));
 
 // Columns that are compared for many pairs at once, one pair a lane; rows have a multiple of it.
 constexpr std::int64_t head = 32;

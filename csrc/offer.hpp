@@ -69,7 +69,7 @@ struct Block {
     }
 
     UNBEND_INLINE void store(std::int64_t r, Real *into) const {
-        for (std::int64_t p = 0; p < parts; ++p) lanes(into + p * part) = keys[r][p];
+        for (std::int64_t p = 0; p < parts; ++p) store_lanes(into + p * part, keys[r][p]);
     }
 
     // Calls `visit(row, column, key)` for keys within the bound of their row or of their column.

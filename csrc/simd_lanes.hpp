@@ -12,7 +12,7 @@ namespace unbend {
 template <typename Real>
 struct Tile {
     static constexpr int side = 32 / sizeof(Real);
-    typedef Real Vector __attribute__((vector_size(32), aligned(sizeof(Real))));
+    typedef Real Vector __attribute__((vector_size(32)));
 
     // Eklundh's method (1972): swap off-diagonal halves, then halves of the halves.
     UNBEND_INLINE static void transpose(Vector (&rows)[side]) {

@@ -6,27 +6,22 @@
 #include <cstdint>
 
 #include "dispatch.hpp"
+#include "simd_memory.hpp"
 
 namespace unbend {
 
-// Reached through a pointer: copied by memcpy, GCC takes them through the stack.
 template <typename Real>
 struct Side {
     static constexpr std::int64_t count = 32 / sizeof(Real);
-    typedef Real Lanes __attribute__((vector_size(32), aligned(sizeof(Real)), may_alias));
+    typedef Real Lanes __attribute__((vector_size(32)));
 };
 
 template <typename Real>
-UNBEND_INLINE inline const typename Side<Real>::Lanes &lanes(const Real *numbers) {
-    return *reinterpret_cast<const typename Side<Real>::Lanes *>(numbers);
-}
-template <typename Real>
-UNBEND_INLINE inline typename Side<Real>::Lanes &lanes(Real *numbers) {
-    return *reinterpret_cast<typename Side<Real>::Lanes *>(numbers);
+UNBEND_INLINE inline typename Side<Real>::Lanes lanes(const Real *numbers) {
+    return load_lanes<typename Side<Real>::Lanes>(numbers);
 }
 
 // Whether any lane is set in what comparing lanes gave.
-// By value: what was compared may be aligned like its numbers, and not like a register.
 template <typename Within>
 UNBEND_INLINE inline bool any_of(Within within) {
     typedef std::int64_t Words __attribute__((vector_size(32)));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dispatch.hpp"
+#include "simd_memory.hpp"
 #include "watch.hpp"
 
 namespace unbend {
@@ -51,7 +52,7 @@ class SquaredProducts {
     }
 
   private:
-    typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+    typedef double Four __attribute__((vector_size(32)));
     static constexpr std::int64_t tile = 512;
     static constexpr int height = 4, side = 3;
 
@@ -80,9 +81,9 @@ class SquaredProducts {
         const double *vectors = packed_.data() + start * padded_ + 4 * w;
         for (std::int64_t j = 0; j < size; j += 4, vectors += 4 * padded_)
             for (int r = 0; r < height; ++r) {
-                const Four square = *reinterpret_cast<const Four *>(squares[r] + j);
+                const Four square = load_lanes<Four>(squares[r] + j);
                 for (int v = 0; v < side; ++v)
-                    sum[r][v] += square * *reinterpret_cast<const Four *>(vectors + 4 * v);
+                    sum[r][v] += square * load_lanes<Four>(vectors + 4 * v);
             }
         const auto wanted = static_cast<int>(std::min<std::int64_t>(side, width_ - w));
         for (int r = 0; r < present; ++r)

@@ -186,7 +186,8 @@ class StressSum {
         Lanes total{}, own_x[2] = {}, own_y[2] = {};
         for (std::int64_t j = 0; j < size; j += side) {
             const Lanes there_x = lanes(x + j), there_y = lanes(y + j);
-            Lanes moved_x = lanes(moved + j), moved_y = lanes(moved + chunk + j);
+            Lanes moved_x = load_lanes<Lanes>(moved + j);
+            Lanes moved_y = load_lanes<Lanes>(moved + chunk + j);
             for (int r = 0; r < 2; ++r) {
                 __builtin_prefetch(target[r] + j + further);
                 const Lanes away_x = here_x[r] - there_x, away_y = here_y[r] - there_y;
@@ -199,8 +200,8 @@ class StressSum {
                 moved_x -= one.pull * away_x;
                 moved_y -= one.pull * away_y;
             }
-            lanes(moved + j) = moved_x;
-            lanes(moved + chunk + j) = moved_y;
+            store_lanes(moved + j, moved_x);
+            store_lanes(moved + chunk + j, moved_y);
         }
         double sum = sum_of(total);
         for (int r = 0; r < 2; ++r) {

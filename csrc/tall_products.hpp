@@ -154,8 +154,10 @@ inline void add_combinations(const Basis &basis, const double *coefficients, std
                             factor[c - column] = coefficients[v * width + c];
                         std::int64_t r = 0;
                         for (; r + 4 <= count; r += 4)
-                            for (int c = 0; c < 4; ++c)
-                                lanes(columns.values[c] + r) += factor[c] * (Lanes)lanes(vector + r);
+                            for (int c = 0; c < 4; ++c) {
+                                double *to = columns.values[c] + r;
+                                store_lanes(to, load_lanes<Lanes>(to) + factor[c] * lanes(vector + r));
+                            }
                         for (; r < count; ++r)
                             for (int c = 0; c < 4; ++c) columns.values[c][r] += factor[c] * vector[r];
                     }

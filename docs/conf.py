@@ -29,6 +29,7 @@ extensions = [
     "method_pages",
     "api_pages",
     "site_pages",
+    "trouble_pictures",
     "interactive",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -56,7 +57,8 @@ html_theme_options = {
     "footer_end": [],
 }
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": [], "install": []}
+# Pages without sections of their own have nothing to show beside them.
+html_sidebars = {name: [] for name in ("index", "cli", "benchmarks", "changelog", "search")}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3

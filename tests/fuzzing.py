@@ -215,15 +215,27 @@ def _determined(model: Any) -> bool:
     return bool(len(gaps) and gaps.min() > 1e-2 * np.abs(ends).max() and np.isfinite(following))
 
 
-def _tied(rows: np.ndarray) -> bool:
-    """Whether distances are tied, so that neighbourhoods depend on the numbers of rows."""
-    lengths = np.sort(pdist(rows - rows.mean(axis=0)))
-    return bool((np.diff(lengths) <= 1e-9 * lengths[-1]).any())
+def _tied(rows: np.ndarray, metric: str) -> bool:
+    """Whether distances are tied, so that neighbourhoods depend on the numbers of rows.
+
+    A largest or a summed difference is tied more often than a Euclidean distance.
+    """
+    centered = rows - rows.mean(axis=0)
+    names = {"euclidean", {"manhattan": "cityblock"}.get(metric, metric)}
+    for name in names & {"euclidean", "cityblock", "chebyshev"}:
+        lengths = np.sort(pdist(centered, name))
+        if (np.diff(lengths) <= 1e-9 * lengths[-1]).any():
+            return True
+    return False
 
 
 def _check_order(method: type, options: dict[str, Any], rows: np.ndarray, model: Any) -> str | None:
     """Rows in another order get the same coordinates in that order."""
-    if method.__name__ in ORDERED or not _determined(model) or _tied(rows):
+    if (
+        method.__name__ in ORDERED
+        or not _determined(model)
+        or _tied(rows, options.get("metric", "euclidean"))
+    ):
         return None
     order = np.random.default_rng(1).permutation(len(rows))
     other = method(**options).fit(*given(method, rows[order]))

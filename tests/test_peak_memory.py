@@ -4,30 +4,23 @@ import json
 import subprocess
 import sys
 import tracemalloc
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import unbend
+from unbend.estimators.fill import predict_fill
 from unbend.estimators.peak_memory import PEAKS, predict_peak
 from unbend.memory import NotEnoughMemory
 
 MEASURED = Path(__file__).parent.parent / "benchmarks" / "memory.json"
-COLUMNS = {"roll": 3, "clusters": 20}
 # Peaks below this are mostly what the allocator keeps, in MB.
 NOISE = 4.0
-# Their sparse factors fill in, or their Newton matrices grow with the rank of the solution, on data
-# of ten dimensions and more: these are counted on their own before they are allocated.
-DEPEND_ON_DIMENSION = (
-    "LLE",
-    "LTSA",
-    "HessianLLE",
-    "SupervisedLLE",
-    "LaplacianEigenmaps",
-    "MVU",
-    "LandmarkMVU",
-)
+# Their Newton matrices grow with the rank of the solution on data of ten dimensions and more: these
+# are counted on their own before they are allocated.
+DEPEND_ON_DIMENSION = ("MVU", "LandmarkMVU")
 
 
 def measured() -> dict[str, float]:
@@ -36,11 +29,17 @@ def measured() -> dict[str, float]:
 
 
 @pytest.mark.skipif(not MEASURED.exists(), reason="the measurements are not here")
-def test_predictions_are_within_half_of_what_was_measured() -> None:
-    judged = 0
+@pytest.mark.parametrize("most", [5000, pytest.param(200_000, marks=pytest.mark.slow)])
+def test_predictions_are_within_half_of_what_was_measured(most: int) -> None:
+    from benchmarks.memory import make_rows
+
+    draw, judged = cache(make_rows), 0
     for name, peak in measured().items():
         method, family, n = name.split()
-        predicted = predict_peak(getattr(unbend, method)(), int(n), COLUMNS[family])
+        if int(n) > most:
+            continue
+        rows = draw(family, int(n))
+        predicted = predict_peak(getattr(unbend, method)(), *rows.shape, rows)
         # Spectral clustering is judged by its eigenmaps.
         if predicted is None or (family == "clusters" and method in DEPEND_ON_DIMENSION):
             continue
@@ -62,6 +61,36 @@ def test_a_fit_that_cannot_fit_is_refused_before_anything_large_is_allocated(nam
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2 * rows.nbytes
+
+
+@pytest.mark.parametrize("name", ["LLE", "LTSA"])
+def test_the_fill_of_many_dimensions_is_refused_before_the_fit(name: str) -> None:
+    # A sheet of as many rows would fit in this limit, and a factor in ten dimensions does not.
+    rows = np.random.default_rng(0).uniform(size=(4000, 10))
+    model = getattr(unbend, name)()
+    sheet, filled = (predict_peak(model, *rows.shape, known) for known in (None, rows))
+    assert sheet
+    assert filled
+    assert filled > 3 * sheet
+    with (
+        unbend.memory_limit(2 * sheet),
+        pytest.raises(NotEnoughMemory, match=f"fits of {name} to"),
+    ):
+        model.fit(rows)
+
+
+def test_the_fill_of_a_sample_predicts_that_of_all_rows() -> None:
+    rng = np.random.default_rng(2)
+    tangent = rng.uniform(size=(12_000, 4))
+    families = {
+        "sheet": np.c_[tangent[:, :2] * [8.0, 1.0], np.sin(9.0 * tangent[:, 0])],
+        "solid": tangent[:, :3],
+        "four dimensions": tangent,
+    }
+    for name, rows in families.items():
+        exact = predict_fill(rows, 10, True, 3)
+        ratio = predict_fill(rows, 10, True, 3, sample=4000) / exact
+        assert 1 / 1.5 < ratio < 1.5, (name, ratio)
 
 
 def test_neighbourhoods_and_graphs_count() -> None:

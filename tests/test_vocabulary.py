@@ -34,6 +34,11 @@ PRIVATE = {
     r"\bwhole or not at all\b": "atomic",
     r"\bclaimed as it is\b": "feasible",
     r"\bin no time\b|\bfor nothing\b": "fast, at no cost",
+    r"\blaid (on|out|flat|among)\b": "aligned, unrolled, flattened",
+    r"\bstrewn\b": "random",
+    r"\bas people have\b": "raw",
+    r"\bmagnif(y|ies)\b": "amplify",
+    r"\bcannot be had\b": "is not available",
     r"\blest\b|\bwhatsoever\b|\bthereof\b": "plain English",
 }
 

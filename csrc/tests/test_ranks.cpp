@@ -38,16 +38,18 @@ void check(const Rows &rows, std::int64_t k, double slack) {
     for (int threads : {1, 3}) {
         count_nearer(rows, asked.data(), rows.rows, slacks.data(), targets.data(), k, threads,
                      ranks.data());
-        for (std::int64_t i = 0; i < rows.rows; ++i)
+        std::vector<Candidate> others(rows.rows);
+        for (std::int64_t i = 0; i < rows.rows; ++i) {
+            for (std::int64_t l = 0; l < rows.rows; ++l)
+                others[l] = {rows.power(i, l), static_cast<std::int32_t>(l)};
             for (std::int64_t j = 0; j < k; ++j) {
-                const std::int32_t target = targets[i * k + j];
-                const Candidate wanted{rows.power(i, target), target};
+                const Candidate wanted = others[targets[i * k + j]];
                 std::int32_t rank = 1;
                 for (std::int64_t l = 0; l < rows.rows; ++l)
-                    rank += l != i && nearer<Euclidean>(
-                        {rows.power(i, l), static_cast<std::int32_t>(l)}, wanted);
+                    rank += l != i && nearer<Euclidean>(others[l], wanted);
                 assert(ranks[i * k + j] == rank);
             }
+        }
     }
 }
 

@@ -65,9 +65,17 @@ def write_pages(app: Sphinx | None = None) -> None:
     documented = {id(e.load()): f"unbend.{e.class_name}" for e in entries().values()}
     for module_name in MODULES:
         write_if_changed(OUTPUT / f"{module_name}.md", page(module_name, documented))
-    links = "\n".join(MODULES)
-    text = "# API reference\n\nPublic are the names of `unbend.__all__` and of these modules.\n\n"
-    write_if_changed(OUTPUT / "index.md", f"{text}```{{toctree}}\n:maxdepth: 1\n\n{links}\n```\n")
+    write_if_changed(OUTPUT / "index.md", index())
+
+
+def index() -> str:
+    """Return the list of modules, each with the first line of its docstring."""
+    lines = ["# API reference\n", "The names in `__all__` of these modules are public.\n"]
+    lines += ["| module | |", "|---|---|"]
+    for name in MODULES:
+        about = (import_module(name).__doc__ or "").strip().split("\n")[0]
+        lines.append(f"| [`{name}`]({name}.md) | {about} |")
+    return "\n".join([*lines, "\n```{toctree}\n:hidden:\n", *MODULES, "```\n"])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

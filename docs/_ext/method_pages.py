@@ -36,6 +36,8 @@ GROUPS = {
     "Recognition": ("subspace_recognizer",),
 }  # fmt: skip
 SIZE = 3.2
+# Change it with the appearance of the pictures, so that all are drawn again.
+STYLE = 2
 # Parameters that the title of a picture leaves out.
 UNSHOWN = ("random_state", "metric")
 
@@ -73,7 +75,7 @@ def draw_points(axes: Any, points: np.ndarray, colors: Any, title: str) -> None:
     size = 5 if len(points) > 200 else 22
     axes.scatter(points[:, 0], points[:, 1], c=colors, s=size, linewidths=0)
     axes.set(xticks=[], yticks=[])
-    axes.set_title(title, fontsize=12 if len(title) < 28 else 9)
+    axes.set_title(title, fontsize=13 if len(title) < 28 else 10)
     axes.set_aspect("equal" if np.ptp(points[:, 1]) > 0.02 * np.ptp(points[:, 0]) else "auto")
 
 
@@ -109,11 +111,13 @@ def draw_values(entry: Entry, vary: dict[str, Any]) -> Figure:
     """Draw one embedding for each value of a parameter."""
     data = make_data(vary["data"])
     values = vary["values"]
-    figure = Figure(figsize=(0.75 * SIZE * len(values), 0.85 * SIZE), layout="constrained")
+    # Two panels a row, so that titles are legible on phones.
+    rows = -(-len(values) // 2)
+    figure = Figure(figsize=(2 * SIZE, 1.05 * SIZE * rows), layout="constrained")
     for number, value in enumerate(values, start=1):
         params = {**vary.get("fixed", {}), vary["parameter"]: value}
         points, colors = fitted_colors(fit(entry, data, params), data)
-        axes = figure.add_subplot(1, len(values), number)
+        axes = figure.add_subplot(rows, 2, number)
         draw_points(axes, points, colors, f"{vary['parameter']}={shown(value)}")
     return figure
 
@@ -149,7 +153,7 @@ def call(entry: Entry, params: dict[str, Any]) -> str:
 
 def save(name: str, inputs: Any, draw: Any) -> str:
     """Save a picture, unless one of the same inputs and version is there; return its file name."""
-    text = json.dumps([inputs, unbend.__version__], sort_keys=True)
+    text = json.dumps([inputs, unbend.__version__, STYLE], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     path = OUTPUT / f"{name}-{digest}.png"
     if not path.exists():

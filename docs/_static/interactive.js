@@ -28,6 +28,14 @@
     return `rgb(${mixed.join(",")})`;
   }
 
+  const isDark = () => document.documentElement.dataset.theme === "dark";
+
+  // Colours of shares without the end of the scale that is close to the background.
+  function scaleColors(shares) {
+    const [low, high] = isDark() ? [0.3, 1] : [0, 0.9];
+    return Array.from(shares, (share) => viridis(low + (high - low) * share));
+  }
+
   function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -154,8 +162,8 @@
   }
 
   function rolls(host, data) {
-    const shares = decode(data.color);
-    const colors = Array.from(shares, (share) => viridis((share + 1) / 2));
+    const shares = decode(data.color).map((value) => (value + 1) / 2);
+    const colors = scaleColors(shares);
     const clouds = data.space.map(decode);
     const space = new Space("Points of a Swiss roll in space; drag to turn", colors, 3);
     const flat = new Plot("The embedding in the plane", colors, 3);
@@ -175,6 +183,12 @@
       said.textContent = `error of the chart: ${fit.error.toFixed(4)} (${verdict})`;
     }
 
+    new MutationObserver(() => {
+      for (const plot of [space, flat]) {
+        plot.colors = scaleColors(shares);
+        plot.draw();
+      }
+    }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     method.addEventListener("change", update);
     host.replaceChildren(
       element("div", { class: "controls" }, element("label", {}, "method ", method), k.row, noise.row),

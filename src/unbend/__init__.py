@@ -1,4 +1,4 @@
-"""High-dimensional data as a few coordinates that keep its geometry.
+"""Reduce high-dimensional data to a few coordinates that keep its geometry.
 
 Names are loaded when first used: ``import unbend`` is fast, and the core (``unbend.graphs``,
 ``unbend.eigen``, …) never needs scikit-learn.

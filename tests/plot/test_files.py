@@ -165,3 +165,16 @@ def test_the_wheel_zooms_a_saved_page(tmp_path):
     figure = unbend.plot.interactive(np.zeros((3, 2)))
     page = unbend.plot.save(figure, tmp_path / "page.html").read_text(encoding="utf-8")
     assert '"scrollZoom": true' in page
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_axis_labels_lie_inside_the_picture_and_a_second_save_is_the_same(seed, tmp_path):
+    # Equal scales widen one axis while it is drawn, which changes its ticks and their width.
+    points = np.random.default_rng(seed).uniform(0, 1, size=(200, 2)) * [0.9, 1] - [0.4, 0.4]
+    figure = unbend.plot.scatter(points, ["a", "b"] * 100, method="isomap")
+    unbend.plot.save(figure, tmp_path / "first.png")
+    axes = figure.axes[0]
+    assert axes.yaxis.label.get_window_extent().x0 >= 0
+    assert axes.xaxis.label.get_window_extent().y0 >= 0
+    unbend.plot.save(figure, tmp_path / "second.png")
+    assert (tmp_path / "first.png").read_bytes() == (tmp_path / "second.png").read_bytes()

@@ -54,6 +54,11 @@ def test_what_once_failed_after_loading_is_refused(number: int, tmp_path: Path) 
     attempt(number, tmp_path, known)
 
 
+def test_a_sparse_matrix_of_too_many_rows_is_refused(tmp_path: Path) -> None:
+    # Its shape is beyond 64 bits, which once was an OverflowError.
+    attempt(40889, tmp_path, names())
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "model.unbend"

@@ -1,4 +1,4 @@
-"""Intrinsic dimension of data, of all rows together and near each of them (book section 1.4).
+"""Intrinsic dimension of the data, as a whole and near each row (book section 1.4).
 
 Every function takes points (any table of numbers), distances (``metric="precomputed"``), any metric
 of `unbend.neighbors` or a `Space`, and returns a `Dimension`: the estimate, its standard error, the

@@ -71,7 +71,7 @@ def check_input(
     checks = {"min_rows": 2 if reset else 1, "sparse": sparse, "new": not reset} | checks
     rows, largest = measured_rows(X, **checks)
     if reset and not is_sparse(rows) and checks.get("scale", True):
-        check_peak(estimator, *rows.shape)
+        check_peak(estimator, rows)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.
     if reset and type(X) is np.ndarray:
         # What scikit-learn finds, too, after it has looked for names that arrays do not have.

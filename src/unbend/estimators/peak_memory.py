@@ -1,16 +1,19 @@
 """Peak memory of a fit, predicted from the number of rows and columns before anything is allocated.
 
 Bytes beside X itself, with default parameters but the number of neighbours and landmarks. The
-constants are measured on Swiss rolls and judged on clusters in 20 columns (`benchmarks/memory.py`).
-The sparse factor of local methods, and the Newton matrix of unfolding, are those of a sheet: on
-data of higher intrinsic dimension they are larger, and checked on their own before allocation.
+constants are measured on Swiss rolls and cubes, and judged on clusters in 20 columns
+(`benchmarks/memory.py`). The sparse factor of local methods depends on the intrinsic dimension: it
+is predicted from the rows, and without them that of a sheet. The Newton matrix of unfolding is that
+of a sheet; in higher dimension it is larger, and checked on its own before allocation.
 """
 
 from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from unbend.memory import check_fits, is_limited
+from unbend.arrays import FloatArray
+from unbend.estimators.fill import predict_fill
+from unbend.memory import check_fits, fits, is_limited
 
 # A fit is refused before it begins if even this share of the prediction does not fit.
 CERTAIN = 1 / 1.5
@@ -36,6 +39,13 @@ class Peak:
     # Bytes of columns of landmarks that are held at a time, at most.
     block: float = float("inf")
     instead: str = "use fewer rows"
+    # Where the rows are known: bytes for each number of a sparse factor and for each row beside it.
+    stored: float = 0.0
+    beside: float = 0.0
+    # For each row if Lanczos does without a factor.
+    krylov: float = 0.0
+    # Whether the factor is that of an alignment kernel, which no other solver replaces.
+    alignment: bool = True
 
     def __call__(self, n: int, columns: int, neighbors: int, landmarks: int) -> float:
         """Predict the peak in bytes."""
@@ -63,15 +73,25 @@ PEAKS = {
     "LandmarkIsomap": Peak(row=700, landmark=16, landmarks=200, instead="use fewer landmarks"),
     "MVU": Peak(pair=42, instead="use LandmarkMVU"),
     "LandmarkMVU": Peak(row=13_500, instead="use fewer landmarks, or LandmarkIsomap"),
-    **dict.fromkeys(("LLE", "SupervisedLLE", "LTSA", "HessianLLE"), Peak(log=180, instead=FEWER)),
-    "LaplacianEigenmaps": Peak(row=1090, log=40, instead=FEWER),
+    **dict.fromkeys(
+        ("LLE", "SupervisedLLE", "LTSA", "HessianLLE"),
+        Peak(log=180, instead=FEWER, stored=18, beside=700),
+    ),
+    "LaplacianEigenmaps": Peak(
+        row=1090, log=40, instead=FEWER, stored=13, beside=1090, krylov=1000, alignment=False
+    ),
     "DiffusionMaps": Peak(log=89, instead=FEWER),
     "NeighborEmbedding": Peak(row=7400, instead="use a smaller perplexity, or fewer rows"),
 }
 
 
-def predict_peak(estimator: Any, n: int, columns: int) -> int | None:
+def predict_peak(
+    estimator: Any, n: int, columns: int, rows: FloatArray | None = None
+) -> int | None:
     """Predict the peak memory of a fit to n rows, in bytes; None where there is no prediction.
+
+    With the rows themselves the sparse factor of a local method is counted for a sample of them;
+    without them it is that of a sheet.
 
     Examples
     --------
@@ -88,24 +108,33 @@ def predict_peak(estimator: Any, n: int, columns: int) -> int | None:
     if peak is None or not plain:
         return None
     neighbors, landmarks = given.get("n_neighbors"), given.get("n_landmarks")
-    return int(
-        peak(
-            n,
-            columns,
-            neighbors if isinstance(neighbors, int) else NEIGHBORS,
-            landmarks if isinstance(landmarks, int) else peak.landmarks,
-        )
-    )
+    neighbors = neighbors if isinstance(neighbors, int) else NEIGHBORS
+    if rows is not None and peak.stored:
+        stored = predict_fill(rows, neighbors, peak.alignment, given["n_components"] + 1)
+        linear = peak.column * columns + peak.beside + (0.0 if stored else peak.krylov)
+        return int(n * linear + peak.stored * stored)
+    landmarks = landmarks if isinstance(landmarks, int) else peak.landmarks
+    return int(peak(n, columns, neighbors, landmarks))
 
 
 # Words that change what X is: then it has pairs already.
 OTHER_INPUT = ("precomputed", "kernel", "affinity")
 
 
-def check_peak(estimator: Any, n: int, columns: int) -> None:
+def check_peak(estimator: Any, rows: FloatArray) -> None:
     """Refuse a fit that certainly does not fit in memory, before anything is allocated."""
+    n, columns = rows.shape
     # No fit to so few rows is large, and asking takes longer than some fits.
     size = predict_peak(estimator, n, columns) if n > DOUBLE_ROWS or is_limited() else None
-    if size is not None:
-        name = type(estimator).__name__
-        check_fits(int(CERTAIN * size), f"fits of {name} to {n} rows", PEAKS[name].instead)
+    if size is None:
+        return
+    name = type(estimator).__name__
+    peak = PEAKS[name]
+    _check(size, name, n)
+    # A full triangle is the worst: where that fits, the rows need not be looked at.
+    if peak.stored and peak.alignment and not fits(int(peak.stored * n * n / 2)):
+        _check(predict_peak(estimator, n, columns, rows) or 0, name, n)
+
+
+def _check(size: int, name: str, n: int) -> None:
+    check_fits(int(CERTAIN * size), f"fits of {name} to {n} rows", PEAKS[name].instead)

@@ -112,7 +112,7 @@ def minimise(
 
 
 def equal_objects(given: DistanceInput, pairs: Pairs) -> IntArray | None:
-    """First object that each one equals; None where all are distinct or weights distinguish them."""
+    """First object that each one equals; None if all are distinct, or weights differ."""
     if given.points is None or pairs.weights is not None or pairs.ends is not None:
         return find_duplicates(pairs)
     first, inverse = given.points.distinct()

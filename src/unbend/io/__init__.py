@@ -1,4 +1,4 @@
-"""Data in, coordinates out.
+"""Readers and writers of tables, arrays, images, texts, distances and spectral cubes.
 
 `open_source` opens a file once, and every reader takes what it returns. `read` takes CSV, TSV,
 Parquet, Arrow, Feather, XLSX, NPY, NPZ, HDF5, MAT and Matrix Market files, dataframes and arrays

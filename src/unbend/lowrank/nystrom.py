@@ -125,7 +125,7 @@ def column_axes(root: FloatArray, cross: FloatArray, count: int) -> tuple[FloatA
 
     Of A only the `inverse_root` R is needed, and of C the `cross` products (CR)'(CR), so the
     columns may be made, used and forgotten block by block. They are not formed from C'C: A⁻¹
-    would magnify its rounding. At most `count`; fewer where A or C has a lower rank.
+    would amplify its rounding. At most `count`; fewer where A or C has a lower rank.
     """
     found, turn = leading_eigenpairs(cross)
     return found[:count], np.asarray(root @ turn[:, :count])

@@ -144,7 +144,7 @@ class Isomap(GeodesicEmbedding):
     """Isometric feature mapping: distances along the data become straight distances.
 
     Shortest paths D along the neighbourhood graph stand for geodesics, and the coordinates are
-    the top eigenvectors of −½ H D² H, scaled by √λ. Right for surfaces that can be laid flat and
+    the top eigenvectors of −½ H D² H, scaled by √λ. Right for surfaces that can be flattened and
     are convex when flat; holes stretch the paths around them.
 
     Memory grows with n², four bytes a pair or eight (see `precision`), or with n·m for

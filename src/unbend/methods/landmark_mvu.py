@@ -41,7 +41,7 @@ FAINT = 1e-9
 class LandmarkMVU(UnfoldingEmbedding):
     """Landmark maximum variance unfolding: MVU of a few landmarks that write all other rows.
 
-    K = Q L Q' with a small matrix L ⪰ 0. Rows of points are written by their neighbours with the
+    K = Q L Q' with a small matrix L ⪰ 0. Rows are combinations of their neighbours with the
     weights of LLE; given the landmarks, this determines all others, x = Q x_landmarks, by one
     sparse factorisation. Where only distances of neighbours are known, the columns of Q are the
     smoothest eigenvectors of the graph's Laplacian. tr K is then maximised over L, with every edge

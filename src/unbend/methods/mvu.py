@@ -13,7 +13,7 @@ from unbend.validation.random_state import generator
 @final
 @declare
 class MVU(UnfoldingEmbedding):
-    """Maximum variance unfolding: pull the points apart as far as their neighbours allow.
+    """Maximum variance unfolding: move points as far apart as their neighbours allow.
 
     Maximises tr K over kernels K ⪰ 0 of centered points, with K_ii + K_jj − 2K_ij ≤ d_ij² for
     neighbours, or with springs in place of bounds: a semidefinite program. The coordinates are the

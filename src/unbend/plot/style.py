@@ -33,6 +33,12 @@ class Picture(Figure):
         super().__init__(*arguments, **options)
         FigureCanvasAgg(self)
 
+    def savefig(self, *arguments: Any, **options: Any) -> None:
+        """Save the figure, with room for the tick labels that equal scales lead to."""
+        # The first pass fixes the limits of axes with equal scales, after the layout of that pass.
+        self.draw_without_rendering()
+        super().savefig(*arguments, **options)
+
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()
         self.savefig(buffer, format="png")

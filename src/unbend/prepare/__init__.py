@@ -1,4 +1,4 @@
-"""Tables as people have them: kinds of columns, gaps, units, scaling, categories and dates.
+"""Preparation of tables: kinds of columns, missing values, units, categories and dates.
 
 `Prepare` is a transformer in front of any method: ``make_pipeline(Prepare(), Isomap())``.
 """

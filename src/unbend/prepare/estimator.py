@@ -80,7 +80,7 @@ class ColumnSummary:
 @by_partitions
 @declare
 class Prepare(TransformerMixin, Model):
-    """Turn a table as people have it into features of equal weight per column.
+    """Turn a table with columns of any kind into features of equal weight per column.
 
     Every column is numeric, ordinal, a category, a date, boolean, free text, an id or constant,
     by its values; the last three are left out, but texts are used if `kinds` calls them

@@ -174,7 +174,8 @@ def override(column: Column, kind: str) -> Inference:
         if amounts is None:
             raise ValueError(
                 f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is "
-                "not a number. Use 'category' or 'ordinal'."
+                "not a number. Use 'category' or 'ordinal', or remove units from the values: only "
+                "% and currencies are recognised."
             )
         decimal = amounts[0]
     return Inference(

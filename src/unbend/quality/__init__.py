@@ -1,4 +1,4 @@
-"""How good an embedding is, with or without the true coordinates."""
+"""Quality of an embedding, with or without the true coordinates."""
 
 from typing import TYPE_CHECKING
 

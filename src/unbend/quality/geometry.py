@@ -202,7 +202,7 @@ def noise_amplification(
     max_rows: int | None = None,
     random_state: int = 0,
 ) -> Measure:
-    r"""How much the embedding magnifies noise: :math:`\|dh\|^2` at each point (book (4.5)).
+    r"""How much the embedding amplifies noise: :math:`\|dh\|^2` at each point (book (4.5)).
 
     If noise of variance :math:`\sigma^2` is added to a point, its coordinates move by at most
     :math:`\|dh\|^2 \sigma^2` in the mean square, with dh the derivative of the coordinates along

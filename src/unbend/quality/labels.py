@@ -86,7 +86,7 @@ def color_mixing(
     with a coloured picture, and by what the book calls a result valid: colours that were side by
     side on the surface must not be mixed.
 
-    It is 0 where neighbours have the same colour and 1 where colours are strewn at random. Values
+    It is 0 where neighbours have the same colour and 1 where colours are random. Values
     that vary smoothly over the data leave about k/n of it even in a perfect picture; above 0.05
     the eye sees mixed areas, which `local` shows. It cannot see separated neighbours, nor
     stretching, nor what the colours do not show.

@@ -34,7 +34,7 @@ def residual_variance(
     distances :math:`D_j` in the first j coordinates. The curve falls until the coordinates are as
     many as the data has dimensions.
 
-    Of geodesic distances, below 0.0025 the data are a flat convex sheet, laid out; a hole leaves
+    Of geodesic distances, below 0.0025 the data are a flat convex sheet, unrolled; a hole leaves
     0.005 and more, and above 0.04 they close up or the graph jumps between folds. Of straight lines
     it says how much of the outer shape is kept, which on a rolled surface is not the aim. Large
     distances decide: it cannot see tears and false neighbours of few points. `shepard` gives the

@@ -68,7 +68,7 @@ def shepard(
 
     Above 0.95 the rough arrangement is kept; the `local` values are the correlations of each
     point's own distances. Large distances decide: it cannot see tears and false neighbours; and
-    on a bent surface straight lines through space are the wrong distances: a roll laid out flat
+    on a bent surface straight lines through space are the wrong distances: an unrolled roll
     has a low correlation, and should. Correlate with geodesic distances there, by
     ``metric="precomputed"``: one minus the square of Pearson's correlation is then the residual
     variance, with its error and the share of every point.

@@ -1,4 +1,4 @@
-"""Rows beyond one machine: the methods of `unbend` on Dask arrays and data frames."""
+"""The methods of `unbend` on Dask arrays and data frames, for rows beyond one machine."""
 
 try:
     import dask  # noqa: F401

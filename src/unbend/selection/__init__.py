@@ -1,4 +1,4 @@
-"""Choices made for the user: neighbours, bandwidth, dimensions, method.
+"""Choice of the method, and of neighbours, bandwidth and dimension.
 
 Every choice measures, says what it measured, and gives the reason in words.
 """

@@ -146,7 +146,7 @@ class Findings:
 
     @property
     def convex(self) -> bool:
-        """Whether the data can be laid out in the plane with all geodesics straight."""
+        """Whether the plane can hold the data with all geodesics straight."""
         return self.residual < CONVEX
 
     @property

@@ -105,7 +105,7 @@ def resample(
 def _resample(
     estimator: Any, X: Any, n_resamples: int, share: float, kind: Any, random_state: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the embedding of all rows, and those of the parts laid on it."""
+    """Return the embedding of all rows, and those of the parts, aligned with it."""
     check_real("share", share, 0, 1, closed="neither")
     check_integer("n_resamples", n_resamples, 2)
     check_estimator("estimator", estimator)

@@ -1,4 +1,4 @@
-"""scikit-learn's names and parameters over our stages: changing one import is enough.
+"""scikit-learn's names and parameters, computed by `unbend`: change one import.
 
 ``from unbend.sklearn import Isomap`` in place of ``from sklearn.manifold import Isomap``. What
 scikit-learn does as well is inherited as it is (`PCA`, `KernelPCA`, `ClassicalMDS` and the random

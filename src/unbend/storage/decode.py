@@ -149,7 +149,7 @@ class Decoder:
             *parts, shape = values
             rows = csr_array(tuple(parts), shape=tuple(shape))
             rows.check_format(full_check=True)
-        except (TypeError, ValueError, IndexError) as error:
+        except (TypeError, ValueError, IndexError, OverflowError) as error:
             raise DamagedFile("a sparse matrix does not hold together") from error
         return rows
 
